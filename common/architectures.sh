@@ -1,26 +1,26 @@
 #!/bin/sh
-# Compiles kernels for every architecture that the course supports, or those in $ARCHITECTURES, and keeps nothing. A
-# warning is an error.
+# Compiles kernels for every architecture that the course supports, or for those in $ARCHITECTURES, without keeping the
+# output. A warning is an error.
 #
 #   sh common/architectures.sh [TARGET]...       the kernels of these Ninja targets; without one, the exercises'
 #
-# Ninja tells the commands that compile them, and each file is compiled with the same options, once for all
-# architectures; a file that several programs are made of is compiled once. The last line is the sum.
+# Ninja lists the commands that compile them, and each file is compiled with the same options, once for all
+# architectures, even if several programs use it. The last line is a summary.
 set -u
 
-# commands [TARGET]...: a line for each kernel file: its name, then nvcc's options
+# commands [TARGET]...: prints a line for each kernel file: its name, then nvcc's options
 commands() {
     if [ $# -gt 0 ]; then
         ninja -t commands "$@" | sed -n 's/^.*nvcc\.sh compile [^ ]* \(.*\) -MD .* -c \([^ ]*\.cu\) .*/\2 \1/p'
     else
         options=$(ninja -t commands learn-gpu | sed -n 's/^.*nvcc\.sh compile [^ ]* \(.*\) -MD .*\.cu .*/\1/p' | sed 1q)
         for file in exercises/[0-9]*/exercise.cu; do
-            echo "$file $options -diag-suppress 177,550" # what an unsolved exercise does not use yet
+            echo "$file $options -diag-suppress 177,550" # an unsolved exercise has unused functions and variables
         done
-    fi | sed 's/ *$//' | sort -u -k 1,1 # xargs takes a line that ends in a blank for half of one
+    fi | sed 's/ *$//' | sort -u -k 1,1 # xargs joins a line that ends in a blank with the next one
 }
 
-# compile_one FILE OPTION...: "ok FILE" or what is wrong
+# compile_one FILE OPTION...: compiles a file; prints "ok FILE" or the errors
 compile_one() {
     file=$1
     shift

@@ -1,17 +1,16 @@
-"""Prints a table of what the chapters counted for each operator, with the change to the chapter before.
+"""Prints a table of the chapters' counters for each operator, with the change from the previous chapter.
 
     python3 common/chapter_table.py FILE.csv...
 
-A FILE is what a chapter's program prints with --format csv. Exits 1 if a chapter is not verified, 2 if a file cannot be
-read.
+A FILE is the output of a chapter's program with --format csv. Exits 1 if a chapter is not verified, 2 if a file cannot
+be read.
 """
 import collections
 import csv
 import sys
 
-# An operator's table: a field that its reports have, and no others; whether counters are per token, or in all; its
-# columns, each the sum of some counters; what stands below it, where {name} is what the first chapter's report has in
-# that field.
+# An operator's table: a field that only its reports have; whether counters are per token or in total; its columns, each
+# the sum of some counters; the notes below it, where {name} stands for that field of the first chapter's report.
 Table = collections.namedtuple("Table", "field name_width per_token columns notes")
 SECTORS = ("global_load_sectors", "global_store_sectors")
 WAVEFRONTS = ("shared_load_wavefronts", "shared_store_wavefronts")
@@ -54,7 +53,7 @@ Input: {num_tokens} tokens of {hidden_size}, each to {topk} of {num_experts} exp
 
 
 def read_report(path):
-    """A chapter's report: what it has in each field."""
+    """Reads a chapter's report: a dictionary from field to text."""
     try:
         with open(path, newline="", encoding="utf-8") as file:
             report = dict(zip(*list(csv.reader(file))[:2]))
@@ -66,19 +65,19 @@ def read_report(path):
 
 
 def figures(table, report):
-    """What stands in each column; None where the report has no such counter."""
+    """Returns the figure of each column; None where the report has no such counter."""
     divisor = float(report.get("num_tokens", 0)) if table.per_token else 0
     counts = [[float(report[name]) for name in names if name in report] for names in table.columns.values()]
     return [sum(values) / (divisor or 1) if values else None for values in counts]
 
 
 def cells(table, texts):
-    """Texts below the columns' headings, or the headings."""
+    """Formats texts as wide as the columns' headings, or the headings themselves."""
     return "".join(f" {text:>{max(9, len(heading))}}" for heading, text in zip(table.columns, texts))
 
 
 def figures_line(table, report):
-    """What the chapter counted."""
+    """Formats the line of a chapter's counters."""
     digits, possible = 2 if table.per_token else 0, float(report.get("lanes_possible", 0))
     texts = ["-" if figure is None else f"{figure:.{digits}f}" for figure in figures(table, report)]
     lanes = f"{100 * float(report.get('lanes_active', 0)) / possible:.1f}%" if possible else "-"
@@ -87,7 +86,7 @@ def figures_line(table, report):
 
 
 def changes_line(table, report, before):
-    """The change to the chapter before: a share of it, or where that had nothing, the figure."""
+    """Formats the change from the previous chapter: in percent, or, where that chapter had 0, as a difference."""
     digits, texts = 2 if table.per_token else 0, []
     for now, then in zip(figures(table, report), figures(table, before)):
         if now is None or then is None or now == then:
@@ -98,7 +97,7 @@ def changes_line(table, report, before):
 
 
 def text_of(table, reports):
-    """The table of the reports that it is for; "" if there are none."""
+    """Returns the table of the reports that have its field; "" if there are none."""
     own, by_name = [report for report in reports if table.field in report], {report["chapter"]: report
                                                                              for report in reports}
     if not own:

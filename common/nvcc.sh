@@ -1,7 +1,7 @@
 #!/bin/sh
-# Finds nvcc, and says which GPU it compiles for.
+# Finds nvcc, and chooses the GPU architecture for which it compiles.
 #
-#   sh common/nvcc.sh arch STAMP               writes the architecture into STAMP, if it is not there already
+#   sh common/nvcc.sh arch STAMP               writes the architecture into STAMP, if it is not in it already
 #   sh common/nvcc.sh compile STAMP ARGS...    runs nvcc with ARGS for the architecture in STAMP
 #   sh common/nvcc.sh every ARGS...            runs nvcc with ARGS for every architecture that the course supports, or
 #                                              for those in $ARCHITECTURES
@@ -31,7 +31,7 @@ find_nvcc() {
             "$nvcc is of CUDA ${release:-(no release)}: install 12 or newer from https://developer.nvidia.com/cuda-downloads"
 }
 
-# first_gpu: sm_90 for compute capability 9.0; nothing if there is no GPU
+# first_gpu: prints sm_90 for compute capability 9.0; nothing if there is no GPU
 first_gpu() {
     nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sed -n '1s/^\([0-9]*\)\.\([0-9]\)$/sm_\1\2/p'
 }
@@ -51,7 +51,7 @@ write_arch() {
     echo "$arch" >"$1" || exit 1
 }
 
-# with_features ARCH: wgmma and its like are of no other generation, and need sm_90a
+# with_features ARCH: prints sm_90a for sm_90: wgmma and similar instructions exist only there, and need sm_90a
 with_features() {
     case $1 in
     sm_90) echo sm_90a ;;

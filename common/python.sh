@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs Python with the first python3 that has some modules: sh common/python.sh MODULE,... ARGUMENT...
+# Runs the first python3 that has the modules: sh common/python.sh MODULE,... ARGUMENT...
 #
-# The first in PATH may be a Python of the user's own, without what the system's packages bring. Exits with 127 if none
-# has them.
+# The first python3 in PATH may be the user's own, without the modules of the system's packages. Exits with 127 if no
+# python3 has them.
 modules=$1
 shift
 for python in python3 /usr/bin/python3; do

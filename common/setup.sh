@@ -1,11 +1,11 @@
 #!/bin/sh
-# Installs what is missing, and nothing else, on Debian and Ubuntu; elsewhere says what to install.
+# Installs missing packages, and nothing else, on Debian and Ubuntu; on other systems it lists what to install.
 #
-#   sh common/setup.sh            what `ninja run` and `ninja test` need
-#   sh common/setup.sh docs       and what `ninja docs` needs
-#   sh common/setup.sh checks     and what tests that are skipped without it need: clang, an aarch64, PyTorch, MPI
+#   sh common/setup.sh            packages for `ninja run` and `ninja test`
+#   sh common/setup.sh docs       and for `ninja docs`
+#   sh common/setup.sh checks     and for tests that are skipped otherwise: clang, an aarch64 emulator, PyTorch, MPI
 #
-# It asks nothing, and where nothing is missing it touches nothing and needs no network.
+# It asks no questions. If nothing is missing, it changes nothing and needs no network.
 set -u
 at_terminal=$([ -t 0 ] && echo yes)
 
@@ -13,7 +13,7 @@ say() {
     echo "setup: $*"
 }
 
-# need PACKAGE NAME CHECK...: notes what is missing if the check fails
+# need PACKAGE NAME CHECK...: records the package as missing if the check fails
 need() {
     package=$1
     name=$2
@@ -23,12 +23,12 @@ need() {
     names="$names${names:+, }$name"
 }
 
-# compiler COMMAND: it is there and is 12 or newer
+# compiler COMMAND: checks that the compiler is installed and is version 12 or newer
 compiler() {
     version=$("$1" -dumpversion) && [ "${version%%.*}" -ge 12 ]
 }
 
-# header FILE: the C compiler, or the usual place if there is none, has it
+# header FILE: checks that the C compiler finds the header, or without a compiler that /usr/include has it
 header() {
     if command -v gcc; then
         echo "#include <$1>" | gcc -E -x c -
@@ -37,17 +37,17 @@ header() {
     fi
 }
 
-# mpi_header: mpicc has it; there may be mpicc, of the package with mpirun, and no header
+# mpi_header: checks that mpicc finds mpi.h; the package with mpirun has mpicc, but not the header
 mpi_header() {
     echo '#include <mpi.h>' | mpicc -E -x c -
 }
 
-# clang_header FILE: clang has it
+# clang_header FILE: checks that clang finds the header
 clang_header() {
     echo "#include <$1>" | clang -fopenmp -E -x c -
 }
 
-# python_module NAME: Python, this system's or the first in PATH, has it
+# python_module NAME: checks that the first python3 in PATH, or the system's, has the module
 python_module() {
     look="import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"
     python3 -c "$look" || /usr/bin/python3 -c "$look"
@@ -100,7 +100,7 @@ find_missing() {
     done
 }
 
-# as_root COMMAND...
+# as_root COMMAND...: runs the command as root, with sudo if necessary
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
@@ -111,7 +111,7 @@ as_root() {
     fi
 }
 
-# apt ARGUMENTS...: without questions; what it printed goes to $log
+# apt ARGUMENTS...: runs apt-get without questions, with its output in $log
 apt() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" >"$log" 2>&1 </dev/null
 }

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Prints the SHA-256 of what a kernel file is as source: the file and every header of the project that it or one of them
-# includes ("..." in quotes), each once, without comments and however the text is laid out. A change of a device
-# function in common/kernels changes it, a corrected comment does not. Left out is an operator's own header,
-# common/harness/NAME/NAME.h: it says what a problem is, for all programs, and one more option makes no kernel another
-# one.
+# Prints the SHA-256 of a kernel's source: the file and every header of the project that it includes, directly or
+# indirectly ("..." in quotes), each once, without comments and independent of the layout. A change of a device function
+# in common/kernels changes the hash, a corrected comment does not. An operator's own header,
+# common/harness/NAME/NAME.h, is left out: it defines the problem for all programs, and another option in it does not
+# change a kernel.
 #
-#   sh common/source_hash.sh FILE [OUT]      with OUT, OUT.d tells Ninja of which files OUT is made
+#   sh common/source_hash.sh FILE [OUT]      with OUT, OUT.d lists the files that OUT depends on, for Ninja
 #
-# A header lies in the folder of the file that includes it, in common/, or in common/harness/. Run in the repository's
+# A header is in the folder of the file that includes it, in common/, or in common/harness/. Run it in the repository's
 # root.
 set -eu
 [ $# -ge 1 ] || { echo 'usage: sh common/source_hash.sh FILE [OUT]' >&2; exit 2; }
@@ -22,7 +22,7 @@ fail() {
 files=
 out=${2:-}
 set -- "$1"
-while [ $# -gt 0 ]; do # the arguments are files that are still to be read for what they include
+while [ $# -gt 0 ]; do # the arguments are files whose includes are not read yet
     file=$1
     files="$files $file"
     shift
@@ -38,9 +38,9 @@ while [ $# -gt 0 ]; do # the arguments are files that are still to be read for w
 done
 [ ! "$out" ] || echo "$out:$files $0" >"$out.d"
 
-# gcc takes comments away and nothing more, once no line is broken: conditions and uses of macros stay.
+# With continued lines joined, gcc removes comments and nothing else: conditions and uses of macros stay.
 # shellcheck disable=SC2086 # files are words
 text=$(sed -e ':join' -e '/\\$/N; s/\\\n//; t join' $files | gcc -fpreprocessed -dD -E -P -w -x c++ -std=c++17 -)
-# A space on both sides of every sign, and one for all other space: the layout is gone.
+# Normalises the layout: a space on both sides of every sign, and one space for any other white space.
 printf '%s\n' "$text" | sed '/^ *# *include *"/d; /^ *# *pragma once/d; s/[^[:alnum:]_]/ & /g' |
     tr -s '[:space:]' ' ' | sha256sum | cut -d ' ' -f 1

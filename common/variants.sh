@@ -7,10 +7,10 @@
 #   sh common/variants.sh BUILD [WORD]       BUILD is build/cpu or build/gpu; only programs whose names contain WORD
 #   sh common/variants.sh --hash CHANGE      the hash of the changed kernel: see source_hash.sh
 #
-# A chapter's program is there already: Ninja tells the commands that built it, and a variant is built by the same.
+# The chapter's program must have been built: Ninja lists the commands that built it, and they also build a variant.
 set -eu
 
-# changes: every change there is
+# changes: prints every change
 changes() {
     for file in chapters/*/variants/*; do
         case $file in
@@ -20,7 +20,7 @@ changes() {
     done
 }
 
-# names CHANGE: sets what the functions below go by
+# names CHANGE: sets the variables of the functions below
 names() {
     change=$1
     file=$change
@@ -35,8 +35,8 @@ names() {
     for kernel in "chapters/$chapter"/*.cu; do :; done
 }
 
-# changed_kernel: the chapter's kernel, changed; a change that changes nothing, or a patch that fits by guesswork, is an
-# error
+# changed_kernel FILE: writes the changed kernel of the chapter; a change without effect, or a patch that applies only
+# with fuzz, is an error
 changed_kernel() {
     case $change in
     *.sed) sed "$(sed "s/\\bN\\b/$number/g" "$file")" "$kernel" >"$1" ;;
@@ -45,7 +45,7 @@ changed_kernel() {
     ! cmp -s "$kernel" "$1" || { echo "variants.sh: $change changes nothing in $kernel" >&2; exit 1; }
 }
 
-# build_one BUILD CHANGE
+# build_one BUILD CHANGE: builds the program of a change, unless it is up to date
 build_one() {
     build=$1
     names "$2"

@@ -1,21 +1,20 @@
-# Read by tests that break a kernel on purpose, after tap.sh.
+# Functions for tests that break a kernel on purpose; sourced after tap.sh.
 #
-#   breaks_start PROGRAM SOURCE [SED] the program to break, and its kernel file, which is broken with the headers beside
-#   it
-#                                     in one; SED takes out of it what no run reaches, so that less is compiled
+#   breaks_start PROGRAM SOURCE [SED] sets the program to break and its kernel file, into which the headers of its
+#                                     folder are copied; SED removes code that no run reaches, so that less is compiled
 #   breaks NAME SED FAULT LINE ARGUMENT...
-#                                     edits the kernel with a sed script, builds it with the very commands that built
-#                                     the program (ninja tells them), runs it with the arguments, and expects exit 1,
-#                                     FAULT in the message, at a line that fits the pattern LINE ('' for a result that
-#                                     is wrong and has no line)
-#   rebuild SED                       only edits and builds: the program is $scratch/program
+#                                     edits the kernel with a sed script, builds it with the commands that built the
+#                                     program (from ninja), runs it with the arguments, and expects exit 1 and FAULT in
+#                                     the message, at a line that fits the pattern LINE ('' for a wrong result, which
+#                                     has no line)
+#   rebuild SED                       only edits and builds $scratch/program
 #
-# breaks_shared, if it is set, names a header of common/kernels that is broken together with the file.
+# If breaks_shared is set, it names a header of common/kernels that is copied into the file and broken with it.
 
-# For a gate whose runs are all of f32: the kernels for other types go.
+# Removes the kernels for other types than f32, for gates whose runs are all of f32.
 only_f32='/^    case DTYPE_/,/^    default:/{/^    default:/!d}'
 
-# A file with the headers of its own folder in their places, and with $breaks_shared in its own.
+# inline_headers FILE: prints the file with the headers of its folder, and $breaks_shared, in place of their #include
 inline_headers() {
     while IFS= read -r inline_line; do
         inline_name=${inline_line#\#include \"}

@@ -4,7 +4,7 @@
         browser.open("file:///...")
         title = browser.run("return document.title")
 
-browser_missing() says what is not installed, or None.
+browser_missing() returns the name of the missing program, or None.
 """
 
 import json
@@ -75,28 +75,28 @@ class Browser:
         self.call("POST", self.session + "/url", {"url": address})
 
     def run(self, script, *arguments):
-        """What the script returns; it sees the arguments as `arguments`."""
+        """Runs a script, which sees the arguments as `arguments`, and returns its result."""
         return self.call("POST", self.session + "/execute/sync", {"script": script, "args": list(arguments)})
 
     def devtools(self, command, **parameters):
         return self.call("POST", self.session + "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def errors(self):
-        """What the console has said since the last call, errors only."""
+        """Returns the errors that the console has printed since the last call."""
         entries = self.call("POST", self.session + "/se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] == "SEVERE"]
 
     def press(self, key):
-        """Presses and lets go of a key where the focus is."""
+        """Presses and releases a key where the focus is."""
         down = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
         self.call("POST", self.session + "/actions", {"actions": [{"type": "key", "id": "keys", "actions": down}]})
 
     def resize(self, width):
-        """A window so wide; nothing else changes."""
+        """Makes the window this wide; nothing else changes."""
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
 
     def emulate(self, width=None, scheme=None, motion=None):
-        """A window so wide, a light or dark system, with reduced motion or not."""
+        """Makes the window this wide, the system light or dark, and its motion reduced or not."""
         if width:
             self.resize(width)
         features = []

@@ -1,5 +1,5 @@
-"""Looks through the documentation site: links and anchors that lead nowhere, things fetched from other machines,
-pictures without alternative text, headings that skip a level.
+"""Checks the documentation site for links and anchors that lead nowhere, files fetched from other machines, pictures
+without alternative text, headings that skip a level.
 
 python3 tests/check_site.py build/docs/html   one line for each fault; exits 1 if there are any
 """
@@ -11,7 +11,7 @@ import urllib.parse
 
 
 class Page(html.parser.HTMLParser):
-    """What a page offers and what it asks for."""
+    """The anchors, links, loaded files and faults of a page."""
 
     def __init__(self):
         super().__init__()
@@ -47,7 +47,7 @@ def read_page(path):
 
 
 def leads_nowhere(folder, pages, name, link):
-    """Why a link from a page leads nowhere, or None."""
+    """Returns the reason why a link from a page leads nowhere, or None."""
     parts = urllib.parse.urlsplit(link)
     if parts.scheme in ("http", "https", "mailto", "javascript"):
         return None

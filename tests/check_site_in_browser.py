@@ -13,14 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 from browser import Browser, browser_missing
 
-# Neighbours differ by one thing.
+# Neighbouring states differ in one property.
 STATES = (("light", 390), ("dark", 390), ("dark", 1400), ("light", 1400))
 # Pages that Doxygen makes of files, folders and structures are made of the same parts, each of which is on many of
 # them.
 REFERENCE = re.compile(r"^(dir_|struct|class)|_8[a-z]+(_source)?\.html$")
 OF_REFERENCE = (("light", 390), ("dark", 1400))
 
-# A page hears of new colours a little later; one that never does is found by LOOK.
+# A page gets new colours with a delay; LOOK finds a page that never gets them.
 WAIT_FOR_COLOURS = """
 const dark = arguments[0] === 'dark', end = Date.now() + 2000;
 return new Promise(function wait(done) {
@@ -94,7 +94,8 @@ return faults;
 
 
 def look_at_page(browser, address, states, shown):
-    """A page is loaded once; the system's colours and the window change while it is shown."""
+    """Yields the faults of a page. The page is loaded once; the system's colours and the window change while it is
+    shown."""
     for state in states:
         scheme, width = state
         if scheme != shown[0]:
@@ -113,7 +114,8 @@ def look_at_page(browser, address, states, shown):
 
 
 def look_at_pages(folder, names):
-    """Each page goes through its states in the order that begins nearer to where the page before it ended."""
+    """Returns the faults of the pages. Each page goes through its states in the order that begins nearer to the state
+    in which the page before it ended."""
     faults = []
     shown = STATES[0]
     with Browser() as browser:
@@ -129,7 +131,7 @@ def look_at_pages(folder, names):
 
 
 def find_faults(folder, names):
-    """Two browsers share the pages."""
+    """Yields the faults of all pages, which two browsers share."""
     with ThreadPoolExecutor(2) as pool:
         for faults in pool.map(lambda first: look_at_pages(folder, names[first::2]), range(2)):
             yield from faults

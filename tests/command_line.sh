@@ -1,19 +1,19 @@
 # shellcheck shell=sh
-# Read by the tests of the programs' command lines, after tap.sh.
+# Functions for the tests of the programs' command lines; sourced after tap.sh.
 #
-#   ends_early PROGRAM ARGUMENT...    runs it with an --out; then $said is what it said on standard error, and $ended
-#                                     its exit status, the lines it said, the bytes it wrote to standard output, and
-#                                     whether it made the directory: '2 1 0 no' for a program that refuses
+#   ends_early PROGRAM ARGUMENT...    runs it with an --out; sets $said to its standard error, and $ended to its exit
+#                                     status, the number of lines in $said, the bytes of its standard output, and
+#                                     whether it made the directory: '2 1 0 no' for rejected arguments
 #   ends_untraced PROGRAM ARGUMENT... the same with no --out, and $ended ends with the trace.json* that are in $scratch
-#   npy NAME HEADER BYTES             writes $scratch/NAME.npy with this header and so many bytes of zeros
+#   npy NAME HEADER BYTES             writes $scratch/NAME.npy with this header and BYTES bytes of zeros
 #   integers NAME i4|i8 SHAPE NUMBER... writes $scratch/NAME.npy with these numbers
-#   numbers FILE                      the numbers of an i4 file that a program wrote, a space between two
-#   unprivileged COMMAND...           runs it bound by file modes and owners, as root usually is not; fails where root
-#                                     cannot give up these rights
-# shellcheck disable=SC2034 # used by whoever reads this
+#   numbers FILE                      prints the numbers of an i4 file that a program wrote, separated by spaces
+#   unprivileged COMMAND...           runs it without root's right to ignore file modes and owners; fails if root
+#                                     cannot give up this right
+# shellcheck disable=SC2034 # the tests use these variables
 
-# hostile PROGRAM...: every line of standard input is EXIT, what a program says (a shell's pattern), and a command,
-# where $P is a program; each is tried with every PROGRAM, and must leave no file but those in $scratch/kept
+# hostile PROGRAM...: reads lines EXIT|MESSAGE|COMMAND, where MESSAGE is a shell pattern and $P in COMMAND is a program;
+# runs each with every PROGRAM; it must leave no file but those in $scratch/kept
 hostile() {
     while IFS='|' read -r hostile_exit hostile_said hostile_command; do
         for P in "$@"; do
@@ -22,7 +22,7 @@ hostile() {
                 </dev/null
             hostile_ended="$? $(ls -A "$scratch/h")"
             equal "${P##*/}: $(printf %s "$hostile_command" | tr '\\' /): exit, files" "$hostile_exit " "$hostile_ended"
-            # shellcheck disable=SC2254 # a pattern is what it is
+            # shellcheck disable=SC2254 # it is meant as a pattern
             case $(cat "$scratch/err") in
             $hostile_said) ;;
             *) tap_result 1 "and says: $hostile_said" || tap_show expected "$hostile_said" '     got' \
@@ -78,7 +78,7 @@ numbers() {
     od -An -v -w4 -t d4 -j $((10 + numbers_header)) "$1" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'
 }
 
-# Root stays root, and loses its capabilities: another user may not enter the folder that holds the repository (/root).
+# Root stays root but loses its capabilities, because another user may not enter the repository's folder (/root).
 unprivileged() {
     if [ "$(id -u)" -eq 0 ]; then
         setpriv --bounding-set=-all --inh-caps=-all "$@"

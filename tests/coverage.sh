@@ -1,16 +1,16 @@
 #!/bin/sh
-# Which lines of common/ the tests execute, by gcov: a table of its files, and the sum.
+# Measures with gcov which lines of common/ the tests execute: prints a table of its files, and the total.
 #
 #   sh tests/coverage.sh            builds into build/coverage, runs the tests, prints the table
-#   sh tests/coverage.sh --lines    what the last run left: every line that was not executed
+#   sh tests/coverage.sh --lines    prints every line that the last run did not execute
 #
-# The tests are those in C, and scripts that run what this builds. What is ended by a signal does not count, nor what
-# runs as another user; a test whose program says why its counts cannot be written fails, and one with a limit of time
-# may.
+# It runs the tests in C and scripts that run programs of this build. Processes that are ended by a signal or run as
+# another user are not counted. A test fails if its program reports that the counts cannot be written; a test with a
+# time limit may fail.
 set -eu
 b=build/coverage
 
-# report: reads what gcov says of every object; a line counts if any program executed it
+# report: reads gcov's data of every object; a line is executed if any program has executed it
 report() {
     # shellcheck disable=SC2016 # Python's
     find $b -name '*.gcda' | xargs -n 50 gcov --json-format --stdout 2>/dev/null | python3 -c '

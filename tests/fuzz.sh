@@ -1,13 +1,13 @@
 #!/bin/sh
-# Gives a reader of files or words as many inputs as asked for, made by libFuzzer, under AddressSanitizer and
-# UndefinedBehaviorSanitizer (Debian's packages clang and libclang-rt-dev).
+# Fuzzes a parser of files or options with inputs of libFuzzer, under AddressSanitizer and UndefinedBehaviorSanitizer
+# (Debian's packages clang and libclang-rt-dev).
 #
 #   sh tests/fuzz.sh TARGET EXECUTIONS    npy, options, rewriter, maps or records (tests/test_fuzz.c); stops at the
 #                                         first fault
-#   sh tests/fuzz.sh --keep               makes tests/fuzz_inputs.txt of what was found: for each way through a reader
-#                                         an input
+#   sh tests/fuzz.sh --keep               writes tests/fuzz_inputs.txt from the inputs found: one for each path through
+#                                         a parser
 #
-# What was found is in build/fuzz/TARGET/found, and serves the next run; it begins with tests/fuzz_inputs.txt.
+# The inputs found are in build/fuzz/TARGET/found. A run starts from them and from tests/fuzz_inputs.txt.
 set -eu
 targets='npy options rewriter maps records'
 inputs=tests/fuzz_inputs.txt
@@ -17,8 +17,8 @@ usage() {
     exit 2
 }
 
-# compile TARGET: into build/fuzz/TARGET/fuzz; what test_fuzz.c takes in is left out. libFuzzer has a hook of the
-# simulator's name.
+# compile TARGET: builds build/fuzz/TARGET/fuzz without the files that test_fuzz.c includes. libFuzzer defines a hook
+# with the same name as the simulator.
 compile() {
     # shellcheck disable=SC2046 # sources are words
     clang -std=c11 -D_GNU_SOURCE -g -O2 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
@@ -30,14 +30,14 @@ compile() {
         -Wl,--allow-multiple-definition build/cpu/libsimt.a -fopenmp=libgomp -lm -ldl -pthread
 }
 
-# unpack TARGET: what is kept, into build/fuzz/TARGET/kept
+# unpack TARGET: decodes the kept inputs into build/fuzz/TARGET/kept
 unpack() {
     sed -n "s/^$1 //p" "$inputs" | while read -r input; do
         echo "$input" | base64 -d >"build/fuzz/$1/kept/$(echo "$input" | sha1sum | cut -c 1-16)"
     done
 }
 
-# keep TARGET: prints the fewest inputs that take every way that those found took
+# keep TARGET: prints a minimal set of the found inputs that takes every path that they took
 keep() {
     rm -rf "build/fuzz/$1/fewest"
     mkdir "build/fuzz/$1/fewest"
@@ -61,12 +61,12 @@ mkdir -p "build/fuzz/$1/found" "build/fuzz/$1/kept"
 ninja build/cpu/libsimt.a >/dev/null
 compile "$1"
 words=
-if [ "$1" = rewriter ]; then # inputs are made of the strings that it looks for
+if [ "$1" = rewriter ]; then # inputs are made of the strings that the rewriter searches for
     words=build/fuzz/rewriter/words
     grep -oh '"[^"%\\ ]\+"' common/simt/rewriter/*.c | sort -u >"$words"
 fi
 [ ! -f "$inputs" ] || unpack "$1"
-# Memory that was freed is kept from use for a while, but not so much of it that everything is slow.
+# AddressSanitizer keeps freed memory unused for a while; a small amount keeps the runs fast.
 export ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=2
 exec "build/fuzz/$1/fuzz" -runs="$2" -max_len=600 ${words:+-dict="$words"} -artifact_prefix="build/fuzz/$1/" \
     -print_final_stats=1 "build/fuzz/$1/found" "build/fuzz/$1/kept"

@@ -1,12 +1,12 @@
-# Read by the tests of chapters 13a to 13c, after tap.sh: arrays for their gates, and runs that --check-all has not.
+# Inputs for the gates of chapters 13a to 13c, and runs that --check-all does not have; sourced after tap.sh.
 #
-#   tries PROGRAM     runs it on routers that only these chapters have kernels for, and on arrays that no --dist makes
+#   tries PROGRAM     runs it on routers for which only these chapters have kernels, and on arrays that no --dist makes
 #
 # shellcheck shell=sh disable=SC2034 # the tests use the words for routers, too
 four_groups="--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"
 sixteen_groups="--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16"
 
-# Arrays for routers that --dist does not make: array NAME SHAPE EXPRESSION, of the expert's number
+# array NAME SHAPE EXPRESSION: writes an array that --dist does not make; the expression uses the expert's number e
 array() {
     python3 - "$scratch/$1.npy" "$2" "$3" <<'PYTHON'
 import math
@@ -21,24 +21,24 @@ with open(path, "wb") as file:
     file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{count}f", *values))
 PYTHON
 }
-array one_each 256, "0 if e % 32 == 0 else -inf" # groups without a second best, or with nothing but equal ones
+array one_each 256, "0 if e % 32 == 0 else -inf" # groups without a second best, or with equal choices only
 array all_infinite 256, "inf"
 array no_number 256, "nan"
 array zeros "1, 256" "0"
 array low "1, 256" "-68 - e / 64"
 array lone_nan "4, 256" "nan if e == 3 else 9 if e % 32 in (4, 5) else -9" # noticed by a single lane of a warp
-# The only number of a row is the sum of its scores, so its weight is the scale: also where the score is nearly too small.
+# The only number of a row is the sum of its scores, so that its weight is the scale, even if the score is tiny.
 array lone_number "64, 256" "e / 4096 if e % 256 == 3 else nan"
 array lone_tiny_number "64, 256" "-87.3 + e / 16384 if e % 256 == 3 else nan"
-# Choices of 1 in three groups, 0.75 in the fourth, and a little more in the fifth: its score is the next float.
+# Choices of 1 in three groups, 0.75 in the fourth, and slightly more in the fifth, whose score is the next float.
 fifth="(0.5 if e < 96 else 0.25 + (e == 128) * 2 ** -23) if e % 32 < 2 and e < 160 else -4"
 array next_float 256, "$fifth"
 array next_float_below_zero 256, "($fifth) - 2 + (e == 128) * 2 ** -23"
 array sum_of_zero 256, "1.5 if e == 96 else -2.5 if e == 97 else $fifth" # of 2 and -2, in the fourth group
-# Sums of two choices that f16 has no number for: infinite, though the choices are not; of both signs.
+# Sums of two finite choices that overflow to infinity in f16, of both signs.
 array large 256, "(40000 if e < 128 else 20000) - 16 * e"
 array large_below_zero 256, "-40000 + e if e >= 96 else 100 + e"
-array all_large_below_zero 256, "-33000 + e if e % 32 < 2 else -60000" # every group's sum is -inf: the first four stay
+array all_large_below_zero 256, "-33000 + e if e % 32 < 2 else -60000" # all sums are -inf: the first four are kept
 
 # shellcheck disable=SC2086 # words
 tries() {
@@ -77,5 +77,5 @@ tries() {
     done
 }
 
-# The routers that no run of a broken kernel reaches; less is compiled without them.
+# Removes the routers that no run of a broken kernel uses, so that less is compiled.
 three_routers="$only_f32; /if (is_of<router<256, 16\|if (is_of<router<512/,+1d"

@@ -1,8 +1,8 @@
 /**
  * @file grade_cases.c
- * @brief A graded program whose cases try what grade.h offers, each with a known end: see test_grade.sh.
+ * @brief A graded program for test_grade.sh: each case uses one part of grade.h and has a known result.
  *
- * Its "learner" is chapter 02's gate and chapter 07's align, or a function here that is wrong on purpose.
+ * The "learner's" code is chapter 02's gate, chapter 07's align, or a function in this file that is wrong on purpose.
  */
 #include "../exercises/grade/grade.h"
 
@@ -195,7 +195,7 @@ static void unforeseen(struct grade *grade)
     grade_prediction(grade, "shuffles", -1, 10);
 }
 
-/** The seed and the case decide, nothing else. */
+/** Records a random number, which depends only on the seed and the case. */
 static void random_numbers(struct grade *grade)
 {
     grade_measure(grade, "first", (double)random_below(grade_random(grade), 1000000));

@@ -1,6 +1,6 @@
 /**
  * @file graded_program.c
- * @brief Programs to be judged, in one: `graded_program --records --seed S --only WHAT` does WHAT.
+ * @brief Several programs to be graded, in one: `graded_program --records --seed S --only WHAT` does WHAT.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -32,7 +32,7 @@ static void pass(void)
     end();
 }
 
-/** Needs longer than one case may. */
+/** Passes four cases that together need longer than the time limit of one case. */
 static void slow(void)
 {
     enum { CASES = 4 };
@@ -53,7 +53,7 @@ static void hang(void)
         pause();
 }
 
-/** Leaves a process that keeps its output, and says which. */
+/** Leaves a child process that keeps standard output open, and prints its process id. */
 static void stay(void)
 {
     const pid_t child = fork();
@@ -66,7 +66,7 @@ static void stay(void)
     pass();
 }
 
-/* These would pass, were they let: each does far more than its limit, and no harm where there is none. */
+/* Without limits, these would pass: each does far more than its limit allows, but no harm where there is no limit. */
 enum { FAR_TOO_MUCH = 1 << 20 };
 
 static void allocate(void)
@@ -77,7 +77,7 @@ static void allocate(void)
     for (int i = 0; i < MOST; i++) {
         char *const memory = malloc(MEBIBYTE);
 
-        memset(memory, 1, MEBIBYTE); /* as those do who never look */
+        memset(memory, 1, MEBIBYTE); /* like a program that never checks for NULL */
     }
     end();
 }

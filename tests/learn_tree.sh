@@ -1,12 +1,12 @@
 # shellcheck shell=sh
-# Read by what tries build/learn, from the repository's root: copies of the tree, so that no learner's file is touched.
+# Copies of the tree for tests of build/learn, so that no learner's file is changed; sourced from the repository's root.
 #
-#   learn_tree BUILD FOLDER          a new tree in FOLDER with what build/learn works with, but no exercise and no
-#                                    build/learn
+#   learn_tree BUILD FOLDER          makes a tree in FOLDER with all that build/learn needs, without exercises and
+#                                    without build/learn
 #   learn_exercise BUILD FOLDER FROM NAME   puts exercises/FROM into the tree, under NAME
-#   fill EXERCISE ANSWERS            the exercise's text with the answers' regions in it; others stay
-#   answer_named FILE NAME           one of several answers in a file
-# shellcheck disable=SC2034 # used by whoever reads this
+#   fill EXERCISE ANSWERS            prints the exercise with the answers' regions filled in; other regions stay
+#   answer_named FILE NAME           prints one of several answers in a file
+# shellcheck disable=SC2034 # the tests use these variables
 
 learn_tree() {
     mkdir -p "$2/$1/cpu/exercises" "$2/$1/cpu/graders.a.objects" "$2/exercises"
@@ -17,7 +17,7 @@ learn_tree() {
     ln -s "$PWD/$1/cpu/exercises/answer.h.gch" "$2/$1/cpu/exercises/answer.h.gch"
     for learn_tree_file in "$1"/cpu/*; do
         case $learn_tree_file in
-        */exercises | */graders.a.objects) ;; # the tree's own: the build's graders are not to be written to
+        */exercises | */graders.a.objects) ;; # the tree has its own, so that the build's graders are not overwritten
         *) ln -s "$PWD/$learn_tree_file" "$2/$learn_tree_file" ;;
         esac
     done

@@ -1,23 +1,23 @@
-"""Do the checker and the simulator refuse every wrong kernel? Makes the chapters' kernels wrong, one place at a time.
+"""Checks that the checker and the simulator reject every wrong kernel: changes the chapters' kernels, one at a time.
 
     python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [--new] [--alone] [WORD...]
 
 A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES has all). It is compiled by
-the commands that built the chapter's program (Ninja tells them) and run: --check-all, then what RUNS has; where
-launches share a workspace, the test of that has a word, too (LAUNCHES). It is refused if it does not compile, if the
-simulator finds a fault, if the checker or that test finds a wrong answer, or if it does not end. What is left must
-stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel. What only a GPU's compiler reads is not
-tried.
+the commands that built the chapter's program, as Ninja prints them, and run: first with --check-all, then with the
+arguments in RUNS. If launches share a workspace, the mutant must also pass the test of that (LAUNCHES). A mutant is
+rejected if it does not compile, if the simulator finds a fault, if the checker or that test finds a wrong answer, or if
+it does not end. Any other mutant must be in tests/mutants_equivalent.txt, with the reason why it is no wrong kernel.
+Code that only a GPU's compiler reads is not changed.
 
 Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while none of them is on. With
---alone, and where a mutant changes a constant or a type, it is a program by itself.
-Chapter 01 runs on the host, where no simulator looks on: it is compiled with gcc's sanitizers, too.
-Chapter 12 has no --check-all: its program is run as two processes, each time.
+--alone, or if a mutant changes a constant or a type, it has a program of its own.
+Chapter 01 runs on the host, where no simulator checks it, so it is also compiled with gcc's sanitizers.
+Chapter 12 has no --check-all, and each run of its program is two processes.
 
-Prints each survivor and, for each chapter, what refused how many; exits 1 if one survived. WORDs choose: only mutants
-whose path, rule and line contain them all. A header counts for the first chapter that reads it.
---list shows the mutants; --new leaves out lines that a chapter before has as well; --all runs those too that are listed
-as equivalent: one that is refused is listed wrongly.
+Prints each survivor and, for each chapter, the number of mutants rejected in each way; exits 1 if one survived. WORDs
+choose the mutants whose path, rule and line contain them all. A header belongs to the first chapter that reads it.
+--list shows the mutants; --new leaves out lines that an earlier chapter also has; --all also runs mutants that are
+listed as equivalent, and reports an entry as wrong if its mutant is rejected.
 """
 import argparse
 import concurrent.futures
@@ -135,7 +135,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--expert-map random",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
             "--check-all"]}
-# Programs without --check-all, and what starts them.
+# Programs without --check-all, and the commands that start them.
 STARTED_BY = {"12_expert_parallel": "mpirun --allow-run-as-root --oversubscribe -n 2"}
 # Before --check-all: launch after launch with one workspace, and launches that give up.
 LAUNCHES = {"14b_align_published_counts": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
@@ -143,7 +143,7 @@ LAUNCHES = {"14b_align_published_counts": "tests/test_align_exchange.c", "15_one
 # In a chapter's program, a block that waits in vain gives up soon.
 DEFINED = dict.fromkeys(("14b_align_published_counts", "15_one_launch", "16a_layer_bulk_copies",
                          "16b_layer_warpgroup_products"), "-DMAX_POLLS=1000")
-# Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
+# Programs of the same kernel, compiled otherwise, that are also tried, because --check-all has few tokens a problem.
 RUNS["11c_moe_tensor_cores"] = RUNS["11d_moe_async_ring"]
 TWINS = {"13c_gate_fewer_instructions": ["13c_gate_fewer_instructions_many"]}
 RUNS["13a_gate_bound"] = RUNS["13c_gate_fewer_instructions"]
@@ -156,7 +156,7 @@ RUNS["13c_gate_fewer_instructions_many"] = RUNS["13b_gate_lane_per_group"] = [
 # Headers that the first chapter to read them does not use as a whole: the chapter that does.
 TRIED_WITH = {"common/kernels/gate_choice.cuh": "13c_gate_fewer_instructions"}
 
-# A rule: what it does, what it looks for in code without comments, what it puts there.
+# Each rule: its name, the pattern that it searches for in code without comments, and the replacement.
 RULES = [
     ("a barrier removed", r"__sync(threads|warp)\(\)", "(void)0"),
     ("a mask narrowed", r"\b(FULL_MASK|0xffffffffu)(?=,)", "0x0000ffffu"),
@@ -196,7 +196,7 @@ class Mutant:
     before: str  # the line or lines that it changes, in one
     after: str
     text: str  # of the whole file
-    span: tuple  # begin, end, what is there instead
+    span: tuple  # begin, end, replacement
     below: str  # the next three lines, each with // behind it
 
     def name(self):
@@ -204,13 +204,13 @@ class Mutant:
 
 
 def blank(text):
-    """As many spaces, and the same ends of lines."""
+    """Returns the text with each character replaced by a space, except ends of lines."""
     return re.sub(r"[^\n]", " ", text)
 
 
 def code_of(text):
-    """The text with blanks for comments, strings, directives, assertions of the compiler's and what only a GPU's
-    reads."""
+    """Returns the text with blanks for comments, strings, directives, static assertions and code that only a GPU's
+    compiler reads."""
     for pattern in (r"/\*.*?\*/", r"//[^\n]*", r'"[^"\n]*"', r"^#ifdef.*?^#else$", r"^#[^\n]*$",
                     r"static_assert\((?:[^()]|\([^()]*\))*\);",
                     r"\b(wgmma_keep|registers_\w+<\d+>|__nanosleep)\([^;]*\);"):
@@ -219,7 +219,7 @@ def code_of(text):
 
 
 def end_of(code, at, pair="()"):
-    """Where the bracket that opens at `at` closes."""
+    """Returns the position of the bracket that closes the one at `at`."""
     depth = 0
     for end in range(at, len(code)):
         depth += (code[end] == pair[0]) - (code[end] == pair[1])
@@ -242,7 +242,7 @@ def roundings(code):
 
 
 def statements(code):
-    """Assignments and calls, whole: from behind the last statement to the semicolon."""
+    """Yields assignments and calls, whole: from behind the last statement to the semicolon."""
     for match in re.finditer(r"(?:[;{}):]|\belse|^)\s*\n\s*(?=[\w*(])", code, re.MULTILINE):
         start, depth, end = match.end(), 0, match.end()
         while end < len(code) and (depth > 0 or code[end] not in ";{}"):
@@ -255,7 +255,7 @@ def statements(code):
 
 
 def places(code):
-    """Every change: rule, begin, end, what to put there."""
+    """Yields every change: rule, begin, end, replacement."""
     for rule, pattern, replacement in RULES:
         for match in re.finditer(pattern, code):
             new = replacement(match) if callable(replacement) else match.expand(replacement)
@@ -278,7 +278,8 @@ def mutants_of(path):
 
 
 def kernels():
-    """Each chapter's name, kernel and the headers that no chapter before it reads, or that are tried with it."""
+    """Yields each chapter's name, its kernel, and the headers that no earlier chapter reads or that are tried with
+    it."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
         names = ("gate.c", "gate.cu", "align.cu", "moe.cu", "parallel.cu", "routing.cu")
@@ -298,7 +299,7 @@ def kernels():
 
 
 class Chapter:
-    """How a chapter's program is built from a kernel somewhere else."""
+    """The commands that build a chapter's program from a kernel in another folder."""
 
     def __init__(self, build, name, kernel):
         program, target = f"{build}/cpu/{name}", pathlib.Path(kernel).stem
@@ -312,13 +313,14 @@ class Chapter:
         if name in LAUNCHES:
             self.launches = self.commands_of_launches(build, *own)
         self.threads = "1"
-        if self.file.endswith(".c"):  # no simulator looks after it, and it makes threads of its own
+        if self.file.endswith(".c"):  # no simulator checks it, and it makes threads of its own
             sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
             self.commands = [f"{command} {sanitizers}" for command in self.commands]
             self.threads = "3"
 
     def commands_of_launches(self, build, compile_kernel, link):
-        """What builds FOLDER/launches, the test of them: with the kernel as it is and, as in build.ninja, impatient."""
+        """Returns the commands that build FOLDER/launches, the test of launches, with the kernel as it is and, as in
+        build.ninja, impatient."""
         launch, objects = f"{self.target}_launch", f"{build}/cpu/obj/{self.name}"
         impatient = f"{build}/tests/obj/{self.target}_impatient.o"
         commands = subprocess.run(["ninja", "-t", "commands", impatient], capture_output=True, text=True, check=True)
@@ -330,10 +332,8 @@ class Chapter:
                 link.replace(self.program, "FOLDER/launches") + " -lcmocka"]
 
     def compile(self, folder, commands, more=""):
-        """
-        Runs commands that built the chapter's program, on the folder's kernel and more objects: whether they could, and
-        what was said.
-        """
+        """Runs the commands that built the chapter's program, on the folder's kernel and more objects; returns whether
+        all of them succeeded, and their messages."""
         for header in (folder / "kernels").glob("*.cuh"):  # as kernel.sh does with those in common
             if not header.read_text().startswith("#line"):
                 done = subprocess.run([self.rewriter, header], capture_output=True, text=True, check=False)
@@ -353,13 +353,14 @@ class Chapter:
         return True, result.stderr
 
     def copy(self, folder):
-        """Copies the kernel and the headers beside it into the folder; those of other chapters stay where they are."""
+        """Copies the kernel and the headers beside it into the folder; headers of other chapters stay where they
+        are."""
         (folder / "kernels").mkdir()
         for path in (pathlib.Path(self.kernel), *pathlib.Path(self.kernel).parent.glob("*.*h")):
             (folder / path.name).write_text(path.read_text().replace('"../', f'"{pathlib.Path("chapters").resolve()}/'))
 
     def place(self, path, folder):
-        """Where a file that the kernel reads, or the kernel itself, has its copy."""
+        """Returns the path of the copy of a file that the kernel reads, or of the kernel itself."""
         return folder / (pathlib.Path(path).relative_to("common") if path.startswith("common/")
                          else pathlib.Path(path).name)
 
@@ -369,7 +370,8 @@ class Chapter:
         self.place(mutant.path, folder).write_text(mutant.text)
 
     def verdict(self, program, arguments, number=0):
-        """What refused a program, by the number of the mutant in it, and its first line; None if nothing did."""
+        """Returns how a program was rejected, with the mutant of this number on, and the first line of the message;
+        None if it was not rejected."""
         runs = RUNS[self.name if self.name in RUNS else self.target]
         start = STARTED_BY.get(self.name, "")
         commands = [f"{start} {program} {words}" for words in
@@ -397,7 +399,7 @@ class Chapter:
         return None
 
     def verdict_alone(self, mutant, arguments):
-        """The verdict on a program that has the mutant only."""
+        """Returns the verdict on a program that has only this mutant."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             self.write(mutant, folder)
@@ -405,9 +407,8 @@ class Chapter:
             return self.verdict(folder / "program", arguments) if done else ("does not compile", said.splitlines()[0])
 
     def all_in_one(self, mutants, folder):
-        """
-        Builds {folder}/program, which has what mutants it can: {mutant: number}. With no mutant on it must be right.
-        """
+        """Builds {folder}/program with all mutants that it can have; returns {mutant: number}. The program must be
+        right with no mutant on."""
         folder.mkdir()
         files = [mutants_in_one.File(path, code_of(pathlib.Path(path).read_text()),
                                      [mutant for mutant in mutants if mutant.path == path], DECLARATION.match)
@@ -420,7 +421,7 @@ class Chapter:
 
 
 def read_equivalents(path):
-    """(pattern of paths, line before, line after, reason) of each entry."""
+    """Returns (pattern of paths, line before, line after, reason) of each entry."""
     entries = []
     for number, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1):
         if line and not line.startswith("#"):
@@ -441,10 +442,8 @@ def entry_for(mutant, entries):
 
 
 def try_all(chapters, mutants, entries, options):
-    """
-    Prints survivors and the chapter's line, of a chapter and its twins; the number of survivors and of entries that are
-    wrong.
-    """
+    """Prints survivors and the chapter's line, for a chapter and its twins; returns the number of survivors and of
+    wrong entries."""
     counts, survivors = {}, 0
 
     run = [mutant for mutant in mutants if options.all or not entry_for(mutant, entries)]

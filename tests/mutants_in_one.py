@@ -1,8 +1,8 @@
-"""Many mutants in one program: every place that they change asks which of them is on. So it is compiled once for all.
+"""Puts many mutants in one program, compiled once: each changed part checks which mutant is on. Used by mutants.py.
 
 An expression E that mutants 5 and 6 change becomes `(mutant_in(5, 6) ? mutant_in(5, 5) ? (E5) : (E6) : (E))`, a
-statement a chain of ifs; lines keep their numbers. The environment's MUTANT says which is on; none is without it. What
-cannot ask, a constant or a type, is left to a program of its own.
+statement a chain of ifs; lines keep their numbers. The environment's MUTANT is the number of the mutant that is on;
+without it none is on. A mutant of a constant or a type cannot check this and needs a program of its own.
 """
 import os
 import pathlib
@@ -33,7 +33,7 @@ HEADER = re.compile(r"\s*(?:else\b|(?:case\b[^:]*|default\s*):|(?:if|for|while|s
 
 
 def end_of(code, at):
-    """Where the bracket that opens at `at` closes."""
+    """Returns the position of the bracket that closes the one at `at`."""
     depth = 0
     for end in range(at, len(code)):
         depth += (code[end] in "([{") - (code[end] in ")]}")
@@ -43,7 +43,7 @@ def end_of(code, at):
 
 
 def cuts(code, begin, end, separator):
-    """Places of a separator between begin and end that no bracket of its own encloses."""
+    """Yields the positions of a separator between begin and end that are inside no further bracket."""
     depth = 0
     for at in range(begin, end):
         depth += (code[at] in "([{") - (code[at] in ")]}")
@@ -52,7 +52,7 @@ def cuts(code, begin, end, separator):
 
 
 def controls(code):
-    """(begin, end) of each condition, and of each of the three parts of a for."""
+    """Yields (begin, end) of each condition, and of each of the three parts of a for."""
     for match in re.finditer(r"\b(if|while|switch|for) \(", code):
         end = end_of(code, match.end() - 1)
         if match[1] == "for":
@@ -63,7 +63,7 @@ def controls(code):
 
 
 def initializer(code, begin, end, span):
-    """The initializer in a declaration that has the span, or None."""
+    """Returns the initializer in a declaration that contains the span, or None."""
     equals = [at for at in cuts(code, begin, span[0], "=") if code[at - 1] == code[at + 1] == " "]
     if not equals:
         return None
@@ -73,7 +73,7 @@ def initializer(code, begin, end, span):
 
 
 def statement_start(code, begin):
-    """Behind the last ; { or } before it that no bracket encloses."""
+    """Returns the position behind the last ; { or } before `begin` that is inside no bracket."""
     depth = 0
     for at in range(begin - 1, -1, -1):
         depth = max(0, depth + (code[at] in ")]") - (code[at] in "(["))
@@ -83,7 +83,7 @@ def statement_start(code, begin):
 
 
 def statement_end(code, end):
-    """The next ; that no bracket encloses, or None if a block begins or ends before it."""
+    """Returns the position of the next ;, or None if a block begins or ends before it."""
     for at in range(end, len(code)):
         if code[at] == ";":
             return at
@@ -93,7 +93,8 @@ def statement_end(code, end):
 
 
 def part_of(code, span, conditions, is_declaration):
-    """What must be chosen as a whole for a change of the span: (begin, end, whether it is a statement), or None."""
+    """Returns the part that must be chosen as a whole for a change of the span: (begin, end, whether it is a
+    statement), or None."""
     for begin, end in conditions:
         if begin <= span[0] and span[1] <= end:
             if is_declaration(code[begin:end].strip() + ";"):
@@ -117,7 +118,7 @@ def part_of(code, span, conditions, is_declaration):
 
 
 def parts_of(code, spans, is_declaration):
-    """{part: numbers of the spans}, no part in another."""
+    """Returns {part: numbers of the spans}; no part is inside another."""
     conditions = list(controls(code))
     found = {number: part_of(code, span, conditions, is_declaration) for number, span in spans.items()}
     parts = {part for part in found.values() if part}
@@ -130,7 +131,7 @@ def parts_of(code, spans, is_declaration):
 
 
 def chosen_text(text, code, part, variants, numbers):
-    """The part, asking for each of its variants; numbers has the first and the last."""
+    """Returns the part with a choice among its variants; numbers has the first and the last."""
     begin, end, is_statement = part
     asked = [f"mutant_in({number}, {number})" for number in range(numbers[0], numbers[1] + 1)]
     lines = [" ".join((code[begin:first] + new + code[last:end]).split()) for first, last, new in variants]
@@ -143,7 +144,7 @@ def chosen_text(text, code, part, variants, numbers):
 
 
 class File:
-    """A source file and the mutants that can be in one program: which stand where."""
+    """A source file and the mutants that can be in one program, by the parts that they change."""
 
     def __init__(self, path, code, mutants, is_declaration):
         self.path, self.code, self.text = path, code, pathlib.Path(path).read_text()
@@ -156,7 +157,7 @@ class File:
         return range(self.text.count("\n", 0, part[0]) + 1, self.text.count("\n", 0, part[1]) + 2)
 
     def leave_out(self, lines):
-        """Whether any part was in these lines; it is not here any more."""
+        """Removes the parts that are in these lines; returns whether there were any."""
         wrong = [part for part in self.parts if lines.intersection(self.lines_of(part))]
         for part in wrong:
             del self.parts[part]
@@ -176,15 +177,13 @@ class File:
 
 
 def lines_with_errors(said, name, marks):
-    """Lines of the file that a compiler's messages with one of these marks name."""
+    """Returns the lines of the file that a compiler's messages with one of these marks name."""
     return {int(line) for line in re.findall(rf"{re.escape(name)}:(\d+):\d+: +(?:{marks})", said)}
 
 
 def build(chapter, files, folder):
-    """
-    Builds {folder}/program with the mutants of all files. Returns the number of each mutant that is in it. What does
-    not compile is left out.
-    """
+    """Builds {folder}/program with the mutants of all files, except those that do not compile. Returns the number of
+    each mutant in it."""
     chapter.copy(folder)
     (folder / "chosen.c").write_text(CHOOSER)
     subprocess.run(["gcc", "-O2", "-c", folder / "chosen.c", "-o", folder / "chosen.o"], check=True)
@@ -195,7 +194,7 @@ def build(chapter, files, folder):
         done, said = chapter.compile(folder, chapter.commands, f"{folder}/chosen.o")
         if done:
             return numbers
-        # What a template refuses has its error there, and says who asked for it.
+        # An error in a template is reported there, with the line that instantiates it.
         if not any(any([file.leave_out(lines_with_errors(said, os.path.basename(file.path), marks)) for file in files])
                    for marks in ("error|note", "required from")):
             raise RuntimeError(said)

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
-# Read by tests that take chapter programs of any operator.
+# Functions for tests of chapter programs of any operator.
 
-# operator_of PROGRAM: gate, align, routing, moe or parallel, by an option that only it has; other, of which tests ask
-# what every program can do
+# operator_of PROGRAM: prints gate, align, routing, moe or parallel, found by an option that only it has, or other, of
+# which tests use only what every program can do
 operator_of() {
     case $("$1" --help 2>/dev/null) in
     *--tokens-per-rank*) echo parallel ;;
@@ -14,7 +14,7 @@ operator_of() {
     esac
 }
 
-# dtypes_of PROGRAM: the types of logits that a gate's program takes; chapter 05 brings others than f32
+# dtypes_of PROGRAM: prints the types of logits that a gate's program takes; chapters 02 to 04 take only f32
 dtypes_of() {
     case $(basename "$1") in
     0[234]_*) echo f32 ;;
@@ -22,7 +22,7 @@ dtypes_of() {
     esac
 }
 
-# lacking PROGRAM: why the program needs another GPU, or a build for another; nothing if it can run
+# lacking PROGRAM: prints why the program needs another GPU, or a build for another GPU; nothing if it can run
 lacking() {
     lacking_said=$("$1" --num-tokens 0 2>&1 >/dev/null)
     [ $? -eq 3 ] || return 0

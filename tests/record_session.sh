@@ -1,12 +1,11 @@
 #!/bin/sh
-# Makes the list and the recorded session of exercises/README.md anew, from the catalogue and from what build/learn
-# says.
+# Rebuilds the list and the recorded session of exercises/README.md from the catalogue and from the output of
+# build/learn.
 #
 #   sh tests/record_session.sh BUILD            prints the whole README
 #   sh tests/record_session.sh BUILD --write    writes it
 #
-# The session is one exercise from failing to passing, in a copy of the tree; its middle answer is one of the wrong
-# ones.
+# The session takes one exercise from failing to passing, in a copy of the tree; its middle answer is a wrong answer.
 set -u
 . tests/learn_tree.sh
 b=$1
@@ -17,7 +16,7 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 tree=$scratch/tree
 
-# list: a row for each line of the catalogue
+# list: prints a row for each line of the catalogue
 list() {
     echo '| exercise | kind | difficulty | what it is about |'
     echo '|---|---|---|---|'
@@ -29,13 +28,13 @@ list() {
         done
 }
 
-# types COMMAND WORD...: a command as it is typed, and what it says
+# types COMMAND WORD...: prints a command as it is typed, and its output
 types() {
     echo "\$ $*"
     (cd "$tree" && "$@" </dev/null 2>&1) | sed "s|$b/learn|build/learn|g"
 }
 
-# answers FILE WHAT: the learner's edit
+# answers FILE WHAT: makes the learner's edit and prints it as a command
 answers() {
     echo
     echo "\$ \$EDITOR exercises/mine/$exercise.cu    # $2"

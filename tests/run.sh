@@ -1,6 +1,6 @@
 #!/bin/sh
-# Finds the tests and runs those of which something has changed since they passed, as many at once as there are
-# processors, and adds up what all of them report in the Test Anything Protocol.
+# Finds the tests, runs those whose files have changed since they passed, as many at once as there are processors, and
+# adds up all reports in the Test Anything Protocol.
 #
 #   sh tests/run.sh [-a] [-b BUILD] [-j JOBS] [-t SECONDS]              the tests; with -a the exhaustive ones, too
 #   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] TEST...           these, whether or not something has changed
@@ -9,21 +9,22 @@
 # BUILD/tests/**/test_*. A TEST is a part of a test's path and arguments ("test_chapters", "02_warp"), a file, or a file
 # and arguments in one word. Comments at the very top of a script say more about it:
 #
-#   # run: ARGUMENT...        how it is run, once for each such line; $b is BUILD (build). Where the last argument is a
-#                             pattern, once for each file that fits.
-#   # run in all: ARGUMENT... so, too, where all tests are run (-a), or where it is named
-#   # takes: long             it begins before the others
+#   # run: ARGUMENT...        runs it with these arguments, once for each such line; $b is BUILD (build). If the last
+#                             argument is a pattern, it runs once for each file that fits.
+#   # run in all: ARGUMENT... the same, but only with all tests (-a), or if it is named
+#   # takes: long             starts before the others
 #   # needs: a, b             a Python test is skipped if there is no python3 with these modules
 #
-# Python tests are run by tests/tap.py. A test passes if all it planned ran and passed, it exited with 0, and took at
-# most SECONDS (600). The last line is the sum. Exits 1 if anything failed or nothing ran.
+# Python tests are run by tests/tap.py. A test passes if all planned tests ran and passed, it exited with 0, and it
+# took at most SECONDS (600). The last line is the sum. Exits 1 if a test failed or none ran.
 #
-# Ninja runs them: each is an edge of BUILD/ok/tests.ninja, and depends on every file of the course that one of its
-# processes opened (tests/preloaded/record_reads.c notes them). What skipped a part depends on what is installed, too.
+# Ninja runs them: each is an edge of BUILD/ok/tests.ninja and depends on every file of the course that one of its
+# processes opened (tests/preloaded/record_reads.c records them). A test that skipped a part also depends on the
+# installed programs.
 set -u
 
-# read_tap STATUS SECONDS: reads a test's output; prints "passed failed skipped", then a line for each skip and reason
-# to fail
+# read_tap STATUS SECONDS: reads a test's output; prints "passed failed skipped", then a line for each skip and each
+# reason for failure
 read_tap() {
     awk -v status="$1" -v seconds="$2" '
         function skip(name, reason) {
@@ -49,7 +50,7 @@ read_tap() {
                 if (sub(/^(not )?ok *[0-9]* *-? */, "", name) && name != "")
                     skip(name, after)
                 else
-                    skip(after, reason) # as cmocka says it
+                    skip(after, reason) # the form of cmocka
             } else if ($1 == "ok")
                 passed++
             else
@@ -73,12 +74,12 @@ read_tap() {
         }'
 }
 
-# header NAME FILE: what a script's comments at its top say for this name, a line each
+# header NAME FILE: prints the values of this name in the comments at the top of a script, one per line
 header() {
     sed -n "/^#/!q; s/^# $1: *//p" "$2"
 }
 
-# start WORD...: runs a test by what runs it
+# start WORD...: runs a test with its interpreter
 start() {
     case $1 in
     *.sh) exec sh "$@" ;;
@@ -94,7 +95,7 @@ start() {
     esac
 }
 
-# reads OUT: of what the test's processes opened, what is there and no work of this run, for Ninja
+# reads OUT: prints, for Ninja, the files that the test's processes opened, without files that this run has made
 reads() {
     echo "$1: \\"
     sort -u "$1.log" 2>/dev/null | while IFS= read -r path; do
@@ -106,7 +107,7 @@ reads() {
     echo
 }
 
-# run_one OUT TEST: runs one test for so many $SECONDS_OF_TEST, prints its line, and makes OUT if it passed
+# run_one OUT TEST: runs one test for at most $SECONDS_OF_TEST, prints its line, and makes OUT if it passed
 run_one() {
     out=$1
     limit=$SECONDS_OF_TEST
@@ -136,11 +137,11 @@ run_one() {
     [ "$failed" -eq 0 ] && word='ok    ' || word=FAILED
     printf '%s  %s  %s  %s s\n' "$word" "$name" "$counts" "$seconds"
     echo "$name" >>"$out.result"
-    [ "$failed" -eq 0 ] && mv "$out.began" "$out" # which is as old as what it read may be
+    [ "$failed" -eq 0 ] && mv "$out.began" "$out" # dated before the run, so that later changes count
 }
 
-# runs_of [-a] FILE...: a line for each run of the tests in these files, those that take long first; with -a the
-# exhaustive ones, too
+# runs_of [-a] FILE...: prints a line for each run of the tests in these files, long tests first; with -a also the
+# exhaustive ones
 runs_of() {
     runs_all=
     [ "$1" != -a ] || { runs_all=yes && shift; }
@@ -175,7 +176,7 @@ runs_of() {
     done
 }
 
-# find_tests [-a]: all of them, a line for each run
+# find_tests [-a]: prints all tests, a line for each run
 find_tests() {
     [ -d tests ] || return 0
     # shellcheck disable=SC2046 # the names have no blanks
@@ -183,7 +184,7 @@ find_tests() {
     find tests '(' -name 'test_*.c' -o -name 'test_*.cu' ')' | sort | sed "s|\.[cu]*$||; s|^|$build/|"
 }
 
-# choose TEST...: the tests to run, a line each: all that have the words, exhaustive ones only if there are no others
+# choose TEST...: prints the tests to run, a line each: all that have the words; exhaustive ones only if no others have
 choose() {
     find_tests ${all:+-a} >"$folder/default"
     [ $# -gt 0 ] || cat "$folder/default"
@@ -197,9 +198,9 @@ choose() {
     done
 }
 
-# write_edges: reads tests, a line each; writes what Ninja runs, and each test's stamp to $folder/stamps
+# write_edges: reads tests, a line each; writes the edges for Ninja, and each test's stamp to $folder/stamps
 write_edges() {
-    # A file's name has at most 255 bytes, and more is put behind a stamp's.
+    # A file name has at most 255 bytes, and suffixes are added to a stamp's name.
     LC_ALL=C awk -v ok="$ok" -v stamps="$folder/stamps" '
         BEGIN {
             print "builddir = " ok "\nrule test"
@@ -215,7 +216,7 @@ write_edges() {
         }'
 }
 
-# show_failures: the full output of tests that failed
+# show_failures: prints the full output of tests that failed
 show_failures() {
     while read -r stamp; do
         [ ! -e "$stamp" ] || continue
@@ -225,7 +226,7 @@ show_failures() {
     done <"$folder/stamps"
 }
 
-# show_sum: every test that was skipped, then the sum; fails if a test failed or nothing ran
+# show_sum: prints every skipped test, then the sum; fails if a test failed or none ran
 show_sum() {
     awk '
         {
@@ -287,8 +288,8 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$ok" && : >"$folder/stamps" || exit 1
-# Where a folder's name has a blank, the loader does not find what is in it. A gcc that fortifies what it compiles, as
-# Ubuntu's does, declares the calls that are recorded in another way.
+# The loader does not find a file if its folder's name has a blank. A gcc that fortifies by default, like Ubuntu's,
+# would declare the recorded calls in another way.
 export TEST_RUNNER="$0" READS_RECORDER="$folder/record_reads.so" SECONDS_OF_TEST="$limit"
 gcc -std=c11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE -shared -fPIC "$(dirname "$0")/preloaded/record_reads.c" \
     -o "$READS_RECORDER" -ldl || exit 1

@@ -1,11 +1,10 @@
 #!/bin/sh
 # Builds host code under AddressSanitizer and UndefinedBehaviorSanitizer, into build/sanitize, and runs every unit test
-# and every chapter on its default input. Kernels are compiled as ever: it is the simulator that looks at what they
-# access.
+# and every chapter on its default input. Kernels are compiled as usual, because the simulator checks their accesses.
 #
 #   sh tests/sanitize.sh
 #
-# Exits 1 if a test failed or a sanitizer said something.
+# Exits 1 if a test failed or a sanitizer reported an error.
 set -eu
 b=build/sanitize
 mkdir -p $b
@@ -13,8 +12,8 @@ sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = -fsanitize=address,undefi
     build.ninja >$b/build.ninja
 ninja build/tests/programs.a
 ninja -f $b/build.ninja cpu $b/tests/programs.a $b/tests/simt.a
-cp build/tests/graded_program $b/tests # sanitizers want more address space than it may have
-# Kernels run on stacks of the simulator's, which are handed on.
+cp build/tests/graded_program $b/tests # sanitizers need more address space than its limit
+# Kernels run on the simulator's stacks, which are reused.
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_stack_use_after_return=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
 # shellcheck disable=SC2046 # programs are words

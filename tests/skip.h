@@ -1,4 +1,4 @@
-/** @file skip.h  Skipping a cmocka test with a reason, which tests/run.sh shows. Include after cmocka.h. */
+/** @file skip.h  Skips a cmocka test with a reason, which tests/run.sh shows. Include after cmocka.h. */
 #ifndef SKIP_H
 #define SKIP_H
 

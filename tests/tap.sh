@@ -1,10 +1,10 @@
 # shellcheck shell=sh
-# Read by the shell tests ('. tests/tap.sh'): reports in the Test Anything Protocol.
+# Functions that report in the Test Anything Protocol, for the shell tests ('. tests/tap.sh').
 #
 #   equal NAME EXPECTED ACTUAL      passes if the two texts are the same
 #   matches NAME PATTERN ACTUAL     passes if the text fits the shell pattern
-#   succeeds NAME COMMAND...        passes if the command does
-#   skip NAME REASON
+#   succeeds NAME COMMAND...        passes if the command succeeds
+#   skip NAME REASON                reports a skipped test
 #   finish                          prints the plan; exits 1 if anything failed
 #
 # $scratch is an empty folder that is removed at the end. Tests run in the repository's root.
@@ -26,7 +26,7 @@ tap_result() {
     return "$1"
 }
 
-# tap_show NAME TEXT NAME TEXT: why a test failed; returns 1
+# tap_show NAME TEXT NAME TEXT: prints two texts as comments, to show why a test failed; returns 1
 tap_show() {
     printf '%s\n' "$2" | sed "s/^/# $1: /"
     printf '%s\n' "$4" | sed "s/^/# $3: /"
@@ -39,7 +39,7 @@ equal() {
 }
 
 matches() {
-    # shellcheck disable=SC2254 # a pattern is what it is
+    # shellcheck disable=SC2254 # it is meant as a pattern
     case $3 in
     $2) tap_result 0 "$1" ;;
     *) tap_result 1 "$1" || tap_show expected "$2" '     got' "$3" ;;

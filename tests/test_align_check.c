@@ -1,4 +1,4 @@
-/** @file test_align_check.c  The reference gives right answers; the checker knows them and names what is wrong. */
+/** @file test_align_check.c  Tests align's reference, and its checker on right answers and on spoiled ones. */
 #include "harness/align/check.h"
 #include "harness/align/input.h"
 #include "harness/align/problem.h"
@@ -21,7 +21,7 @@
 struct bench {
     struct align_problem problem;
     struct tensors tensors;
-    struct align_buffers buffers; /* the tensors' on the host */
+    struct align_buffers buffers; /* the tensors on the host */
 };
 
 static struct align_problem problem_of(int64_t numel, int num_experts, int block_size)
@@ -53,7 +53,7 @@ static int32_t *map_of(const struct bench *bench)
     return bench->tensors.list[ALIGN_EXPERT_MAP].host.data;
 }
 
-/** Fills the answer with the reference's own. */
+/** Fills the outputs with the reference's answer. */
 static void answer(struct bench *bench)
 {
     struct error error = {0};
@@ -81,7 +81,7 @@ static void tear_down(struct bench *bench)
 }
 
 /**
- * Six tokens of two experts each; four experts, blocks of three, 18 places used of 21. Right:
+ * Ids of six tokens with two experts each; four experts, blocks of three, 18 of 21 slots used. The right answer:
  *
  *     sorted_token_ids   0  2  5 |  9 12 12 |  1  4  7 | 10 12 12 |  6 12 12 |  3  8 11 | 12 12 12
  *     expert_ids         0       |  0       |  1       |  1       |  2       |  3       | -1
@@ -93,7 +93,7 @@ static struct bench worked_case(void)
     return set_up_ids(problem_of(12, 4, 3), worked_ids, NULL);
 }
 
-/** The same, but the one id of expert 2 names no expert: 15 places are used. */
+/** Returns the worked case with -1 in place of the only id of expert 2, so that 15 slots are used. */
 static struct bench skipped_case(void)
 {
     struct bench bench = worked_case();
@@ -103,7 +103,7 @@ static struct bench skipped_case(void)
     return bench;
 }
 
-/* --- asking the checker ------------------------------------------------------------------------------------------- */
+/* --- the checker's verdicts --------------------------------------------------------------------------------------- */
 
 static enum run_result verdict_of(const struct bench *bench, bool ascending, struct error *error)
 {
@@ -126,7 +126,7 @@ static void assert_right(const struct bench *bench, bool ascending)
     fail_msg("a right answer was refused: %s; %s", problem, error.text);
 }
 
-/** The answer is refused with this line. */
+/** Checks that the answer is rejected with this line. */
 static void assert_wrong(const struct bench *bench, bool ascending, const char *line)
 {
     struct error error;
@@ -136,8 +136,8 @@ static void assert_wrong(const struct bench *bench, bool ascending, const char *
 }
 
 /**
- * The answer is refused at an element of this array; the line says what is expected and what was got. Returns its
- * index.
+ * Checks that the answer is rejected at an element of this array, and that the line gives the expected and the actual
+ * value. Returns the element's index.
  */
 static int64_t refused_at(const struct bench *bench, bool ascending, const char *array)
 {
@@ -157,7 +157,7 @@ static int64_t refused_at(const struct bench *bench, bool ascending, const char 
     return index;
 }
 
-/** Where the order inside a group plays no part. */
+/** Checks that the answer is rejected with this line whether or not groups must be in ascending order. */
 static void assert_wrong_either_way(const struct bench *bench, const char *line)
 {
     assert_wrong(bench, false, line);
@@ -181,7 +181,10 @@ static void the_worked_case_has_18_places(void **state)
     tear_down(&bench);
 }
 
-/** Ids that name no expert, i64 with deceptive low words, a map, an expert nobody chose, and a capacity to spare. */
+/**
+ * Tests ids that name no expert, i64 ids whose low words look valid, a map, an expert without ids, and a capacity that
+ * is larger than needed.
+ */
 static void skipped_ids_and_absent_experts_by_hand(void **state)
 {
     static const int64_t ids[] = {2, -1, 0, 4, ((int64_t)1 << 32) + 1, 2, 3, INT64_MIN, 2};
@@ -207,7 +210,7 @@ static void small_answers_by_hand(void **state)
     struct bench bench;
 
     (void)state;
-    bench = set_up_ids(problem_of(3, 1, 1), ids, NULL); /* blocks of one never hold a pad */
+    bench = set_up_ids(problem_of(3, 1, 1), ids, NULL); /* blocks of one never need padding */
     assert_int_equal(*bench.buffers.num_tokens_post_padded, 3);
     assert_memory_equal(bench.buffers.sorted_token_ids, in_threes, sizeof in_threes);
     tear_down(&bench);
@@ -229,13 +232,16 @@ static void small_answers_by_hand(void **state)
     assert_right(&bench, true);
     tear_down(&bench);
 
-    bench = set_up_ids((struct align_problem){.num_experts = 3, .block_size = 2}, ids, NULL); /* no ids, no places */
+    bench = set_up_ids((struct align_problem){.num_experts = 3, .block_size = 2}, ids, NULL); /* no ids, no slots */
     assert_int_equal(*bench.buffers.num_tokens_post_padded, 0);
     assert_right(&bench, true);
     tear_down(&bench);
 }
 
-/** Half of the problems have the capacity that holds any ids, the others only what theirs need. */
+/**
+ * Checks one answer of the reference. The capacity is exactly what the ids need if `tight`, otherwise enough for any
+ * ids.
+ */
 static void check_one_problem(struct align_problem problem, enum align_dist dist, bool has_map, bool tight)
 {
     struct align_groups groups;
@@ -305,13 +311,13 @@ static void the_answer_to_other_ids_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    ((int32_t *)ids_of(&bench))[1] = 3; /* 1, and then 3: expert 3 now needs a second block, expert 1 one less */
+    ((int32_t *)ids_of(&bench))[1] = 3; /* from 1 to 3: expert 3 now needs a second block, expert 1 one block less */
     assert_wrong_either_way(&bench,
                             "expert_ids[3] (block 3, of expert 2): it is the block's expert; expected 2, got 1");
     tear_down(&bench);
 }
 
-/** Every element of an output in turn gets `value`, which is right nowhere. */
+/** Sets each element of an output in turn to `value`, which is right nowhere, and expects a rejection there. */
 static void assert_refused_everywhere(const struct bench *bench, const char *array, int32_t *elements, int64_t count,
                                       int32_t value)
 {
@@ -341,7 +347,7 @@ static void one_element_unwritten_is_refused(void **state)
     tear_down(&bench);
 }
 
-/** No other value will do anywhere. A position too early is found where it comes again. */
+/** Tests every other value in every element. A position that comes too early is found where it comes again. */
 static void any_other_value_is_refused(void **state)
 {
     struct bench bench = worked_case();
@@ -365,7 +371,7 @@ static void any_other_value_is_refused(void **state)
     tear_down(&bench);
 }
 
-/* --- wrong answers: pads ------------------------------------------------------------------------------------------ */
+/* --- wrong answers: padding --------------------------------------------------------------------------------------- */
 
 static void a_pad_of_zero_is_refused(void **state)
 {

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The command line of an align program: every bad argument and file ends with exit 2 and one line that names it,
-# launches nothing and writes nothing; exit codes, formats and output files are as documented.
+# Tests the command line of an align program. Every bad argument or file ends with exit 2 and one line that names it,
+# without a launch or an output file; exit codes, formats and output files are as documented.
 #
 # run: $b/cpu/06_align_serial
 #
-# The program is one with a limit: --kernel small needs few experts.
+# This program is used because it has a limit: --kernel small needs few experts.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/command_line.sh"
@@ -12,7 +12,7 @@ program=$1
 name=$(basename "$program")
 python=$(command -v python3)
 
-# refuses NAME LINE ARGUMENT...: exit 2, nothing on stdout, this line on stderr, no output directory
+# refuses NAME LINE ARGUMENT...: checks for exit 2, nothing on stdout, this line on stderr and no output directory
 refuses() {
     refuses_name=$1
     refuses_line=$2
@@ -37,7 +37,7 @@ refuses "tokens times topk overflow" \
     "--num-tokens: 9000000000000000000 tokens of 8 ids; there can be 2147483647 ids in all" \
     --num-tokens 9000000000000000000
 refuses "no experts" "--num-experts: 0; it must be 1 to 2147483647" --num-experts 0 --dist one
-refuses "more experts than anybody has" "--num-experts: 1048577; it must be 1 to 1048576" --num-experts 1048577 \
+refuses "more experts than any model has" "--num-experts: 1048577; it must be 1 to 1048576" --num-experts 1048577 \
     --dist one
 refuses "no chosen experts" "--topk: 0; it must be 1 to 2147483647" --topk 0
 refuses "more chosen experts than the gate has room for" \
@@ -112,7 +112,7 @@ refuses "a missing map" "$scratch/missing.npy: No such file or directory" --expe
 refuses "a map of floats" "$scratch/floats.npy: holds floats; i4 or i8 is needed" --expert-map "$scratch/floats.npy"
 refuses "a map with two dimensions" "$scratch/ids.npy: has 2 dimensions; 1 is needed" --expert-map "$scratch/ids.npy"
 
-# bad_map NAME LINE TYPE NUMBER...: these are no map of four experts
+# bad_map NAME LINE TYPE NUMBER...: checks that these numbers are rejected as a map of four experts
 bad_map() {
     bad_map_name=$1
     bad_map_line=$2
@@ -133,7 +133,7 @@ bad_map "a local expert twice" "1 at index 3 and at index 1; the 3 local experts
 bad_map "a local expert beyond i32" "4294967296 at index 0; a local expert is below 4, others are -1" i8 4294967296 0 \
     1 2
 
-# --- what excludes what ---
+# --- arguments that exclude each other ---
 refuses "an unknown flag" "--frobnicate: no such argument; --help lists them" --frobnicate
 refuses "the gate's flags" "--num-expert-group: no such argument; --help lists them" --num-expert-group 8
 refuses "a word without a flag" "leftover: unexpected; every argument has a flag, --help lists them" leftover
@@ -146,7 +146,7 @@ refuses "a capacity and room" "--room: --capacity says how much there is; leave 
 refuses "a sweep with one capacity" "--capacity: every size of a sweep has its own; add --num-tokens" --bench \
     --capacity 64
 
-# no_trace NAME LINE ARGUMENT...: exit 2, nothing on stdout, this line on stderr, no file
+# no_trace NAME LINE ARGUMENT...: checks for exit 2, nothing on stdout, this line on stderr and no file
 no_trace() {
     no_trace_name=$1
     no_trace_line=$2
@@ -176,11 +176,11 @@ succeeds "no tokens have a trace too" "$program" --num-tokens 0 --trace "$scratc
 
 # --- ordinary runs ---
 succeeds "no tokens" "$program" --num-tokens 0
-succeeds "no tokens of anybody" "$program" --counts 0,0,0
+succeeds "no tokens of any expert" "$program" --counts 0,0,0
 succeeds "one expert" "$program" --num-experts 1 --topk 1 --dist one
 succeeds "2048 experts" "$program" --num-experts 2048 --dist uniform
 succeeds "an expert several times in a token" "$program" --num-experts 3 --topk 8 --dist repeated
-succeeds "nobody local" "$program" --num-experts 1 --dist one --expert-map random
+succeeds "no local expert" "$program" --num-experts 1 --dist one --expert-map random
 succeeds "the small kernel" "$program" --num-experts 16 --dist uniform --num-tokens 30 --kernel small
 succeeds "the large kernel for few ids" "$program" --num-experts 16 --dist uniform --num-tokens 30 --kernel large
 succeeds "a capacity of just what is needed" "$program" --capacity 26368
@@ -200,7 +200,7 @@ succeeds "outputs are written" "$program" --topk-ids "$scratch/ids.npy" --num-ex
 equal "all three and nothing else" "expert_ids.npy num_tokens_post_padded.npy sorted_token_ids.npy" \
     "$(cd "$scratch/good" && echo *)"
 
-# Ids 0 1, 1 3, 1 9: expert 0 has position 0, expert 1 positions 1, 2 and 4, expert 3 position 3; 9 is nobody.
+# Ids 0 1, 1 3, 1 9: expert 0 has position 0, expert 1 positions 1, 2 and 4, expert 3 position 3; 9 names no expert.
 equal "the padded size" 9 "$(numbers "$scratch/good/num_tokens_post_padded.npy")"
 equal "the blocks' experts" "0 1 3 -1 -1" "$(numbers "$scratch/good/expert_ids.npy" | cut -d ' ' -f 1-5)"
 places=$(numbers "$scratch/good/sorted_token_ids.npy")
@@ -232,7 +232,7 @@ equal "leave some out" "0 1" "$(numbers "$scratch/less/expert_ids.npy" | cut -d 
 equal "a full disk is bad usage" 2 "$(cat "$scratch/code")"
 equal "and leaves no file behind" "" "$(ls -A "$scratch/full" 2>/dev/null)"
 
-# --- when things go wrong ---
+# --- errors ---
 mkfifo "$scratch/pipe"
 integers huge i8 '(3, 2)' 9223372036854775807 -9223372036854775807 -1 256 255 0
 export scratch
@@ -282,7 +282,7 @@ succeeds "--help" "$program" --help
 matches "--help names every flag" "*--block-size*--capacity*--counts*--flush-l2*" "$("$program" --help | tr '\n' ' ')"
 matches "--version" "*MoE routing*" "$("$program" --version)"
 
-# --- what a report gives to repeat a run does repeat it ---
+# --- the command in a report repeats the run ---
 for arguments in "--num-tokens 5 --ids i64 --misalign 3" \
     "--dist zipf --num-tokens 9 --num-experts 33 --expert-map random --seed 7" \
     "--counts 3,0,2 --block-size 2 --kernel large --seed 3" \

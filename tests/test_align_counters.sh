@@ -1,27 +1,27 @@
 #!/bin/sh
-# The counters that chapters 06 to 10 promise, exactly: barriers by the number of experts, requests that write the pads
-# by the capacity.
+# Checks the exact counters that chapters 06 to 10 state: barriers by the number of experts, requests that write the
+# padding by the capacity.
 #
 # run: $b/cpu
 set -u
 . "$(dirname "$0")/tap.sh"
 programs=$1
 
-# report PROGRAM ARGUMENT...: the program's JSON, of 64 tokens and with the kernel for large batches
+# report PROGRAM ARGUMENT...: prints the program's JSON, for 64 tokens and the kernel for large batches
 report() {
     name=$1
     shift
     "$programs/$name" --kernel large --num-tokens 64 --dist uniform --format json "$@"
 }
 
-# count COUNTER [KERNEL]: reads a report; of all launches or of the kernel's
+# count COUNTER [KERNEL]: reads a report; prints a counter of all launches or of the kernel's launches
 count() {
     line='^  "counters"'
     [ $# -lt 2 ] || line="\"name\": \"$2\""
     sed -n "/$line/s/.*\"$1\": \([0-9]*\).*/\1/p"
 }
 
-# steps EXPERTS: how often 1 must be doubled to reach as many
+# steps EXPERTS: prints how often 1 must be doubled to reach EXPERTS
 steps() {
     awk -v experts="$1" 'BEGIN { for (size = 1; size < experts; size *= 2) n++; print n + 0 }'
 }

@@ -1,6 +1,6 @@
 /**
  * @file test_align_exchange.c
- * @brief Chapter 14's workspace: launch after launch, of any size, and after one that gave up.
+ * @brief Tests chapter 14's workspace over several launches, of any size, and after a launch that gave up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 enum { EXPERTS = 60, BLOCK_SIZE = 16, MAX_IDS = 530000 };
 
-/** Chapter 14's launch, and one of the same kernels whose second block looks only once at a row that is not there. */
+/** Chapter 14's launch, and one whose second block polls only once for a row that has not been published. */
 cudaError_t align_launch_patient(const struct align_problem *problem, const struct align_buffers *buffers,
                                  cudaStream_t stream);
 cudaError_t align_launch_impatient(const struct align_problem *problem, const struct align_buffers *buffers,
@@ -25,7 +25,7 @@ cudaError_t align_launch_impatient(const struct align_problem *problem, const st
 typedef cudaError_t launch(const struct align_problem *problem, const struct align_buffers *buffers,
                            cudaStream_t stream);
 
-/** A problem's ids, what they should become, and one workspace for all of them. */
+/** Ids, outputs and expected outputs for the largest problem, and one workspace for all launches. */
 struct fixture {
     int32_t *ids, *sorted, *experts, total;
     int32_t *expected_sorted, *expected_experts;
@@ -98,13 +98,13 @@ static int end(void **state)
     return 0;
 }
 
-/** Launches for so many ids; returns the padded size. */
+/** Launches align for `numel` ids; returns the padded length. */
 static int launch_for(struct fixture *f, int64_t numel, launch *launch)
 {
     const struct align_problem problem = problem_of(numel);
 
     for (int64_t i = 0; i < numel; i++)
-        f->ids[i] = (int32_t)((i * 7 + i / 13 + numel) % (EXPERTS + 1)); /* one of 61 names nobody */
+        f->ids[i] = (int32_t)((i * 7 + i / 13 + numel) % (EXPERTS + 1)); /* one of 61 names no expert */
     cudaMemcpy((void *)f->device.topk_ids, f->ids, (size_t)numel * sizeof(int32_t), cudaMemcpyHostToDevice);
     assert_int_equal(launch(&problem, &f->device, 0), cudaSuccess);
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the faults of the align that chapters 06 to 10 started from back into their kernels, one at a time, and shows
-# that the simulator or the checker refuses each.
+# Puts the faults of the align kernel from which chapters 06 to 10 started back into their kernels, one at a time, and
+# checks that the simulator or the checker reports each.
 #
 # run in all: $b/cpu/10_align_parallel_fill
 set -u
@@ -8,13 +8,13 @@ set -u
 . "$(dirname "$0")/breaks.sh"
 programs=$(dirname "$1")
 
-# chapter NAME: the one that the breaks below are of
+# chapter NAME: sets the chapter that the following lines break
 chapter() {
     name=$1
     breaks_start "$programs/$name" "chapters/$name/align.cu"
 }
 
-# between FIRST LAST SED: the sed command, for the lines from one that has FIRST to one that has LAST
+# between FIRST LAST SED: prints the sed command for the lines from a line with FIRST to a line with LAST
 between() {
     echo "/$1/,/$2/{$3}"
 }
@@ -31,7 +31,7 @@ breaks "06: any id counts in the small kernel" "$(between '^static __global__ vo
     "shared memory" "*next*" --dist invalid --num-experts 32 --num-tokens 8
 
 # --- barriers left out ---
-# the first __syncthreads from a line on
+# first_barrier_after LINE: prints the sed script that removes the first __syncthreads from a line on
 first_barrier_after() {
     echo "/$1/,/__syncthreads/{/__syncthreads/d}"
 }
@@ -50,8 +50,8 @@ breaks "06: rows of counters for half of the threads" \
 
 chapter 07_align_vector_pad
 
-# --- pads in pieces of four, whatever the capacity and wherever the array begins ---
-# a capacity for each offset that leaves words behind the last whole piece: 21 is 3 blocks of 7, 15 is 3 blocks of 5
+# --- padding in chunks of four words, for any capacity and any start of the array ---
+# a capacity for each offset that leaves words after the last whole chunk: 21 is 3 blocks of 7, 15 is 3 blocks of 5
 for case in 0:7 1:7 2:7 3:5; do
     offset=${case%:*} block_size=${case#*:}
     set -- --counts 2,3 --block-size "$block_size" --misalign "$offset"
@@ -63,7 +63,7 @@ done
 
 chapter 08_align_blelloch
 
-# --- groups of nobody ---
+# --- empty groups ---
 set -- --counts 3,0,5,0,0,2 --kernel large
 breaks "08: the last group that begins before the place" \
     's/tree\[padded_index(middle)\] <= place/tree[padded_index(middle)] < place/' \
@@ -72,7 +72,7 @@ breaks "08: the first of the groups that begin together" \
     's/return first;/while (first > 0 \&\& tree[padded_index(first - 1)] == tree[padded_index(first)]) first--;  return first;/' \
     "expert_ids" "" "$@"
 
-# --- a tree for numbers that are no power of two ---
+# --- a tree for numbers that are not a power of two ---
 breaks "08: a tree of num_experts leaves" 's/    while (size < num_experts)/    while (2 * size <= num_experts)/' \
     "out-of-bounds shared access" "*tree*" --dist uniform --num-experts 160
 
@@ -95,14 +95,14 @@ breaks "09: an exclusive sum of the warps read as the total" \
 breaks "09: an inclusive sum of the warps added as what lies before" \
     's/warp_sums\[lane\] = warp_exclusive_scan(warp_sums\[lane\])/& + warp_sums[lane]/' "race" "*sorted_token_ids*"
 
-# --- one expert a thread ---
+# --- one expert per thread ---
 breaks "09: experts past the last thread are not added up" \
     's/experts_per_thread = (num_experts + THREADS - 1) \/ THREADS;/experts_per_thread = 1;/' \
     "uninitialised shared memory" "*counts*" --dist uniform --num-experts 2048
 
 chapter 10_align_parallel_fill
 
-# --- a barrier for those that fill, another for those that work ---
+# --- a barrier for the filling threads, another for the working threads ---
 set -- --counts 3,1,7,0,4,1,6,3 --kernel small
 breaks "10: three barriers of their own for those that fill" \
     's/^        fill(.*SMALL_FILL_THREADS);/&  __syncthreads();  __syncthreads();  __syncthreads();  return;/' \
@@ -112,7 +112,7 @@ matches "and the line of the other barrier" "*fill(*__syncthreads*" "$(sed -n "$
 breaks "10: those that fill leave before the barriers" 's/^        fill(.*SMALL_FILL_THREADS);/&  return;/' \
     "barrier that some threads miss" "*__syncthreads*" "$@"
 
-# --- positions before the pads ---
+# --- positions before the padding ---
 breaks "10: scatters while the pads are on their way" \
     's/^        fill(.*SMALL_FILL_THREADS);/        ;/
      s/^    if (fills) \/\* no.*/    if (fills)  fill(problem, sorted_token_ids, threadIdx.x, SMALL_FILL_THREADS);  if (fills)/' \

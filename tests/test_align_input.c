@@ -1,4 +1,4 @@
-/** @file test_align_input.c  Limits are said in one line each; generated ids and maps are what they are called. */
+/** @file test_align_input.c  Tests align's limits and their messages, and its generated ids, counts and expert maps. */
 #include "harness/align/input.h"
 #include "harness/align/problem.h"
 #include "harness/align/reference.h"
@@ -28,7 +28,7 @@ static size_t ids_bytes(const struct align_problem *problem)
     return (size_t)problem->numel * dtype_size(align_ids_dtype(problem));
 }
 
-/** Ids of a distribution, for the caller to free. */
+/** Returns ids of a distribution, which the caller frees. */
 static void *generated(const struct align_problem *problem, int topk, enum align_dist dist, uint64_t seed)
 {
     void *const topk_ids = malloc(ids_bytes(problem) + 1);
@@ -58,7 +58,7 @@ static int experts_hit(const struct align_problem *problem, const struct align_g
     return hit;
 }
 
-/** How often the token that begins at `begin` has this expert. */
+/** Counts the ids of the token that begins at `begin` that name this expert. */
 static int times_in_token(const struct align_problem *problem, const void *topk_ids, int64_t begin, int topk,
                           int64_t id)
 {
@@ -106,7 +106,7 @@ static void the_ends_of_the_limits_are_allowed(void **state)
 
     (void)state;
     assert_true(align_shape_check(&problem, &error));
-    assert_true(align_capacity(&problem) > INT32_MAX); /* and 64 bits hold it */
+    assert_true(align_capacity(&problem) > INT32_MAX); /* it does not overflow, because it has 64 bits */
     problem.capacity = INT32_MAX;
     assert_true(align_problem_check(&problem, &error));
     problem = problem_of(0, 1, 1);
@@ -135,7 +135,7 @@ static void ids_are_counted_without_overflow(void **state)
     assert_string_equal(error.text, "--topk: 0; it must be at least 1");
 }
 
-/** The bytes of one of the problem's tensors. */
+/** Returns the size in bytes of one of the problem's tensors. */
 static size_t bytes_of(const struct align_problem *problem, int tensor)
 {
     struct tensors tensors;
@@ -206,7 +206,7 @@ static void tokens_hold_no_expert_twice(void **state)
         }
 }
 
-/** More ids in a token than experts: none is used again before every other is used. */
+/** Tests tokens with more ids than experts: no expert is used again before every other is used. */
 static void tokens_larger_than_all_experts(void **state)
 {
     static const enum align_dist dists[] = {ALIGN_DIST_BALANCED, ALIGN_DIST_UNIFORM, ALIGN_DIST_ZIPF};
@@ -245,7 +245,7 @@ static void balanced_is_balanced_and_shuffled(void **state)
 
     for (int i = 1; i < 16384; i++)
         follows += topk_ids[i] == topk_ids[i - 1] + 1;
-    for (int i = 0; i < 16384 - 256; i += 8) /* 32 tokens make a round of all experts */
+    for (int i = 0; i < 16384 - 256; i += 8) /* 32 tokens use every expert once */
         recurs += times_in_token(&problem, topk_ids, i + 256, 8, topk_ids[i]);
     assert_in_range(follows, 1, 16384 / 32);
     assert_in_range(recurs, 1, 2048 / 8);
@@ -260,7 +260,7 @@ static void uniform_hits_everyone_alike(void **state)
 
     (void)state;
     for (int e = 0; e < 256; e++)
-        assert_in_range(groups.counts[e], 850, 1150); /* five deviations of 31 to either side */
+        assert_in_range(groups.counts[e], 850, 1150); /* 1000 +- five standard deviations of about 31 */
     align_groups_free(&groups);
     free(topk_ids);
 }
@@ -283,7 +283,7 @@ static void zipf_has_few_favourites(void **state)
     free(topk_ids);
 }
 
-/** One id a token: shares are 1, 1/2, 1/3, ... of the first. */
+/** Tests Zipf's distribution with one id per token: the k-th expert has 1/k of the first expert's share. */
 static void zipf_follows_its_law(void **state)
 {
     const struct align_problem problem = problem_of(1000000, 8, 64);
@@ -361,7 +361,7 @@ static void invalid_has_every_kind(void **state)
 {
     static const int64_t both[] = {-1, 256, 257, INT32_MIN, INT32_MAX, 0, 255};
     struct align_problem problem = problem_of(16384, 256, 64);
-    int above = 0, below = 0, far_below = 0; /* with low words that look valid */
+    int above = 0, below = 0, far_below = 0; /* far_below: the low word looks valid */
 
     (void)state;
     for (int wide = 0; wide < 2; wide++) {
@@ -515,7 +515,7 @@ static void conversion_keeps_what_an_id_means(void **state)
 
 /* --- maps --------------------------------------------------------------------------------------------------------- */
 
-/** Puts a map from outside to the check that copies it. */
+/** Passes a map in a .npy array to align_convert_map, which checks and copies it. */
 static bool map_is_taken(enum dtype dtype, const void *map, int64_t length, int num_experts, int32_t *copy,
                          struct error *error)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Answers as grade_answer takes them: right ones that are written otherwise than the solutions pass
-# (tests/learn/right_answers.txt), and an edit is applied as it is written or refused with one line.
+# Tests answers for grade_answer: right answers that differ from the solutions pass (tests/learn/right_answers.txt), and
+# an edit is applied exactly or rejected with one line.
 #
 # run: $b/cpu/grade_answer
 set -u
@@ -20,7 +20,7 @@ for answers in "$scratch"/*.answers; do
 done
 equal 'every right answer was tried' "$(grep -c '^=== ' tests/learn/right_answers.txt)" "$tried"
 
-# edit NAME PATTERN: the edit on standard input, of 00_own_element's solution; $status is the exit status
+# edit NAME PATTERN: grades 00_own_element's solution with the edit on standard input; $status is the exit status
 edit() {
     { echo '=== edited' && cat; } >"$scratch/edit.txt"
     said=$("$grade" 00_own_element "$scratch/edit.txt" --seed 1 2>&1 </dev/null)

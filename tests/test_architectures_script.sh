@@ -1,5 +1,5 @@
 #!/bin/sh
-# common/architectures.sh with a made-up nvcc: what it compiles, and that one file that does not compile fails.
+# Tests common/architectures.sh with a made-up nvcc: the files that it compiles; it must fail if one does not compile.
 . tests/tap.sh
 toolkit=$scratch/toolkit
 mkdir -p "$toolkit/bin"
@@ -12,7 +12,7 @@ esac
 END
 chmod +x "$toolkit/bin/nvcc"
 
-# compile BAD ARGUMENT...: the exit status and what it said, but for the files that are right
+# compile BAD ARGUMENT...: prints the exit status and the output, without the lines of good files
 compile() {
     bad=$1
     shift

@@ -1,9 +1,9 @@
 /**
  * @file test_backend_gpu.c
- * @brief What a program for a GPU says before it launches anything that the GPU, or the build, cannot run.
+ * @brief Tests the messages of a program for a GPU if the GPU, or the build, cannot run its kernels.
  *
- * The backend is the one for GPUs; its GPU is the simulator's, of compute capability 9.0, and what the program was
- * compiled for is made up here.
+ * The backend is the one for GPUs. Its GPU is the simulator's, of compute capability 9.0; the tests set the
+ * architecture that the program was compiled for.
  */
 #include "harness/gpu/backend_gpu.c"
 
@@ -15,7 +15,7 @@
 static int compiled_for;
 static bool kernels_run;
 
-/* --- the kernels, which are not here ------------------------------------------------------------------------------ */
+/* --- stubs for the kernels and cuBLAS ----------------------------------------------------------------------------- */
 
 cudaError_t floor_launch_empty(cudaStream_t stream)
 {
@@ -66,7 +66,7 @@ void cublas_close(struct cublas *cublas)
 
 /* --- the tests ---------------------------------------------------------------------------------------------------- */
 
-/** Opens the backend in a build for `architecture`; returns the line, "" if it opens. A refusal must be exit 3. */
+/** Opens the backend in a build for `architecture`; returns the error, "" if it opens. A failure must be exit 3. */
 static const char *opened(int architecture, const struct gpu_needs *needs)
 {
     static struct error error;
@@ -116,7 +116,7 @@ static void a_gpu_that_lacks_it(void **state)
                         "CPU simulator has 9.0");
 }
 
-/** The reason is the GPU's even if the build could not run on it either: no other build would help. */
+/** Tests that the GPU's limit is reported before the build's, because no other build would help. */
 static void the_gpu_comes_before_the_build(void **state)
 {
     struct backend backend;
@@ -145,7 +145,7 @@ static void a_block_has_less_shared_memory(void **state)
     assert_string_equal(error.text,
                         "a problem of this size needs 65537 bytes of shared memory in a thread block: T4 has 65536");
     assert_int_equal(error.result, RUN_NO_DEVICE);
-    assert_true(error.unsupported); /* --check-all counts it and goes on */
+    assert_true(error.unsupported); /* --check-all counts it and continues */
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /**
  * @file test_bench.c
- * @brief How a launch on a device is timed: on its tensors, then on copies in turn, and what is then reported.
+ * @brief Tests how a launch is timed: on its own tensors, then on copies in turn; and the report of the times.
  *
- * The times are made up: what takes them on a GPU is replaced, and the launches are the simulator's.
+ * The times are made up: the functions that time on a GPU are replaced, and the launches run in the simulator.
  */
 #define backend_time             made_up_time
 #define backend_measure_floor    made_up_floor
@@ -21,7 +21,7 @@
 
 enum { LARGE = 4 << 20, MAX_TURNS = 200 };
 
-/** What was asked for, in order. */
+/** The calls that the benchmark has made, and how the replaced functions answer. */
 static struct {
     int num_times;
     bool fail;
@@ -66,7 +66,7 @@ bool made_up_products(double least_us, double *operations_per_second, struct err
     return true;
 }
 
-/** Copies the first bytes of the input: a launch's work. */
+/** Copies the first 4 bytes of the input to the output, and records the input. */
 static cudaError_t copy(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
 {
     const void *const input = tensor_data(tensors, 0, TENSOR_DEVICE);
@@ -83,7 +83,7 @@ static bool is_copied(const struct launch *launch, const struct tensors *tensors
     return *(const int32_t *)tensors->list[1].host.data == 7 || error_set_as(error, RUN_WRONG, "not copied");
 }
 
-/** An input of so many bytes that begins with 7, and a number for output. */
+/** Allocates an input of `bytes` bytes whose first element is 7, and an output of one element. */
 static struct tensors tensors_of(size_t bytes)
 {
     struct tensors tensors = {
@@ -99,7 +99,7 @@ static struct tensors tensors_of(size_t bytes)
     return tensors;
 }
 
-/** A benchmark of one size, as a program begins it. */
+/** Returns a new benchmark of one size, and clears `seen`. */
 static struct benchmark begun(void)
 {
     memset(&seen, 0, sizeof seen);
@@ -121,7 +121,7 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     assert_int_equal(error.result, RUN_VERIFIED);
     assert_true(row->here.median == 10.0 && row->rotated.median == 20.0 && row->before.median == 0.0);
     assert_true(row->floor_us == 1e6 * (LARGE + 4) / 1e12);
-    /* A run; two launches on the same input; then 41 copies of it, which are more than 160 MiB, in turn. */
+    /* A run and two launches on the same input; then 41 copies of it in turn, more than 160 MiB together. */
     first = seen.inputs[3];
     assert_ptr_equal(seen.inputs[1], seen.inputs[2]);
     assert_ptr_not_equal(seen.inputs[1], first);
@@ -168,7 +168,7 @@ static char *report_of(const struct benchmark *bench)
     return text;
 }
 
-/** A launch that says how much it must do is compared with what reading and a library's products reach. */
+/** Tests that a launch with known bytes and operations is compared with the rates of a read and of cuBLAS. */
 static void compares_with_ceilings(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
@@ -180,7 +180,7 @@ static void compares_with_ceilings(void **state)
     (void)state;
     assert_true(bench_next(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
-    bench_implementation(&bench, &launch, &tensors, &error); /* reading is measured once */
+    bench_implementation(&bench, &launch, &tensors, &error); /* the read rate is measured once */
     assert_int_equal(seen.num_readings, 1);
     assert_true(bench.rows[0].floor_us == 1e6 * (LARGE + 4) / 2e12);
     bench.rows[0].here.median = 10.0;
@@ -211,7 +211,7 @@ static void does_without_the_library(void **state)
     tensors_free(&tensors);
 }
 
-/** What is written of two times: how much faster, or that their spreads overlap. */
+/** Tests the text that compares two times: the speed-up, or "noise" if their ranges overlap. */
 static void compares_times(void **state)
 {
     static const struct {
@@ -241,7 +241,7 @@ static void writes_rows(void **state)
     assert_non_null(strstr(text, "\"floor_us\": 1.5"));
     assert_non_null(strstr(text, "\"before\""));
     assert_null(strstr(text, "\"rotated\""));
-    assert_null(strstr(text, "operations")); /* compared with no ceiling */
+    assert_null(strstr(text, "operations")); /* not compared with a ceiling */
     free(text);
 }
 

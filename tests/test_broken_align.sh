@@ -1,6 +1,6 @@
 #!/bin/sh
-# Breaks one line of chapter 07's kernels at a time: the program must refuse the run, or one of its grid, for what is
-# wrong.
+# Breaks one line of chapter 07's kernels at a time: the program must fail with the right message, on one problem or on
+# one of the grid.
 #
 # run in all: $b/cpu/07_align_vector_pad
 set -u
@@ -9,7 +9,7 @@ set -u
 source=chapters/07_align_vector_pad/align.cu
 breaks_start "$1" "$source"
 
-# --- what the simulator sees ---
+# --- faults that the simulator finds ---
 breaks "no barrier before the count" '/^    \/\/ \[count\]/,/__syncthreads/{/__syncthreads/d}' "shared memory" \
     "*counts*"
 breaks "no barrier after the count" \
@@ -32,7 +32,7 @@ breaks "a table of counters one too small" \
 breaks "groups that are not rounded up" 's/offset += round_up(counts\[e\], block_size);/offset += counts[e];/' "race" \
     "*expert_ids*"
 
-# --- what the checker sees ---
+# --- faults that the checker finds ---
 breaks "the last places unwritten" '/if (thread < capacity - tail)/,/pad;/d' "sorted_token_ids" "" --block-size 3 \
     --counts 1
 breaks "the first places unwritten" '/if (thread < head)/,/pad;/d' "sorted_token_ids" "" --misalign 1 --num-tokens 1
@@ -48,7 +48,7 @@ breaks "a position twice" 's/= (int)i;/= (int)i - (i == 1);/' "sorted_token_ids"
 breaks "positions of another expert" \
     's/atomicAdd(&offsets\[topk_ids\[i\]\], 1)/atomicAdd(\&offsets[topk_ids[i] \/ 2], 1)/' "" ""
 
-# --- what only the grid meets: each of these holds for the default problem ---
+# --- faults that only the grid finds; the default problem passes with each ---
 for script in 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' 's/(id >= 0) &/true \&/' \
     's/expert_map ? expert_map\[expert\] : expert/expert/' 's/next\[e\] = 0;/;/' \
     's/e < num_experts; e += THREADS/e < num_experts \&\& e == thread; e += THREADS/' \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Breaks one line of chapter 14a's kernels at a time: the program must refuse the run for what is wrong.
+# Breaks one line of chapter 14a's kernels at a time: the program must fail with the right message.
 #
 # run in all: $b/cpu/14a_align_bit_ranks
 set -u
@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/breaks.sh"
 few="--num-tokens 64"
 
-# No ids of 64 bits, no more than 256 experts.
+# Compiles no kernels for 64-bit ids or more than 256 experts.
 breaks_start "$(dirname "$1")/14a_align_bit_ranks" chapters/14a_align_bit_ranks/align.cu \
     's/problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : //
      s/problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)//

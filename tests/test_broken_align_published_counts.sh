@@ -1,5 +1,5 @@
 #!/bin/sh
-# Breaks one line of chapter 14b's kernel at a time: the program must refuse the run for what is wrong, or launches that
+# Breaks one line of chapter 14b's kernel at a time: the program must fail with the right message, or launches that
 # share a workspace must fail in test_align_exchange.c.
 #
 # run in all: $b/cpu/14b_align_published_counts
@@ -9,7 +9,7 @@ set -u
 programs=$(dirname "$1")
 many="--num-tokens 2048"
 
-# No ids of 64 bits, no more than 256 experts, two sizes of blocks, fewer polls.
+# Compiles only 32-bit ids, up to 256 experts and two block sizes, with fewer polls.
 breaks_start "$programs/14b_align_published_counts" chapters/14b_align_published_counts/align.cu \
     '/problem->wide_ids ? launch_many<int64_t>/{N;s/problem->wide_ids.*: //}
      /if (problem->num_experts > FAST_EXPERTS)$/,+1d
@@ -27,7 +27,7 @@ build_exchange() {
             -o "$scratch/exchange"
 }
 
-# exchange NAME SED WORD: what that test says, "OK" or "FAILED", of launches of many sizes
+# exchange NAME SED WORD: checks that test's result for launches of many sizes, "OK" or "FAILED"
 exchange() {
     exchange_log=$(build_exchange "$2" 2>&1) || {
         tap_result 1 "$1: builds" || printf '%s\n' "$exchange_log" | sed 's/^/# /'

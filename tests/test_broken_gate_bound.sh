@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs chapter 13a's kernel on routers that --check-all has not, then breaks one line at a time: the program must
-# refuse the run for what is wrong.
+# Runs chapter 13a's kernel on routers that --check-all does not have, then breaks one line at a time: the program must
+# fail with the right message.
 #
 # run in all: $b/cpu/13a_gate_bound
 set -u

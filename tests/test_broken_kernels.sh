@@ -1,5 +1,5 @@
 #!/bin/sh
-# Breaks one line of chapter 02's kernel at a time: the program must refuse the run and name the file and the line.
+# Breaks one line of chapter 02's kernel at a time: the program must fail and name the file and the line.
 #
 # run: $b/cpu/02_warp_per_group
 set -u
@@ -8,7 +8,7 @@ set -u
 source=chapters/02_warp_per_group/gate.cu
 breaks_start "$1" "$source"
 
-# The nth __syncthreads(); of the kernel itself, counted from the group scores on.
+# drop_barrier N: prints the line number of the kernel's Nth __syncthreads(), counted from the group scores on
 drop_barrier() {
     awk -v n="$1" '/group_scores\[group\] = group_score/ { on = 1 } on && /__syncthreads/ && ++seen == n { print NR }' \
         "$breaks_source"

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Runs shapes that chapter 16a's ring goes round several times for, then breaks one line of its kernel at a time: the
-# program must refuse the run for what is wrong. That its counters are zeros after every launch is
-# test_moe_bulk_counters.c's.
+# Runs shapes for which chapter 16a's ring goes round several times, then breaks one line of its kernel at a time: the
+# program must fail with the right message. test_moe_bulk_counters.c checks that the counters are 0 after every launch.
 #
 # run in all: $b/cpu/16a_layer_bulk_copies
 set -u
@@ -30,7 +29,7 @@ ring="--num-tokens 3 --hidden-size 4096 --intermediate-size 64 --num-experts 2 -
 
 # shellcheck disable=SC2086 # words
 {
-    # --- what the checker sees ---
+    # --- faults that the checker finds ---
     breaks "up's rows taken for the gate's" 's/silu(a\[0\]) \* a\[2\]/silu(a[2]) * a[0]/' "expected" "" $few
     breaks "a lost routing weight" 's/+= weight \* unpack/+= unpack/' "expected" "" $few
     breaks "a choice that is not added" 's/k < topk; k++/k < topk - 1; k++/' "expected" "" $few
@@ -39,7 +38,7 @@ ring="--num-tokens 3 --hidden-size 4096 --intermediate-size 64 --num-experts 2 -
         "expected" "" $few --num-experts 4
     breaks "a consumer that multiplies another's stage" 's/if (i == consumer)/if ((i ^ 1) == consumer)/' "expected" "" $few
 
-    # --- what the simulator sees ---
+    # --- faults that the simulator finds ---
     breaks "no fence before the copies of the second product" '/async_proxy_fence()/d' \
         "no fence to the asynchronous proxy" "" $few
     breaks "a stage that is freed before it is read" '/__syncwarp(); \/\* all lanes have loaded/d' "race" "" $ring

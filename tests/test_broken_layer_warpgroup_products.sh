@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every width of chapter 16b's products, then breaks one line of its kernel at a time: the program must refuse the
-# run for what is wrong. That its counters are zeros after every launch is test_moe_counters.c's.
+# Runs every width of chapter 16b's products, then breaks one line of its kernel at a time: the program must fail with
+# the right message. test_moe_counters.c checks that the counters are 0 after every launch.
 #
 # run in all: $b/cpu/16b_layer_warpgroup_products
 set -u
@@ -25,14 +25,14 @@ small="--hidden-size 128 --intermediate-size 64"
     succeeds "rows that are no multiple of 128" "$program" --num-tokens 20 --hidden-size 192 --num-experts 2 --topk 1
 }
 
-# Only the tile of few tokens is compiled.
+# Compiles only the tile for few tokens.
 breaks_start "$program" chapters/16b_layer_warpgroup_products/moe.cu 's/: launch<many_tokens>(.*/: cudaErrorInvalidValue;/'
 few="$small --num-tokens 20 --num-experts 3 --topk 2"
 ring="--num-tokens 3 --hidden-size 1536 --intermediate-size 64 --num-experts 2 --topk 1"
 
 # shellcheck disable=SC2086 # words
 {
-    # --- what the checker sees ---
+    # --- faults that the checker finds ---
     breaks "up's rows taken for the gate's" 's/silu(a\[0\]) \* b\[0\]/silu(b[0]) * a[0]/' "expected" "" $few
     breaks "a lost routing weight" 's/+= weight \* unpack/+= unpack/' "expected" "" $few
     breaks "a choice that is not added" 's/k < topk; k++/k < topk - 1; k++/' "expected" "" $few
@@ -42,7 +42,7 @@ ring="--num-tokens 3 --hidden-size 1536 --intermediate-size 64 --num-experts 2 -
         "expected" "" $few --num-experts 4
     breaks "results out of order" 's/e \/ 4 \* 32 + e \/ 2 % 2 \* 4/e \/ 2/' "" "" $few
 
-    # --- what the simulator sees ---
+    # --- faults that the simulator finds ---
     breaks "no fence before the products" '/async_proxy_fence_shared/d' "no fence to the asynchronous proxy" "" $few
     breaks "a stage that is freed too early" 's/wgmma_wait_group<1>/wgmma_wait_group<2>/' "race" "" $ring
     breaks "a stage that no thread frees" '/if (step > 0 \&\& lane == 0)/,+1d' "deadlock" "" $ring

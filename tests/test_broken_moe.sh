@@ -1,5 +1,5 @@
 #!/bin/sh
-# Breaks one line of the kernels of chapters 11a and 11b at a time: the program must refuse the run for what is wrong.
+# Breaks one line of the kernels of chapters 11a and 11b at a time: the program must fail with the right message.
 #
 # run in all: $b/cpu/11b_moe_tiled
 set -u
@@ -9,7 +9,7 @@ programs=$(dirname "$1")
 
 breaks_start "$programs/11a_moe_naive" chapters/11a_moe_naive/moe.cu
 
-# --- what the checker sees ---
+# --- faults that the checker finds ---
 breaks "sums in bf16" 's/^        up += x/        up = to_float(__float2bfloat16_rn(up)); up += x/' "expected" ""
 breaks "a step of k that is skipped" 's/k < intermediate_size; k++/k < intermediate_size - 1; k++/' "expected" ""
 breaks "up's rows taken for the gate's" 's/silu(gate) \* up/silu(up) * gate/' "expected" ""
@@ -23,7 +23,7 @@ breaks "zeros that are not written" '/if (expert < 0) {/,/^    }/{/store(partial
     --expert-map random
 breaks "silu without its x" 's/return x \/ (1.0f/return 1.0f \/ (1.0f/' "expected" ""
 
-# --- what the simulator sees ---
+# --- faults that the simulator finds ---
 breaks "a pad that is computed with" 's/position == pad || //' "out-of-bounds" ""
 breaks "an expert that is elsewhere" 's/position == pad || expert < 0 || i >= inter/position == pad || i >= inter/' \
     "out-of-bounds" "" --expert-map random

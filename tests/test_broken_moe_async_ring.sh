@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the large tiles of chapter 11d, then breaks one line of its kernel at a time: the program must refuse the run for
-# what is wrong.
+# Runs the large tiles of chapter 11d, then breaks one line of its kernel at a time: the program must fail with the
+# right message.
 #
 # run in all: $b/cpu/11d_moe_async_ring
 set -u
@@ -17,7 +17,7 @@ for name in 11d_moe_async_ring 11d_moe_async_ring_99_kb; do
             --expert-map random
         succeeds "$name: blocks of $size, one expert" $large --hidden-size 640 --block-size $size --dist one
     done
-    # One, two, ... six pairs of tokens a warp, each a tile of its own, and a token less.
+    # From one to six pairs of tokens per warp, each with a tile of its own, and one token less.
     for tokens in 32 64 96 128 160 192; do
         succeeds "$name: $tokens tokens of an expert" "$programs/$name" --num-tokens $tokens --num-experts 1 \
             --topk 1 --block-size 192
@@ -25,14 +25,14 @@ for name in 11d_moe_async_ring 11d_moe_async_ring_99_kb; do
             --num-experts 1 --topk 1 --block-size 192
     done
 done
-# More blocks of one expert than a warp looks at, so that they are dealt out in several parts.
+# More blocks of one expert than a warp handles at once, so that they are distributed in several parts.
 succeeds "40 blocks of an expert" "$programs/11d_moe_async_ring" --num-tokens 640 --num-experts 3 --topk 1 --dist one
 
-# Only the tile of 16 tokens is compiled, but for the last three.
+# Only the tile of 16 tokens is compiled, except for the last three runs.
 breaks_start "$programs/11d_moe_async_ring" chapters/11d_moe_async_ring/moe.cu \
     '/if (problem->block_size % many_tokens/,/return/d'
 
-# --- what the checker sees ---
+# --- faults that the checker finds ---
 breaks "up's rows taken for the gate's" 's/silu(upper) \* lower/silu(lower) * upper/' "expected" ""
 breaks "a part of every step that is skipped" 's/ multiply<Tile>(sums, pair/ if (k > 0) multiply<Tile>(sums, pair/' \
     "expected" ""
@@ -45,7 +45,7 @@ breaks "zeros that are not written" 's/FIRST \&\& at.expert < 0/at.expert < 0/' 
     --expert-map random
 breaks "rows before their own expert's" 's/first + i %/first + 1 + i %/' "" ""
 
-# --- what the simulator sees ---
+# --- faults that the simulator finds ---
 breaks "a stage that has not come" \
     's/__pipeline_wait_prior(Tile::STAGES - 2)/__pipeline_wait_prior(Tile::STAGES - 1)/' \
     "asynchronous" "" --hidden-size 512
@@ -53,7 +53,7 @@ breaks "a step without a barrier" '/__pipeline_wait_prior(Tile::STAGES - 2)/{n;d
 breaks "a stage that is filled while it is read" \
     's/ring + (step + Tile::STAGES - 1) % Tile::STAGES/ring + step % Tile::STAGES/' \
     "" "" --hidden-size 512
-breaks "results over a ring that is read" '/nobody reads the ring any more/d' "race" ""
+breaks "results over a ring that is read" '/no thread reads the ring any more/d' "race" ""
 breaks "a pad's row" 's/token >= count ? -1 : //' "out-of-bounds" ""
 
 breaks "weights past a row's end" 's/from.left > 0 ? from.rows : 0/from.rows/' "out-of-bounds" ""

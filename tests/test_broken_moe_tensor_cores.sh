@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs chapter 11c on blocks of several tiles, then breaks one line of its kernel at a time: the program must refuse the
-# run for what is wrong.
+# Runs chapter 11c on blocks of several tiles, then breaks one line of its kernel at a time: the program must fail with
+# the right message.
 #
 # run in all: $b/cpu/11c_moe_tensor_cores
 set -u
@@ -16,7 +16,7 @@ for size in 16 64 192; do
 done
 breaks_start "$program" chapters/11c_moe_tensor_cores/moe.cu
 
-# --- what the checker sees ---
+# --- faults that the checker finds ---
 breaks "up's rows taken for the gate's" 's/silu(upper) \* lower/silu(lower) * upper/' "expected" ""
 breaks "a lost routing weight" 's/weight \* lower/lower/' "expected" ""
 breaks "the neighbour's weights" 's/= at.expert \* (int64_t)/= (at.expert ^ 1) * (int64_t)/' "expected" ""
@@ -27,7 +27,7 @@ breaks "a choice that is not added" 's/k < problem.topk; k++/k < problem.topk - 
 breaks "zeros that are not written" 's/FIRST \&\& at.expert < 0/at.expert < 0/' "uninitialised global memory" "" \
     --expert-map random
 
-# --- what the simulator sees ---
+# --- faults that the simulator finds ---
 breaks "products before the copies are there" '/all threads have stored their chunks/d' "race" ""
 breaks "copies over what is still read" '/no warp reads them any more/d' "race" "" --hidden-size 512
 breaks "a pad's row" 's/row >= count ? -1 : //' "out-of-bounds" ""

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Breaks one line of chapter 15's kernel at a time: the program must refuse the run for what is wrong, or launches that
-# share a workspace must fail in test_routing_exchange.c.
+# Breaks one line of chapter 15's kernel at a time: the program must fail with the right message, or launches that share
+# a workspace must fail in test_routing_exchange.c.
 #
 # run in all: $b/cpu/15_one_launch
 set -u
@@ -8,11 +8,11 @@ set -u
 . "$(dirname "$0")/breaks.sh"
 programs=$(dirname "$1")
 
-# One type, two of the shapes, fewer polls.
+# Compiles only one type and two of the shapes, with fewer polls.
 breaks_start "$programs/15_one_launch" chapters/15_one_launch/routing.cu \
     "$only_f32; /is_of<router<\(256, 16\|128, 8\)/,+1d; s/(1 << 22)/100/"
 
-# exchange NAME SED: launches with one workspace must fail with the kernel so edited
+# exchange NAME SED RESULT: edits the kernel; launches with one workspace must end with RESULT, "OK" or "FAILED"
 exchange() {
     exchange_log=$({ rebuild "$2" &&
         ${CC:-gcc} -std=c11 -Icommon/simt -Icommon -Drouting_launch_patient=routing_launch \
@@ -37,7 +37,7 @@ breaks "a token that also counts its own word" 's/token != own ? wait_for(&words
 breaks "a block that does not publish" 's/if (lane == 0 && num_tokens > 1)/if (lane == 0 \&\& token > 0)/' \
     "got -1" "" --num-tokens 8
 breaks "ranks of all tokens" 's/token < own ? 0x10001 : 1/0x10001/' "race" "*sorted_token_ids*" --num-tokens 8
-breaks "groups that nobody closes" 's/if (earlier == 0)/if (earlier < 0)/' "nothing was written" "" --num-tokens 8
+breaks "groups that no block closes" 's/if (earlier == 0)/if (earlier < 0)/' "nothing was written" "" --num-tokens 8
 exchange "launches of any size, not broken" 's/MAX_POLLS 100/MAX_POLLS 99/' "OK"
 exchange "words that are not cleared" 's/< last >> 1)/< 0u)/' "FAILED"
 exchange "a set that is not noted" 's/arrived == num_tokens - 1)/false)/' "FAILED"

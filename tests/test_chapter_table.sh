@@ -1,14 +1,14 @@
 #!/bin/sh
-# common/chapter_table.py: the tables of what chapters counted, from reports that stand here.
+# Tests common/chapter_table.py: the tables of the chapters' counters, from reports in this file.
 set -u
 . "$(dirname "$0")/tap.sh"
 table=$PWD/common/chapter_table.py
 cd "$scratch" || exit 1
 
-# report NAME FIELDS VALUES
+# report NAME FIELDS VALUES: writes a report
 report() { printf '%s\n' "$2" "$3" >"$1.csv"; }
 
-# tables FILE...: the exit status and what is printed
+# tables FILE...: prints the exit status and the output
 tables() {
     said=$(python3 "$table" "$@" 2>&1)
     printf '%s\n%s\n' $? "$said"

@@ -1,18 +1,18 @@
 #!/bin/sh
-# Runs chapter programs on the real data and over shapes, types and distributions; every run verifies itself.
+# Runs chapter programs on the real data and over shapes, types and distributions; every run verifies its results.
 #
 # run: $b/cpu/[0-9][0-9]*_*
 # run in all: every-problem $b/cpu/[0-9][0-9]*_*
 #
-# Of the problems of --check-all each eighth is verified, or, after the word every-problem, all, and nothing else.
-# LARGEST is the most tokens a run has: 2048, as the data has rows, unless the environment says otherwise.
+# Every eighth problem of --check-all is verified. After the word every-problem, all of them are, and nothing else runs.
+# LARGEST is the largest number of tokens of a run; the default is 2048, the number of rows of the data.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/operators.sh"
 
 # run_gate PROGRAM
 run_gate() {
-    for num_tokens in 0 1 2 31 511 "${LARGEST:-2048}"; do # 511 and 2047 leave the same in the last block of any chapter
+    for num_tokens in 0 1 2 31 511 "${LARGEST:-2048}"; do # 511 and 2047 fill the last block of any chapter equally
         for dtype in $(dtypes_of "$1"); do
             succeeds "$1 verifies $num_tokens tokens of the real data as $dtype" \
                 "$1" --num-tokens "$num_tokens" --dtype "$dtype"
@@ -49,7 +49,7 @@ run_align() {
     succeeds "$1 verifies an expert with everything and one with nothing" "$1" --counts 0,5000,0,1,0
 }
 
-# run_routing PROGRAM: 64 blocks is what fits on the simulator
+# run_routing PROGRAM: 64 blocks fit on the simulator at the same time
 run_routing() {
     for num_tokens in 0 1 31 64 257; do
         for dtype in $(dtypes_of "$1"); do
@@ -89,7 +89,7 @@ run_moe() {
         --intermediate-size 64
 }
 
-# run_parallel PROGRAM: one rank; test_parallel.sh has several
+# run_parallel PROGRAM: runs one rank; test_parallel.sh runs several
 run_parallel() {
     for dispatch in broadcast all-to-all; do
         for num_tokens in 0 1 70; do

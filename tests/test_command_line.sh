@@ -1,6 +1,6 @@
 #!/bin/sh
-# The command line of a gate program: every bad argument and file ends with exit 2 and one line that names it, and
-# writes nothing; exit codes, formats and output files are as documented.
+# Tests the command line of a gate program. Every bad argument or file ends with exit 2 and one line that names it,
+# without an output file; exit codes, formats and output files are as documented.
 #
 # run: $b/cpu/01_cpu_baseline $b/cpu/02_warp_per_group
 set -u
@@ -10,7 +10,7 @@ host=$1
 simulated=$2
 python=$(command -v python3)
 
-# refuses NAME WORDS ARGUMENT...: exit 2, nothing on stdout, one line on stderr that has the words, no output directory
+# refuses NAME WORDS ARGUMENT...: checks for exit 2, nothing on stdout, one line with the words on stderr, no directory
 refuses() {
     refuses_name=$1
     refuses_words=$2
@@ -95,7 +95,7 @@ refuses "an empty file" "$scratch/empty.npy: " --logits "$scratch/empty.npy"
 printf '\223NUMPY\002\000\166\000\000\000' >"$scratch/two.npy"
 refuses "version 2" "$scratch/two.npy: *version 2" --logits "$scratch/two.npy"
 
-# --- what a chapter does not support, and what only a GPU does ---
+# --- limits of a chapter, and options that need a GPU ---
 matches "a limit names its flag and its reason" "*--num-expert*: more than 32 experts in a group*" \
     "$("$simulated" --num-experts 512 --dist normal 2>&1)"
 "$simulated" --num-experts 512 --dist normal >/dev/null 2>&1
@@ -134,7 +134,7 @@ succeeds "on the simulator too" "$simulated" --num-tokens 0
 equal "a chapter on the host has no trace" "2 1 0" "$? $(wc -l <"$scratch/err" | tr -d ' ') $(wc -c <"$scratch/out" | tr -d ' ')"
 matches "and says so" "*: --trace: this chapter computes on the host;*" "$(cat "$scratch/err")"
 
-# no_trace NAME WORDS ARGUMENT...: exit 2, nothing on stdout, one line on stderr that has the words, no file
+# no_trace NAME WORDS ARGUMENT...: checks for exit 2, nothing on stdout, one line with the words on stderr and no file
 no_trace() {
     no_trace_name=$1
     no_trace_words=$2
@@ -155,7 +155,7 @@ succeeds "twice the same" cmp "$scratch/trace.json" "$scratch/again.json"
 succeeds "and changes no counter" cmp "$scratch/untraced.csv" "$scratch/traced.csv"
 equal "nothing else is left" "again.json trace.json" "$(cd "$scratch" && echo *.json*)"
 
-# in_both COUNTER KIND TIMES: the only block's counter is the number of events
+# in_both COUNTER KIND TIMES: checks that the only block's counter, times TIMES, is the number of events
 in_both() {
     equal "as many $1 as are counted" "$(awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
         NR == 2 { print $at * '"$3"' }' "$scratch/untraced.csv")" "$(grep -c "\"kind\": \"$2\"" "$scratch/trace.json")"
@@ -178,7 +178,7 @@ in_both shared_store_requests shared_store 1
 equal "a full disk is bad usage for a trace" 2 "$(cat "$scratch/code")"
 equal "and leaves no trace behind" "" "$(find "$scratch" -name 'full.json*')"
 
-# --- when things go wrong ---
+# --- errors ---
 npy bias_nan "{'descr': '<f4', 'fortran_order': False, 'shape': (256,), }" 1020
 printf '\000\000\300\177' >>"$scratch/bias_nan.npy"
 mkdir "$scratch/a 'b"
@@ -245,7 +245,7 @@ hostile "$simulated" <<'END'
 0||ln -s to "$S/from"; echo old >"$S/to"; $P --num-tokens 1 --trace "$S/from"; [ -L "$S/from" ] && grep -q gate_kernel "$S/to"; e=$?; rm "$S/from" "$S/to"; exit $e
 END
 
-# A signal ends a run in the middle of its trace.
+# Ends a run by a signal in the middle of its trace.
 for signal in TERM HUP; do
     mkdir "$scratch/signal"
     "$simulated" --num-tokens 100000 --out "$scratch/signal" --trace "$scratch/signal/t.json" >/dev/null 2>&1 &
@@ -259,7 +259,8 @@ for signal in TERM HUP; do
     rm -rf "$scratch/signal"
 done
 
-# All files of a run, or all of the last one: the second cannot be written, then the trace, then the second cannot be replaced.
+# write_all COMMAND...: writes two outputs and a trace. After a failed run all files must still be the last run's: a
+# file is too large, then a directory is in a file's place, then a file may not be replaced.
 write_all() {
     "$@" --num-tokens 100 --out "$scratch/both" --trace "$scratch/both/t.json" >"$scratch/out" 2>"$scratch/err"
 }
@@ -314,7 +315,7 @@ matches "--help names every flag" "*--bias-dtype*--routed-scaling-factor*--flush
 equal "--version: the course, and the compiler" "MoE routing, kernel by kernel: 1.0
 compiler: " "$("$host" --version | sed 's/^\(compiler: \)[a-z]* [0-9].*/\1/')"
 
-# --- what a report gives to repeat a run does repeat it ---
+# --- the command in a report repeats the run ---
 for arguments in "--bias random --num-tokens 3 --seed 4" "--logits $scratch/good.npy --seed 5" \
     "--logits $scratch/good.npy --bias none --score none --routed-scaling-factor 1.2345678" \
     "--dist zipf --num-tokens 5 --num-experts 64 --dtype bf16 --bias-dtype same --bias random --seed 9"; do
@@ -331,7 +332,7 @@ cp "$scratch/good.npy" "$scratch/q/a \$HOME 'b';.npy"
 "$host" --logits "$scratch/q/a \$HOME 'b';.npy" --format json >"$scratch/once.json"
 eval "$(sed -n 's/^  "command": "\(.*\)",$/\1/p' "$scratch/once.json" | sed 's/\\\\/\\/g') --format json" >"$scratch/again.json"
 succeeds "the same report, whatever the file is called" cmp "$scratch/once.json" "$scratch/again.json"
-# --- how far a long launch is, on a terminal and nowhere else ---
+# --- the progress of a long launch, on a terminal only ---
 if command -v script >/dev/null; then
     matches "progress on a terminal" "*gate_kernel*: block [1-9]*,[0-9]* of 8,192*" \
         "$(script -qec "$simulated --num-tokens 8192 --format csv >/dev/null" /dev/null)"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/gpu/count_on_gpu.sh with a made-up ncu: what it asks for, and what it makes of the answer.
+# Tests tests/gpu/count_on_gpu.sh with a made-up ncu: the metrics that it asks for, and its JSON from ncu's output.
 . tests/tap.sh
 bin=$scratch/bin
 mkdir "$bin"
@@ -11,7 +11,7 @@ fake() {
 }
 fake nvidia-smi 'echo "NVIDIA H200"; echo "NVIDIA H200"'
 fake nvcc 'echo "Cuda compilation tools, release 13.0, V13.0.88"'
-# Two launches.
+# The made-up ncu prints two launches.
 fake ncu 'echo "$*" >"'"$scratch"'/asked"
 id=0
 for sum in 1,000 24; do
@@ -28,16 +28,16 @@ matches 'kernels of the operator, as many launches as the simulator had' \
     '*--kernel-name regex:^(gate_kernel)$ --launch-count 1 *build/gpu/02_warp_per_group --num-tokens 3' \
         "$(cat "$scratch/asked")"
 
-# field EXPRESSION: of the JSON, in Python
+# field EXPRESSION: prints a Python expression of the JSON
 field() {
     python3 -c "import json, sys; run = json.load(open(sys.argv[1])); print($1)" "$scratch/counted.json"
 }
-# counted COUNTER: what the simulator and the GPU counted
+# counted COUNTER: prints the simulator's and the GPU's counts
 counted() {
     field "*[(at['simulator'], at['gpu']) for at in run['counters'] if at['counter'] == '$1']"
 }
 simulated=$(build/cpu/02_warp_per_group --num-tokens 3 --format json)
-# simulator COUNTER
+# simulator COUNTER: prints the simulator's count
 simulator() {
     echo "$simulated" | python3 -c "import json, sys; print(json.load(sys.stdin)['counters']['$1'])"
 }

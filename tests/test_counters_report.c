@@ -1,4 +1,4 @@
-/** @file test_counters_report.c  Counters in reports, letter by letter, and what the simulator gives a program. */
+/** @file test_counters_report.c  Tests the exact text of counters in reports, and the simulator's counters of a run. */
 #include "harness/core/program.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 enum { TEXT_SIZE = 8192 };
 
-/** Two counters of a run of three kernels; num_kernels says how many of them count. */
+/** Returns two counters of a run of three kernels, of which the first `num_kernels` are reported. */
 static struct run_counters made_up(int num_kernels)
 {
     struct run_counters counters = {
@@ -28,7 +28,7 @@ static struct run_counters made_up(int num_kernels)
     return counters;
 }
 
-/** What a report of nothing but the counters is in a format. */
+/** Writes a report that has only the counters, in a format, to `text`. */
 static void write_counters(const struct run_counters *counters, double num_tokens, enum record_format format,
                            char text[TEXT_SIZE])
 {
@@ -146,7 +146,7 @@ static void rare_counters_that_are_0_are_left_out(void **state)
     assert_string_equal(text, "launches,block_barriers\n4,0\n");
 }
 
-/** A text in a report is what JSON and CSV take it for, whatever it holds. */
+/** Tests that JSON and CSV escape any text in a report, malformed UTF-8 included. */
 static void any_text_is_a_text(void **state)
 {
     static const struct {
@@ -158,7 +158,7 @@ static void any_text_is_a_text(void **state)
         {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
          "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
         {"\xff g\x80", "\\ufffd g\\ufffd", "\xff g\x80"},
-        {"\xc0\xaf", "\\ufffd\\ufffd", "\xc0\xaf"},                               /* longer than it need be */
+        {"\xc0\xaf", "\\ufffd\\ufffd", "\xc0\xaf"},                               /* an overlong encoding */
         {"\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd", "\xed\xa0\x80"},                /* a surrogate */
         {"\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd", "\xf4\x90\x80\x80"}, /* beyond U+10FFFF */
         {"\xe2\x82", "\\ufffd\\ufffd", "\xe2\x82"},                               /* cut short */
@@ -184,7 +184,7 @@ static void any_text_is_a_text(void **state)
         }
 }
 
-/** A long line loses its middle, control characters and the line end of what it quotes. */
+/** Tests that an error is one line: the middle of a long text, control characters and line ends are removed. */
 static void an_error_is_a_line(void **state)
 {
     struct error error;

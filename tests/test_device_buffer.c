@@ -1,4 +1,4 @@
-/** @file test_device_buffer.c  Guard bands: where they lie, and that a write to either is seen. */
+/** @file test_device_buffer.c  Tests guard bands: where they are, and that a write to either of them is found. */
 #include "harness/core/device_buffer.h"
 
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static void starts_where_asked(void **state)
     }
 }
 
-/** Writes a byte `at` bytes from the start of a buffer of `bytes`, and expects to be told. */
+/** Writes one byte at `at`, outside a buffer of `bytes`, and expects this error from the check of the guards. */
 static void write_at(size_t offset, size_t bytes, ptrdiff_t at, const char *expected)
 {
     struct device_buffer buffer;

@@ -1,12 +1,12 @@
 #!/bin/sh
-# An exercise: it is complete, fails unsolved with the message its README shows, passes solved, and refuses wrong answers
-# for the reason given in each.
+# Tests an exercise: it is complete, fails unsolved with the message of its README, passes solved, and rejects each
+# wrong answer for the reason given in it.
 #
 # run: $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 # run in all: every-answer $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 #
-# Of the wrong answers each fourth is tried, beginning where the exercise's files say, so that most changes try others;
-# or, after the word every-answer, all, and nothing else.
+# Every fourth wrong answer is tried, from a start that depends on the exercise's files, so that most changes try
+# others. After the word every-answer, all of them are tried, and nothing else.
 set -u
 . "$(dirname "$0")/tap.sh"
 step=4
@@ -18,8 +18,8 @@ grade=$1
 name=$(basename "$2")
 folder=exercises/$name
 
-# grade ARGUMENT...: grades the exercise; then $status is the exit status, $said what it said and $log the compiler's
-# words
+# grade ARGUMENT...: grades the exercise; sets $status to the exit status, $said to the output and $log to the
+# compiler's messages
 grade() {
     "$grade" "$name" "$@" >"$scratch/said" 2>"$scratch/log" </dev/null
     status=$?
@@ -27,13 +27,13 @@ grade() {
     log=$(cat "$scratch/log")
 }
 
-# The line in the block under "## Unsolved", as a pattern.
+# unsolved: prints the line in the block under "## Unsolved", as a pattern
 unsolved() {
     awk '/^## Unsolved/ { on = 1 } on && /^```/ { inside = !inside; next } on && inside' "$folder/README.md" |
         sed 's/[][\\?*]/\\&/g; s/\.\.\./*/g'
 }
 
-# grades: the exercise has what it needs, and tells the solution from what it comes as
+# grades: checks that the exercise has all its files, that the solution passes and the unsolved exercise fails
 grades() {
     for file in README.md exercise.cu solution.txt wrong_answers.txt hints.md grader.c; do
         succeeds "$name: has $file" test -s "$folder/$file"
@@ -56,7 +56,7 @@ grades() {
     equal "$name: compiles solved without a warning" "0 " "$status $log"
 }
 
-# refuses FILE: each wrong answer in it
+# refuses FILE: checks that each wrong answer in it is rejected
 refuses() {
     sed -n 's/^=== //p' "$1" >"$scratch/names"
     sed -n '/^=== /{n; s|^// refused because: ||; t end; s/.*//; :end p}' "$1" >"$scratch/reasons"
@@ -65,7 +65,7 @@ refuses() {
     while read -r what && read -r reason && read -r said; do
         matches "$name: $what: is refused" "$name: $what: refused: *" "$said"
         matches "$name: $what: says why it is" "?*" "$reason"
-        # shellcheck disable=SC2254 # a reason is a pattern
+        # shellcheck disable=SC2254 # a reason is meant as a pattern
         matches "$name: $what: for what it is" "$name: $what: refused: *$reason*" "$said"
     done <"$scratch/answers"
     equal "$name: every wrong answer was tried" "$(wc -l <"$scratch/names")" "$(wc -l <"$scratch/said")"

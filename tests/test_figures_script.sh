@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/gpu/figures.sh with a made-up nvcc: what it makes of a program's lines.
+# Tests tests/gpu/figures.sh with a made-up nvcc: its JSON from a program's lines.
 . tests/tap.sh
 mkdir -p "$scratch/bin"
 
@@ -9,7 +9,7 @@ fake() {
     chmod +x "$scratch/bin/$1"
 }
 fake nvidia-smi 'case $* in *compute_cap*) echo 9.0 ;; *) echo "NVIDIA H200" ;; esac'
-# nvcc_makes BODY: whatever it compiles becomes a program that does this
+# nvcc_makes BODY: makes an nvcc whose output is always a program with this body
 nvcc_makes() {
     fake nvcc "case \$1 in --version) echo 'release 13.0, V13.0.88'; exit ;; esac
 while [ \"\$1\" != -o ]; do shift; done

@@ -1,9 +1,9 @@
 #!/bin/sh
-# How sources are laid out: lines of 120 columns at most, and as clang-format 14 leaves them; other versions differ.
+# Checks the layout of sources: at most 120 columns, and the format of clang-format 14; other versions differ.
 set -u
 . tests/tap.sh
 
-# sources PATTERN...: the files whose names fit, but for what was built
+# sources PATTERN...: prints the files whose names fit, without built files
 sources() {
     for pattern in "$@"; do
         find chapters common docs exercises tests build.ninja -name "$pattern"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the faults of the fused gate that chapter 05 started from back into its kernel, one at a time, and shows that a
-# tool finds each: the simulator, the checker, a counter, or the compiler's report of local memory.
+# Puts the faults of the fused gate from which chapter 05 started back into its kernel, one at a time, and checks that
+# a tool finds each: the simulator, the checker, a counter, or the compiler's report of local memory.
 #
 # run in all: $b/cpu/05_fused_gate
 # takes: long
@@ -31,7 +31,7 @@ breaks "the higher of two equal groups wins" 's/((group ^ i) < group)/((group ^ 
     "" --dist ties
 breaks "NaN is compared" 's/const bool is_nan = isnan(choice);/const bool is_nan = false;/' "expected" "" --dist nan
 
-# --- configurations nobody reaches: a static kernel loads 16 bytes at a time, the run-time one a number ---
+# --- configurations that no run reaches: a static kernel loads 16 bytes at a time, the run-time one a number ---
 load_requests() {
     "$1" --num-tokens 24 --dist normal --num-experts "$2" --num-expert-group "$3" --format csv |
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "global_load_requests") at = i } NR == 2 { print $at }'

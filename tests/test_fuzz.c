@@ -1,11 +1,11 @@
 /**
  * @file test_fuzz.c
- * @brief What reads files and words, given any bytes: nothing crashes, and what is accepted is what it says.
+ * @brief Fuzzes the parsers of files and options with any bytes: none crashes, and results agree with the input.
  *
- *     test_fuzz                             every input in tests/fuzz_inputs.txt, each of which took a way of its own
- *     sh tests/fuzz.sh TARGET EXECUTIONS    new inputs, by libFuzzer; that compiles this file with -DFUZZ=TARGET
+ *     test_fuzz                             every input in tests/fuzz_inputs.txt, each of which took a path of its own
+ *     sh tests/fuzz.sh TARGET EXECUTIONS    new inputs, by libFuzzer; compiles this file with -DFUZZ=TARGET
  *
- * The readers that are some file's own are tried by taking in that file.
+ * Parsers that are static functions of a file are reached by including that file.
  */
 #include "base/number.h"
 #include "harness/align/load.c"
@@ -52,7 +52,7 @@
         }                                                                           \
     } while (0)
 
-/** The bytes as a text: they end with a 0, and the caller frees them. */
+/** Copies the bytes to a text that ends with a 0, which the caller frees. */
 static char *text_of(const uint8_t *bytes, size_t size)
 {
     char *const text = malloc(size + 1);
@@ -63,7 +63,7 @@ static char *text_of(const uint8_t *bytes, size_t size)
     return text;
 }
 
-/** A path to a file that holds the bytes, until the next call. */
+/** Writes the bytes to a file and returns its path; both are valid until the next call. */
 static const char *file_of(const uint8_t *bytes, size_t size)
 {
     static char path[32];
@@ -102,7 +102,10 @@ static void try_npy(const uint8_t *bytes, size_t size)
     npy_free(&array);
 }
 
-/** What begins as a header gets its length in front, or hardly any would be the right one. */
+/**
+ * Tries the bytes as a .npy file. If they begin like a header, the magic string and the header's length are put in
+ * front of them, because few random lengths would be right.
+ */
 static void npy(const uint8_t *bytes, size_t size)
 {
     static uint8_t file[1 << 16] = "\x93NUMPY\1";
@@ -122,7 +125,7 @@ static void npy(const uint8_t *bytes, size_t size)
 
 enum { MAX_WORDS = 64 };
 
-/** Whether the word makes a program print something and exit. */
+/** Checks whether the word is an option that prints a text and exits. */
 static bool asks_for_help(const char *word)
 {
     static const char *const words[] = {"--help", "--usage", "--version", "-?", "-V"};
@@ -133,7 +136,7 @@ static bool asks_for_help(const char *word)
     return false;
 }
 
-/** Cuts a text into words at its line ends; `words` has room for MAX_WORDS and NULL. Returns how many there are. */
+/** Splits a text into words at its line ends; `words` has room for MAX_WORDS and NULL. Returns the number of words. */
 static int cut_into_lines(char *text, char **words)
 {
     char *rest = text;
@@ -146,7 +149,7 @@ static int cut_into_lines(char *text, char **words)
     return count;
 }
 
-/** Cuts a command into words as a shell does, in its place. */
+/** Splits a command into words in place, with the shell's quotes and backslashes. Returns the number of words. */
 static int cut_as_a_shell(char *text, char **words)
 {
     int count = 0;
@@ -172,7 +175,7 @@ static int cut_as_a_shell(char *text, char **words)
     return count;
 }
 
-/** Parses a command line; returns the command that repeats its run, or NULL if there is something wrong with it. */
+/** Parses a command line; returns the command that repeats its run, which the caller frees, or NULL on an error. */
 static char *command_of(bool align, int count, char **words)
 {
     struct program program = {.path = words[0], .name = "program"};
@@ -195,7 +198,7 @@ static char *command_of(bool align, int count, char **words)
     return program.command;
 }
 
-/** What is accepted is repeated by the command that says so, and by the one that repeats that. */
+/** Checks that the command that repeats an accepted run is itself accepted, and is repeated by the same command. */
 static void options(const uint8_t *bytes, size_t size)
 {
     char *words[MAX_WORDS + 1], *const text = text_of(bytes, size);
@@ -232,7 +235,7 @@ static size_t count_lines(const char *text)
     return count;
 }
 
-/** What is written into memory, through a stream that is opened once: that costs more than to rewrite an input. */
+/** Output to memory. The stream is opened only once, because opening it costs more than rewriting an input. */
 struct written {
     FILE *stream;
     char *text;
@@ -255,7 +258,7 @@ static const char *end_of_writing(struct written *written)
     return written->text;
 }
 
-/** What comes out has the lines of what went in, or there is one line on what is wrong. */
+/** Checks that the output has at most as many lines as the input, or that there is an error of one line. */
 static void rewriter(const uint8_t *bytes, size_t size)
 {
     static struct written output, error;
@@ -284,7 +287,7 @@ static void rewriter(const uint8_t *bytes, size_t size)
 
 /* --- expert maps and counts --------------------------------------------------------------------------------------- */
 
-/** A map is one if its local ids are 0, 1, ... in any order, each once. */
+/** Checks whether an array is a valid map: its local ids are 0, 1, ... in any order, each once; the rest are -1. */
 static bool is_map(const struct npy_array *array, const struct align_problem *from)
 {
     int64_t local = 0, largest = -1;
@@ -386,7 +389,7 @@ static void try_progress(const uint8_t *bytes, size_t size)
 static void try_regions(const uint8_t *bytes, size_t size)
 {
     char *const read = text_of(bytes, size), *filled = NULL;
-    char *const second = strchr(read, '\f'); /* what is behind it are answers */
+    char *const second = strchr(read, '\f'); /* answers follow it */
     struct error error = {0};
     struct regions regions;
 
@@ -443,7 +446,7 @@ static const struct {
 
 enum { NUM_TARGETS = sizeof targets / sizeof *targets };
 
-/** Decodes base64, in its place. Returns the size. */
+/** Decodes base64 in place. Returns the size. */
 static size_t decode(char *text)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -460,7 +463,7 @@ static size_t decode(char *text)
     return size;
 }
 
-/** The lines of the file are "TARGET BASE64". */
+/** Tries every input of the file, whose lines are "TARGET BASE64". */
 static void takes_every_input(void **state)
 {
     FILE *const file = fopen("tests/fuzz_inputs.txt", "r");
@@ -477,7 +480,7 @@ static void takes_every_input(void **state)
 
             if (space == line + length && strncmp(line, targets[i].name, length) == 0) {
                 const size_t size = decode(space + 1);
-                uint8_t *const bytes = malloc(size + 1); /* of its own, so that an overrun is seen */
+                uint8_t *const bytes = malloc(size + 1); /* exactly this size, so that a sanitizer sees an overrun */
 
                 assert_non_null(bytes);
                 memcpy(bytes, space + 1, size);

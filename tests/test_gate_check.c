@@ -1,4 +1,4 @@
-/** @file test_gate_check.c  The gate's checker passes right answers and refuses each kind of wrong one, by its name. */
+/** @file test_gate_check.c  Tests the gate's checker on right answers and on each kind of wrong one, and its inputs. */
 #include "harness/gate/check.h"
 #include "harness/gate/input.h"
 #include "harness/gate/options.h"
@@ -22,7 +22,7 @@
 struct bench {
     struct gate_problem problem;
     struct tensors tensors;
-    float *weights; /* these are the tensors' own */
+    float *weights; /* both point into the tensors */
     int32_t *ids;
 };
 
@@ -56,7 +56,7 @@ static float *bias_of(const struct bench *bench)
     return bench->tensors.list[GATE_CORRECTION_BIAS].host.data;
 }
 
-/** Generates the input and fills in the reference's own answer. */
+/** Generates the input and fills the outputs with the reference's answer. */
 static struct bench set_up(struct gate_problem problem, enum gate_dist dist, uint64_t seed)
 {
     struct bench bench = {.problem = problem};
@@ -100,8 +100,8 @@ static void assert_right(const struct bench *bench)
 }
 
 /**
- * The answer is refused at this token, for a rule that contains these words; the line says what is expected and was
- * got.
+ * Checks that the answer is rejected at this token, by a rule that contains these words, and that the line gives the
+ * expected and the actual value.
  */
 static void assert_wrong(const struct bench *bench, int64_t token, const char *words)
 {
@@ -183,7 +183,7 @@ static void an_unwritten_element_is_refused(void **state)
     struct bench bench = set_up(deepseek(5), GATE_DIST_NORMAL, 1);
 
     (void)state;
-    memset(&bench.weights[4 * 8 + 2], 0xff, sizeof(float)); /* the poison outputs start with */
+    memset(&bench.weights[4 * 8 + 2], 0xff, sizeof(float)); /* the initial poison of outputs */
     assert_wrong(&bench, 4, "a weight is");
     tear_down(&bench);
 }
@@ -198,7 +198,7 @@ static void an_expert_twice_is_refused(void **state)
     tear_down(&bench);
 }
 
-/** An expert of a group that holds none of the token's choices. */
+/** Returns an expert of a group that holds none of the token's choices. */
 static int expert_elsewhere(const struct bench *bench, int64_t token)
 {
     const int size = gate_experts_per_group(&bench->problem);
@@ -228,7 +228,7 @@ static void too_many_groups_are_refused(void **state)
     tear_down(&bench);
 }
 
-/** Replaces a row by the answer to the same logits with this group made hopeless. */
+/** Replaces the outputs by the answer to logits in which this group has -60 at this token, so that it is not kept. */
 static void answer_without_group(struct bench *bench, int64_t token, int group)
 {
     const int size = gate_experts_per_group(&bench->problem);
@@ -274,7 +274,7 @@ static void a_worse_expert_of_the_right_group_is_refused(void **state)
     tear_down(&bench);
 }
 
-/** A row of three groups of two experts, without a bias, and an answer of two ids. */
+/** Sets up one row of three groups of two experts, without a bias, and an answer of two ids. */
 static struct bench two_of_three_groups(const float row[6], int first, int second)
 {
     const struct gate_problem problem = {.num_tokens = 1,
@@ -293,13 +293,13 @@ static struct bench two_of_three_groups(const float row[6], int first, int secon
 
 static void experts_of_a_group_not_used_are_missed(void **state)
 {
-    /* The first group must stay, and has the best experts. */
+    /* The first group must be kept, and it has the best experts. */
     struct bench bench = two_of_three_groups((float[]){3.0f, 2.5f, 2.0f, 1.0f, -5.0f, -5.0f}, 2, 3);
 
     (void)state;
     assert_wrong(&bench, 0, "the best experts are chosen");
     tear_down(&bench);
-    /* One of the last two must stay, whichever it is, and each has a better expert than the second chosen. */
+    /* Either of the last two groups must be kept, and each has a better expert than the second chosen expert. */
     bench = two_of_three_groups((float[]){3.0f, 1.0f, 2.0f, 0.0f, 2.0f, 0.0f}, 0, 1);
     assert_wrong(&bench, 0, "the best experts are chosen");
     tear_down(&bench);
@@ -371,7 +371,7 @@ static void ties_go_to_the_lower_expert_and_group(void **state)
     bench.ids[0] = 0, bench.ids[1] = 8;
     assert_wrong(&bench, 0, "the best experts are chosen");
     for (int k = 0; k < 8; k++)
-        bench.ids[k] = 4 * 32 + k; /* group 4 is not among the four lowest */
+        bench.ids[k] = 4 * 32 + k; /* group 4 is not among the four lowest groups */
     assert_wrong(&bench, 0, "the best groups stay");
     assert_int_equal(verdict_of(&bench, GATE_TIES_FREE, &(struct error){0}), RUN_VERIFIED);
     tear_down(&bench);
@@ -379,7 +379,7 @@ static void ties_go_to_the_lower_expert_and_group(void **state)
 
 static void a_group_may_win_by_rounding(void **state)
 {
-    /* Two groups whose sums differ by less than the sigmoid's error: either may stay. */
+    /* Two groups whose sums differ by less than the sigmoid's error: either may be kept. */
     struct gate_problem problem = deepseek(1);
     struct bench bench;
     float *logits;
@@ -435,7 +435,7 @@ static void nan_ranks_below_everything_and_weighs_nothing(void **state)
     bench.weights[6] = 0.25f;
     assert_wrong(&bench, 0, "a weight is");
     bench.weights[6] = 0.0f;
-    bench.ids[3] = 6; /* an expert that has NaN, ahead of one that has a number */
+    bench.ids[3] = 6; /* an expert with NaN ahead of an expert with a number */
     bench.weights[3] = 0.0f;
     assert_wrong(&bench, 0, "the best experts are chosen");
     tear_down(&bench);
@@ -471,16 +471,16 @@ static void the_first_wrong_token_is_named(void **state)
     tear_down(&bench);
 }
 
-/* --- what is exactly defined -------------------------------------------------------------------------------------- */
+/* --- exactly defined results -------------------------------------------------------------------------------------- */
 
-/** Writes the row's `count` choices in bf16 or f16, one after another. */
+/** Stores `count` values in an array of this type. */
 static void store_all(enum dtype dtype, void *array, const float *values, int count)
 {
     for (int i = 0; i < count; i++)
         dtype_store(dtype, array, i, values[i]);
 }
 
-/** The answer of a gate that compares experts in f32 where PyTorch rounds score + bias to the type of both. */
+/** Computes the answer of a gate that compares experts in f32; PyTorch rounds score + bias to the type of both. */
 static void answer_with_wide_choices(const struct bench *bench)
 {
     struct gate_problem wide = bench->problem;
@@ -513,7 +513,7 @@ static void choices_that_are_not_rounded_are_refused(void **state)
 
 static void a_group_sum_that_is_not_rounded_is_refused(void **state)
 {
-    /* In bf16 both groups have 1 + 2^-8, halfway to the next number, or less: 1. So the first stays. */
+    /* In bf16 both sums round to 1: the second is 1 + 2^-8, halfway to the next number. So the first group is kept. */
     static const float logits[] = {1.0f, 0x1p-9f, 1.0f, 0x1p-8f}, no_bias[4] = {0.0f};
     struct gate_problem problem = deepseek(1);
     struct bench bench;
@@ -555,7 +555,7 @@ static void a_weight_that_is_not_rounded_is_refused(void **state)
         }
         bench.weights[i] = right;
     }
-    assert_int_equal(wrong, 40 * 8 * 2); /* the scores, their sum and the quotient have one right value each */
+    assert_int_equal(wrong, 40 * 8 * 2); /* each score, the sum and the quotient have one right value */
     tear_down(&bench);
 }
 
@@ -582,11 +582,11 @@ static void a_tie_after_rounding_goes_to_the_lower_expert(void **state)
         bench.ids[i] = first, bench.ids[i + 1] = second;
         ties++;
     }
-    assert_true(ties > 50); /* different logits with the same score */
+    assert_true(ties > 50); /* different logits that have the same score */
     tear_down(&bench);
 }
 
-/** Multiplies all weights. */
+/** Multiplies all weights by a factor. */
 static void scale_weights(struct bench *bench, float factor)
 {
     for (size_t i = 0; i < gate_choices(&bench->problem); i++)
@@ -611,8 +611,7 @@ static void softmax_weights_slightly_off_are_refused(void **state)
         tear_down(&bench);
 
         bench = set_up(problem, GATE_DIST_NORMAL, 3);
-        right =
-            bench.weights[77]; /* the sum of 256 powers may be off by more than this, but not for one weight alone */
+        right = bench.weights[77]; /* the sum of 256 powers may have a larger error, but then all weights have it */
         bench.weights[77] = right * (1.0f + 3e-6f);
         assert_wrong(&bench, 77 / 8, renormalize ? "a weight is" : "by one factor");
         bench.weights[77] = right * (1.0f - 3e-6f);
@@ -661,7 +660,7 @@ static void a_group_of_both_infinities_ranks_last(void **state)
     tear_down(&bench);
 }
 
-/** With uniform logits every choice by a sigmoid is below 0: a bound that is negative, and its distances. */
+/** Tests that with uniform logits every choice by a sigmoid is below 0, so that bounds are negative, too. */
 static void uniform_logits_have_choices_below_0(void **state)
 {
     const struct gate_problem problem = deepseek(16);
@@ -682,7 +681,8 @@ static void uniform_logits_have_choices_below_0(void **state)
 }
 
 /**
- * For each score some row of what --check-all tries holds a group whose two best choices are +infinity and -infinity.
+ * Tests that, for each score, some rows of --check-all's problems have a group whose two best choices are +infinity and
+ * -infinity.
  */
 static void problems_to_try_hold_a_group_of_both_infinities(void **state)
 {
@@ -809,7 +809,7 @@ static void distributions_are_what_they_say(void **state)
         tiny |= logits[i] != 0.0f && fabsf(logits[i]) < 1e-40f;
     }
     assert_true(infinite && tiny);
-    for (int e = 0; e < 256; e++) /* groups 1, 4 and 7 are excluded by their bias, the others are not */
+    for (int e = 0; e < 256; e++) /* the bias excludes groups 1, 4 and 7, and no others */
         assert_int_equal(isinf(bias_of(&bench)[e]) != 0, e / 32 % 3 == 1);
     tear_down(&bench);
 }
@@ -826,7 +826,7 @@ static struct gate_problem with_shared_experts(int count, float factor, bool sca
     return problem;
 }
 
-/** What a kernel that adds up a row's scores in their order, or backwards, gives each of its shared experts. */
+/** Computes a shared expert's weight as a kernel does that adds a row's scores in f32, in order or backwards. */
 static float shared_weight_in_float(const struct gate_problem *problem, const float *scores, bool backwards)
 {
     float sum = 0.0f, weight;
@@ -842,7 +842,7 @@ static float shared_weight_in_float(const struct gate_problem *problem, const fl
     return problem->scale_later ? weight : weight * problem->routed_scaling_factor;
 }
 
-/** An answer whose shared experts weigh what floats give them, of a problem and an input like it. */
+/** Checks that the checker accepts the weights that f32 arithmetic, in either order, gives the shared experts. */
 static void assert_floats_are_right(struct gate_problem problem, enum gate_dist dist)
 {
     struct gate_problem as_scored = problem;
@@ -911,7 +911,7 @@ static void a_shared_weight_slightly_off_is_refused(void **state)
         weight = &bench.weights[2 * 9 + 8];
         right = *weight;
         for (int i = 0; i < 4;
-             i++) { /* off; off; not divided by the factor; scaled when it should not be, or not scaled */
+             i++) { /* too large; too small; not divided by the factor; scaled although it must not be, or not scaled */
             *weight = right * (float[]){1.0f + 2e-6f, 1.0f - 2e-6f, 2.5f, form % 2 ? 2.5f : 0.4f}[i];
             assert_wrong(&bench, 2, "a shared expert's weight is");
         }
@@ -922,7 +922,7 @@ static void a_shared_weight_slightly_off_is_refused(void **state)
     }
 }
 
-/** In 16 bits the sum over the factor is rounded before it is divided again: where that shows, it must be seen. */
+/** Tests that the checker rejects a weight that is rounded once, where rounding sum / factor to 16 bits matters. */
 static void a_shared_weight_rounded_once_is_refused(void **state)
 {
     struct gate_problem problem = with_shared_experts(1, 2.5f, true);

@@ -1,7 +1,7 @@
 /**
  * @file test_gate_golden.c
- * @brief The checker, the reference and chapter 01 against PyTorch's own answers, which tests/pytorch/make_golden.py
- * puts into an archive for each type.
+ * @brief Compares the checker, the reference and chapter 01 with PyTorch's answers, which tests/pytorch/make_golden.py
+ * writes to one archive per type.
  */
 #include "harness/gate/check.h"
 #include "harness/gate/options.h"
@@ -24,10 +24,10 @@
 
 enum { MAX_WORDS = 64 };
 
-/** Where an archive is unpacked for as long as a test runs. */
+/** The temporary directory into which a test unpacks an archive. */
 static char folder[] = "/tmp/golden.XXXXXX";
 
-/** One case: the problem as its `arguments` state it, and what PyTorch answered. */
+/** A case: the problem from its file `arguments`, and PyTorch's answer. */
 struct golden {
     struct gate_options options;
     struct tensors tensors;
@@ -36,7 +36,7 @@ struct golden {
 
 static const struct gate_implementation anything = {.name = "golden"};
 
-/** Puts the case's flags to the same parser that a chapter's program has. */
+/** Loads a case; its arguments go through the parser that the chapters' programs use. */
 static void load_case(const char *name, struct golden *golden)
 {
     struct program program = {.name = anything.name};
@@ -80,7 +80,7 @@ static void free_case(struct golden *golden)
     npy_free(&golden->weights);
 }
 
-/** The case's input, and an answer. */
+/** Returns the case's input together with an answer. */
 static struct gate_buffers buffers_of(const struct golden *golden, float *weights, int32_t *ids)
 {
     struct gate_buffers buffers = gate_buffers_at(&golden->tensors, TENSOR_HOST);
@@ -100,7 +100,7 @@ static void assert_right(const char *name, const char *whose, const struct golde
         fail_msg("%s: %s answer was refused: %s", name, whose, error.text);
 }
 
-/** Rows whose ids are PyTorch's, in PyTorch's order. */
+/** Counts the rows whose ids equal PyTorch's, in the same order. */
 static int64_t same_rows(const struct golden *golden, const int32_t *ids)
 {
     const struct gate_problem *problem = &golden->options.problem;
@@ -142,7 +142,7 @@ static void check_case(const char *name)
     assert_right(name, "the reference's", &golden, weights, ids, GATE_TIES_LOWER_FIRST);
     assert_true(gate_compute(problem, &buffers));
     assert_right(name, "chapter 01's", &golden, weights, ids, GATE_TIES_LOWER_FIRST);
-    if (problem->dtype == DTYPE_F32) { /* 16-bit scores tie, and PyTorch leaves a tie open */
+    if (problem->dtype == DTYPE_F32) { /* 16-bit scores tie, and PyTorch may choose any of the tied experts */
         assert_int_equal(same_rows(&golden, ids), problem->num_tokens);
         assert_true(largest_difference(&golden, weights) < 2e-6f);
     }
@@ -151,7 +151,7 @@ static void check_case(const char *name)
     free_case(&golden);
 }
 
-/** Checks every case of a type, and that there are this many. */
+/** Checks every case of a type, and that there are `expected` cases. */
 static void check_type(const char *type, int expected)
 {
     char command[256];

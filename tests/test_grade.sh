@@ -1,12 +1,12 @@
 #!/bin/sh
-# What graders are written with (exercises/grade/grade.h): each of grade_cases.c's cases ends as it should.
+# Tests exercises/grade/grade.h, which graders use: each case of grade_cases.c must have its expected result.
 #
 # run: $b/tests/grade_cases
 set -u
 . "$(dirname "$0")/tap.sh"
 program=$1
 
-# records KIND SEED [ARGUMENT...]: the records of that kind, a space for each tab
+# records KIND SEED [ARGUMENT...]: prints the records of that kind, with spaces for tabs
 records() {
     records_kind=$1
     records_seed=$2
@@ -14,7 +14,7 @@ records() {
     "$program" --seed "$records_seed" "$@" | sed -n "s/^$records_kind	*//p" | tr '\t' ' ' | sed 's/ *$//'
 }
 
-# ends CASE PATTERN: how the case ended, and what it said
+# ends CASE PATTERN: checks the result and the message of a case
 ends() {
     matches "$1" "$2" "$(printf '%s\n' "$cases" | sed -n "s/^$1 //p")"
 }
@@ -61,7 +61,7 @@ equal "the same for the same seed, alone or not" "$first" "$(records measure 1 |
 succeeds "others for another seed" test "$first" != "$(records measure 2 --only random_numbers)"
 succeeds "others for another case" test "$first" != "$(records measure 1 --only other_numbers)"
 
-# code ARGUMENT...: the exit code
+# code ARGUMENT...: prints the exit code
 code() {
     "$program" "$@" >/dev/null 2>&1
     echo $?

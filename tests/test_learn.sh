@@ -1,6 +1,6 @@
 #!/bin/sh
-# The learner's program: every command and every bad input, passing and failing, two at once, and watching. It works in
-# a copy of the tree whose four exercises are all the first one by other names.
+# Tests the learner's program: every command and every bad input, passing and failing, two processes at once, and
+# watching. It works in a copy of the tree whose four exercises are copies of one exercise under other names.
 #
 # run: $b
 set -u
@@ -13,7 +13,7 @@ tree=$scratch/tree
 mine=$tree/exercises/mine
 first=$mine/02_warp_maximum.cu
 progress=$mine/.progress
-seconds=60 # longer than anything here takes on a machine that works
+seconds=60 # longer than any operation in this test needs
 
 mine_before=$(ls -la exercises/mine 2>/dev/null)
 chmod 755 "$scratch"
@@ -27,9 +27,9 @@ original=$tree/exercises/02_warp_maximum/exercise.cu
 fill "$original" exercises/02_warp_maximum/solution.txt >"$scratch/solved.cu"
 answer_named exercises/02_warp_maximum/wrong_answers.txt ties_to_the_higher >"$scratch/ties.txt"
 fill "$scratch/solved.cu" "$scratch/ties.txt" >"$scratch/wrong.cu"
-: >"$scratch/all" # what was ever printed on standard output
+: >"$scratch/all" # all standard output of the test
 
-# learn WORD...: runs it in the tree; $code, $said on standard output, $refused on standard error
+# learn WORD...: runs it in the tree; sets $code, $said to its standard output and $refused to its standard error
 learn() {
     (cd "$tree" && exec "$b/learn" "$@") >"$scratch/out" 2>"$scratch/err" </dev/null
     code=$?
@@ -38,7 +38,7 @@ learn() {
     cat "$scratch/out" >>"$scratch/all"
 }
 
-# refuses NAME PATTERN WORD...: exit 2, nothing on standard output, one line on standard error that fits
+# refuses NAME PATTERN WORD...: checks for exit 2, nothing on standard output and one line on standard error that fits
 refuses() {
     refuses_name=$1
     refuses_pattern=$2
@@ -48,23 +48,23 @@ refuses() {
     equal "$refuses_name: exit, lines, output" "2 1 0" "$code $(wc -l <"$scratch/err") $(wc -c <"$scratch/out")"
 }
 
-# begin: a learner who has done nothing yet
+# begin: removes all work of the learner
 begin() {
     rm -rf "$mine"
 }
 
-# without_figures TEXT: seeds and times are N
+# without_figures TEXT: prints the text with N for seeds and times
 without_figures() {
     printf '%s\n' "$1" | sed 's/seed [0-9][0-9]*/seed N/g; s/, [0-9.]* s$/, N s/'
 }
 
-# state NAME: what the list says of it
+# state NAME: prints the exercise's line of the list
 state() {
     learn list
     printf '%s\n' "$said" | sed -n "s/^[> ] $1  *[a-z]* *\** *//p" | sed 's/  */ /g'
 }
 
-# wait_for COUNT TEXT FILE: until the text is there in so many lines
+# wait_for COUNT TEXT FILE: waits until COUNT lines of the file have the text
 wait_for() {
     wait_end=$(($(date +%s) + seconds))
     while [ ! -e "$3" ] || [ "$(grep -c -e "$2" "$3")" -lt "$1" ]; do
@@ -73,7 +73,7 @@ wait_for() {
     done
 }
 
-# wait_until COMMAND...
+# wait_until COMMAND...: waits until the command succeeds
 wait_until() {
     wait_end=$(($(date +%s) + seconds))
     until "$@"; do
@@ -82,7 +82,7 @@ wait_until() {
     done
 }
 
-# await PID: until that child has ended; its exit code is $ended
+# await PID: waits until the child has ended; sets $ended to its exit code
 await() {
     wait_until gone "$1" || kill -9 "$1"
     wait "$1"
@@ -164,7 +164,7 @@ matches 'a wrong answer: in words of the task' '*  token *, lane *: expected exp
     "$said"
 equal 'a wrong answer is failing' 'failing 0 of 3' "$(state 02_warp_maximum)"
 
-# --- what does not compile ---
+# --- code that does not compile ---
 sed 's/return mine;/return mne;/' "$scratch/solved.cu" >"$first"
 line=$(grep -n 'return mne' "$first" | cut -d : -f 1)
 learn run 02
@@ -210,7 +210,7 @@ learn run 02
 matches 'a warning is shown beside the failure' '*NOT PASSED*The compiler warns:*warning: *' "$said"
 
 # --- files that cannot be graded ---
-# no_file NAME PATTERN: the file as it is now is refused, and the line says what brings it back
+# no_file NAME PATTERN: checks that the current file is rejected, with a line on how to restore it
 no_file() {
     refuses "$1" \
         "exercises/mine/02_warp_maximum.cu: $2 ('$b/learn reset 02_warp_maximum' brings the original back, and keeps what is there)" \
@@ -284,7 +284,7 @@ equal 'passed once: a failure is told' 'passed, failing now 0 of 3' "$(state 02_
 learn list
 matches 'passed once: it counts' '*  1 of 4 passed*' "$said"
 
-# --- going on ---
+# --- the next exercise ---
 learn next
 equal 'next: the first that is not passed' 'Next: 03_second_maximum  (mend **)
   a tie that is lost
@@ -319,7 +319,7 @@ learn list
 matches 'the list of one who is done' '*
 \[##################################\]  4 of 4 passed' "$said"
 
-# what follows the exercise solved last, also where others before it are open or what follows was begun before
+# `next` is the exercise after the one solved last, even if earlier ones are open or it was begun before
 begin
 learn run 02
 learn run 08_up_and_down
@@ -418,7 +418,7 @@ learn run 08_up_sweep
 learn solution 08_up_sweep
 equal 'after passing: at once' '0 // TODO warp_best' "$code $(printf '%s\n' "$said" | head -n 1)"
 
-# --- beginning anew ---
+# --- starting again ---
 begin
 learn run 02
 for text in one two; do
@@ -457,7 +457,7 @@ learn hint 03
 equal 'the record: a line an exercise, also of those that are not here' '02_warp_maximum failed no no 0
 03_second_maximum ungraded no no 3
 09_not_here passed yes no 2' "$(grep '^0' "$progress" | sort)"
-# damaged NAME: the record as it is now is set aside
+# damaged NAME: checks that the current record is set aside
 damaged() {
     learn list
     matches "$1: a list says so" '0 learn: exercises/mine/.progress is damaged; *' "$code $refused"
@@ -485,7 +485,7 @@ equal 'the first is kept as it was' garbage "$(cat "$progress.damaged.1")"
 equal 'nothing else is left there' '' "$(find "$mine" -name '*.tmp')"
 equal 'no build is left behind' '' "$(find "$tree/$b/exercises" -mindepth 1)"
 
-# --- two at once ---
+# --- two processes at once ---
 begin
 learn run 02
 mkfifo "$scratch/gate"
@@ -528,14 +528,14 @@ equal 'seven at once: nothing is lost' '02_warp_maximum ungraded no no 2
 08_up_sweep failed no no 1' "$(grep '^0' "$progress" | sort)"
 
 # --- watching ---
-# watch: starts it; $watcher, and what it says goes to $scratch/watch
+# watch: starts it; sets $watcher to its process id; its output goes to $scratch/watch
 watch() {
     : >"$scratch/watch"
     (cd "$tree" && exec "$b/learn") >"$scratch/watch" 2>"$scratch/watch_err" </dev/null &
     watcher=$!
     wait_for 1 '^Watching' "$scratch/watch"
 }
-# graded NAME: how many times
+# graded NAME: prints how many times the exercise was graded
 graded() {
     grep -c -e "^exercises/mine/$1.cu\$" -e "^exercises/mine/$1.cu  seed" "$scratch/watch"
 }
@@ -593,7 +593,7 @@ succeeds 'watching: a file that cannot be graded is told' wait_for 1 '08_up_and_
 cp "$scratch/solved.cu" "$scratch/again.cu"
 mv "$scratch/again.cu" "$first"
 succeeds 'watching: and it goes on' wait_for 3 '^exercises/mine/02_warp_maximum.cu' "$scratch/watch"
-succeeds 'watching: a pass that was one before moves nobody on' wait_until sh -c \
+succeeds 'watching: an exercise that had passed before does not move the learner on' wait_until sh -c \
     "[ \$(grep -c '^PASSED' '$scratch/watch') -eq 3 ]"
 equal 'watching: another that passes does' 2 "$(grep -c '^Next: ' "$scratch/watch")"
 kill -INT $watcher
@@ -643,7 +643,7 @@ succeeds 'a grading that is broken off: the record is as it was' cmp "$scratch/b
 rm "$tree/$b/cpu/rewrite_launch"
 ln -s "$root/$b/cpu/rewrite_launch" "$tree/$b/cpu/rewrite_launch"
 
-# --- what a program does ---
+# --- output of a learner's kernel ---
 printing=$scratch/printing.cu
 awk '{ print } /\/\/ TODO kernel/ { print "    if (threadIdx.x == 0) printf(\"hello\\033[2J %d\\n\", token);" }' \
     "$scratch/solved.cu" >"$printing"
@@ -707,7 +707,7 @@ equal 'no compiler: exit, lines, output' '2 1 0' "$? $(wc -l <"$scratch/err") $(
 # --- a tree that cannot be written ---
 if unprivileged true 2>/dev/null; then
     chmod -R a+rX "$tree"
-    # cannot NAME WORD...: one line, exit 2
+    # cannot NAME WORD...: checks for exit 2 and one line
     cannot() {
         cannot_name=$1
         shift
@@ -736,12 +736,12 @@ else
     skip 'a tree that cannot be written' 'setpriv cannot take rights away here'
 fi
 
-# --- how it looks ---
+# --- colours and terminals ---
 esc=$(printf '\033')
 equal 'no colour where there is no terminal' 0 "$(grep -c "$esc" "$scratch/all")"
 wide=$(LC_ALL=C.UTF-8 grep -v '^        if (other.value > mine.value || ' "$scratch/all" | LC_ALL=C.UTF-8 wc -L)
 succeeds "no line is longer than 80 columns: $wide" [ "$wide" -le 80 ]
-# on_terminal COLUMNS COMMAND: what a terminal of that width gets
+# on_terminal COLUMNS COMMAND: prints the command's output on a terminal of that width
 on_terminal() {
     (cd "$tree" && TERM=xterm script -qec "stty cols $1; $2" /dev/null </dev/null | tr -d '\r')
 }
@@ -761,7 +761,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
         >"$scratch/seen" 2>&1 &
     seer=$!
     exec 9>"$scratch/keys"
-    # press KEY COUNT TEXT: the key makes the text appear in so many lines, and then the line with the keys
+    # press KEY COUNT TEXT: presses the key; the text must then be in COUNT lines, followed by the line with the keys
     pressed=1
     press() {
         printf '%s' "$1" >&9
@@ -787,7 +787,7 @@ else
     skip 'colour on a terminal' 'script(1) cannot make one here'
 fi
 
-# --- when things go wrong ---
+# --- errors ---
 begin
 learn run 02_w --seed 1
 mkfifo "$scratch/pipe"
@@ -833,7 +833,7 @@ hostile "$b/cpu/first_3" "$b/cpu/primer gate" "$b/cpu/primer who" <<'END'
 1||$P >&-
 END
 
-# --- the README, and what there is ---
+# --- the README and the catalogue ---
 sed -n 's/^    {"\([^"]*\)".*/\1/p' "$b/cpu/obj/catalogue.c" | sort >"$scratch/catalogue"
 find exercises -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' | sed 's/.*\///' | sort >"$scratch/folders"
 equal 'the catalogue has every folder, and no other' "$(cat "$scratch/folders")" "$(cat "$scratch/catalogue")"

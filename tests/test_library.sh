@@ -1,15 +1,15 @@
 #!/bin/sh
-# A library made of folders: what is compiled again, and when. TAP on stdout.
+# Tests common/ninja/library.sh, which makes a library of folders: the files that it compiles again after a change.
 . tests/tap.sh
 
-# library FOLDER...: makes it; prints the sources that were compiled
+# library FOLDER...: makes the library; prints the sources that were compiled
 library() {
     sh common/ninja/library.sh "$scratch/lib.a" "${compile:-gcc -O1}" "$@" 2>"$scratch/errors" ||
         { echo "exit status $?"; return; }
     cut -d ' ' -f 1 "$scratch"/lib.a.objects/stale | xargs -r -n 1 basename
 }
 
-# older: everything made so far is older than what comes
+# older: dates all files back, so that they are older than later changes
 older() {
     find "$scratch" -type f -exec touch -d '1 hour ago' {} +
 }

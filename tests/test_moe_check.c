@@ -1,5 +1,5 @@
 /**
- * @file test_moe_check.c  The layer's checker passes what f32 sums make of it, and refuses what is computed wrongly.
+ * @file test_moe_check.c  Tests the layer's checker: it accepts a layer computed with f32 sums and rejects each fault.
  */
 #include "harness/moe/check.h"
 #include "harness/moe/problem.h"
@@ -16,21 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- a layer in f32, one row after the other, and what can be wrong with it --- */
+/* --- a layer computed row by row in f32, and its faults --- */
 
 enum fault {
     NO_FAULT,
-    BF16_SUMS,       /* of the first product */
-    BF16_SUMS_W2,    /* of the second */
-    SKIPPED_STEP,    /* the last 16 elements of the first product's sums */
-    SKIPPED_STEP_W2, /* and of the second's */
-    SWAPPED_HALVES,  /* up's rows taken for the gate's */
-    NEIGHBOUR,       /* one choice's expert taken for the next */
+    BF16_SUMS,       /* the first product's sums are in bf16 */
+    BF16_SUMS_W2,    /* the second product's sums are in bf16 */
+    SKIPPED_STEP,    /* the first product's sums lack their last 16 elements */
+    SKIPPED_STEP_W2, /* the second product's sums lack their last 16 elements */
+    SWAPPED_HALVES,  /* the rows of up and gate are exchanged */
+    NEIGHBOUR,       /* one choice uses the next expert */
     LOST_WEIGHT,     /* one choice counts as if its weight were 1 */
     LOST_ROW,        /* one choice does not count */
-    PAD_ADDED,       /* a pad is taken for the last position: its expert's output is added to the last token's */
-    UNWRITTEN,       /* the last element of the last token */
-    ONE_ELEMENT,     /* off by a twentieth of the usual size */
+    PAD_ADDED,       /* padding counts as the last position: an expert's output is added to the last token */
+    UNWRITTEN,       /* the last element of the last token is not written */
+    ONE_ELEMENT,     /* one element is wrong by a twentieth of the usual size */
     NUM_FAULTS
 };
 
@@ -39,7 +39,7 @@ static const char *const fault_names[NUM_FAULTS] = {
     "halves swapped", "the neighbour", "lost weight",     "lost row",       "a pad added",
     "unwritten",      "one element"};
 
-/** What a test computes on, and how. */
+/** A layer, its tensors, and the fault of its computation. */
 struct bench {
     struct moe_layer layer;
     struct tensors tensors;
@@ -57,7 +57,7 @@ static float dot(const float *values, const float *weights, int count, bool in_b
     return sum;
 }
 
-/** Adds the output of an expert, times the weight, to `sums` [H], as a kernel in f32 and the type would. */
+/** Adds an expert's output, times the weight, to `sums` [H], as a kernel does that computes in f32 and the type. */
 static void add_expert(const struct bench *bench, int64_t token, int expert, float weight, float *sums)
 {
     const struct moe_problem *const problem = &bench->layer.problem;
@@ -88,7 +88,7 @@ static void add_expert(const struct bench *bench, int64_t token, int expert, flo
     free(activation);
 }
 
-/** Fills the output of one token. */
+/** Computes the output of one token, with the fault of `bench`. */
 static void compute_token(const struct bench *bench, int64_t token)
 {
     const struct moe_problem *const problem = &bench->layer.problem;
@@ -186,7 +186,7 @@ static void passes(struct bench *bench)
                           .num_experts = experts,                  \
                           .topk = chosen})
 
-/** Every fault but those that a layer does not show. */
+/** Checks that a layer without a fault is accepted, and that every fault is rejected. */
 static void refuses_every_fault(struct moe_problem problem, uint64_t seed)
 {
     struct bench bench = set_up(problem, seed, "none");
@@ -209,7 +209,7 @@ static void small_layers(void **state)
     }
 }
 
-/** Sums as long as DeepSeek-V3's: errors have grown, and a step of 16 is a smaller part. */
+/** Tests sums as long as DeepSeek-V3's: rounding errors are larger, and 16 missing elements matter less. */
 static void long_sums(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void long_sums(void **state)
     refuses_every_fault(LAYER(DTYPE_F32, 1, 256, 2048, 2, 2), 1);
 }
 
-/** Experts that are elsewhere add nothing; their rows must not be left out of what is checked. */
+/** Tests that non-local experts add nothing, and that tokens routed to them are checked all the same. */
 static void experts_elsewhere(void **state)
 {
     struct bench bench = set_up(LAYER(DTYPE_BF16, 20, 64, 64, 8, 3), 1, "random");
@@ -229,7 +229,7 @@ static void experts_elsewhere(void **state)
     tear_down(&bench);
 }
 
-/** Weights made where they lie are those of the whole layer: an expert's are the same, wherever it is. */
+/** Tests that an expert's weights are the same whether it is generated in the whole layer or in part of it. */
 static void weights_go_with_their_experts(void **state)
 {
     struct bench all = set_up(LAYER(DTYPE_F32, 4, 16, 8, 6, 2), 1, "none");
@@ -249,7 +249,7 @@ static void weights_go_with_their_experts(void **state)
     tear_down(&some);
 }
 
-/** Where not all tokens are checked, the first, the last and one of the busiest expert's are. */
+/** Tests a layer that is too large to check every token: wrong outputs of the first and of token 17 are found. */
 static void a_sample(void **state)
 {
     struct bench bench = set_up(LAYER(DTYPE_BF16, 30, 4096, 5600, 1, 1), 1, "none");

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The command line of a layer program: every bad argument and file ends with exit 2 and one line that names it, launches
-# nothing and writes nothing; too little memory with exit 3; output files are as documented.
+# Tests the command line of a layer program. Every bad argument or file ends with exit 2 and one line that names it,
+# without a launch or an output file; too little memory ends with exit 3; output files are as documented.
 #
 # run: $b/cpu/11b_moe_tiled
 set -u
@@ -9,7 +9,7 @@ set -u
 program=$1
 name=$(basename "$program")
 
-# refuses NAME LINE ARGUMENT...: exit 2, nothing on stdout, this line on stderr, no output directory
+# refuses NAME LINE ARGUMENT...: checks for exit 2, nothing on stdout, this line on stderr and no output directory
 refuses() {
     refuses_name=$1
     refuses_line=$2
@@ -19,12 +19,12 @@ refuses() {
     equal "$refuses_name: exit, lines, output, files" "2 1 0 no" "$ended"
 }
 
-# floats NAME SHAPE COUNT: $scratch/NAME.npy, all zeros
+# floats NAME SHAPE COUNT: writes $scratch/NAME.npy with zeros
 floats() {
     npy "$1" "{'descr': '<f4', 'fortran_order': False, 'shape': $2, }" "$((4 * $3))"
 }
 
-# shape FILE: of an f4 file that a program wrote
+# shape FILE: prints the shape of an f4 file that a program wrote
 shape() {
     head -c 128 "$1" | tail -c +11 | sed -n "s/.*'<f4'.*'shape': \(([^)]*)\).*/\1/p"
 }
@@ -96,7 +96,7 @@ matches "too little memory: says how much is needed" \
     "$name: out of memory: *GB of device memory are needed, *GB are free" "$said"
 equal "too little memory: exit, lines, output" "3 1 0" "$ended"
 
-# --- what is written ---
+# --- outputs ---
 files="--hidden $scratch/hidden.npy --w13 $scratch/w13.npy --w2 $scratch/w2.npy --topk-ids $scratch/ids.npy"
 # shellcheck disable=SC2086 # words
 succeeds "all arrays from files" "$program" $files --out "$scratch/arrays"

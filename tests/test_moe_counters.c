@@ -1,6 +1,6 @@
 /**
  * @file test_moe_counters.c
- * @brief Chapter 16b's counters: launch after launch, of either tile, and after one that gave up.
+ * @brief Tests chapter 16b's counters over launches with either tile, and after a launch that gave up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,12 +23,12 @@ enum { TOKENS = 70, EXPERTS = 2, HIDDEN = 128, INTERMEDIATE = 64, MAX_BLOCKS = 8
 enum { LARGE = 64, MIDDLE = 32, HIDDEN_OF_NONE = 64, BLOCK_OF_NONE = 208 };
 #endif
 
-/** The chapter's launch, and one of the same kernels that poll a counter only once. */
+/** The chapter's launch, and one of the same kernels that polls a counter only once. */
 cudaError_t PATIENT(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 cudaError_t IMPATIENT(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 typedef cudaError_t launch(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 
-static int others; /* launches for what it has no kernel for */
+static int others; /* launches that fall back to the kernel for any shape */
 
 cudaError_t moe_launch_any_shape(const struct moe_problem *problem, const struct moe_buffers *buffers,
                                  cudaStream_t stream)
@@ -47,7 +47,7 @@ static const struct moe_problem problem_with_tiles = {.num_tokens = TOKENS,
                                                       .dtype = DTYPE_BF16,
                                                       .block_size = 16};
 
-/** Every token goes to expert t % 2, in blocks of either size. */
+/** Device buffers of a layer in which token t goes to expert t % 2; an output, and the first launch's output. */
 struct fixture {
     struct moe_buffers device;
     uint16_t output[TOKENS * HIDDEN], first[TOKENS * HIDDEN];
@@ -65,7 +65,7 @@ static void *device_array(const void *from, size_t bytes)
     return array;
 }
 
-/** Numbers of bf16 about as large as 1, of either sign. */
+/** Returns a device array of bf16 numbers of either sign. */
 static void *numbers(size_t count)
 {
     uint16_t *const host = malloc(count * sizeof *host);
@@ -114,7 +114,7 @@ static int end(void **state)
     return 0;
 }
 
-/** Lists the tokens of both experts in blocks of this size; returns how many blocks. */
+/** Lists the tokens of both experts in blocks of `block_size`; returns the number of blocks. */
 static int list_tokens(struct fixture *f, int block_size)
 {
     static int32_t sorted[MAX_BLOCKS * 64], experts[MAX_BLOCKS];
@@ -135,7 +135,7 @@ static int list_tokens(struct fixture *f, int block_size)
     return blocks;
 }
 
-/** Launches over blocks of this size, and fetches the output; the counters must be zeros then. */
+/** Launches with blocks of this size, copies the output to the host and expects all counters to be 0 again. */
 static void launch_over(struct fixture *f, int block_size, launch *launch)
 {
     static const int32_t zeros[4 + MAX_BLOCKS];
@@ -193,7 +193,10 @@ static void the_next_launch_finds_the_counters_ready(void **state)
     assert_memory_equal(f->output, f->first, sizeof f->first);
 }
 
-/** All of these would take memory that no GPU has, or a kernel that is not there: so nothing but a launch is tried. */
+/**
+ * Tests that shapes without a kernel of the chapter fall back to the kernel for any shape. The test only launches,
+ * because some of these problems need more memory than any GPU has.
+ */
 static void what_it_has_no_kernel_for_goes_elsewhere(void **state)
 {
     struct fixture *const f = *state;
@@ -211,7 +214,7 @@ static void what_it_has_no_kernel_for_goes_elsewhere(void **state)
 #ifdef FEWER_PROBLEMS
     problems[6] = problems[7] = problems[0];
 #else
-    problems[6].num_tokens = 1 << 25, problems[6].hidden_size = 1024; /* 2^32 pieces */
+    problems[6].num_tokens = 1 << 25, problems[6].hidden_size = 1024; /* 2^32 chunks */
     problems[7].num_tokens = 1 << 25, problems[7].intermediate_size = 1024;
 #endif
     for (int i = 0; i < count; i++) {

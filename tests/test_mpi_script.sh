@@ -1,6 +1,6 @@
 #!/bin/sh
-# common/ninja/mpi.sh and build.ninja's rule that uses it, with made-up MPI and NCCL: what a file is compiled with, and
-# that installing either, however it comes, and saying `ninja` again is enough to have it.
+# Tests common/ninja/mpi.sh and build.ninja's rule that uses it, with made-up MPI and NCCL: the flags of a file, and
+# that after any installation of either one, `ninja` is enough to use it.
 . tests/tap.sh
 bin="$scratch/a folder/bin"
 export CUDA_HOME="$scratch/cuda"
@@ -10,12 +10,12 @@ chmod +x "$CUDA_HOME/bin/nvcc"
 for tool in sh gcc as ld ar ninja cmp mv rm sed tr sort dirname find head readlink cat; do
     ln -s "$(command -v $tool)" "$bin/$tool"
 done
-# here COMMAND...: where only $bin is in PATH
+# here COMMAND...: runs it with only $bin in PATH
 here() {
     PATH=$bin "$@"
 }
 
-# A program of a build that is the repository's rule and one file.
+# A program built by the repository's rule from one file.
 cat >"$scratch/asks.c" <<'EOF'
 #ifdef HAVE_MPI
 #include <mpi.h>
@@ -44,13 +44,13 @@ for connection in mpi nccl; do
     } >"$scratch/$connection.ninja"
 done
 
-# built CONNECTION: builds it, and what it was then built with
+# built CONNECTION: builds the program; prints the libraries that it was built with
 built() {
     here ninja -f "$scratch/$1.ninja" >"$scratch/said" 2>&1 || cat "$scratch/said"
     "$scratch/$1"
 }
 
-# installs COMMAND...: in the next second, as the clock of a file system may be no finer
+# installs COMMAND...: runs it in the next second, because a file system's clock may be no finer
 installs() {
     sleep 1.1
     "$@"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# tests/mutants.py itself: on a mutant that is refused, that is the same kernel, that survives, that is listed wrongly.
+# Tests tests/mutants.py on mutants that a check rejects, that equal the kernel, that survive, or are listed wrongly.
 #
 # run in all: $b
 set -u
 . "$(dirname "$0")/tap.sh"
 build=$1
 
-# mutants NAME EXPECTED WORD...: what it prints of the mutants that the words choose, run but once
+# mutants NAME EXPECTED WORD...: checks its output for the mutants that the words select, with one run of each
 mutants() {
     mutants_name=$1
     mutants_expected=$2

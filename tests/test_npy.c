@@ -1,6 +1,6 @@
 /**
  * @file test_npy.c
- * @brief .npy files: what is read, what is refused and in which words, and that a written file is whole or absent.
+ * @brief Tests .npy files: files that are read, errors and their messages, and that a written file is whole or absent.
  */
 #include "harness/core/npy.h"
 
@@ -38,7 +38,7 @@ static void write_file(const void *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-/** Makes a file of version 1.0 with this header and so many bytes of data: 0, 1, 2, ... Returns its size. */
+/** Writes a file of version 1.0 with this header and `data_bytes` bytes of data: 0, 1, 2, ... Returns its size. */
 static size_t write_npy(const char *header, size_t data_bytes)
 {
     static char bytes[1 << 17];
@@ -55,7 +55,7 @@ static size_t write_npy(const char *header, size_t data_bytes)
     return 10 + length + data_bytes;
 }
 
-/** Reading `path` must fail with exactly "PATH: reason", and leave nothing to free. */
+/** Checks that reading `path` fails with exactly "PATH: reason", and leaves nothing to free. */
 static void expect_refusal(const char *reason)
 {
     struct npy_array array;
@@ -162,7 +162,7 @@ static void reads_the_longest_header(void **state)
     npy_free(&array);
 }
 
-/* --- what is refused ---------------------------------------------------------------------------------------------- */
+/* --- rejected files ----------------------------------------------------------------------------------------------- */
 
 static void refuses_headers(void **state)
 {
@@ -264,12 +264,12 @@ static void refuses_unreadable_files(void **state)
     write_npy(HEADER("<f4", "False", "(1,)"), 4);
     assert_int_equal(chmod(path, 0), 0);
     assert_int_equal(chmod(directory, 0755), 0);
-    assert_int_equal(user == 0 ? seteuid(65534) : 0, 0); /* root may read everything */
+    assert_int_equal(user == 0 ? seteuid(65534) : 0, 0); /* because root may read everything */
     expect_refusal("Permission denied");
     assert_int_equal(seteuid(user), 0);
 }
 
-/** A file that claims a petabyte, and has it as far as its size tells, must not be read into memory. */
+/** Tests a sparse file of 4 TiB: reading it fails with "out of memory". */
 static void refuses_more_than_memory_holds(void **state)
 {
     struct npy_array array;
@@ -284,7 +284,7 @@ static void refuses_more_than_memory_holds(void **state)
     assert_null(array.data);
 }
 
-/** Whatever a file holds, reading it ends in an array of as many bytes as the file had, or in one line of text. */
+/** Checks that reading a file of these bytes returns an array no larger than the file, or an error of one line. */
 static void expect_array_or_line(const void *bytes, size_t size)
 {
     struct npy_array array;
@@ -340,7 +340,7 @@ static void survives_any_damage(void **state)
     }
 }
 
-/** Writes the array into its place. */
+/** Writes the array to the file `place`. */
 static bool put_array(const char *place, const struct npy_array *array, struct error *error)
 {
     struct whole_file file;
@@ -422,7 +422,7 @@ static void aligns_the_data(void **state)
     assert_int_equal(bytes[size - 5], '\n');
 }
 
-/** Writing `array` to `target` must fail with "TARGET: reason" and leave the folder with as many entries as before. */
+/** Checks that writing `array` to `target` fails with "TARGET: reason" and leaves no new file in the folder. */
 static void expect_write_refused(const char *target, const struct npy_array *array, const char *reason)
 {
     const int before = num_entries();
@@ -454,7 +454,7 @@ static void refuses_to_write(void **state)
     expect_write_refused(path, &array, "an array of this shape cannot be written");
 }
 
-/** What was there before is there still, and nothing else, when a write fails. */
+/** Checks that the folder holds only the old file, unchanged, after a write has failed. */
 static void expect_untouched(void)
 {
     char text[4] = "";
@@ -497,7 +497,8 @@ static void write_text(const char *file, const char *text)
 }
 
 /**
- * In a process of its own: a disk of 16 KiB at `directory`. Returns 0 if all is well, 77 if there can be no such disk.
+ * Mounts a disk of 16 KiB at `directory` and writes to it until it is full; runs in a child process. Returns 0 on
+ * success, 77 if the disk cannot be mounted.
  */
 static int on_a_small_disk(void)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# common/nvcc.sh with a made-up nvcc and nvidia-smi: what it compiles for, and what it says where it cannot.
+# Tests common/nvcc.sh with a made-up nvcc and nvidia-smi: the architecture that it compiles for, and its errors.
 . tests/tap.sh
 stamp=$scratch/arch
 bin=$scratch/bin
@@ -9,18 +9,18 @@ for tool in sh cat sed expr; do
     ln -s "$(command -v $tool)" "$bin/$tool"
 done
 
-# fake PATH BODY
+# fake PATH BODY: makes a command
 fake() {
     printf '#!%s\n%s\n' "$(command -v sh)" "$2" >"$1"
     chmod +x "$1"
 }
 
-# fake_nvcc PATH RELEASE: it tells its arguments
+# fake_nvcc PATH RELEASE: makes an nvcc that prints its arguments
 fake_nvcc() {
     fake "$1" "case \$1 in --version) echo 'Cuda compilation tools, release $2, V$2.1' ;; *) echo $2: \"\$@\" ;; esac"
 }
 
-# nvcc ARGUMENT...: the script's exit status and what it said; no GPU, no CUDA but what the test made
+# nvcc ARGUMENT...: prints the script's exit status and output; no GPU, and no CUDA but the test's own
 nvcc() {
     said=$(PATH=$bin CUDA_DEFAULT=$default CUDA_HOME=$home GPU_ARCH=$gpu sh common/nvcc.sh "$@" 2>&1)
     echo "$? $said"

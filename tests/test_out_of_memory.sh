@@ -1,7 +1,7 @@
 #!/bin/sh
-# What programs do when they are refused memory, once and anywhere: no crash, no half-written file, one line that says
-# so. The first requests are refused one by one, later ones, which are more alike, at growing distances; of a small
-# program all.
+# Makes one allocation of a program fail, at any point: it must not crash or leave a half-written file, and prints one
+# line about it. Each of the first requests fails in turn; later ones, which are more alike, at growing distances; in a
+# small program all.
 #
 # run: $b
 . tests/tap.sh
@@ -14,9 +14,8 @@ if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/prel
     exit
 fi
 
-one_by_one=8 # the first of them
-# refused PROGRAM ARGUMENT...: runs it with less and less refused; every exit status, and what was printed that it must
-# not
+one_by_one=8 # number of first requests that fail one by one
+# refused PROGRAM ARGUMENT...: runs it with a later failure each time; prints every exit status and unexpected output
 refused() {
     nth=1
     while :; do
@@ -37,7 +36,7 @@ refused() {
     rm -rf "$scratch/made"
 }
 
-# survives NAME PROGRAM ARGUMENT...: in $scratch/made it may make files
+# survives NAME PROGRAM ARGUMENT...: checks these runs; the program may make files in $scratch/made
 survives() {
     survives_name=$1
     shift

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Chapter 12 on several ranks of this machine: every way to divide a layer verifies; wrong divisions, ranks that
-# disagree, die or hang end every rank with a message, in time.
+# Tests chapter 12 on several ranks of this machine: every division of a layer must verify; wrong divisions, and ranks
+# that disagree, die or hang, must end every rank in time with a message.
 #
 # run: $b/cpu/12_expert_parallel
 set -u
@@ -10,10 +10,10 @@ program=$1
 name=$(basename "$program")
 shape="--hidden-size 64 --intermediate-size 64 --num-experts 8 --topk 2"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1
-# Through shared memory, without a search for networks, which takes a tenth of a run.
+# Uses shared memory without a search for networks, which takes a tenth of a run.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
 
-# refuses NAME LINE ARGUMENT...: one rank ends with exit 2 and this line
+# refuses NAME LINE ARGUMENT...: checks that one rank ends with exit 2 and this line
 refuses() {
     refuses_name=$1
     refuses_line=$2
@@ -56,13 +56,13 @@ elif ! command -v mpirun >/dev/null; then
 fi
 
 # --- several ranks ---
-# A run of several ranks mostly waits for processes to start and to end: all are listed first, and six at a time are
-# under way. Each has a folder for what its mpirun leaves while it runs, out of the way of others.
+# A run of several ranks mostly waits for processes to start and to end, so all runs are listed first and six run at a
+# time. Each has its own folder for the files of its mpirun.
 runs=0
 run_program=$program
 stop=
 
-# start RANKS ARGUMENT...: lists a run, number $runs; with a word in $stop, one in which a rank stops there
+# start RANKS ARGUMENT...: lists a run, number $runs; if $stop is set, a rank stops there
 start() {
     runs=$((runs + 1))
     mkdir "$scratch/tmp$runs"
@@ -72,19 +72,19 @@ start() {
         >"$scratch/run$runs"
 }
 
-# run_all FIRST: runs what is listed from number FIRST on
+# run_all FIRST: runs the listed runs from number FIRST on
 run_all() {
     # shellcheck disable=SC2016 # the inner shell expands them
     seq "$1" "$runs" | xargs -n 1 -P 6 sh -c 'sh "$0/run$1" >"$0/out$1" 2>"$0/err$1"; echo $? >"$0/status$1"' "$scratch"
 }
 
-# said RUN: its exit status, and what the ranks said, sorted; of a run in which none spoke, what mpirun said
+# said RUN: prints its exit status and the ranks' messages, sorted; without any, mpirun's messages
 said() {
     echo "exit $(cat "$scratch/status$1")"
     grep "^$name: " "$scratch/err$1" | sort | grep . || cat "$scratch/err$1"
 }
 
-# The longest first: ranks that hang.
+# Ranks that hang; they come first, because they take longest.
 for stage in broadcast combine; do
     stop="1:$stage:hang"
     start 2 --num-tokens 3 --timeout 4 --dispatch "$([ $stage = combine ] && echo all-to-all || echo broadcast)"
@@ -134,8 +134,8 @@ while read -r arguments; do
 done <"$scratch/ways"
 
 # Weights from files, of which each rank takes its part.
-# halves NAME SHAPE COUNT: $scratch/NAME.npy of numbers from 0.125 to 0.7, no two neighbours alike: two digits are a
-# half
+# halves NAME SHAPE COUNT: writes $scratch/NAME.npy with f16 numbers from 0.125 to 0.7, no two neighbours equal; the
+# bytes of a number are two ASCII digits
 halves() {
     npy "$1" "{'descr': '<f2', 'fortran_order': False, 'shape': $2, }" 0
     seq 1000 99999 | tr -d '\n' | head -c $((2 * $3)) >>"$scratch/$1.npy"
@@ -149,7 +149,7 @@ start 2
 start 2 --ep 1 --dispatch all-to-all
 start 4 --ep 2 --expert-map random
 
-# The same result, whoever computes it. A sum over ranks of what was rounded to bf16 differs, and is within the
+# Every division of a layer gives the same result. A sum over ranks of numbers rounded to bf16 differs, but within the
 # checker's tolerance.
 outputs=$runs
 shape="--topk 4 --num-tokens 9"
@@ -158,7 +158,7 @@ start 2 --out "$scratch/broadcast"
 start 2 --dispatch all-to-all --out "$scratch/all-to-all" --trace "$scratch/trace.json" --trace-kernel add_rows_kernel
 shape=$usual_shape
 
-# Ranks that cannot begin.
+# Ranks that cannot start.
 beginnings=$runs
 start 2 --dp 3
 start 2 --num-experts 1 --topk 1
@@ -174,8 +174,8 @@ run_program="--wdir $scratch/a $whole"
 start 1 --topk-ids ids.npy : -n 1 --wdir "$scratch/b" "$whole" "$shape" --topk-ids ids.npy
 run_program=$program
 
-# Neither reduction can be left out, and each rank's sum is needed: meanwhile a program is built that leaves out what it
-# is told.
+# Checks that neither reduction can be left out and that each rank's sum is needed. A program that leaves out what
+# LEFT_OUT names is built while the runs above run.
 objects=$(dirname "$program")/obj/$name
 source=chapters/$name/token_paths.c
 left_out='strcmp(getenv("LEFT_OUT"), '
@@ -198,8 +198,8 @@ for what in dp tp ranks; do
 done
 run_all $((lacking + 1))
 
-# --- what they ended with ---
-# ended_so NAME FIRST FILE EXPECTED: the runs from number FIRST on, one for each line of a file
+# --- results of the runs ---
+# ended_so NAME FIRST FILE EXPECTED: checks the runs from number FIRST on, one for each line of a file
 ended_so() {
     ended_run=$2
     while read -r line; do

@@ -1,4 +1,4 @@
-/** @file test_regions.c  The learner's part of an exercise: found, filled, and the rest of the file compared. */
+/** @file test_regions.c  Tests the regions of an exercise: found, filled, and the rest of the file compared. */
 #include "../exercises/learn/regions.h"
 
 #include <setjmp.h>
@@ -19,7 +19,7 @@ static struct text text_of(const char *path, const char *text)
     return (struct text){.path = path, .text = text, .size = strlen(text)};
 }
 
-/** Fills the exercise; returns the text, which the caller frees, or NULL. */
+/** Fills the exercise; returns the text, which the caller frees, or NULL with an error. */
 static char *fill(const char *exercise, const char *answers, const char *rest, struct error *error)
 {
     const struct text exercise_text = text_of("e.cu", exercise), answers_text = text_of("a.txt", answers);
@@ -130,7 +130,7 @@ static void refuses_too_many(void **state)
     assert_string_equal(error.text, "e.cu:33: more than 16 regions");
 }
 
-/** The line that a learner's file is refused with; "" if it is not. */
+/** Returns the error line for a learner's file; "" if there is no error. */
 static const char *difference(const char *learner)
 {
     static struct error error;

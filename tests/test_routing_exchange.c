@@ -1,6 +1,6 @@
 /**
  * @file test_routing_exchange.c
- * @brief Chapter 15's workspace: launch after launch, of any size, and after one that gave up.
+ * @brief Tests chapter 15's workspace over several launches, of any size, and after a launch that gave up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 enum { EXPERTS = 128, CHOICES = 4, BLOCK_SIZE = 8, MOST = 64, PLACES = MOST * CHOICES * BLOCK_SIZE };
 
-/** Chapter 15's launch, and one of the same kernel that does not wait at all. */
+/** Chapter 15's launch, and one of the same kernel that does not wait for other blocks. */
 cudaError_t routing_launch_patient(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                    cudaStream_t stream);
 cudaError_t routing_launch_impatient(const struct routing_problem *problem, const struct routing_buffers *buffers,
@@ -26,9 +26,9 @@ cudaError_t routing_launch_impatient(const struct routing_problem *problem, cons
 typedef cudaError_t launch(const struct routing_problem *problem, const struct routing_buffers *buffers,
                            cudaStream_t stream);
 
-static int pairs; /* launched */
+static int pairs; /* launches of routing_launch_pair */
 
-/** What takes more tokens than are on the device at the same time. */
+/** Counts its calls; stands for the two launches of more tokens than are resident on the device at the same time. */
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream)
 {
@@ -37,7 +37,7 @@ cudaError_t routing_launch_pair(const struct routing_problem *problem, const str
     return cudaSuccess;
 }
 
-/** Host memory is the simulator's device memory only where it is asked for: both copies of all arrays. */
+/** Host and device copies of all arrays. */
 struct fixture {
     struct routing_buffers host, device;
 };
@@ -132,7 +132,7 @@ static void fetch(void *host, const void *device, size_t bytes)
     assert_int_equal(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
 }
 
-/** Launches for so many tokens; returns the padded size. */
+/** Launches for the problem's tokens and copies the outputs to the host; returns the padded length. */
 static int launch_for(struct fixture *f, const struct routing_problem *problem, launch *launch)
 {
     const size_t ids = (size_t)problem->align.numel, places = (size_t)problem->align.capacity;
@@ -172,7 +172,7 @@ static void one_workspace_serves_launches_of_any_size(void **state)
         assert_right(*state, sizes[i]);
 }
 
-/** Launches for so many tokens what must give up: all blocks at once, so that none writes to the list. */
+/** Checks that a launch that does not wait gives up: all blocks do, so that no block writes to the sorted ids. */
 static void assert_gives_up(struct fixture *f, int num_tokens)
 {
     const struct routing_problem problem = problem_of(num_tokens);

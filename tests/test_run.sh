@@ -1,13 +1,13 @@
 #!/bin/sh
-# tests/run.sh itself: on tests that pass, fail, skip, crash, hang, say nothing, and promise more than they run.
+# Tests tests/run.sh on tests that pass, fail, skip, crash, hang, print nothing, and plan more tests than they run.
 . tests/tap.sh
 
-# test_file NAME TEXT
+# test_file NAME TEXT: writes a test
 test_file() {
     printf '%s\n' "$2" >"$scratch/$1.sh"
 }
 
-# run ARGUMENT...: the exit status and the output, without the time each test took
+# run ARGUMENT...: prints the exit status and the output, without the times of the tests
 run() {
     output=$(cd "$scratch" && sh "$root/tests/run.sh" "$@" 2>&1)
     status=$?
@@ -96,7 +96,7 @@ equal 'many tests are added up, whatever came first' '1 7 passed, 4 failed, 3 sk
         >"$scratch/said"; head -n 1 "$scratch/said" | tr '\n' ' '; tail -n 1 "$scratch/said")"
 matches 'a bad option' '2*usage: *' "$(run -x)"
 
-# --- tests that are found, and what their headers say ---
+# --- finding tests, and their headers ---
 folder=$scratch
 scratch=$scratch/found
 mkdir -p "$scratch/tests/deep" "$scratch/made/tests/deep" "$scratch/made/cpu"
@@ -119,7 +119,7 @@ for program in deep/test_program test_kernel; do
     printf '#!/bin/sh\necho 1..1; echo "ok 1 - a"\n' >"$scratch/made/tests/$program"
     chmod +x "$scratch/made/tests/$program"
 done
-# run_found ARGUMENT...: as run, in the folder with these tests
+# run_found ARGUMENT...: does the same in the folder with these tests
 run_found() {
     run -b made -j 1 "$@"
 }
@@ -154,7 +154,7 @@ matches 'a program that is not built fails' '1*FAILED  test_kernel  0 passed, 1 
 matches 'a pattern that fits nothing stays as it is' '0*test_each first ?0-9?_?  1 passed*' \
     "$(run_found tests/test_each.sh)"
 
-# --- what runs again ---
+# --- tests that run again ---
 test_file tests/test_reader 'cat data >/dev/null; echo 1..1; echo "ok 1 - a"'
 test_file tests/test_all '# run in all: one
 echo 1..$#; echo "ok 1 - a"'
@@ -180,7 +180,7 @@ rm "$scratch/tests/test_fails.sh" "$scratch/tests/test_reader.sh" "$scratch/test
     "$scratch/tests/test_skipper.sh"
 
 # --- Python ---
-# python_test LIMIT: one with an argument, parts and skips
+# python_test LIMIT: writes a test with an argument, parts and skips
 python_test() {
     sed "s/LIMIT/$1/" >"$scratch/tests/test_python.py" <<'PYTHON'
 # run: $b/one
@@ -195,7 +195,7 @@ limit = LIMIT
 
 class Case(unittest.TestCase):
     def test_arguments(self):
-        """What it is about."""
+        """Checks the arguments and the import."""
         print("not ok 1 - what it prints is no result")
         self.assertEqual(sys.argv[1:], ["made/one"])
         self.assertEqual(beside.VALUE, 1)
@@ -317,7 +317,7 @@ int main(void)
 }
 END
 
-# cmocka FLAGS...: the program compiled with these flags, run: its exit status and last line
+# cmocka FLAGS...: compiles the program with these flags and runs it; prints its exit status and last line
 cmocka() {
     gcc -Itests "$@" "$scratch/program.c" -lcmocka -o "$scratch/program" 2>"$scratch/said" || cat "$scratch/said"
     run ./program >"$scratch/said"

@@ -1,23 +1,23 @@
 #!/bin/sh
-# tests/gpu/sanitize.sh with a made-up compute-sanitizer: what it asks for, and that whatever is not clean fails.
+# Tests tests/gpu/sanitize.sh with a made-up compute-sanitizer: its arguments, and that any run that is not clean fails.
 . tests/tap.sh
 bin=$scratch/bin
 mkdir -p "$bin" "$scratch/none"
 
-# sanitizer BODY: puts one into PATH that notes its arguments
+# sanitizer BODY: puts a compute-sanitizer into PATH that records its arguments
 sanitizer() {
     printf '#!%s\necho "$*" >>"%s"\n%s\n' "$(command -v sh)" "$scratch/asked" "$1" >"$bin/compute-sanitizer"
     chmod +x "$bin/compute-sanitizer"
     : >"$scratch/asked"
 }
 
-# sanitize PROGRAM...: the script's exit status, and how many of its tests passed and failed
+# sanitize PROGRAM...: prints the script's exit status, and how many of its tests passed and failed
 sanitize() {
     output=$(PATH=$bin:$PATH CUDA_HOME='' CUDA_DEFAULT=$scratch/none sh tests/gpu/sanitize.sh "$@" 2>&1)
     echo "$? $(echo "$output" | grep -c '^ok ') $(echo "$output" | grep -c '^not ok ')"
 }
 
-# A tool that runs the program and sums up as the real ones do.
+# A tool that runs the program and prints a summary like the real ones.
 # shellcheck disable=SC2016 # for the made-up script to expand
 clean='tool=$2
 shift 6
@@ -27,8 +27,8 @@ racecheck) echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 w
 *) echo "========= ERROR SUMMARY: 0 errors" ;;
 esac'
 
-# program NAME STATUS OPTION [REASON]: puts a chapter's program into PATH: whatever it is asked, it prints an option, the
-# reason on standard error, and exits
+# program NAME STATUS OPTION [REASON]: puts a chapter's program into PATH, which always prints an option, and the reason
+# on standard error, and exits with STATUS
 program() {
     printf '#!%s\necho %s\necho "%s" >&2\nexit %s\n' "$(command -v sh)" "$3" "${4:-}" "$2" >"$bin/$1"
     chmod +x "$bin/$1"

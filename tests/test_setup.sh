@@ -1,9 +1,8 @@
 #!/bin/sh
-# common/setup.sh with made-up commands in place of the machine's: what it installs, and what it says.
+# Tests common/setup.sh with made-up commands in place of the machine's: the packages that it installs, and its output.
 . tests/tap.sh
 
-# machine: a new folder of commands, $bin, on which everything but the arguments' commands is there; apt-get adds the
-# rest
+# machine COMMAND...: makes a new folder of commands, $bin, that has everything but these commands, which apt-get adds
 machine() {
     bin=$scratch/bin
     log=$scratch/log
@@ -41,13 +40,13 @@ machine() {
     done
 }
 
-# fake COMMAND BODY
+# fake COMMAND BODY: makes a command
 fake() {
     printf '#!%s\n%s\n' "$(command -v sh)" "$2" >"$bin/$1"
     chmod +x "$bin/$1"
 }
 
-# setup ARGUMENT...: its exit status and what it said
+# setup ARGUMENT...: prints the exit status and the output
 setup() {
     said=$(PATH=$bin DOXYGEN_AWESOME=$scratch LUNR=$scratch "$(command -v sh)" common/setup.sh "$@" 2>&1 </dev/null)
     echo "$? $said"

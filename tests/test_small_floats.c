@@ -1,4 +1,4 @@
-/** @file test_small_floats.c  Half and bfloat16: every value, and every place where rounding changes its mind. */
+/** @file test_small_floats.c  Tests half and bfloat16: every value, and rounding on both sides of every midpoint. */
 #include "small_floats.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/** One of the two formats, and what its bits mean. */
+/** A format's layout and conversions; half or bfloat16. */
 struct format {
     int exponent_bits;
     int mantissa_bits;
@@ -44,7 +44,7 @@ static uint32_t infinity_of(const struct format *format)
     return ((1u << format->exponent_bits) - 1) << format->mantissa_bits;
 }
 
-/** The value of positive finite bits, from the definition of the format; of infinity's, what would come next. */
+/** Returns the value of positive finite bits by the format's definition; for infinity, the next value in sequence. */
 static double value_of(const struct format *format, uint32_t bits)
 {
     const int exponent = (int)(bits >> format->mantissa_bits);
@@ -84,14 +84,14 @@ static void gives_every_value_back(const struct format *format)
     }
 }
 
-/** `value` and its negative must become `bits` and its negative. */
+/** Checks that `value` becomes `bits`, and its negative the negative of `bits`. */
 static void expect_narrow(const struct format *format, float value, uint32_t bits)
 {
     assert_int_equal(format->narrow(value), bits);
     assert_int_equal(format->narrow(-value), bits | 0x8000);
 }
 
-/** Around the middle between every two neighbours, and between the largest value and infinity. */
+/** Tests rounding around the midpoint of every two neighbours, and of the largest value and infinity. */
 static void rounds_to_nearest_even(const struct format *format)
 {
     for (uint32_t bits = 0; bits < infinity_of(format); bits++) {
@@ -109,7 +109,7 @@ static void rounds_to_nearest_even(const struct format *format)
     }
 }
 
-/** At every exponent of float, and every pattern that a mantissa's end may have. */
+/** Tests rounding at every exponent of float, with mantissas whose low bits are below, at or above a midpoint. */
 static void rounds_every_exponent(const struct format *format)
 {
     static const uint32_t mantissas[] = {0,        1,        0x7fffff, 0x7fefff, 0x7ff000, 0x7ff001, 0x000fff,
@@ -151,7 +151,7 @@ static void keeps_what_is_not_finite(const struct format *format)
     }
 }
 
-/** Rounding a double through an odd float is rounding it once. */
+/** Tests that a double rounded to odd in float and then to the format is rounded only once. */
 static void rounds_doubles_once(const struct format *format)
 {
     for (uint32_t bits = 0; bits < infinity_of(format); bits++) {

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The hash of what a kernel file compiles to: what changes it, and what does not. TAP on stdout.
+# Tests common/source_hash.sh, the hash of a kernel's source: changes that change it, and changes that do not.
 . tests/tap.sh
 root=$PWD
 mkdir -p "$scratch/chapters/01_first" "$scratch/common/kernels" "$scratch/common/harness/gate"
 
-# tree: the files as they are at first
+# tree: writes the original files
 tree() {
     cat >"$scratch/chapters/01_first/gate.cu" <<'KERNEL'
 /** A kernel. */
@@ -37,7 +37,7 @@ hash() {
     (cd "$scratch" && sh "$root/common/source_hash.sh" chapters/01_first/gate.cu "$@" 2>&1)
 }
 
-# edit FILE SED: the tree with one change, and back
+# edit FILE SED: sets $edited to the hash of the tree with one change, and restores the tree
 edit() {
     sed "$2" "$scratch/$1" >"$scratch/edited"
     succeeds "there is something to edit: $2" sh -c '! cmp -s "$1" "$2"' sh "$scratch/edited" "$scratch/$1"

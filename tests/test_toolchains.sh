@@ -1,12 +1,12 @@
 #!/bin/sh
-# Builds the simulator's tests and the chapters with another toolchain and runs them; each program is one test here. What
-# is counted is the source's: to the last digit what the build's own compiler counts. A toolchain that is not installed
-# is skipped. `ninja cpu build/tests/simt.a` comes first.
+# Builds the simulator's tests and the chapters with another toolchain and runs them; each program is one test here. All
+# counters must equal those of the build's own compiler, because they count the source's operations. A toolchain that is
+# not installed is skipped. Run `ninja cpu build/tests/simt.a` first.
 #
-#   sh tests/test_toolchains.sh gcc-14              every gcc and clang that is called so, by name or path
-#   sh tests/test_toolchains.sh gcc-14 exercises    and whether it passes and refuses the answers to every exercise
+#   sh tests/test_toolchains.sh gcc-14              a gcc or clang, by its name or path
+#   sh tests/test_toolchains.sh gcc-14 exercises    also checks that all answers to exercises pass or fail as expected
 #
-# build.ninja is used as it is but for the variables at its top (tests/toolchains.sh).
+# build.ninja is used unchanged except for the variables at its top (tests/toolchains.sh).
 #
 # run in all: /usr/bin/gcc-[1-9][0-9]
 # run in all: /usr/bin/clang-[1-9][0-9]
@@ -21,20 +21,20 @@ chapters=$(cd chapters && ls -d [0-9]*)
 programs="simt/test_collectives simt/test_cooperative simt/test_counters simt/test_host_api simt/test_order simt/test_refusals simt/test_valid simt/test_faults"
 programs="$programs simt/test_bulk_copies simt/test_warpgroup_products"
 
-# builds TARGET...: with no warning
+# builds TARGET...: builds targets; succeeds if there is no warning
 builds() {
     ninja -f "$tap_ninja" "$@" >"$scratch/built" 2>&1 || { tail -n 20 "$scratch/built"; return 1; }
     ! grep -m 5 -A 3 'warning:' "$scratch/built"
 }
 
-# report: a program's report less what $not_compared names, a field a line
+# report: reads a program's report; prints one field per line, without those that $not_compared names
 report() {
     awk -F, -v skipped="${not_compared:-^$}" '
         NR == 1 { split($0, name) }
         NR > 1 { for (i = 1; i <= NF; i++) if (name[i] !~ skipped) print name[i], $i }'
 }
 
-# try_chapter NAME CHAPTER ARGUMENTS RUNNER...: verified, and counted as the build's own compiler counts
+# try_chapter NAME CHAPTER ARGUMENTS RUNNER...: checks that a run is verified, with the counters of the build's compiler
 try_chapter() {
     name=$1
     chapter=$2
@@ -46,8 +46,8 @@ try_chapter() {
         "$("$@" "build/$name/cpu/$chapter" $arguments --format csv | report)"
 }
 
-# toolchain NAME SED-SCRIPT TOKENS RUNNER...: builds into build/NAME and runs each program by RUNNER, a chapter with so
-# many tokens, or with the router's if that is empty
+# toolchain NAME SED-SCRIPT TOKENS RUNNER...: builds into build/NAME and runs each program with RUNNER, chapters with
+# TOKENS tokens, or with the router's if TOKENS is empty
 toolchain() {
     name=$1
     edits=$2
@@ -74,12 +74,12 @@ toolchain() {
             try_chapter "$name" "$chapter" "$tokens --dtype f32" "$@"
             try_chapter "$name" "$chapter" "--num-tokens 100 --dtype $(dtypes_of "$chapter" | sed 's/.* //')" "$@"
             ;;
-        *) try_chapter "$name" "$chapter" '--seed 1' "$@" ;; # what every program has; the layer's have one type here
+        *) try_chapter "$name" "$chapter" '--seed 1' "$@" ;; # an option of every program; the layers have one type here
         esac
     done
 }
 
-# exercises NAME: every answer is passed or refused as it should be
+# exercises NAME: checks that every answer passes or fails as expected
 exercises() {
     succeeds "$1: the exercises build" builds learn || return
     for folder in exercises/[0-9][0-9]*_*; do
@@ -90,7 +90,7 @@ exercises() {
     done
 }
 
-# with_compiler PATH [exercises]
+# with_compiler PATH [exercises]: tests one compiler
 with_compiler() {
     compiler=${1##*/}
     if [ "$("$1" --version)" = "$(gcc --version | sed "s/^gcc /$compiler /")" ]; then
@@ -124,15 +124,15 @@ with_aarch64() {
         skip "aarch64: builds" "cmocka.h is not installed"
         return
     fi
-    # cmocka is there for this machine's processor only: its header, and a small library of our own.
+    # cmocka is installed for this machine's processor only: uses its header and a small library of ours.
     cross=build/aarch64/cross
     mkdir -p $cross
     cp /usr/include/cmocka.h $cross
     aarch64-linux-gnu-gcc -O2 -isystem $cross -c tests/cross/cmocka.c -o $cross/cmocka.o &&
         aarch64-linux-gnu-ar rcs $cross/libcmocka.a $cross/cmocka.o
-    # Here gcc aligns shared arrays to 8 bytes, so that it takes a structure of two words in one access.
+    # Here gcc aligns shared arrays to 8 bytes, so that it loads or stores a structure of two words in one access.
     not_compared='^shared_'
-    # The rewriter runs here, not there.
+    # The rewriter runs on this machine, not on the target.
     succeeds "aarch64: the rewriter" cc -O2 common/simt/rewriter/*.c -o $cross/rewrite_launch || return
     toolchain aarch64 "
         s|^cc = .*|cc = aarch64-linux-gnu-gcc|

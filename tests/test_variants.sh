@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every variant is right: what claims are measured with computes the same. On a GPU, measure_claims.sh has each verify
-# every problem to try before it is timed.
+# Checks that every variant, with which claims are measured, gives right results. On a GPU, measure_claims.sh verifies
+# each variant on all problems of --check-all before it is timed.
 #
 # run in all: $b/cpu/variants/*
 set -u

@@ -1,5 +1,5 @@
 #!/bin/sh
-# common/variants.sh: a change that does not fit is refused, and a variant has a hash of its own.
+# Tests common/variants.sh: a change that does not apply is an error, and a variant has a hash of its own.
 set -u
 . "$(dirname "$0")/tap.sh"
 variants=$PWD/common/variants.sh
@@ -9,7 +9,7 @@ ln -s "$root/common" "$scratch/common"
 cd "$scratch" || exit 1
 echo 'enum { WARPS = 6 };' >chapters/05_gate/gate.cu
 
-# change FILE TEXT [ONE]: the only change there is, or those of which this is one
+# change FILE TEXT [ONE]: writes the only change, or a set of changes that includes this one
 change() {
     rm -f chapters/05_gate/variants/*
     printf '%s\n' "$2" >"chapters/05_gate/variants/$1"
@@ -17,7 +17,7 @@ change() {
     status=$?
 }
 
-# hash TEXT: of a kernel with this text
+# hash TEXT: prints the hash of a kernel with this text
 hash() {
     echo "$1" >as_changed.cu
     sh common/source_hash.sh as_changed.cu

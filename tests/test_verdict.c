@@ -1,8 +1,8 @@
 /**
  * @file test_verdict.c
- * @brief Programs that pass, hang or break (graded_program.c): each is judged for what it is.
+ * @brief Tests the verdicts on programs that pass, hang or break (graded_program.c).
  *
- *     test_verdict    beside it lies graded_program
+ *     test_verdict    runs graded_program, from the same folder
  */
 #include "../exercises/learn/verdict.h"
 
@@ -21,7 +21,7 @@
 
 static char program[512];
 
-/** Small, so that nobody waits; a hang is the only one who needs the time. */
+/** Runs graded_program with small limits, so that tests are short, and returns the verdict; the caller frees it. */
 static struct verdict judge(const char *what, double seconds)
 {
     const struct graded_program graded = {
@@ -120,7 +120,7 @@ static void a_hang(void **state)
     expect_refused_within("hang", 0.2, "only", "the program was stopped after 0.2 s: an endless loop?");
 }
 
-/** Whether a process runs; one that only waits to be reaped does not. */
+/** Checks whether a process runs; a zombie does not. */
 static bool is_running(int process)
 {
     char path[64], state = 'Z';
@@ -136,7 +136,7 @@ static bool is_running(int process)
     return state != 'Z' && state != 'X';
 }
 
-/** The process that a program left and named in its output; it is killed by now, or about to be gone. */
+/** Waits until the process whose id a program printed has ended: it has been killed, but may not have ended yet. */
 static void expect_gone(const struct verdict *verdict)
 {
     enum { TRIES = 1000, MILLISECOND = 1000 };
@@ -150,7 +150,7 @@ static void expect_gone(const struct verdict *verdict)
 
 static void work_that_goes_on(void **state)
 {
-    struct verdict verdict = judge("slow", 2); /* a case takes 0.6 s, all of them 2.4 s */
+    struct verdict verdict = judge("slow", 2); /* one case takes 0.6 s, all four take 2.4 s */
 
     (void)state;
     assert_string_equal(verdict.reason, "");

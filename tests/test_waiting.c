@@ -1,6 +1,6 @@
 /**
  * @file test_waiting.c
- * @brief Waiting for other ranks: awake at first, then in naps that grow; never longer than the limit.
+ * @brief Tests waiting for other ranks: without sleep at first, then with naps that grow; never beyond the limit.
  */
 #include "base/waiting.h"
 

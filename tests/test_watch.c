@@ -1,4 +1,4 @@
-/** @file test_watch.c  Waiting for saves: what belongs to one answer, and what ends the wait. */
+/** @file test_watch.c  Tests waiting for saves: which saves count as one, and what ends the wait. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,13 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/** A folder that is watched, and what was said of it. */
+/** A watched folder, and the saves that were reported. */
 struct watched {
     char folder[64];
     struct watch watch;
     int stop[2];
     int saves;
-    int steps_left; /**< saves that follow the one that is told */
+    int steps_left; /**< further saves, each made when the one before it is reported */
     char last[64];
 };
 
@@ -108,7 +108,7 @@ static void save_that_is_one_step(void **state)
     assert_string_equal(watched->last, "one");
 }
 
-/* Each step is only made once the one before was told: without a pause after it, the wait would be over by then. */
+/* Makes each save only when the one before it is reported: without a pause, the wait would have ended by then. */
 static void steps_of_a_save(void **state)
 {
     struct watched *const watched = *state;
@@ -121,7 +121,7 @@ static void steps_of_a_save(void **state)
     assert_string_equal(watched->last, "step");
 }
 
-/* A file that is saved for ever must not keep the others from being graded. */
+/* Tests that a file that is saved endlessly does not keep the others from being graded. */
 static void steps_without_end(void **state)
 {
     struct watched *const watched = *state;

@@ -1,13 +1,13 @@
-# Other compilers, for the tests that build with them: . tests/toolchains.sh
+# Settings for other compilers, for the tests that build with them (. tests/toolchains.sh).
 
-# toolchain_edits COMPILER: what sed changes in the variables at the top of build.ninja, so that gcc-14 or clang++-19 and
-# so on compile everything
+# toolchain_edits COMPILER: prints the sed script for the variables at the top of build.ninja, so that this compiler,
+# such as gcc-14 or clang++-19, compiles everything
 #
-# Clang has no options that leave loads and stores as the source has them, so it does not optimise kernels; and its
-# thread sanitizer leaves out a load before a store to the same address unless told not to.
+# Clang has no options that leave loads and stores as in the source, so it compiles kernels without optimisation. By
+# default its thread sanitizer leaves out a load before a store to the same address.
 toolchain_edits() {
     version=${1##*[a-z]}
-    omp_header=$(find /usr/lib/llvm-*/lib/clang/*/include/omp.h 2>/dev/null | tail -n 1) # of whichever version has it
+    omp_header=$(find /usr/lib/llvm-*/lib/clang/*/include/omp.h 2>/dev/null | tail -n 1) # of any version that has it
     case $1 in
     clang*)
         echo "s|^cc = .*|cc = clang$version|"
@@ -23,7 +23,7 @@ toolchain_edits() {
     esac
 }
 
-# toolchain_variable COMPILER NAME: the value of a variable of build.ninja with that compiler
+# toolchain_variable COMPILER NAME: prints the value of a variable of build.ninja with that compiler
 toolchain_variable() {
     toolchain_edits "$1" | sed -f - build.ninja | sed -n "s/^$2 = //p"
 }

@@ -125,7 +125,7 @@ static __device__ int expert_of(int id, int num_experts)
 // [expert_of]
 
 // [signature]
-/** Grid: a block per token. Block: num_expert_group warps. correction_bias is NULL where there is none. */
+/** Routes tokens. Grid: a block per token. Block: num_expert_group warps. correction_bias may be NULL. */
 static __global__ void gate_kernel(gate_problem problem, int experts_per_group, const float *gating_output,
                                    const float *correction_bias, float *topk_weights, int *topk_ids)
 {
@@ -167,7 +167,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [choice]
 
     // [nan]
-    /* Ranks below every other expert and above lanes without an expert; its weight is 0. */
+    /* It ranks below every other expert and above lanes without an expert; its weight is 0. */
     if (has_expert && isnan(mine.value)) {
         mine = {-INFINITY, expert + problem.num_experts};
         expert_scores[expert] = 0.0f;

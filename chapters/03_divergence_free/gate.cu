@@ -4,7 +4,7 @@
  *
  * Before: in better() some lanes of a warp enter the body of an `if`, and the others wait.
  * Now:    every lane computes both outcomes and selects one of them.
- * Watch:  divergent branches and active lanes; shuffles and barriers stay what they are.
+ * Watch:  divergent branches and active lanes; the numbers of shuffles and barriers do not change.
  */
 #include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
@@ -133,7 +133,7 @@ static __device__ int expert_of(int id, int num_experts)
 // [expert_of]
 
 // [signature]
-/** Grid: a block per token. Block: num_expert_group warps. correction_bias is NULL where there is none. */
+/** Routes tokens. Grid: a block per token. Block: num_expert_group warps. correction_bias may be NULL. */
 static __global__ void gate_kernel(gate_problem problem, int experts_per_group, const float *gating_output,
                                    const float *correction_bias, float *topk_weights, int *topk_ids)
 {
@@ -175,7 +175,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [choice]
 
     // [nan]
-    /* Ranks below every other expert and above lanes without an expert; its weight is 0. */
+    /* It ranks below every other expert and above lanes without an expert; its weight is 0. */
     if (has_expert && isnan(mine.value)) {
         mine = {-INFINITY, expert + problem.num_experts};
         expert_scores[expert] = 0.0f;

@@ -2,9 +2,9 @@
  * @file gate.cu
  * @brief Chapter 04: a warp sorts its 32 experts once, instead of finding the best eight times over.
  *
- * Before: the best of 32, out of the way, again: 8 rounds of 5 steps, and 8 more to merge.
+ * Before: each round finds the best of 32 and removes it: 8 rounds of 5 steps, and 8 more to merge.
  * Now:    15 compare-exchange steps put all 32 in order; sorted runs merge by a selection and 5 steps each.
- * Watch:  shuffles per token; no round waits for the one before it to be written; barriers stay at 3.
+ * Watch:  shuffles per token; no round waits for the result of the previous one; barriers stay at 3.
  */
 #include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
@@ -49,7 +49,7 @@ static __device__ __forceinline__ candidate compare_exchange(candidate mine, int
 // [warp_sort]
 /**
  * Sorts the warp's candidates, the best in lane 0. Stage s merges pairs of runs into sorted runs of 2^s lanes. Bit s of
- * the lane gives the direction of its run, and bit d says whether the lane is the lower or the upper one of its pair.
+ * the lane gives the direction of its run, and bit d shows whether the lane is the lower or the upper one of its pair.
  */
 static __device__ __forceinline__ candidate warp_sort(candidate mine, unsigned lane)
 {
@@ -108,7 +108,7 @@ static __device__ int expert_of(int id, int num_experts)
 // [expert_of]
 
 // [signature]
-/** Grid: a block per token. Block: num_expert_group warps. correction_bias is NULL where there is none. */
+/** Routes tokens. Grid: a block per token. Block: num_expert_group warps. correction_bias may be NULL. */
 template <int NUM_EXPERTS>
 static __global__ void gate_kernel(gate_problem problem, int experts_per_group, const float *gating_output,
                                    const float *correction_bias, float *topk_weights, int *topk_ids)
@@ -150,7 +150,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [choice]
 
     // [nan]
-    /* Ranks below every other expert and above lanes without an expert; its weight is 0. */
+    /* It ranks below every other expert and above lanes without an expert; its weight is 0. */
     if (has_expert && isnan(mine.value)) {
         mine = {-INFINITY, expert + NUM_EXPERTS};
         expert_scores[expert] = 0.0f;

@@ -2,7 +2,7 @@
  * @file gate.cu
  * @brief Chapter 05: the gate inside one warp: a thread per group, several tokens side by side.
  *
- * Before: a block per token; eight warps meet at barriers and hand each other numbers through shared memory.
+ * Before: a block per token; eight warps synchronise at barriers and exchange numbers through shared memory.
  * Now:    a thread keeps a group's experts in registers; 32 / num_expert_group tokens share a warp, 6 warps a block.
  * Watch:  block barriers 0; shuffles per token; sectors per load request; local memory must stay 0.
  */
@@ -124,9 +124,9 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own,
 
 // [kernel]
 /**
- * Grid: enough blocks of 6 warps for 32 / num_expert_group tokens a warp. EXPERTS and GROUPS are 0 in the version that
- * reads them from the problem. Lanes past the last token repeat it and store nothing, so that every lane that a
- * shuffle's mask names takes part.
+ * Routes tokens. Grid: enough blocks of 6 warps for 32 / num_expert_group tokens a warp. EXPERTS and GROUPS are 0 in
+ * the version that reads them from the problem. Lanes past the last token repeat it and store nothing, so that every
+ * lane that a shuffle's mask names takes part.
  */
 template <int EXPERTS, int GROUPS, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
@@ -254,7 +254,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
 template <typename T, typename Choice, typename Bias>
 static cudaError_t launch_for_shape(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
-    /* One number for the shape: nested ifs lost an else in the original, see the lab notes. */
+    /* A single number encodes the shape: nested ifs lost an else in the original, see the lab notes. */
     switch (problem->num_experts * 100 + problem->num_expert_group) {
     case 25608:
         return launch<256, 8, T, Choice, Bias>(problem, buffers, stream);

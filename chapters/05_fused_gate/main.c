@@ -18,7 +18,7 @@ static const char *unsupported_reason(const struct gate_problem *problem)
     return NULL;
 }
 
-/** Chapter 04 would take 16-bit inputs for floats. */
+/** Rejects 16-bit inputs, which chapter 04 would read as floats. */
 static const char *before_unsupported_reason(const struct gate_problem *problem)
 {
     return problem->dtype != DTYPE_F32 ? "--dtype: chapter 04 has only f32" : NULL;

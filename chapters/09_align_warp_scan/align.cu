@@ -24,7 +24,7 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** Tells whether an id names an expert. All other ids are skipped, and are never used as an index. */
+/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
@@ -180,7 +180,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it hands out. */
+/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it assigns. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {

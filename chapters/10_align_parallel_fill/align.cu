@@ -1,8 +1,8 @@
 /**
  * @file align.cu
- * @brief Chapter 10: the fill beside the count, and a sector for every counter.
+ * @brief Chapter 10: the fill runs beside the count, and every counter has its own sector.
  *
- * Before: the block that counts writes the pads first; the sort's atomics meet in 32-byte sectors of eight counters
+ * Before: the block that counts writes the pads first; the sort's atomics contend for 32-byte sectors of eight counters
  *         each.
  * Now:    block 0 counts while others fill (in the small kernel: while eight more warps fill); every counter of the
  *         sort has its own sector.
@@ -17,7 +17,7 @@ enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* wher
 // [constants]
 
 // [apart]
-#ifdef PACKED_OFFSETS /* a second program, to time the third idea by itself */
+#ifdef PACKED_OFFSETS /* a second program, to time the third idea alone */
 enum { OFFSET_STRIDE = 1 };
 #else
 enum { OFFSET_STRIDE = ALIGN_SECTOR_WORDS };
@@ -34,7 +34,7 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** Tells whether an id names an expert. All other ids are skipped, and are never used as an index. */
+/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
@@ -103,7 +103,7 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 
 // [align_kernel]
 /**
- * Block 0 counts, adds up, and writes expert_ids; the other blocks fill. `offsets` [num_experts][OFFSET_STRIDE] gets
+ * Counts, adds up, and writes expert_ids in block 0; the other blocks fill. `offsets` [num_experts][OFFSET_STRIDE] gets
  * the slot where each expert's rows begin.
  */
 template <typename Id>
@@ -194,7 +194,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it hands out. */
+/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it assigns. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -215,8 +215,8 @@ static size_t small_shared_bytes(int num_experts)
 /**
  * Does all of align. Grid: one block; SMALL_FILL_THREADS threads fill, at least num_experts others count. Each counting
  * thread counts in its own row, without atomics. The sums down the columns are then, for each thread and expert, the
- * number of ids of the counting threads before it. All threads of the block come to every barrier: the two kinds
- * differ only between barriers.
+ * number of ids of the counting threads before it. All threads of the block reach every barrier: the two kinds differ
+ * only between barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

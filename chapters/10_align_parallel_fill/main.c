@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 10: the fill beside the count, and a sector for every counter. */
+/** @file main.c  Chapter 10: the fill runs beside the count, and every counter has its own sector. */
 #include "harness/align/align.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)

@@ -22,14 +22,14 @@ enum { PIECE = 16 / sizeof(bf16) };                 /* elements of a chunk of 16
 
 // [tile]
 /**
- * What a thread block computes: ROWS rows of weights for TOKENS tokens, all of one expert. Each of its warps has 16
- * rows and all tokens. In shared memory each row and each token has K_STEP elements: PIECES chunks, then an empty one,
- * which puts the same chunk of neighbouring rows into different banks.
+ * The tile of a thread block: ROWS rows of weights for TOKENS tokens, all of one expert. Each of its warps has 16 rows
+ * and all tokens. In shared memory each row and each token has K_STEP elements: PIECES chunks, then an empty one, which
+ * puts the same chunk of neighbouring rows into different banks.
  */
 struct Tile {
     static constexpr int WARPS = 8, PIECES = 16, THREADS = WARPS * WARP_SIZE, LINES_AT_ONCE = THREADS / PIECES;
     static constexpr int ROWS = WARPS * MMA_ROWS, TOKENS = PAIR_TOKENS;
-    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE; /* a thread's; and one of tokens */
+    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE; /* per thread, and one copy of tokens */
     static constexpr int K_STEP = PIECES * PIECE, K_PARTS = K_STEP / MMA_K, LINE = K_STEP + PIECE;
     static constexpr int STAGE = (ROWS + TOKENS) * LINE; /* elements */
     static_assert(TOKENS == LINES_AT_ONCE, "a thread copies one chunk of tokens");
@@ -37,11 +37,11 @@ struct Tile {
 // [tile]
 
 // [source]
-/** What one thread copies in every step: its chunk of each LINES_AT_ONCE-th row of weights, and of one token. */
+/** A thread's sources: in every step it copies a chunk of each LINES_AT_ONCE-th row of weights, and of one token. */
 struct source {
-    const bf16 *weights, *tokens; /* in its first row; in row 0 of the tokens */
-    size_t weights_stride;        /* to its next row */
-    int length, left, rows;       /* elements of a row; those from this chunk on; rows of weights */
+    const bf16 *weights, *tokens; /* addresses: in its first row of weights; in row 0 of the tokens */
+    size_t weights_stride;        /* distance to its next row */
+    int length, left, rows;       /* elements of a row; elements from this chunk on; rows of weights */
     int token_row;                /* -1: none */
 };
 
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
 // [source]
 
 // [fragments]
-/** Multiplies what is in shared memory. weights_at and tokens_at: the chunk whose address this lane gives first. */
+/** Multiplies the elements in shared memory. weights_at, tokens_at: the chunk whose address this lane gives first. */
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 *stage, unsigned weights_at,
                                                       unsigned tokens_at)
 {
@@ -108,15 +108,15 @@ static __device__ __forceinline__ void accumulate(float (&sums)[2][4], source &f
 // [accumulate]
 
 // [results]
-/** Computes x * sigmoid(x) with a rough division: f32's last two digits are far beyond bf16's. */
+/** Computes x * sigmoid(x) with an approximate division: an error in f32's last two digits is far below bf16's. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
 /**
- * Writes a warp's results into shared memory, a line for each token, to be stored from there in whole chunks. Of the
- * first product's 16 rows 8 are the gate's and 8 up's, of the same elements: a thread has both.
+ * Writes a warp's results into shared memory, one row per token, to be stored from there in whole chunks. The first
+ * product's 16 rows are 8 of the gate and 8 of up, for the same elements: a thread has both.
  */
 template <bool FIRST>
 static __device__ void gather_results(const float (&sums)[2][4], const int *positions, int count,
@@ -139,14 +139,14 @@ static __device__ void gather_results(const float (&sums)[2][4], const int *posi
 // [results]
 
 // [rows]
-/** Which tokens a thread block computes with, and which elements of the result, of which expert. */
+/** A thread block's part of the work: its tokens, its elements of the result, and the expert. */
 struct place {
     int token_block, first_output, expert;
 };
 
 /**
- * Finds what this thread copies. FIRST: the tile's rows of weights are 8 of w1, 8 of w3, 8 of w1 and so on, of the same
- * elements of the result.
+ * Finds the addresses that this thread copies from. FIRST: the tile's rows of weights are 8 of w1, 8 of w3, 8 of w1 and
+ * so on, for the same elements of the result.
  */
 template <bool FIRST>
 static __device__ source find_source(const moe_problem &problem, const moe_buffers &buffers, place at,
@@ -171,7 +171,7 @@ static __device__ source find_source(const moe_problem &problem, const moe_buffe
 // [rows]
 
 // [compute]
-/** Computes a block's part and stores it. */
+/** Computes and stores a block's part of the result. */
 template <bool FIRST>
 static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, place at, const int *positions,
                                int count, bf16 *stage)
@@ -182,7 +182,7 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
     source from = find_source<FIRST>(problem, buffers, at, positions, count);
     float sums[2][4] = {};
 
-    if (at.expert >= 0) /* else the sums stay 0: zeros are written for an expert that is elsewhere */
+    if (at.expert >= 0) /* else the sums stay 0: zeros are written for an expert on another GPU */
         accumulate(sums, from, stage);
     gather_results<FIRST>(sums, positions, count, buffers.topk_weights, stage, PITCH);
     __syncthreads();
@@ -198,8 +198,8 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
 
 // [product]
 /**
- * FIRST: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Else partial = weight *
- * (intermediate w2). Grid: a block of Tile::TOKENS slots of sorted_token_ids in x, Tile::ROWS rows of weights in y.
+ * Computes, if FIRST, intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's, else partial =
+ * weight * (intermediate w2). Grid: Tile::TOKENS slots of sorted_token_ids in x, Tile::ROWS rows of weights in y.
  */
 template <bool FIRST>
 static __global__ void __launch_bounds__(Tile::THREADS) product_kernel(moe_problem problem, moe_buffers buffers)
@@ -212,11 +212,11 @@ static __global__ void __launch_bounds__(Tile::THREADS) product_kernel(moe_probl
 
     if (thread < Tile::TOKENS)
         positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
-    /* Pads are last. */
+    /* Pads come last, so the first `count` slots hold positions. */
     const int count = __syncthreads_count(thread < Tile::TOKENS && positions[thread] < num_positions);
 
     if (count == 0 || (FIRST && at.expert < 0))
-        return; /* the block as a whole */
+        return; /* all threads of the block return */
     compute<FIRST>(problem, buffers, at, positions, count, stage);
 }
 // [product]

@@ -19,8 +19,8 @@ typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, SUM_THREADS = 256 };
 enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* one instruction: 16 rows of weights by 8 tokens, 16 deep */
-enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix brings two instructions' tokens */
-enum { PIECE = 16 / sizeof(bf16), SWAPPED = 8 };    /* a copy is a piece of 16 bytes; so many change places */
+enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix loads two instructions' tokens */
+enum { PIECE = 16 / sizeof(bf16), SWAPPED = 8 };    /* a copy is a chunk of 16 bytes; 8 chunks are permuted */
 #ifndef MOST_SHARED
 #define MOST_SHARED INT_MAX /* bytes of shared memory that a block may use, even if the device has more */
 #endif
@@ -29,9 +29,9 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 // [tile]
 /**
- * What a thread block computes: ROWS rows of weights for TOKENS tokens, all of one expert. Its warps stand in ROW_WARPS
- * rows and TOKEN_WARPS columns; each has ROW_TILES times 16 rows and PAIRS times 16 tokens. In shared memory is a ring
- * of as many stages as RING_KB has room for. Each has a line of every row and token: K_STEP elements, PIECES pieces.
+ * The tile of a thread block: ROWS rows of weights for TOKENS tokens, all of one expert. Its warps form ROW_WARPS rows
+ * and TOKEN_WARPS columns; each has ROW_TILES times 16 rows and PAIRS times 16 tokens. Shared memory holds a ring of as
+ * many stages as fit into RING_KB. A stage has K_STEP elements, PIECES chunks, of every row and token: a line.
  */
 template <int ROW_WARPS_, int TOKEN_WARPS_, int ROW_TILES_, int PAIRS_, int PIECES_, int RING_KB_, int BLOCKS_PER_SM_>
 struct tile {
@@ -39,7 +39,7 @@ struct tile {
     static constexpr int PIECES = PIECES_, RING_BYTES = RING_KB_ * 1024, BLOCKS_PER_SM = BLOCKS_PER_SM_;
     static constexpr int THREADS = ROW_WARPS * TOKEN_WARPS * WARP_SIZE, LINES_AT_ONCE = THREADS / PIECES;
     static constexpr int ROWS = ROW_WARPS * ROW_TILES * MMA_ROWS, TOKENS = TOKEN_WARPS * PAIRS * PAIR_TOKENS;
-    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE, TOKEN_COPIES = TOKENS / LINES_AT_ONCE; /* a thread's */
+    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE, TOKEN_COPIES = TOKENS / LINES_AT_ONCE; /* per thread */
     static constexpr int K_STEP = PIECES * PIECE, K_PARTS = K_STEP / MMA_K;
     static constexpr int STAGE = (ROWS + TOKENS) * K_STEP; /* elements */
     static constexpr int STAGES = RING_BYTES / (STAGE * (int)sizeof(bf16));
@@ -58,9 +58,9 @@ typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
 
 // [swizzle]
 /**
- * Returns the index of a chunk (a piece of a line) in a stage. A line is all 32 banks once or twice, so the same chunk
- * of 8 lines, which ldmatrix reads at once, would be in the same 4 banks. Chunk p of line l is in slot p ^ l % 8
- * instead: 8 lines, 8 slots.
+ * Returns the index of chunk `piece` of line `line` in a stage. A line covers all 32 banks once or twice, so the same
+ * chunk of 8 lines, which ldmatrix reads at once, would be in the same 4 banks. Chunk p of line l is therefore in slot
+ * p ^ l % 8: 8 lines, 8 slots.
  */
 template <typename Tile>
 static __device__ unsigned piece_at(int line, int piece)
@@ -70,17 +70,17 @@ static __device__ unsigned piece_at(int line, int piece)
 // [swizzle]
 
 // [source]
-/** What one thread copies into every stage: its piece of each LINES_AT_ONCE-th row of weights, and of such tokens. */
+/** A thread's sources: for every stage it copies a chunk of each LINES_AT_ONCE-th row of weights, and of tokens. */
 template <typename Tile>
 struct source {
-    const bf16 *weights, *tokens;       /* in its first row; in row 0 of the tokens */
-    size_t weights_stride;              /* to its next row */
-    int length, left, rows;             /* elements of a row; those from this piece on; rows of weights */
+    const bf16 *weights, *tokens;       /* addresses: in its first row of weights; in row 0 of the tokens */
+    size_t weights_stride;              /* distance to its next row */
+    int length, left, rows;             /* elements of a row; elements from this chunk on; rows of weights */
     int token_rows[Tile::TOKEN_COPIES]; /* -1: none */
 };
 
 /**
- * Starts copies of the next K_STEP elements of every line; they are complete once this thread has waited for them. A
+ * Starts copies of the next K_STEP elements of every line, which are complete once this thread has waited for them. A
  * pad, a row past the last one and elements past a row's end become zeros.
  */
 template <typename Tile>
@@ -127,8 +127,8 @@ static __device__ __forceinline__ void multiply(float (&sums)[Tile::ROW_TILES][2
 }
 
 /**
- * Multiplies what is in a stage. weights_at and tokens_at: the chunk whose address this lane gives first. Fragments use
- * two sets of registers in turn: the next are loaded while these are multiplied.
+ * Multiplies a stage's elements. weights_at, tokens_at: the chunk whose address this lane gives first. Fragments use
+ * two sets of registers in turn: the next ones are loaded while the current ones are multiplied.
  */
 template <typename Tile>
 static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
@@ -169,11 +169,11 @@ static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES]
     for (int s = 0; s < Tile::STAGES - 1; s++) {
         if (s < steps)
             copy_step<Tile>(from, ring + s * Tile::STAGE);
-        __pipeline_commit(); /* a group for every step, an empty one past the last: so waiting counts steps */
+        __pipeline_commit(); /* a group for every step, an empty one past the last, so that waits can count steps */
     }
     for (int step = 0; step < steps; step++) {
         __pipeline_wait_prior(Tile::STAGES - 2);
-        __syncthreads(); /* this stage has come for all, and nobody reads the one before any more: it is filled again */
+        __syncthreads(); /* all threads see this stage, and no thread reads the one before, which is refilled next */
         if (step + Tile::STAGES - 1 < steps)
             copy_step<Tile>(from, ring + (step + Tile::STAGES - 1) % Tile::STAGES * Tile::STAGE);
         __pipeline_commit();
@@ -183,15 +183,15 @@ static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES]
 // [accumulate]
 
 // [results]
-/** Computes x * sigmoid(x) with a rough division: f32's last two digits are far beyond bf16's. */
+/** Computes x * sigmoid(x) with an approximate division: an error in f32's last two digits is far below bf16's. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
 /**
- * Writes a warp's results into shared memory, a line a token, to be stored from there in whole chunks. Of the first
- * product's 16 rows 8 are the gate's and 8 up's, of the same elements: a thread has both.
+ * Writes a warp's results into shared memory, one row per token, to be stored from there in whole chunks. The first
+ * product's 16 rows are 8 of the gate and 8 of up, for the same elements: a thread has both.
  */
 template <bool FIRST, typename Tile>
 static __device__ void gather_results(const float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4], const int *positions,
@@ -220,7 +220,7 @@ static __device__ void gather_results(const float (&sums)[Tile::ROW_TILES][2 * T
 // [results]
 
 // [order]
-/** Which tokens a thread block computes with, and which elements of the result, of which expert. */
+/** A thread block's part of the work: its tokens, its elements of the result, and the expert. */
 struct place {
     int token_block, first_output, expert;
 };
@@ -240,7 +240,7 @@ static __device__ place find_place(const int *expert_ids, int width, int outputs
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
     const int first = window + __ffs((int)same) - 1, i = (int)blockIdx.x - first * row_blocks;
 
-    if (expert < 0) /* nobody's weights, and perhaps not neighbours */
+    if (expert < 0) /* no weights are read, and such blocks need not be neighbours */
         return place{block, (int)blockIdx.x % row_blocks * outputs, expert};
     return place{first + i % __popc(same), i / __popc(same) * outputs, expert};
 }
@@ -248,8 +248,8 @@ static __device__ place find_place(const int *expert_ids, int width, int outputs
 
 // [rows]
 /**
- * Finds what this thread copies. FIRST: the tile's rows of weights are 8 of w1, 8 of w3, 8 of w1 and so on, of the same
- * elements of the result.
+ * Finds the addresses that this thread copies from. FIRST: the tile's rows of weights are 8 of w1, 8 of w3, 8 of w1 and
+ * so on, for the same elements of the result.
  */
 template <bool FIRST, typename Tile>
 static __device__ source<Tile> find_source(const moe_problem &problem, const moe_buffers &buffers, place at,
@@ -294,9 +294,9 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
     source<Tile> from = find_source<FIRST, Tile>(problem, buffers, at, positions, count);
     float sums[Tile::ROW_TILES][2 * Tile::PAIRS][4] = {};
 
-    if (at.expert >= 0) /* else the sums stay 0: zeros are written for an expert that is elsewhere */
+    if (at.expert >= 0) /* else the sums stay 0: zeros are written for an expert on another GPU */
         accumulate<Tile>(sums, from, ring);
-    __syncthreads(); /* nobody reads the ring any more */
+    __syncthreads(); /* no thread reads the ring any more */
     gather_results<FIRST, Tile>(sums, positions, count, buffers.topk_weights, ring, PITCH);
     __syncthreads();
     for (int i = threadIdx.x; i < count * (OUTPUTS / PIECE); i += Tile::THREADS) {
@@ -311,8 +311,8 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
 
 // [product]
 /**
- * FIRST: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Else partial = weight *
- * (intermediate w2). Grid: blocks of Tile::TOKENS places times blocks of Tile::ROWS rows.
+ * Computes, if FIRST, intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's, else partial =
+ * weight * (intermediate w2). Grid: blocks of Tile::TOKENS slots times blocks of Tile::ROWS rows.
  */
 template <bool FIRST, typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
@@ -326,11 +326,11 @@ static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 
     if (thread < Tile::TOKENS)
         positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
-    /* Pads are last. */
+    /* Pads come last, so the first `count` slots hold positions. */
     const int count = __syncthreads_count(thread < Tile::TOKENS && positions[thread] < num_positions);
 
     if (count == 0 || (FIRST && at.expert < 0))
-        return; /* the block as a whole */
+        return; /* all threads of the block return */
     compute<FIRST, Tile>(problem, buffers, at, positions, count, ring);
 }
 // [product]
@@ -398,7 +398,7 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
     return cudaGetLastError();
 }
 
-/** Launches with the tile that is meant, or the smaller one if a block's shared memory has no room for its ring. */
+/** Launches with the chosen tile, or with the smaller one if its ring does not fit into a block's shared memory. */
 template <typename Tile, typename Smaller>
 static cudaError_t launch_what_fits(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {

@@ -2,7 +2,7 @@
 #include "harness/parallel/program.h"
 #include "token_paths.h"
 
-/** Chapter 11d's limits, for a rank's own slice of the experts. */
+/** Returns why a problem is not supported: chapter 11d's limits, for a rank's own slice of the experts. */
 static const char *unsupported_reason(const struct moe_problem *problem)
 {
     return problem->dtype == DTYPE_BF16 && problem->hidden_size % 64 == 0 && problem->intermediate_size % 64 == 0 &&
@@ -11,7 +11,7 @@ static const char *unsupported_reason(const struct moe_problem *problem)
                : "chapter 11d multiplies bf16 in steps of 64 elements and tiles of 16 tokens";
 }
 
-/** 11d's choice: tiles of 16 tokens while the average expert has fewer. */
+/** Returns chapter 11d's choice: tiles of 16 tokens while the average expert has fewer. */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;

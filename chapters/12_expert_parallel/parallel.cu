@@ -3,8 +3,8 @@
  * @brief Chapter 12: the layer on several devices. The kernels between the collectives and the experts.
  *
  * Before: one device has all tokens and all experts.
- * Now:    each rank adds up what its own experts have made of a token, in f32; the ranks' sums are added, rounded once.
- * Watch:  the result is that of one device; only where a slice of an expert is rounded is there a rounding more.
+ * Now:    each rank adds up its own experts' results for a token, in f32; the ranks' sums are added and rounded once.
+ * Watch:  the result is that of one device, with one more rounding only where a slice of an expert is rounded.
  */
 #include "parallel.h"
 
@@ -30,7 +30,7 @@ static unsigned blocks_of(int64_t elements)
 // [elements]
 
 // [gather]
-/** Rows in the order in which they are sent: a token that two ranks need is there twice. A thread copies an element. */
+/** Copies rows in the order of sending: a token for two ranks is copied twice. A thread copies an element. */
 template <typename T>
 static __global__ void gather_rows_kernel(const T *hidden, const int32_t *rows, int64_t count, int hidden_size, T *to)
 {
@@ -42,7 +42,7 @@ static __global__ void gather_rows_kernel(const T *hidden, const int32_t *rows, 
 // [gather]
 
 // [sum_partial]
-/** What the experts of this rank have made of a token. The rows of those that are elsewhere are zeros. */
+/** Adds up a token's rows from the experts of this rank. The rows of experts on other ranks are zeros. */
 template <typename T>
 static __global__ void sum_partial_kernel(moe_problem problem, const T *partial, float *sums)
 {
@@ -59,7 +59,7 @@ static __global__ void sum_partial_kernel(moe_problem problem, const T *partial,
 // [sum_partial]
 
 // [add_rows]
-/** The sum of what several ranks have made of a token, rounded to the type: here, and nowhere before. */
+/** Adds several ranks' sums for a token, and rounds to the type only here. */
 template <typename T>
 static __global__ void add_rows_kernel(const float *sums, const int32_t *places, int parts, int64_t count,
                                        int hidden_size, T *result)

@@ -1,4 +1,4 @@
-/** @file parallel.h  Chapter 12: what lies between the collectives and the experts. Arrays are in device memory. */
+/** @file parallel.h  Chapter 12: the kernels between the collectives and the experts. Arrays are in device memory. */
 #ifndef PARALLEL_H
 #define PARALLEL_H
 
@@ -8,19 +8,19 @@
 extern "C" {
 #endif
 
-/** Copies rows [count, H] of the type to where they are sent from: row i is row rows[i] of `hidden`. */
+/** Copies rows [count, H] of the type to the send buffer `to`: row i is row rows[i] of `hidden`. */
 cudaError_t gather_rows_launch(const struct moe_problem *problem, const void *hidden, const int32_t *rows,
                                int64_t count, void *to, cudaStream_t stream);
 
 /**
- * sums [num_tokens, H] in f32: what this rank's experts have made of each token, of `partial` as moe_launch() left it.
+ * Writes sums [num_tokens, H] in f32: for each token the sum of its rows of `partial`, which moe_launch() has written.
  */
 cudaError_t sum_partial_launch(const struct moe_problem *problem, const void *partial, float *sums,
                                cudaStream_t stream);
 
 /**
- * result [count, H] of the type: token t is the sum of `parts` rows of `sums`, rounded once. places [count, parts]
- * says which, -1: none; NULL: of one part, row t.
+ * Writes result [count, H] of the type: token t is the sum of `parts` rows of `sums`, rounded once. places
+ * [count, parts] has the rows' indices, -1 for none. NULL: one part, row t.
  */
 cudaError_t add_rows_launch(const struct moe_problem *problem, const float *sums, const int32_t *places, int parts,
                             int64_t count, void *result, cudaStream_t stream);

@@ -9,7 +9,7 @@
 
 /* --- on the device ------------------------------------------------------------------------------------------------ */
 
-/** Where an array of this rank lies. */
+/** Returns the address of an array of this rank in device memory. */
 static void *data(const struct parallel_layer *layer, int array)
 {
     return tensor_data(layer->arrays, array, TENSOR_DEVICE);
@@ -21,7 +21,7 @@ static bool launched(cudaError_t status, struct error *error)
 }
 
 // [compute]
-/** The experts of this rank on the tokens that have come, as on one device, and the sum of what they have made. */
+/** Runs align and this rank's experts on the received tokens, as on one device, and adds up their results. */
 static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct error *error)
 {
     struct moe_problem problem = *layer->problem;
@@ -60,7 +60,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
 /* --- broadcast ---------------------------------------------------------------------------------------------------- */
 
-/** Every rank of the DP group gets the rows that each has of an array; bytes for one token's row. */
+/** Gathers an array's rows from all ranks of the DP group to each of them. `row` is the bytes of one token. */
 static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)
 {
     const int64_t *const cu_tokens = layer->split->cu_tokens;
@@ -74,7 +74,7 @@ static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t r
     return good;
 }
 
-/** The tokens of all, and their choices: one call. */
+/** Gathers the tokens of all ranks, and their choices, in one group call. */
 static bool gather_tokens(struct parallel_layer *layer, size_t row, struct error *error)
 {
     const size_t topk = (size_t)layer->problem->topk;
@@ -115,7 +115,7 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
 
 /* --- the path of routed tokens ------------------------------------------------------------------------------------ */
 
-/** Fills received_of, and the sum of it: the rows that every other rank sends to this one. */
+/** Fills received_of, the rows that each rank sends to this one, and their sum `received`. */
 static bool exchange_counts(struct parallel_layer *layer, int64_t *received, struct error *error)
 {
     const int size = layer->split->num_ranks;
@@ -140,7 +140,7 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
     return status == cudaSuccess ? good : device_error(error, "the counts of rows", status);
 }
 
-/** Rows of an array go to the ranks that have experts of them, or, `back`, the other way; bytes for a row. */
+/** Sends an array's rows to the ranks of their experts or, with `back`, returns them. `row` is the bytes of a row. */
 static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t row, bool back, struct error *error)
 {
     const int size = layer->split->num_ranks;
@@ -158,7 +158,7 @@ static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t
     return good;
 }
 
-/** Tokens and their choices go to the ranks that have experts of them: one call, when the counts are known. */
+/** Sends tokens and their choices to the ranks of their experts: the counts first, then one group call. */
 static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *received, struct error *error)
 {
     const size_t topk = (size_t)layer->problem->topk;
@@ -173,7 +173,7 @@ static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *r
     return group_end(&layer->ranks->all, error) && good;
 }
 
-/** The stage that an exchange was, of which nccl-tests counts what a rank sends, or receives, itself included. */
+/** Returns an exchange's stage. Like nccl-tests, counts a rank's sent or received bytes with those to itself. */
 static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back, size_t row)
 {
     const int64_t own = layer->lists->sent_to[layer->split->rank], most = sent > received ? sent : received;
@@ -183,7 +183,7 @@ static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, 
     return stage;
 }
 
-/** The TP ranks have a share of the DP rank's tokens each; afterwards each has all of them. */
+/** Gathers the TP ranks' shares of the DP rank's tokens, so that each rank has all of them. */
 static bool gather_shares(struct parallel_layer *layer, size_t row, struct error *error)
 {
     const struct split *const split = layer->split;

@@ -1,9 +1,9 @@
 /**
  * @file gate.cu
- * @brief Chapter 13b: a lane for each group, several tokens a warp; rows come by asynchronous copies.
+ * @brief Chapter 13b: a lane for each group, several tokens a warp; asynchronous copies load the rows.
  *
- * Before: a block for each token; eight warps repeat what concerns the whole token, and two barriers join them.
- * Now:    a warp has several tokens and needs no block barrier; one instruction serves all of them.
+ * Before: a block for each token; eight warps repeat the work for the whole token, and two barriers synchronise them.
+ * Now:    a warp has several tokens and needs no block barrier; one instruction computes for all of them.
  * Watch:  votes and barriers, which vanish; bytes copied asynchronously; the time of many tokens.
  */
 #include "many_tokens.cuh"

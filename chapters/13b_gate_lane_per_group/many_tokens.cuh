@@ -1,6 +1,6 @@
 /**
  * @file chapters/13b_gate_lane_per_group/many_tokens.cuh
- * @brief Many tokens: a lane for each group, several tokens a warp.
+ * @brief The kernel for many tokens: a lane for each group, several tokens a warp.
  */
 #ifndef GATE_MANY_TOKENS_CUH
 #define GATE_MANY_TOKENS_CUH
@@ -142,7 +142,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     for (int e = 0; e < COUNT; e++)
         own_count += stays & (key[e] >= bound);
 
-    int end = own_count; /* where this group's candidates end in the token's list */
+    int end = own_count; /* end of this group's candidates in the token's list */
 
     for (int offset = 1; offset < GROUPS; offset *= 2) {
         const int before = __shfl_up_sync(FULL_MASK, end, offset, GROUPS);
@@ -168,7 +168,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     const int64_t token = first_token + token_of_warp;
     const entry expert = group < TOPK ? own_tile.chosen[token_of_warp][group] : 0;
     const int id = expert != 0 ? id_of(expert) : 0, row = token_of_warp * GROUPS + id / COUNT;
-    const bool has_weight = expert >> 32 != 0; /* NaN has none */
+    const bool has_weight = expert >> 32 != 0; /* an expert with NaN has none */
     const float score = has_weight ? exact_score(own_tile.logits[row * STRIDE + id % COUNT]) : 0.0f;
     const float sum = round_to<T>(token_sum(score, GROUPS));
 

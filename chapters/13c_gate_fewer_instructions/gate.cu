@@ -3,7 +3,7 @@
  * @brief Chapter 13c: the same choice with fewer instructions; few tokens fall back to chapter 13a's kernel.
  *
  * Before: integer keys, a comparison and an addition for each count, an exact sigmoid, every case in one path.
- * Now:    choices as floats, counted by signs; a quick sigmoid; NaN, infinities and long lists in a path of their own.
+ * Now:    choices as floats, counted by signs; a quick sigmoid; NaN, infinities and long lists take a separate path.
  * Watch:  instructions per token on a GPU; divergent branches, which fall; shuffles and sectors, which hardly change.
  */
 #include "kernels/few_tokens.cuh"

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-/** Returns whether this chapter has its own kernel for the problem; gate.cu has the same list. */
+/** Checks whether this chapter has its own kernel for the problem; gate.cu has the same list. */
 static bool has_kernel(const struct gate_problem *problem)
 {
     static const int routers[][4] = {{256, 8, 4, 8}, {256, 16, 4, 8}, {128, 4, 2, 4}, {128, 8, 8, 8}, {512, 16, 8, 16}};
@@ -16,7 +16,7 @@ static bool has_kernel(const struct gate_problem *problem)
     return false;
 }
 
-/** Gives chapter 05's limits, because shapes without a kernel here fall back to chapter 05's. */
+/** Returns why a problem is not supported: chapter 05's limits, because other shapes fall back to its kernel. */
 static const char *unsupported_reason(const struct gate_problem *problem)
 {
     const int groups = problem->num_expert_group;

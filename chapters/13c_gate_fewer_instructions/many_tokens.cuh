@@ -1,6 +1,6 @@
 /**
  * @file chapters/13c_gate_fewer_instructions/many_tokens.cuh
- * @brief Many tokens: a lane for each group, several tokens a warp.
+ * @brief The kernel for many tokens: a lane for each group, several tokens a warp.
  */
 #ifndef GATE_MANY_TOKENS_CUH
 #define GATE_MANY_TOKENS_CUH
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
     constexpr int CHUNK = 16 / sizeof(T), GROUP = Router::COUNT / CHUNK;
     const int lane = threadIdx.x % WARP_SIZE;
     const int4 *const from = (const int4 *)rows + lane;
-    int4 *const to = (int4 *)logits + lane + lane / GROUP; /* behind each group a chunk is left out */
+    int4 *const to = (int4 *)logits + lane + lane / GROUP; /* a chunk of padding follows each group */
 
 #pragma unroll
     for (int first = 0; first < Router::TOKENS * Router::EXPERTS / CHUNK; first += WARP_SIZE)
@@ -141,7 +141,7 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
 // [choices]
 
 // [slots]
-/** Counts for each of a lane's own choices how many rank before it; equal ones all get the last slot among them. */
+/** Counts, for each of a lane's own choices, those that rank before it; equal ones all get the last of their slots. */
 template <int OWN, int GROUPS>
 static __device__ __forceinline__ void count_slots(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
@@ -164,7 +164,7 @@ static __device__ __forceinline__ void count_slots(const float *choices, const f
 // [slots]
 
 // [equals]
-/** Takes off the equal choices that come later in the list, because those have higher ids. */
+/** Subtracts the equal choices that come later in the list, because they have higher ids. */
 template <int OWN, int GROUPS>
 static __device__ __forceinline__ void part_equals(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
@@ -260,7 +260,7 @@ static __device__ __forceinline__ void load(const T *gating_output, int64_t firs
 // [load]
 
 // [rank]
-/** Returns how many groups of the token rank before this lane's group. */
+/** Returns the number of the token's groups that rank before this lane's group. */
 template <unsigned GROUPS>
 static __device__ __forceinline__ unsigned rank_of_group(float group_score)
 {
@@ -269,7 +269,7 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
                                        (group_score < 0.0f ? -1 : 1)); /* the next float */
     unsigned rank = GROUPS - 1;
 
-    /* The groups that are bit to 2 * bit - 1 away are all before this one, or all behind. */
+    /* The groups at distances bit to 2 * bit - 1 are all before this one, or all after it. */
 #pragma unroll
     for (unsigned bit = 1; bit < GROUPS; bit *= 2) {
         const float least = group & bit ? group_score : above;
@@ -287,7 +287,7 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
 template <int COUNT>
 static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choice)[COUNT], float bound)
 {
-    unsigned low = 0, high = 0; /* of two halves, from the highest bit down: is the choice below the bound */
+    unsigned low = 0, high = 0; /* two halves, from the highest bit down: 1 if the choice is below the bound */
 
 #pragma unroll
     for (int e = 0; e < COUNT / 2; e++) {
@@ -330,7 +330,7 @@ static __device__ __forceinline__ void choose_for_tokens(tile<Router, T> &own_ti
 // [choose_all]
 
 // [many_kernel]
-// Blocks that a multiprocessor can hold at a time; each thread gets the registers that so many of them leave.
+// Blocks that a multiprocessor holds at a time, which limits the registers of each thread.
 #if defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870)
 enum { RESIDENT_BLOCKS = 16 };
 #elif defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
@@ -374,7 +374,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
 
     const unsigned mask = mask_of_candidates(choice, bound);
     unsigned passing = stays ? mask : 0;
-    unsigned end = __popc(passing); /* where this group's candidates end among the token's */
+    unsigned end = __popc(passing); /* end of this group's candidates among the token's */
 
 #pragma unroll
     for (unsigned offset = 1; offset < GROUPS; offset *= 2) {

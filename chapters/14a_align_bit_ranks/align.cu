@@ -1,11 +1,11 @@
 /**
  * @file align.cu
- * @brief Chapter 14a: one launch, and an id's rank is a number of bits.
+ * @brief Chapter 14a: one launch; an id's rank is a count of bits.
  *
  * Before: block 0 counts while others fill, a second launch sorts; atomics decide the order inside a group.
  * Now:    one launch for up to 4,096 ids. Every block counts all ids, marks those of its own experts as bits, and
  *         writes the groups of these experts in ascending order. More ids fall back to chapter 10's kernels.
- * Watch:  launches 1; no atomic returns a value that is used; pads stored once, behind each group.
+ * Watch:  launches 1; no atomic returns a value that is used; pads are stored once, after each group.
  */
 #include "few_ids.h"
 #include "kernels/align_groups.cuh"
@@ -16,8 +16,8 @@ enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256 };
 
 // [few_blocks]
 /**
- * blocks_for() up to 2^15 ids. The reciprocal is a little below 2^32 / block_size, so the upper half of the product is
- * ceil(count / block_size) - 1 for every count above 0.
+ * Returns blocks_for() for up to 2^15 ids. The reciprocal is a little below 2^32 / block_size, so the upper half of the
+ * product is ceil(count / block_size) - 1 for every count above 0.
  */
 static __device__ int few_blocks_for(int count, const list &list)
 {
@@ -27,8 +27,8 @@ static __device__ int few_blocks_for(int count, const list &list)
 
 // [warp_ids]
 /**
- * Grid: a block for each of up to WARP_SIZE ids, of one warp, which knows all of them. If its id is the first of its
- * expert, it writes that expert's group; else it only helps to close the list.
+ * Aligns up to WARP_SIZE ids. Grid: a block of one warp for each id; the warp reads all ids. If its id is the first of
+ * its expert, it writes that expert's group; else it only helps to close the list.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
     const int expert = expert_of(lane < list.numel ? ((const Id *)list.topk_ids)[lane] : (Id)-1, list.num_experts);
     const unsigned same = __match_any_sync(FULL_MASK, expert);
     const int count = __popc(same);
-    const bool first = expert >= 0 && (same & lanes_below(lane)) == 0; /* of the ids of its expert */
+    const bool first = expert >= 0 && (same & lanes_below(lane)) == 0; /* the first id of its expert */
     const int blocks = first ? few_blocks_for(count, list) : 0;
     const int own_expert = __shfl_sync(FULL_MASK, expert, own);
     const int begin = __reduce_add_sync(FULL_MASK, expert < own_expert ? blocks : 0);
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
 // [warp_ids]
 
 // [few_shared]
-/** 32-bit words with room for a bit for each id; a multiple of four. */
+/** Returns the number of 32-bit words for a bit per id, a multiple of four. */
 static __host__ __device__ int words_of_marks(int numel)
 {
     return round_up(numel, 4 * WARP_SIZE) / WARP_SIZE;
@@ -69,8 +69,8 @@ static size_t few_shared_bytes(const list &list)
 
 // [write_set_bits]
 /**
- * Writes the number of each bit that is set in `bits`, plus `first`, to ids, in order. Returns the end of what it
- * wrote.
+ * Writes the number of each bit that is set in `bits`, plus `first`, to `ids`, in order. Returns the end of the written
+ * ids.
  */
 static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
 {
@@ -83,8 +83,8 @@ static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
 
 // [few]
 /**
- * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, up to IDS a thread, and writes the groups of its
- * own experts.
+ * Aligns few ids. Grid: a block for every FEW_EXPERTS experts. Each block counts all ids, up to IDS a thread, and
+ * writes the groups of its own experts.
  */
 template <typename Id, int EXPERTS, int IDS>
 static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list)
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
     extern __shared__ int4 shared[];
     const int experts = experts_of<EXPERTS>(list), words = words_of_marks(list.numel);
     int *const counts = (int *)shared;                    /* [experts] */
-    unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: a bit for each of its ids */
+    unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: a bit for each id of the expert */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
     const int first_own = blockIdx.x * FEW_EXPERTS;
     Id ids[IDS];
@@ -148,7 +148,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
     // [few_begins]
 
     // [few_write]
-    if (warp < FEW_EXPERTS) { /* a warp for the ids of each of the block's experts, and another one for its pads */
+    if (warp < FEW_EXPERTS) { /* one warp for the ids of each of the block's experts; another writes its pads */
         unsigned bits[IDS];   /* a lane has IDS words of the expert's bits */
         int count = 0;
 
@@ -172,7 +172,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
 }
 
 // [launch_few]
-/** A block for every FEW_EXPERTS experts, with up to IDS ids for each of its threads. */
+/** Launches a block for every FEW_EXPERTS experts, with up to IDS ids for each of its threads. */
 template <typename Id, int EXPERTS, int IDS>
 static void launch_blocks(const list &list, cudaStream_t stream)
 {
@@ -201,7 +201,7 @@ static cudaError_t launch_few(const align_problem *problem, const align_buffers 
 // [launch_few]
 
 // [launch]
-/** Launches chapter 10's kernels, which take any number of ids. */
+/** Launches chapter 10's kernels, which handle any number of ids. */
 extern "C" cudaError_t align_launch_any_size(const align_problem *problem, const align_buffers *buffers,
                                              cudaStream_t stream);
 

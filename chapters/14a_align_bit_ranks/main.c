@@ -17,7 +17,7 @@ int main(int argc, char **argv)
         .implementation = {.name = "14a_align_bit_ranks",
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity_of_few,
-                           .workspace_bytes = align_spread_offsets_bytes, /* chapter 10's kernel wants it */
+                           .workspace_bytes = align_spread_offsets_bytes, /* for chapter 10's kernels */
                            .ascending = align_is_few,
                            .launch = align_launch},
         .before = {.name = "10_align_parallel_fill",

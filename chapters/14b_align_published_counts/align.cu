@@ -11,7 +11,7 @@
 #include "many_ids.cuh"
 
 // [resident]
-/** How many blocks of a kernel wait for each other without harm: one for each multiprocessor, if it holds one. */
+/** Finds how many blocks of a kernel can wait for each other: one per multiprocessor, if that can hold one. */
 template <typename Kernel>
 static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_bytes, int *blocks)
 {
@@ -32,7 +32,7 @@ static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_byt
 // [resident]
 
 // [launch_many]
-/** Up to `blocks` blocks, and no more than can wait for each other. */
+/** Launches up to `blocks` blocks, but no more than can wait for each other. */
 template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static cudaError_t launch_parts(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream,
                                 int blocks)
@@ -58,7 +58,7 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
     return cudaLaunchCooperativeKernel(kernel, blocks, THREADS, arguments, shared_bytes, stream);
 }
 
-/** Many ids: a tile for each block as long as there are blocks enough, then several. */
+/** Launches for many ids: one tile per block while there are enough blocks, then several. */
 template <typename Id>
 static cudaError_t launch_many(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
@@ -81,7 +81,7 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
 // [launch_many]
 
 // [launch]
-/** Launches chapter 14a's kernels, which take up to 4,096 ids. */
+/** Launches chapter 14a's kernels, which handle up to 4,096 ids. */
 extern "C" cudaError_t align_launch_few(const align_problem *problem, const align_buffers *buffers,
                                         cudaStream_t stream);
 

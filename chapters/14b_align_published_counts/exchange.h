@@ -8,13 +8,13 @@
 extern "C" {
 #endif
 
-/** The most blocks of a launch that wait for each other: no GPU has more multiprocessors. */
+/** Largest number of blocks that wait for each other in a launch: no GPU has more multiprocessors. */
 enum { ALIGN_MAX_BLOCKS = 192 };
 
 /**
- * The bytes of the workspace: 16, then two sets of rows, of 4 bytes an expert for each block. It holds zeros before its
- * first launch, and before the next what the last one left there. It serves one stream and one number of experts,
- * whatever the ids.
+ * Returns the size of the workspace in bytes: 16, then two sets of rows with 4 bytes an expert for each block. It holds
+ * zeros before its first launch, and before each other launch the words of the previous one. It serves one stream and
+ * one number of experts, for any ids.
  */
 size_t align_exchange_bytes(const struct align_problem *problem);
 

@@ -1,6 +1,6 @@
 /**
  * @file chapters/14b_align_published_counts/many_ids.cuh
- * @brief More ids: each block counts a part of them, publishes its counts, and polls the other blocks'.
+ * @brief The kernel for many ids: each block counts a part of them, publishes its counts, and polls the other blocks'.
  */
 #ifndef ALIGN_MANY_IDS_CUH
 #define ALIGN_MANY_IDS_CUH
@@ -9,8 +9,8 @@
 
 // [first_tile]
 /**
- * Marks the tile that begins at `tile` of a part of `end` ids. If a run has an expert twice, goes on with shorter
- * tiles, in which each id has a bit of its own: `tile`, `log_run` and the ids' experts change.
+ * Marks the tile that begins at `tile` of a part of `end` ids. If a run has an expert twice, continues with shorter
+ * tiles, in which each id has its own bit: `tile`, `log_run` and the ids' experts change.
  */
 template <typename Id, int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
@@ -31,7 +31,7 @@ static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS,
 // [first_tile]
 
 // [move_cursors]
-/** Moves the cursors before the tile's ids, and makes of each begin in `staged` what leads from there to the list. */
+/** Moves the cursors before the tile's ids, and turns each begin in `staged` into its distance to the list. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, THREADS, IDS> &s)
 {
@@ -44,16 +44,16 @@ static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, T
 // [move_cursors]
 
 // [shares]
-/** How the ids are dealt to blocks, and the experts to warps. */
+/** The division of the ids among blocks, and of the experts among warps. */
 struct shares {
     exchange *workspace;
-    int part_ids;   /* ids of a block; the last may have less */
-    int log_shares; /* so many warps close a group, as a power of two */
+    int part_ids;   /* ids of a block; the last may have fewer */
+    int log_shares; /* base-2 logarithm of the number of warps that close a group */
 };
 // [shares]
 
 // [close_groups]
-/** Writes the pads and the owners of all groups, and what lies past the last one. All blocks do it together. */
+/** Writes the pads and the expert ids of all groups, and those past the last one. All blocks share the work. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void close_groups(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
                                                     int log_shares, int total)
@@ -68,7 +68,7 @@ static __device__ __forceinline__ void close_groups(const many_shared<EXPERTS, T
 // [close_groups]
 
 // [many]
-/** Grid: up to ALIGN_MAX_BLOCKS blocks, all on the device at the same time. */
+/** Aligns many ids. Grid: up to ALIGN_MAX_BLOCKS blocks, all on the device at the same time. */
 template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, shares shares)
 {
@@ -81,7 +81,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     int tile = (num_ids - 1) / s.TILE * s.TILE, expert[IDS];
 
     read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, list.num_experts);
-    const word64 last = load_word(&shares.workspace->last); /* under way with the ids */
+    const word64 last = load_word(&shares.workspace->last); /* loaded together with the ids */
     // [many]
 
     // [many_count]

@@ -1,6 +1,6 @@
 /**
  * @file chapters/14b_align_published_counts/rows.cuh
- * @brief Published counts: a row of words for each block, two sets of rows in turn.
+ * @brief Published counts: a row of words for each block; launches use two sets of rows in turn.
  */
 #ifndef ALIGN_ROWS_CUH
 #define ALIGN_ROWS_CUH
@@ -15,7 +15,7 @@
 
 typedef unsigned long long word64;
 
-/** How many rows a thread polls together, of words that have so many counts. */
+/** Returns the number of rows that a thread polls together, for words of `per_word` counts. */
 static constexpr __host__ __device__ int rows_at_once(int per_word)
 {
     return per_word == 4 ? 8 : 4;
@@ -24,14 +24,14 @@ static constexpr __host__ __device__ int rows_at_once(int per_word)
 
 // [exchange]
 /**
- * The workspace, all zeros before its first launch. Two sets of rows, in each a row for every block. A launch writes to
- * the set that the last one did not, and clears what the last one wrote: so what it finds in its own set are zeros.
+ * The workspace, all zeros before its first launch. It has two sets, each with a row for every block. A launch writes
+ * to the set that the previous launch did not use, and clears the other, so that each launch finds zeros in its set.
  */
 struct exchange {
-    word64 last;    /* of the last launch: the words it wrote, times two, and in the lowest bit to which set */
-    word64 readers; /* blocks of this launch that have read `last`; in the upper half a bit for each set: gave up */
-};                  /* and then the rows: [2][ALIGN_MAX_BLOCKS * experts / 2] words */
-static const word64 WRITTEN = 1ull << 63; /* in a word that is published */
+    word64 last;    /* the previous launch's words, times two; the lowest bit is the set that it used */
+    word64 readers; /* blocks of this launch that have read `last`; in the upper half gave_up()'s bits */
+};                  /* the rows follow: [2][ALIGN_MAX_BLOCKS * experts / 2] words */
+static const word64 WRITTEN = 1ull << 63; /* set in a published word */
 
 /** Returns the bit of exchange.readers which records that a block gave up polling rows of that set. */
 static __device__ word64 gave_up(int set)
@@ -47,8 +47,8 @@ static __device__ word64 load_word(const word64 *word)
 
 // [publish]
 /**
- * Publishes `count`, of this thread's expert e, in the block's row: PER_WORD experts share a word. A whole warp does
- * it.
+ * Publishes `count`, of this thread's expert e, in the block's row: PER_WORD experts share a word. A whole warp must
+ * call it.
  */
 template <int PER_WORD>
 static __device__ void publish(word64 *row, int e, int count)
@@ -75,7 +75,7 @@ static __device__ void store_counts(int *to, const word64 counts[2])
 }
 
 /**
- * Sums all blocks' rows into s.counts, and the rows before this block's into s.cursors. Returns false if it gave up.
+ * Adds all blocks' rows into s.counts, and the rows before this block's into s.cursors. Returns false if it gave up.
  */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
@@ -113,7 +113,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
             }
             good = good && all;
             // [poll]
-            word64 sum = 0, earlier = 0; /* a count has room for ROWS_AT_ONCE of them */
+            word64 sum = 0, earlier = 0; /* a count's bits hold the sum of ROWS_AT_ONCE counts */
 
 #pragma unroll
             for (int k = 0; k < ROWS_AT_ONCE; k++) {
@@ -150,8 +150,9 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 
 // [exchange_rows]
 /**
- * Sums the rows of this launch's `set` once they are published, after clearing what the last launch wrote to the other
- * set: `last` says how many words. The last block to have read `last` records this launch. Returns false if it gave up.
+ * Adds the rows of this launch's set once they are published, after clearing the words that the previous launch wrote
+ * to the other set; `last` has their number. The last block to read `last` records this launch. Returns false if it
+ * gave up.
  */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
@@ -166,7 +167,7 @@ static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, 
     if (threadIdx.x == 0)
         readers = atomicAdd(&workspace->readers, 1ull);
     const bool good = read_rows<EXPERTS, PER_WORD>(s, list, sets + set * set_words);
-    if (threadIdx.x == 0 && (unsigned)readers == gridDim.x - 1) { /* all have read `last`: it may change */
+    if (threadIdx.x == 0 && (unsigned)readers == gridDim.x - 1) { /* all blocks have read `last`: it may change */
         atomicAnd(&workspace->readers, gave_up(set));
         atomicExch(&workspace->last, (word64)gridDim.x * words << 1 | set);
     }
@@ -175,12 +176,12 @@ static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, 
 // [exchange_rows]
 
 // [write_result]
-/** Makes -1 what stays in num_tokens_post_padded if any block gave up. `old` is what block 0 found there. */
+/** Ensures that num_tokens_post_padded ends as -1 if any block gave up. `old` is the value that block 0 found there. */
 static __device__ __forceinline__ void write_result(const list &list, exchange *workspace, int set, bool good, int old)
 {
     if (threadIdx.x == 0 && !good) {
         atomicOr(&workspace->readers, gave_up(set));
-        __threadfence(); /* a thread that finds the -1 finds the bit too */
+        __threadfence(); /* a thread that reads the -1 also reads the bit */
         atomicExch(list.num_tokens_post_padded, -1);
     } else if (threadIdx.x == 0 && blockIdx.x == 0 && old == -1) { /* by a block of this launch, or an earlier one? */
         __threadfence();

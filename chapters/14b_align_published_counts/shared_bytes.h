@@ -1,12 +1,12 @@
-/** @file chapters/14b_align_published_counts/shared_bytes.h  What a launch asks of a GPU. */
+/** @file chapters/14b_align_published_counts/shared_bytes.h  The dynamic shared memory that a launch needs. */
 #ifndef ALIGN_SHARED_BYTES_H
 #define ALIGN_SHARED_BYTES_H
 
 #include "harness/align/align.h"
 
 /**
- * Shared memory that a block of the kernel for many ids needs, if that is more than 48 KB: nine words for each
- * of more than 256 experts, or, from 524,289 ids on, tiles of 16,384 ids.
+ * Returns the shared memory that a block of the kernel for many ids needs, if that is more than 48 KB: nine words for
+ * each of more than 256 experts, or, from 524,289 ids on, tiles of 16,384 ids.
  */
 static inline size_t align_tile_bytes(const struct align_problem *problem)
 {

@@ -1,6 +1,6 @@
 /**
  * @file chapters/15_one_launch/exchange.h
- * @brief The workspace: chapter 15's, and behind it chapter 14's, for problems that need two launches.
+ * @brief The workspace: chapter 15's, followed by chapter 14's, for problems that need two launches.
  */
 #ifndef ROUTING_EXCHANGE_H
 #define ROUTING_EXCHANGE_H
@@ -12,7 +12,7 @@
 /** Largest number of tokens for a single launch. */
 enum { MAX_TOKENS = 256 };
 
-/** Bytes of chapter 15's part: 256, then two sets of a word for each token. */
+/** Size of chapter 15's part in bytes: 256, then two sets of a word for each token. */
 enum { EXCHANGE_BYTES = 256 + 2 * MAX_TOKENS * 8 };
 // [exchange_bytes]
 

@@ -58,8 +58,8 @@ static const word64 GAVE_UP = 0x0101010101010101ull;
 
 // [wait_for]
 /**
- * Waits until a token's word is published, and returns it. If it does not come, stores GAVE_UP in its place: whichever
- * of the two is stored first stays, so all blocks read the same.
+ * Waits until a token's word is published, and returns it. If it does not come, stores GAVE_UP instead. The first of
+ * the two stores wins, so that all blocks read the same.
  */
 static __device__ __forceinline__ word64 wait_for(word64 *word)
 {
@@ -127,7 +127,7 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
 // [exchange_choices]
 
 // [begin_of]
-/** The beginning of an expert's group and the end of the last group, in blocks of rows. */
+/** The first block of rows of an expert's group, and the end of the last group. */
 struct extent {
     int begin, total;
 };
@@ -136,7 +136,7 @@ struct extent {
 template <typename Router>
 static __device__ __forceinline__ extent begin_of(int e, const int *counts, const list &list)
 {
-    int sums = 0; /* of all experts in the upper half, of those before e in the lower */
+    int sums = 0; /* upper half: sum over all experts; lower half: over the experts before e */
 
 #pragma unroll
     for (int other = threadIdx.x % WARP_SIZE; other < Router::EXPERTS; other += WARP_SIZE)
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void write_weights(weighting how, const unsign
 // [write_weights]
 
 // [write_groups]
-/** Writes this block's positions into the list, a warp each; the warp of an expert's first token closes its group. */
+/** Writes this block's positions into the list, one per warp; the warp of an expert's first token closes its group. */
 template <typename Router>
 static __device__ __forceinline__ void write_groups(const list &list, const unsigned char *ids, const int *counts,
                                                     const int *local_ids)
@@ -191,7 +191,7 @@ static __device__ __forceinline__ void write_groups(const list &list, const unsi
 // [write_groups]
 
 // [shared]
-/** The shared memory of a block. One object, so that one address serves for all of it. */
+/** The shared memory of a block, in one object so that one address register serves all of it. */
 template <typename Router>
 struct block_shared {
     __align__(16) entry candidates[Router::EXPERTS];
@@ -245,7 +245,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [kernel]
 
     // [gate]
-    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* while the logit comes */
+    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* loaded together with the logit */
     const float score = exact_score(gating_output[(int64_t)token * Router::EXPERTS + expert]);
     const unsigned key = ordered(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::COUNT>(key);
@@ -286,7 +286,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
         const unsigned place = atomicAdd(&shared.num_candidates, 1u);
 
         shared.candidates[place] = entry_of(key, expert);
-        shared.scores[place] = key != 0 ? score : 0.0f; /* NaN has no weight */
+        shared.scores[place] = key != 0 ? score : 0.0f; /* an expert with NaN has no weight */
     }
     __syncthreads();
     // [gate]

@@ -1,25 +1,25 @@
-/** @file chapters/16a_layer_bulk_copies/copies.cuh  One warp copies weights, one the rows of tokens. */
+/** @file chapters/16a_layer_bulk_copies/copies.cuh  Copying warps: one for weights, one for the rows of tokens. */
 #ifndef MOE_COPIES_CUH
 #define MOE_COPIES_CUH
 
 #include "tiles.cuh"
 
 // [lines]
-/** Copies a stage's lines, each by the lane of its number: up to LINE elements from `from` on, which have `left`. */
+/** Copies a stage's lines; lane i copies up to LINE of the `left` elements at its `from` to line i. */
 static __device__ void copy_lines(const bf16 *from, int left, int lines, bf16 (*stage)[PITCH], mbarrier *filled)
 {
     const int lane = threadIdx.x % WARP_SIZE, bytes = (left < LINE ? left : LINE) * (int)sizeof(bf16);
 
     if (lane == 0)
         mbarrier_arrive_expect(filled, lines * bytes);
-    __syncwarp(); /* the bytes are announced before they come */
+    __syncwarp(); /* the bytes are announced before the copies start */
     if (lane < lines)
         bulk_copy(stage[lane], from, bytes, filled);
 }
 // [lines]
 
 // [weights]
-/** Copies a tile's weights, step by step: a stage for each consumer, behind the one that the tokens get. */
+/** Copies a tile's weights, step by step: a stage for each consumer, after the stage of the tokens. */
 template <typename Tile>
 static __device__ void copy_weights(const moe_problem &problem, const order &tile, const bf16 *weights, int length,
                                     turn<Tile::STAGES> &at, shared<Tile> &s)
@@ -28,7 +28,7 @@ static __device__ void copy_weights(const moe_problem &problem, const order &til
     const int64_t row = tile.first ? tile.expert * 2 * (int64_t)problem.intermediate_size + tile.first_output +
                                          line % 8 + line / 8 * problem.intermediate_size
                                    : tile.expert * (int64_t)problem.hidden_size + tile.first_output + line;
-    const int64_t to_next = (tile.first ? ROWS / 2 : ROWS) * (int64_t)length; /* the next consumer's rows */
+    const int64_t to_next = (tile.first ? ROWS / 2 : ROWS) * (int64_t)length; /* distance to the next consumer's rows */
     const bf16 *const from = weights + row * length;
 
     for (int k = 0; k < length; k += LINE) {
@@ -42,7 +42,7 @@ static __device__ void copy_weights(const moe_problem &problem, const order &til
 // [weights]
 
 // [take]
-/** Takes tiles until there are no more, publishes them within the block, and copies their weights. One warp. */
+/** Takes tiles until none is left, publishes them within the block, and copies their weights. Called by one warp. */
 template <typename Tile>
 static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                         shared<Tile> &s)
@@ -77,7 +77,7 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 // [take]
 
 // [order]
-/** Adds to an order which positions they are, and publishes it. One warp. */
+/** Adds the positions and their number to an order, and publishes it. Called by one warp. */
 template <typename Tile>
 static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
                                       shared<Tile> &s)
@@ -97,7 +97,7 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
 // [order]
 
 // [tokens]
-/** Copies the tokens' lines of a tile, step by step, into the stage before those of the weights. */
+/** Copies the lines of a tile's tokens, step by step, into the stage before those of the weights. */
 template <typename Tile>
 static __device__ void copy_tokens(const bf16 *from, int length, int lines, turn<Tile::STAGES> &at, shared<Tile> &s)
 {
@@ -111,7 +111,7 @@ static __device__ void copy_tokens(const bf16 *from, int length, int lines, turn
 // [tokens]
 
 // [all_tokens]
-/** Copies the tokens of all tiles. One warp. */
+/** Copies the tokens of all tiles. Called by one warp. */
 template <typename Tile>
 static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                        shared<Tile> &s)
@@ -134,9 +134,9 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
                            (int64_t)(tile.first ? position / problem.topk : position) * length;
 
         if (!tile.first)
-            async_proxy_fence(); /* what threads have stored is read by bulk copies */
+            async_proxy_fence(); /* bulk copies read what threads have stored */
         if (!ready)
-            from = (const bf16 *)buffers.w2; /* any row will do: the output becomes NaN */
+            from = (const bf16 *)buffers.w2; /* any row serves: the output becomes NaN */
         mbarrier_arrive(&s.done[slot.place]);
         if (tile.expert >= 0)
             copy_tokens<Tile>(from, length, tile.count, at, s);

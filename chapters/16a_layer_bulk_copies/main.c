@@ -1,7 +1,7 @@
 /** @file main.c  Chapter 16a: the layer in one launch, fed by bulk copies. */
 #include "harness/moe/moe.h"
 
-/** Shapes that this chapter has no kernel for go through chapter 11b's: so this limit is that chapter's. */
+/** Returns why a problem is not supported: chapter 11b's limit, because other shapes fall back to its layer. */
 static const char *unsupported_reason(const struct moe_problem *problem)
 {
     if (problem->block_size % 16 != 0)
@@ -9,20 +9,20 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** A block of tokens is a tile's. */
+/** Returns the number of tokens in a tile. */
 static int block_size(const struct moe_problem *problem)
 {
     (void)problem;
     return 16;
 }
 
-/** As tiles.cuh has them: four counters for all, and one for each block of tokens. */
+/** Returns the size of tiles.cuh's counters: four for all blocks, and one for each block of tokens. */
 static size_t workspace_bytes(const struct moe_problem *problem)
 {
     return (4 + (size_t)(problem->capacity / problem->block_size)) * sizeof(int32_t);
 }
 
-/** What the chapter before works best with. */
+/** Returns the block size that chapter 11d runs fastest with. */
 static int block_size_before(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;

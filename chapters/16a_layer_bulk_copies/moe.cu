@@ -2,10 +2,10 @@
  * @file moe.cu
  * @brief Chapter 16a: the layer in one launch, fed by bulk copies.
  *
- * Before: two products and a sum, a launch each; all warps copy, then multiply what has come.
+ * Before: two products and a sum, a launch each; all warps copy, then multiply the copied elements.
  * Now:    one launch. A block takes tiles from one list until none is left: two of its warps copy, up to 2 KB an
  *         instruction, four multiply. Tiles of the second product wait for those of the first that they need.
- * Watch:  launches 1; block barriers one a block; every weight comes by a bulk copy.
+ * Watch:  launches 1; one block barrier per block; bulk copies load every weight.
  */
 #include "copies.cuh"
 #include "products.cuh"
@@ -13,7 +13,7 @@
 #include <limits.h>
 
 // [sum]
-/** Adds up what the experts of a token have made, 8 elements a thread. Not `good`: NaN. */
+/** Adds up the results of a token's experts, 8 elements a thread. Writes NaN if not `good`. */
 template <typename Tile>
 static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
 {
@@ -45,7 +45,7 @@ static __device__ void sum(const moe_problem &problem, const moe_buffers &buffer
 // [sum]
 
 // [leave]
-/** Leaves the launch, as a warp: the last one leaves the counters as they were. */
+/** Counts this warp as finished; the last warp of the launch resets the counters to zeros. */
 template <typename Tile>
 static __device__ void leave(const moe_problem &problem, const moe_buffers &buffers, counters *counters)
 {
@@ -70,7 +70,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 // [leave]
 
 // [kernel]
-/** Grid: as many blocks as the device holds at a time. */
+/** Computes the layer. Grid: as many blocks as the device holds at a time. */
 template <typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, 1)
     layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters)
@@ -110,11 +110,11 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 // [kernel]
 
 // [launch]
-/** Launches chapter 11b's layer, for what this chapter has no kernel for. */
+/** Launches chapter 11b's layer, for problems that this chapter has no kernel for. */
 extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
                                             cudaStream_t stream);
 
-/** Counts a block for every multiprocessor: each holds one. 0 on a GPU whose blocks have less shared memory. */
+/** Counts one block for every multiprocessor. 0 on a GPU whose blocks have less shared memory. */
 template <typename Tile>
 static cudaError_t resident_blocks(int *blocks)
 {
@@ -150,7 +150,7 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
                                        sizeof(shared<Tile>), stream);
 }
 
-/** Whether there is a kernel here: a tile's rows all exist, and rows are counted in ints. */
+/** Checks whether this file has a kernel for the problem: each tile is full of rows, and an int can count all rows. */
 static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;

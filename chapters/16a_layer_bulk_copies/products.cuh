@@ -1,4 +1,4 @@
-/** @file chapters/16a_layer_bulk_copies/products.cuh  The warps that multiply. */
+/** @file chapters/16a_layer_bulk_copies/products.cuh  The consumer warps, which multiply and store. */
 #ifndef MOE_PRODUCTS_CUH
 #define MOE_PRODUCTS_CUH
 
@@ -7,7 +7,7 @@
 #include "tiles.cuh"
 
 // [multiply_stage]
-/** Multiplies `length` elements of 16 rows and 16 tokens, of which `count` exist: lanes past them load the last one. */
+/** Multiplies `length` elements of 16 rows and `count` of 16 tokens; lanes past those load the last one. */
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 (*weights)[PITCH],
                                                       const bf16 (*tokens)[PITCH], int length, int count)
 {
@@ -55,13 +55,13 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length,
 // [multiply]
 
 // [results]
-/** Returns x * sigmoid(x), divided roughly: f32's last two places are far beyond bf16's. */
+/** Returns x * sigmoid(x) with an approximate division: an error in f32's last two digits is far below bf16's. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
-/** Packs two numbers as bf16, the first in the lower half. */
+/** Packs two numbers as bf16 in one word, the first in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
@@ -72,8 +72,8 @@ static __device__ unsigned pack(float low, float high)
 
 // [store]
 /**
- * Stores a warp's results. A thread has, of 8 tokens, rows g and g + 8 of tokens 2t and 2t + 1, with g = lane / 4 and
- * t = lane % 4; transposed it has rows 2t and 2t + 1, and those + 8, of token g.
+ * Stores a warp's results. Of 8 tokens, a thread has rows g and g + 8 of tokens 2t and 2t + 1, with g = lane / 4 and
+ * t = lane % 4; after the transpose it has rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
  */
 template <typename Tile>
 static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers, const order &tile,
@@ -108,7 +108,7 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
 // [store]
 
 // [consume_tile]
-/** Computes a tile. */
+/** Computes and stores a tile. */
 template <typename Tile>
 static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
                                                     const order &tile, const int *positions, turn<Tile::STAGES> &at,
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
 // [consume_tile]
 
 // [consume]
-/** Computes tiles as they are ordered. */
+/** Computes tiles in the order of publication, until none is left. */
 template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                shared<Tile> &s)

@@ -1,4 +1,4 @@
-/** @file chapters/16b_layer_warpgroup_products/copies.cuh  One warp copies weights, three the rows of tokens. */
+/** @file chapters/16b_layer_warpgroup_products/copies.cuh  Copying warps: one for weights, three for tokens. */
 #ifndef MOE_COPIES_CUH
 #define MOE_COPIES_CUH
 
@@ -23,7 +23,7 @@ static __device__ void copy_weights(const moe_problem &problem, const order &til
 // [weights]
 
 // [take]
-/** Takes tiles until there are no more, publishes them within the block, and copies their weights. One warp. */
+/** Takes tiles until none is left, publishes them within the block, and copies their weights. Called by one warp. */
 template <typename Tile>
 static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                         const tensor_map *w13, const tensor_map *w2, shared<Tile> &s)
@@ -60,7 +60,7 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 // [take]
 
 // [order]
-/** Adds to an order which positions they are, and publishes it. One warp. */
+/** Adds the positions and their number to an order, and publishes it. Called by one warp. */
 template <typename Tile>
 static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
                                       shared<Tile> &s)
@@ -81,8 +81,8 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
 
 // [tokens]
 /**
- * Copies the tokens' lines of a tile, step by step; 8 threads a line. `rows` are the thread's, in pieces from the first
- * row on; NONE is a line of zeros.
+ * Copies the lines of a tile's tokens, step by step, with 8 threads a line. `rows` are the thread's rows, as distances
+ * in chunks from the first row; NONE stands for a line of zeros.
  */
 template <typename Tile>
 static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int length, const unsigned (&rows)[Tile::LINES],
@@ -110,7 +110,7 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
 // [tokens]
 
 // [all_tokens]
-/** Copies the tokens of all tiles. Three warps. */
+/** Copies the tokens of all tiles. Called by three warps. */
 template <typename Tile>
 static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                        shared<Tile> &s)

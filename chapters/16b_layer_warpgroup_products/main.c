@@ -1,7 +1,7 @@
 /** @file main.c  Chapter 16b: the layer in one launch, multiplied by warpgroups. */
 #include "harness/moe/moe.h"
 
-/** Shapes that this chapter has no kernel for go through chapter 11b's: so this limit is that chapter's. */
+/** Returns why a problem is not supported: chapter 11b's limit, because other shapes fall back to its layer. */
 static const char *unsupported_reason(const struct moe_problem *problem)
 {
     if (problem->block_size % 16 != 0)
@@ -9,19 +9,19 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Blocks of 32 tokens while the average expert has fewer than 16, then of up to 192. */
+/** Returns blocks of 32 tokens while the average expert has fewer than 16, then of 192. */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 32 : 192;
 }
 
-/** As tiles.cuh has them: four counters for all, and one for each block of tokens. */
+/** Returns the size of tiles.cuh's counters: four for all blocks, and one for each block of tokens. */
 static size_t workspace_bytes(const struct moe_problem *problem)
 {
     return (4 + (size_t)(problem->capacity / problem->block_size)) * sizeof(int32_t);
 }
 
-/** What chapter 16a works with: a block of tokens is a tile's. */
+/** Returns the block size of chapter 16a, whose tiles each hold one block of tokens. */
 static int block_size_before(const struct moe_problem *problem)
 {
     (void)problem;

@@ -3,7 +3,7 @@
  * @brief Chapter 16b: the layer in one launch, multiplied by warpgroups.
  *
  * Before: a warp loads fragments from a stage and multiplies 16 rows by 16 tokens.
- * Now:    four warps together multiply 64 rows by up to 192 tokens, straight from shared memory. One warp of a block
+ * Now:    four warps together multiply 64 rows by up to 192 tokens, directly from shared memory. One warp of a block
  *         copies weights by tensor maps, three copy tokens, four or eight multiply.
  * Watch:  bulk copies, one for 8 KB; no fragment is loaded; tensor-core operations of a tile fit the tokens that it
  *         has.
@@ -15,8 +15,8 @@
 
 // [sum]
 /**
- * Adds up what the experts of a token have made, 8 elements a thread, in the order in which store() left them. Not
- * `good`: NaN.
+ * Adds up the results of a token's experts, 8 elements a thread, in the order in which store() wrote them. Writes NaN
+ * if not `good`.
  */
 template <typename Tile>
 static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
@@ -50,7 +50,7 @@ static __device__ void sum(const moe_problem &problem, const moe_buffers &buffer
 // [sum]
 
 // [leave]
-/** Leaves the launch, as a warp: the last one leaves the counters as they were. */
+/** Counts this warp as finished; the last warp of the launch resets the counters to zeros. */
 template <typename Tile>
 static __device__ void leave(const moe_problem &problem, const moe_buffers &buffers, counters *counters)
 {
@@ -75,7 +75,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 // [leave]
 
 // [kernel]
-/** Grid: as many blocks as the device holds at a time. */
+/** Computes the layer. Grid: as many blocks as the device holds at a time. */
 template <typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, 1)
     layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters, const __grid_constant__ tensor_map w13,
@@ -120,11 +120,11 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 // [kernel]
 
 // [launch]
-/** Launches chapter 11b's layer, for what this chapter has no kernel for. */
+/** Launches chapter 11b's layer, for problems that this chapter has no kernel for. */
 extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
                                             cudaStream_t stream);
 
-/** Counts a block for every multiprocessor: each holds one. */
+/** Counts one block for every multiprocessor. */
 template <typename Tile>
 static cudaError_t resident_blocks(int *blocks)
 {
@@ -164,7 +164,7 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
                                        sizeof(shared<Tile>), stream);
 }
 
-/** Whether there is a kernel here: a tile's rows all exist or none of 64, and rows are counted in ints. */
+/** Checks whether this file has a kernel: of each 64 rows of a tile all or none exist, and ints can count rows. */
 static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;

@@ -1,6 +1,6 @@
 /**
  * @file chapters/16b_layer_warpgroup_products/tiles.cuh
- * @brief What a block computes at a time, and how its warps and the other blocks learn of it.
+ * @brief The tile that a block computes at a time, and how its warps and the other blocks synchronise on it.
  */
 #ifndef MOE_TILES_CUH
 #define MOE_TILES_CUH
@@ -16,7 +16,7 @@ typedef __nv_bfloat16 bf16;
 enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE };
 /* A warpgroup's product: 64 rows by a multiple of 8 tokens, here of 16; 16 deep. */
 enum { ROWS = 64, PRODUCT_K = 16, TOKEN_STEP = 16 };
-/* A stage's line is 128 bytes, 8 pieces; 8 threads copy one of a token. */
+/* A stage's line has 128 bytes, 8 chunks; 8 threads copy a token's line. */
 enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, SWAPPED = 8, SWIZZLE = 128 };
 enum { COPIERS = WARPGROUP - WARP_SIZE, LINES_AT_ONCE = COPIERS / PIECES };
 #ifndef MAX_POLLS
@@ -27,8 +27,8 @@ static const unsigned FULL_MASK = 0xffffffffu, NONE = 0xffffffffu;
 
 // [tile]
 /**
- * What a block computes at a time: up to TOKENS tokens of one expert, and 2 x 64 rows of weights for each of its
- * consumers, which are warpgroups. A stage of the ring has a line of 64 elements of each row and token.
+ * The tile that a block computes at a time: up to TOKENS tokens of one expert, and 2 x 64 rows of weights for each of
+ * its consumers, which are warpgroups. A stage of the ring has a line of 64 elements of each row and token.
  */
 template <int CONSUMERS_, int TOKENS_, int STAGES_>
 struct tile {
@@ -40,21 +40,21 @@ struct tile {
     static constexpr bool MOVES_REGISTERS = CONSUMERS > 1; /* from the last warpgroup to the others */
     static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;   /* rows of weights */
 };
-typedef tile<1, 32, 11> few_tokens;  /* 176 KB of weights under way */
-typedef tile<2, 192, 4> many_tokens; /* 192 sums a thread: what fits into registers */
+typedef tile<1, 32, 11> few_tokens;  /* 176 KB of weights in flight */
+typedef tile<2, 192, 4> many_tokens; /* 192 sums a thread: the most that fit into registers */
 // [tile]
 
 // [shared]
-/** The tile that consumers compute next: published by the warps that copy. */
+/** The tile that the consumers compute next, published by the copying warps. */
 struct order {
-    int count;        /* of tokens; -1: no more tiles */
-    int expert;       /* -1: not here, its results are zeros */
-    int block;        /* of tokens */
-    int first_output; /* of the results' rows */
-    bool first;       /* of the two products */
+    int count;        /* number of tokens; -1: no more tiles */
+    int expert;       /* -1: on another GPU, its results are zeros */
+    int block;        /* block of tokens */
+    int first_output; /* first element in the results' rows */
+    bool first;       /* the first of the two products */
 };
 
-/** What a block has in shared memory. Barriers of two kinds: something has come, and it is no longer needed. */
+/** A block's shared memory. The barriers are of two kinds: a buffer has been filled, or it may be overwritten. */
 template <typename Tile>
 struct shared {
     bf16 ring[Tile::STAGES][Tile::WEIGHTS + Tile::TOKENS][LINE];
@@ -63,7 +63,7 @@ struct shared {
     mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], taken[2], ordered[2], done[2];
 };
 
-/** An index into a ring, and how often the ring has been gone round, even or odd. */
+/** An index into a ring, and the parity of the number of rounds. */
 template <int PLACES>
 struct turn {
     int place = 0;
@@ -78,16 +78,16 @@ struct turn {
 // [shared]
 
 // [counters]
-/** The workspace: zeros before a launch, and after it. */
+/** The workspace: zeros before and after a launch. */
 struct counters {
-    int next;     /* tiles that have been taken, but for the first of every block */
+    int next;     /* tiles that have been taken, except for the first of every block */
     int finished; /* warps that have stored their part of a tile of the second product */
     int failed;   /* 1: a warp has waited too long */
-    int left;     /* warps that need none of this any more */
-    int ready[1]; /* of each block of tokens: warps that have stored their part of a tile of the first product */
+    int left;     /* warps that no longer need the counters */
+    int ready[1]; /* per block of tokens: warps that have stored their part of a tile of the first product */
 };
 
-/** Publishes that the warp has stored its part. */
+/** Adds 1 to the counter, with release order, when the warp has stored its part. */
 static __device__ void count_up(int *counter)
 {
     __syncwarp();
@@ -95,7 +95,7 @@ static __device__ void count_up(int *counter)
         add_release(counter, 1);
 }
 
-/** Waits, as a warp, until the counter has come to `count`. False: it has taken too long, here or elsewhere. */
+/** Waits, as a warp, until the counter reaches `count`. Returns false if this or another warp has waited too long. */
 static __device__ bool wait_for(counters *all, const int *counter, int count)
 {
     bool there = load_acquire(counter) >= count;
@@ -111,7 +111,7 @@ static __device__ bool wait_for(counters *all, const int *counter, int count)
 // [counters]
 
 // [find_tile]
-/** Returns how many tiles the results of each product are for one block of tokens. */
+/** Returns the number of tiles of a product for one block of tokens. */
 template <typename Tile, bool FIRST>
 static __host__ __device__ int tiles_of(const moe_problem &problem)
 {
@@ -122,8 +122,8 @@ static __host__ __device__ int tiles_of(const moe_problem &problem)
 }
 
 /**
- * Finds tile `item` of the list: all of the first product, then all of the second. An expert's blocks of tokens are
- * neighbours in `expert_ids`; tiles that need the same weights are made neighbours, of 32 blocks at a time, as in
+ * Finds tile `item` of the list: all tiles of the first product, then all of the second. An expert's blocks of tokens
+ * are neighbours in `expert_ids`; within 32 blocks, tiles that need the same weights are neighbours in the list, as in
  * chapter 11d.
  */
 template <typename Tile>
@@ -139,12 +139,12 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
     const int lowest = window + __ffs((int)same) - 1, i = number - lowest * tiles;
 
-    if (expert < 0) /* no weights, and perhaps not neighbours */
+    if (expert < 0) /* no weights are read, and such blocks need not be neighbours */
         return order{0, expert, block, number % tiles * outputs, first};
     return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
 }
 
-/** Reads a block's positions. Pads are last. Returns how many are no pads. */
+/** Reads a block's positions, with pads last. Returns the number of positions that are not pads. */
 template <typename Tile>
 static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
 {

@@ -1,4 +1,4 @@
-/** @file base/available_memory.h  How much memory there is to have. */
+/** @file base/available_memory.h  The memory that is available to the process, for memory_allocate(). */
 #ifndef AVAILABLE_MEMORY_H
 #define AVAILABLE_MEMORY_H
 
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /**
- * Bytes that can be had without swapping, as Linux estimates them; all of the machine's where it does not say; the
- * limit if less.
+ * Returns the bytes that are available without swapping, as estimated by Linux, or, without an estimate, all memory of
+ * the machine; at most the process's limit.
  */
 static inline size_t available_memory(void)
 {

@@ -1,4 +1,4 @@
-/** @file base/error.h  An error as a value: one line for the user, and how the program ends with it. */
+/** @file base/error.h  Errors as values: one line for the user, and the program's exit code. */
 #ifndef ERROR_H
 #define ERROR_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** How a program ends. The numbers are its exit codes. */
+/** Results of a program. The numbers are its exit codes. */
 enum run_result {
     RUN_VERIFIED = 0,
     RUN_WRONG = 1,
@@ -16,19 +16,19 @@ enum run_result {
     RUN_NO_DEVICE = 3 /**< no device, or the device or the memory does not suffice */
 };
 
-/** What went wrong: what was given and what is allowed, one line without a newline. */
+/** An error: one line, without a newline, that names what was given and what is allowed. */
 struct error {
     char text[640];
-    enum run_result result; /**< RUN_VERIFIED as long as nothing went wrong */
-    bool unsupported;       /**< the kernel does not take such a problem; another may do so */
+    enum run_result result; /**< RUN_VERIFIED if there is no error */
+    bool unsupported;       /**< the kernel does not support this problem; another kernel may */
 };
 
-/** What a checker expected, or what it got, in a few words. */
+/** A few words on what a checker expected, or on what it got. */
 typedef char error_words[96];
 
 /**
- * Formats the line, its middle left out if it does not fit, control characters as '?'; the result is RUN_BAD_INPUT, or
- * the given one. Returns false, so that a function can end with `return error_set(...)`.
+ * Formats the line, without its middle if it does not fit, and with control characters as '?'. The result is
+ * RUN_BAD_INPUT, or the given one. Returns false, so that a function can end with `return error_set(...)`.
  */
 #define error_set(error, ...) error_set_as(error, RUN_BAD_INPUT, __VA_ARGS__)
 __attribute__((format(printf, 3, 4))) bool error_set_as(struct error *error, enum run_result result, const char *format,

@@ -1,4 +1,4 @@
-/** @file base/memory.h  Host memory that says no in time. */
+/** @file base/memory.h  Allocation of host memory that fails in time if memory is short. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -7,12 +7,12 @@
 #include <stddef.h>
 
 /**
- * Allocates `bytes` (at least one) for the caller to free(). Refuses what this machine's memory cannot hold, since
- * Linux would hand it out and kill the process later. Returns false with a reason, RUN_NO_DEVICE.
+ * Allocates `bytes` (at least one), which the caller frees with free(). Fails if this machine's memory does not
+ * suffice, because Linux would grant the request and kill the process later. False with a reason, RUN_NO_DEVICE.
  */
 bool memory_allocate(void **memory, size_t bytes, struct error *error);
 
-/** The same for the array that a pointer is to have. */
+/** Allocates `count` elements for the pointer `array`. */
 #define ALLOCATE_ARRAY(array, count, error) memory_allocate((void **)&(array), (size_t)(count) * sizeof *(array), error)
 
 #endif

@@ -1,4 +1,4 @@
-/** @file base/number.h  Numbers of a command line. */
+/** @file base/number.h  Parsers of numbers on a command line. */
 #ifndef NUMBER_H
 #define NUMBER_H
 

@@ -28,19 +28,19 @@ static inline struct random random_start(uint64_t seed, uint64_t stream)
     return random;
 }
 
-/** 0 <= value < 1, a multiple of 2^-24. */
+/** Returns a uniform number, 0 <= value < 1, a multiple of 2^-24. */
 static inline float random_uniform(struct random *random)
 {
     return (float)(random_bits(random) >> 40) * 0x1p-24f;
 }
 
-/** 0 <= value < limit. */
+/** Returns a uniform integer, 0 <= value < limit. */
 static inline uint32_t random_below(struct random *random, uint32_t limit)
 {
     return (uint32_t)((random_bits(random) >> 32) * limit >> 32);
 }
 
-/** Mean 0, deviation 1 (Box and Muller). */
+/** Returns a normal number of mean 0 and deviation 1 (Box and Muller). */
 static inline float random_normal(struct random *random)
 {
     const double radius = sqrt(-2.0 * log(1.0 - (double)random_uniform(random)));

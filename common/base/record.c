@@ -13,13 +13,13 @@ struct field {
     int width; /* of a column */
     const char *name;
     char *text;
-    struct record record; /* what an object or a list is made of */
+    struct record record; /* fields of an object or a list */
     struct field *next;
 };
 
 /* --- making ------------------------------------------------------------------------------------------------------- */
 
-/** One more field without a value. NULL when memory is short. */
+/** Adds a field without a value. NULL when memory is short. */
 static struct field *add_field(struct record *record, enum field_type type, unsigned formats, const char *name)
 {
     struct field *const field = record ? malloc(sizeof *field) : NULL;
@@ -86,7 +86,7 @@ static bool is_complete(const struct record *record)
 }
 
 /**
- * The first field from `field` on that appears in a format; NULL if none does. A loop goes on with the one after it.
+ * Returns the first field from `field` on that appears in the format; NULL: none. A loop continues with field->next.
  */
 static const struct field *seen_in(unsigned format, const struct field *field)
 {
@@ -95,7 +95,7 @@ static const struct field *seen_in(unsigned format, const struct field *field)
     return field;
 }
 
-/** Writes the records of a list as lines, below one with the names of the first. */
+/** Writes the records of a list as lines, below a line with the names of the first record's fields. */
 static void write_rows(const struct record *list, void (*write_row)(const struct record *, bool, FILE *), FILE *stream)
 {
     for (const struct field *row = list->first; row; row = row->next) {
@@ -107,7 +107,7 @@ static void write_rows(const struct record *list, void (*write_row)(const struct
 
 /* --- table -------------------------------------------------------------------------------------------------------- */
 
-/** A line of a list: the columns' headings, or what is in them. */
+/** Writes a line of a list: the columns' headings or their texts. */
 static void write_columns(const struct record *row, bool headings, FILE *stream)
 {
     const char *before = "";
@@ -132,10 +132,10 @@ static void write_table(const struct record *record, FILE *stream)
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
 
-/** The bytes of the UTF-8 character at `text`; 0 if there is none. */
+/** Returns the bytes of the UTF-8 character at `text`; 0 if it is not valid. */
 static size_t utf8_length(const char *text)
 {
-    /* What the first byte and the one after it may be: nothing longer than it need be, no surrogate, up to U+10FFFF. */
+    /* Ranges of the first two bytes: no overlong encodings, no surrogates, up to U+10FFFF. */
     static const struct {
         unsigned char first, last, second_first, second_last, length;
     } kinds[] = {{0x01, 0x7f, 0, 0xff, 1},    {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
@@ -154,7 +154,7 @@ static size_t utf8_length(const char *text)
     return length >= kinds[kind].length ? kinds[kind].length : 0;
 }
 
-/** Writes a text as JSON has it: what is no UTF-8 becomes U+FFFD. */
+/** Writes a text as a JSON string; invalid UTF-8 becomes U+FFFD. */
 static void write_json_string(const char *text, FILE *stream)
 {
     putc('"', stream);
@@ -172,7 +172,7 @@ static void write_json_string(const char *text, FILE *stream)
     putc('"', stream);
 }
 
-/** Writes what comes before each field, the fields, and what comes after them; a list begins a line for each. */
+/** Writes the fields, `first` before the first one and `next` before the others; a list has a line for each record. */
 static void write_json(const struct record *record, const char *first, const char *next, FILE *stream)
 {
     for (const struct field *field = record->first; (field = seen_in(IN_JSON, field)); field = field->next) {
@@ -213,7 +213,7 @@ static void write_csv_text(const char *text, FILE *stream)
     putc('"', stream);
 }
 
-/** Writes the names or the values of a record and of those inside it, a comma before each but the first. */
+/** Writes the names or the values of a record and of the records inside it, separated by commas. */
 static void write_csv_fields(const struct record *record, bool names, const char **before, FILE *stream)
 {
     for (const struct field *field = record->first; (field = seen_in(IN_CSV, field)); field = field->next)
@@ -232,7 +232,7 @@ static void write_csv_row(const struct record *record, bool names, FILE *stream)
     putc('\n', stream);
 }
 
-/** The rows of its list, or, without one, the record as one. */
+/** Writes the rows of the record's list, or, without a list, the record as a row. */
 static void write_csv(const struct record *record, FILE *stream)
 {
     const struct field *field = seen_in(IN_CSV, record->first);

@@ -1,4 +1,4 @@
-/** @file base/standard_output.h  What a program prints arrives, or the program says that it did not. */
+/** @file base/standard_output.h  Checks that a program's output was written, so that it can report if it was not. */
 #ifndef STANDARD_OUTPUT_H
 #define STANDARD_OUTPUT_H
 
@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 /**
- * First of all in main(): a stream that is closed stays so, and no file that is opened later takes its place. And a
- * file that grows too large is an error to report, not a reason to die.
+ * Opens /dev/null for every closed standard stream, so that no file that is opened later gets its descriptor, and
+ * ignores SIGXFSZ, so that a file that grows too large is reported as an error. To be called first in main().
  */
 static inline void standard_streams_keep(void)
 {
     signal(SIGXFSZ, SIG_IGN);
     for (int next = 0; next <= STDERR_FILENO;) {
-        next = open("/dev/null", O_RDONLY); /* the lowest that is free; writing to it fails */
+        next = open("/dev/null", O_RDONLY); /* the lowest free descriptor; writing to it fails */
         if (next < 0)
             return;
         if (next > STDERR_FILENO)
@@ -25,7 +25,7 @@ static inline void standard_streams_keep(void)
     }
 }
 
-/** False with one line if something printed so far cannot be written. */
+/** Flushes standard output. False, with one line, if something printed so far cannot be written. */
 static inline bool standard_output_arrives(struct error *error)
 {
     return (fflush(stdout) == 0 && !ferror(stdout)) || error_set(error, "standard output: cannot be written");

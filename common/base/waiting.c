@@ -30,6 +30,6 @@ bool wait_on(double begin, double limit)
     if (nap > 0.0)
         nanosleep(&time, NULL);
     else
-        sched_yield(); /* whoever is waited for may be bound to this core, too */
+        sched_yield(); /* the process that this one waits for may be bound to the same core */
     return true;
 }

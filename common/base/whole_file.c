@@ -13,10 +13,10 @@
 
 enum { MAX_TEMPORARIES = 16 };
 
-/* The temporaries there are, for the end of the program to remove; "" is a free place. */
+/* Names of the existing temporary files, which the program removes at its end; "" is a free slot. */
 static char temporaries[MAX_TEMPORARIES][PATH_MAX];
 
-/* While names change, a signal waits for the end of that. */
+/* While names change, signals are deferred. */
 static volatile sig_atomic_t changing, waiting;
 
 static void remove_temporaries(void)
@@ -60,7 +60,7 @@ static void end_change(void)
         raise(waiting);
 }
 
-/** Notes a temporary, or with "" that `old` is gone. With no place left a signal leaves the file. */
+/** Replaces `old` by `name` in the list; "" is a free slot. A file that finds no free slot survives a signal. */
 static void note(const char *old, const char *name)
 {
     for (int i = 0; i < MAX_TEMPORARIES; i++)
@@ -136,7 +136,7 @@ bool whole_file_open(struct whole_file *file, const char *flag, const char *path
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return error_set(error, "%s%s: %s is there; only a regular file is replaced", flag, path,
                          S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
-    file->path = realpath(path, NULL); /* a link stays, what it names is replaced */
+    file->path = realpath(path, NULL); /* a symbolic link stays; its target is replaced */
     if (!file->path)
         file->path = strdup(path);
     if (!file->path)
@@ -153,7 +153,7 @@ bool whole_file_open(struct whole_file *file, const char *flag, const char *path
     return false;
 }
 
-/** Makes sure that all was written. */
+/** Closes the file. False if not everything was written. */
 static bool finish(struct whole_file *file, struct error *error)
 {
     /* EINVAL: this file system has no fsync */
@@ -168,14 +168,14 @@ static bool finish(struct whole_file *file, struct error *error)
     return (written && closed) || cannot_write(file, error);
 }
 
-/** Gives the temporary the file's name; what had it has the temporary's now, where the system can do that. */
+/** Renames the temporary file to the path; the old file gets the temporary's name, if the system can exchange names. */
 static bool replace(const struct whole_file *file)
 {
     return renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) == 0 ||
            ((errno == ENOENT || errno == EINVAL || errno == ENOSYS) && rename(file->temporary, file->path) == 0);
 }
 
-/** Undoes that. */
+/** Undoes replace(). */
 static void put_back(const struct whole_file *file)
 {
     if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) != 0 && errno == ENOENT)

@@ -1,6 +1,6 @@
 /**
  * @file align_groups.cuh
- * @brief Chapter 14a's lists of rows: a problem in short, blocks of rows, the end of a group and of the list.
+ * @brief Parts of chapter 14a's align: a compact problem, blocks of rows, the end of a group and of the list.
  */
 #ifndef KERNELS_ALIGN_GROUPS_CUH
 #define KERNELS_ALIGN_GROUPS_CUH
@@ -14,8 +14,8 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 // [list]
 /**
- * A problem and its buffers, as the kernels want them: short, since a launch's parameters come from memory too.
- * `experts` is num_experts rounded up to FAST_EXPERTS, `most_blocks` what expert_ids has room for.
+ * A problem and its buffers as kernel parameters: compact, because the parameters of a launch are read from memory as
+ * well. `experts` is num_experts rounded up to a multiple of FAST_EXPERTS, `most_blocks` the length of expert_ids.
  */
 struct list {
     const void *topk_ids;
@@ -44,8 +44,8 @@ static list list_of(const align_problem *problem, const align_buffers *buffers)
 
 // [helpers]
 /**
- * list.experts; known to the compiler in kernels for up to FAST_EXPERTS, which have EXPERTS = FAST_EXPERTS; 0 is for
- * more.
+ * Returns list.experts. In kernels for up to FAST_EXPERTS experts it is a compile-time constant, EXPERTS =
+ * FAST_EXPERTS; kernels for more have EXPERTS = 0.
  */
 template <int EXPERTS>
 static __device__ int experts_of(const list &list)
@@ -53,14 +53,14 @@ static __device__ int experts_of(const list &list)
     return EXPERTS ? EXPERTS : list.experts;
 }
 
-/** The number of the id's expert; -1 for ids that name none. */
+/** Returns the number of the id's expert; -1 for ids that name none. */
 template <typename Id>
 static __device__ int expert_of(Id id, int num_experts)
 {
     return ((id >= 0) & (id < num_experts)) ? (int)id : -1;
 }
 
-/** Blocks of rows for `count` ids, below 2^31: a division by block_size. The product is right or one too small. */
+/** Returns the blocks of rows for `count` < 2^31 ids: count / block_size rounded up. The product is at most 1 short. */
 static __device__ int blocks_for(int count, const list &list)
 {
     const unsigned quotient = __umulhi((unsigned)count, list.reciprocal);
@@ -69,7 +69,7 @@ static __device__ int blocks_for(int count, const list &list)
     return (int)(quotient + (rest > 0) + (rest > (unsigned)list.block_size));
 }
 
-/** A bit for each lane below this one. */
+/** Returns a mask of the lanes below this one. */
 static __device__ unsigned lanes_below(int lane)
 {
     return (1u << lane) - 1;
@@ -77,7 +77,7 @@ static __device__ unsigned lanes_below(int lane)
 // [helpers]
 
 // [scan_lanes]
-/** The sum of the lanes' numbers up to this lane's. */
+/** Returns the inclusive scan of the lanes' numbers: the sum up to this lane's. */
 static __device__ __forceinline__ int scan_lanes(int number)
 {
     const int lane = threadIdx.x % WARP_SIZE;
@@ -94,8 +94,8 @@ static __device__ __forceinline__ int scan_lanes(int number)
 
 // [close]
 /**
- * Writes an expert's pads and the owner of its blocks of rows. Its group has `count` ids and begins at `begin`, in
- * blocks of rows. Done by num_shares warps, of which this one is `share`.
+ * Writes an expert's pads and the owner of its blocks of rows. Its group has `count` ids and begins at block `begin`.
+ * num_shares warps call it together; this one is number `share`.
  */
 static __device__ void close_group(const list &list, int expert, int count, int begin, int share, int num_shares)
 {
@@ -113,7 +113,8 @@ static __device__ void close_group(const list &list, int expert, int count, int 
 }
 
 /**
- * Writes what lies past the last group: pads, and blocks of no expert. `block_threads` of each block do it together.
+ * Writes the pads and the blocks of no expert past the last group. block_threads threads of each block call it
+ * together.
  */
 static __device__ void close_list(const list &list, int num_blocks, int block_threads)
 {

@@ -1,6 +1,6 @@
 /**
  * @file align_list.cuh
- * @brief Chapter 14's list of rows in pieces: a problem in short, blocks of rows, the end of a group and of the list.
+ * @brief Parts of chapter 14's align: a compact problem, blocks of rows, the end of a group and of the list.
  */
 #ifndef KERNELS_ALIGN_LIST_CUH
 #define KERNELS_ALIGN_LIST_CUH
@@ -8,14 +8,14 @@
 #include "harness/align/align.h"
 
 /**
- * A problem and its buffers, as the kernels want them: short, since a launch's parameters come from memory too.
- * `most_blocks` is what expert_ids has room for.
+ * A problem and its buffers as kernel parameters: compact, because the parameters of a launch are read from memory as
+ * well. `most_blocks` is the length of expert_ids.
  */
 struct list {
     int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
     const int *expert_map;
     int numel, block_size;
-    unsigned reciprocal, rest; /* what few_blocks_for() multiplies with, and adds */
+    unsigned reciprocal, rest; /* factor and summand of few_blocks_for() */
     int capacity, most_blocks;
 };
 
@@ -40,9 +40,10 @@ static list list_of(const struct align_problem *problem, const struct align_buff
 }
 
 /**
- * Blocks of rows for up to MAX_FEW ids: n / divisor, n = count + divisor - 1, as a product with a reciprocal of 20
- * bits. `rest` is (divisor - 1) * reciprocal. The product is too large by less than n / 2^20; to the next whole number
- * n / divisor lacks 1 / divisor or more. n * divisor is at most 1,023 * 512 < 2^20, so the quotient is right.
+ * Returns the blocks of rows for up to MAX_FEW ids: n / divisor, n = count + divisor - 1, as a product with a
+ * reciprocal of 20 bits. `rest` is (divisor - 1) * reciprocal. The product is too large by less than n / 2^20, while n
+ * / divisor is at least 1 / divisor below the next whole number. n * divisor is at most 1,023 * 512 < 2^20, so the
+ * quotient is exact.
  */
 static __device__ __forceinline__ int few_blocks_for(int count, const list &list)
 {
@@ -53,7 +54,7 @@ static __device__ __forceinline__ int few_blocks_for(int count, const list &list
 // [close]
 /**
  * Writes an expert's pads and the owner of its blocks of rows, which is `local_id`. Its group has `count` ids and
- * begins at `begin`, in blocks of rows. A warp does it.
+ * begins at block `begin`. All lanes of a warp call it together.
  */
 static __device__ __forceinline__ void close_group(const list &list, int local_id, int count, int begin)
 {
@@ -68,7 +69,7 @@ static __device__ __forceinline__ void close_group(const list &list, int local_i
         list.expert_ids[block] = local_id;
 }
 
-/** Writes what lies past the last group: pads, and blocks of no expert. All threads of the grid do it together. */
+/** Writes the pads and the blocks of no expert past the last group. All threads of the grid call it together. */
 static __device__ __forceinline__ void close_list(const list &list, int num_blocks)
 {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x, num_threads = gridDim.x * blockDim.x;

@@ -1,4 +1,4 @@
-/** @file common/kernels/all_fit.cuh  Whether blocks can wait for each other: before launch_together(). */
+/** @file common/kernels/all_fit.cuh  Checks before launch_together() whether blocks can wait for each other. */
 #ifndef KERNELS_ALL_FIT_CUH
 #define KERNELS_ALL_FIT_CUH
 
@@ -6,7 +6,7 @@
 
 // [all_fit]
 /**
- * Sets *fit to whether `blocks` blocks of the kernel, without dynamic shared memory, are on the device at once.
+ * Sets *fit to true if `blocks` blocks of the kernel, without dynamic shared memory, fit on the device at once.
  */
 template <typename... Parameters>
 static cudaError_t all_fit(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)

@@ -1,4 +1,4 @@
-/** @file block_softmax.cuh  Chapter 02's softmax: a row spread over a block, one logit a thread. */
+/** @file block_softmax.cuh  Chapter 02's softmax: a block computes a row, with one logit per thread. */
 #ifndef KERNELS_BLOCK_SOFTMAX_CUH
 #define KERNELS_BLOCK_SOFTMAX_CUH
 
@@ -7,8 +7,9 @@
 
 // [block_softmax]
 /**
- * Returns exp(logit - largest) / sum over the block. Every thread of at most 32 whole warps must call; a thread without
- * an expert passes -infinity and false. Two block barriers. In a row with NaN or +infinity every result is NaN.
+ * Returns exp(logit - largest) / sum over the block. All threads of the block, at most 32 whole warps, must call it; a
+ * thread without an expert passes -infinity and false. It has two block barriers. In a row with NaN or +infinity every
+ * result is NaN.
  */
 static __device__ float block_softmax(float logit, bool has_expert)
 {

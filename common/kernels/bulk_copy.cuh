@@ -1,14 +1,13 @@
 /**
  * @file common/kernels/bulk_copy.cuh
- * @brief Copies that the memory system does by itself, from global to shared memory, and the barriers that say when
- *        they are done.
+ * @brief Asynchronous copies from global to shared memory, and the barriers (mbarrier) that signal their completion.
  *
- * A barrier of this kind lies in shared memory. A phase of it ends when as many arrivals came as it was made for, and
- * all bytes that were announced; the next phase begins at once. Whoever waits names the phase by its parity: 0 is the
- * first, 1 the second, 0 the third. A wait for parity 1 of a barrier in its first phase returns at once, as if a phase
- * before had ended.
+ * A barrier of this kind lies in shared memory. A phase ends when the expected number of arrivals and all announced
+ * bytes have come; the next phase begins at once. A waiting thread names the phase by its parity: 0 is the first, 1 the
+ * second, 0 the third. A wait for parity 1 of a barrier in its first phase returns at once, as if an earlier phase had
+ * ended.
  *
- * Instructions of compute capability 9.0, but for cp.async. The CPU build has a header of its own in
+ * All instructions except cp.async require compute capability 9.0. The CPU build has its own header in
  * common/simt/kernels, which it finds first.
  */
 #ifndef KERNELS_BULK_COPY_CUH
@@ -20,20 +19,20 @@
 
 #include "tensor_map.h"
 
-// What an older GPU lacks ends the kernel there.
+// On an older GPU, which lacks these instructions, the kernel traps.
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
 #define ASM_90(...) asm volatile(__VA_ARGS__)
 #else
 #define ASM_90(...) __trap()
 #endif
 
-/** In shared memory; only the functions here touch it. */
+/** A barrier in shared memory; only the functions here access it. */
 struct alignas(8) mbarrier {
     uint64_t state;
 };
 
 /**
- * A matrix in global memory and the tile of it that a copy takes. A parameter of the kernel, `const __grid_constant__`.
+ * A matrix in global memory and the shape of its tiles. A kernel takes it as a `const __grid_constant__` parameter.
  */
 struct alignas(64) tensor_map {
     uint64_t word[16];
@@ -45,38 +44,38 @@ static __device__ __forceinline__ uint32_t shared_address(const void *shared)
 }
 
 // [mbarrier]
-/** One thread makes it, for a number of arrivals a phase, from 1 to 2^20 - 1. */
+/** Initialises a barrier for this number of arrivals per phase, 1 to 2^20 - 1. A single thread calls it. */
 static __device__ __forceinline__ void mbarrier_init(mbarrier *barrier, uint32_t arrivals)
 {
     ASM_90("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
-/** After the last mbarrier_init(), in its thread: copies may use the barriers. Threads need __syncthreads() too. */
+/** Makes the thread's initialised barriers visible to copies. Other threads need a __syncthreads() in addition. */
 static __device__ __forceinline__ void mbarrier_init_fence(void)
 {
     ASM_90("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/** One arrival. What the thread did before is done for whoever waits for the phase. */
+/** Arrives at the barrier. The thread's earlier accesses happen before those that follow a wait for the phase. */
 static __device__ __forceinline__ void mbarrier_arrive(mbarrier *barrier)
 {
     ASM_90("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-/** One arrival, and so many more bytes that the phase waits for. */
+/** Arrives at the barrier and announces `bytes` more bytes that must come before the phase ends. */
 static __device__ __forceinline__ void mbarrier_arrive_expect(mbarrier *barrier, uint32_t bytes)
 {
     ASM_90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
            : "memory");
 }
 
-/** One arrival, once all of the thread's cp_async_16() before it are done. The thread goes on at once. */
+/** Arrives at the barrier once all earlier cp_async_16() of the thread are complete. The thread does not wait. */
 static __device__ __forceinline__ void mbarrier_arrive_cp_async(mbarrier *barrier)
 {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-/** Waits a while for the end of the phase of that parity. Whether it has ended. */
+/** Waits a limited time for the end of the phase of that parity. Returns true if it has ended. */
 static __device__ __forceinline__ bool mbarrier_try_wait(mbarrier *barrier, uint32_t parity)
 {
     uint32_t ended = 0;
@@ -102,8 +101,8 @@ static __device__ __forceinline__ void mbarrier_wait(mbarrier *barrier, uint32_t
 
 // [copies]
 /**
- * 16 bytes, past the first-level cache; both addresses are multiples of 16. Of them the first `present` are copied (0
- * or 16), the others 0.
+ * Copies 16 bytes past the first-level cache; both addresses are multiples of 16. The first `present` bytes (0 or 16)
+ * are copied, the others are set to 0.
  */
 static __device__ __forceinline__ void cp_async_16(void *to, const void *from, uint32_t present = 16)
 {
@@ -112,8 +111,8 @@ static __device__ __forceinline__ void cp_async_16(void *to, const void *from, u
 }
 
 /**
- * `bytes` in a row; bytes and both addresses are multiples of 16. They count towards the barrier's phase as they
- * arrive.
+ * Copies `bytes` contiguous bytes; `bytes` and both addresses are multiples of 16. The bytes count towards the
+ * barrier's phase as they arrive.
  */
 static __device__ __forceinline__ void bulk_copy(void *to, const void *from, uint32_t bytes, mbarrier *barrier)
 {
@@ -124,8 +123,8 @@ static __device__ __forceinline__ void bulk_copy(void *to, const void *from, uin
 }
 
 /**
- * A tile of the map's matrix, whose first element is at (row, column). What lies outside the matrix arrives as zeros,
- * and counts. `to` is a multiple of 128, and of what its swizzle repeats after: 1024, 512, 256 for 128, 64, 32.
+ * Copies the tile of the map's matrix whose first element is at (row, column). Elements outside the matrix arrive as
+ * zeros, and their bytes count. `to` is a multiple of 128 and of the swizzle's period: 1024, 512, 256 for 128, 64, 32.
  */
 static __device__ __forceinline__ void bulk_copy_tile(void *to, const tensor_map *map, int32_t row, int32_t column,
                                                       mbarrier *barrier)
@@ -136,28 +135,28 @@ static __device__ __forceinline__ void bulk_copy_tile(void *to, const tensor_map
            : "memory");
 }
 
-/** The map will be needed. */
+/** Prefetches the map for a later copy. */
 static __device__ __forceinline__ void tensor_map_prefetch(const tensor_map *map)
 {
     ASM_90("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
 /**
- * Between the thread's own loads and stores and what copies or wgmma do to the same memory, on whichever side they are.
+ * Orders the thread's own loads and stores against accesses of copies or wgmma to the same memory, in both directions.
  */
 static __device__ __forceinline__ void async_proxy_fence(void)
 {
     ASM_90("fence.proxy.async;" ::: "memory");
 }
 
-/** The same for shared memory only, which is faster. */
+/** Does the same for shared memory only, which is faster. */
 static __device__ __forceinline__ void async_proxy_fence_shared(void)
 {
     ASM_90("fence.proxy.async.shared::cta;" ::: "memory");
 }
 // [copies]
 
-/** Whether the running lane is the one of its warp, all of which are here, that does what one lane does for all. */
+/** Elects one lane of the warp. Returns true in that lane only; all 32 lanes must call it. */
 static __device__ __forceinline__ bool elect_one(void)
 {
     uint32_t elected = 0;
@@ -175,10 +174,10 @@ static __device__ __forceinline__ bool elect_one(void)
 
 // [tensor_map]
 /**
- * A map of a bf16 matrix in global memory, row after row, for tiles of tile_rows (at most 256) by tile_columns.
- * `swizzle`: 0, 32, 64 or 128; unless it is 0, the tile's row has as many bytes, and its chunks of 16 bytes are stored
- * permuted: chunk c of what begins at a multiple of the swizzle's repeat, address bits 4 and up, is xored with bits 7
- * and up. NULL, or what is wrong.
+ * Makes a map of a row-major bf16 matrix in global memory, for tiles of tile_rows (at most 256) by tile_columns.
+ * `swizzle` is 0, 32, 64 or 128. Unless it is 0, it is the tile's row size in bytes, and the chunks of 16 bytes are
+ * stored permuted: relative to a multiple of the swizzle's period, a chunk's number (address bits 4 and up) is xored
+ * with bits 7 and up. Returns NULL, or the reason why there is no such map.
  */
 static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
                                           uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle)

@@ -1,8 +1,7 @@
 /**
  * @file common/kernels/few_tokens.cuh
- * @brief Chapter 13a's kernel: a block for each token, a thread for each expert, a bound in place of rounds.
- *
- * Chapter 13c launches it for few tokens.
+ * @brief Chapter 13a's kernel: one block per token, one thread per expert, and a bound instead of rounds. Chapter 13c
+ * launches it for few tokens.
  */
 #ifndef GATE_FEW_TOKENS_CUH
 #define GATE_FEW_TOKENS_CUH
@@ -10,15 +9,15 @@
 #include "kernels/router.cuh"
 
 // [few_token]
-/** Holds what the threads of a token share. One object, so that one address serves for all members. */
+/** Data that the threads of a token share. It is one object, so that one address suffices for all members. */
 template <typename Router>
 struct few_token {
     __align__(16) entry candidates[Router::EXPERTS];
     __align__(16) float chosen[Router::TOPK];
-    float scores[Router::EXPERTS]; /* of the candidates */
+    float scores[Router::EXPERTS]; /* scores of the candidates */
     float group_scores[Router::GROUPS];
     unsigned seconds[Router::GROUPS]; /* each group's second largest key */
-    unsigned count;                   /* of candidates */
+    unsigned count;                   /* number of candidates */
 };
 // [few_token]
 
@@ -46,7 +45,7 @@ static __device__ __forceinline__ void few_choose(few_token<Router> &token, unsi
 // [few_choose]
 
 // [few_kernel]
-/** Routes one token. Grid: a block for each token, with a thread for each expert. */
+/** Routes one token per block. The grid has a block for each token, with a thread for each expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
     few_tokens_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
@@ -58,7 +57,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [few_kernel]
 
     // [few_groups]
-    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* while the logit comes */
+    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* while the logit is being loaded */
     const float score = exact_score(gating_output[row * Router::EXPERTS + expert]);
     const unsigned key = ordered(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::COUNT>(key);

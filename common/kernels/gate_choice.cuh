@@ -1,7 +1,7 @@
 /**
  * @file gate_choice.cuh
- * @brief Functions of chapter 13a's gate: choices as ordered keys, a warp's two largest, slots, weights; and chapter
- * 13c's slow path, a token by rounds.
+ * @brief Functions of chapter 13a's gate: choices as ordered keys, a warp's two largest keys, slots, weights; and the
+ * slow path of chapter 13c, which routes a token in rounds.
  *
  * A Router is a class of constants: EXPERTS, GROUPS, TOPK_GROUP, TOPK, and COUNT, the experts of a group.
  */
@@ -15,7 +15,7 @@ enum { WARP_SIZE = 32 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
 // [ordered]
-/** Returns a key, an unsigned number in the order of the choices. NaN's key is 0, below that of -infinity. */
+/** Returns a choice's key: unsigned keys have the order of the choices. NaN's key is 0, below that of -infinity. */
 static __device__ __forceinline__ unsigned ordered(float choice)
 {
     const unsigned bits = __float_as_uint(choice), flip = (unsigned)((int)bits >> 31) | 0x80000000u;
@@ -24,7 +24,7 @@ static __device__ __forceinline__ unsigned ordered(float choice)
     return isnan(choice) ? 0u : key;
 }
 
-/** Returns the choice of a key; -infinity for NaN, which is what NaN counts in a group's score. */
+/** Returns the choice of a key; -infinity for NaN, as NaN counts in a group's score. */
 static __device__ __forceinline__ float choice_of(unsigned key)
 {
     const unsigned at_least = max(key, ordered(-INFINITY));
@@ -34,7 +34,7 @@ static __device__ __forceinline__ float choice_of(unsigned key)
 // [ordered]
 
 // [entry]
-/** A candidate as one number: its key above, its inverted id below, so that of equal choices the lower id is larger. */
+/** A candidate as one number: its key, then its inverted id, so that of equal choices the lower id is larger. */
 typedef unsigned long long entry;
 
 static __device__ __forceinline__ entry entry_of(unsigned key, int id)
@@ -50,9 +50,9 @@ static __device__ __forceinline__ int id_of(entry candidate)
 
 // [place_of]
 /**
- * Returns the number of candidates, of `count`, that rank before one. LANES neighbouring lanes have the same candidate
- * and share out the list: AT_ONCE entries in a step, two neighbouring ones for each lane in turn. Behind the last
- * candidate there are zeros, up to a multiple of AT_ONCE.
+ * Returns the number of the `count` candidates that rank before one candidate. LANES neighbouring lanes have the same
+ * candidate and divide the list among them: each iteration covers AT_ONCE entries, of which each lane in turn takes two
+ * neighbouring ones. Zeros follow the last candidate, up to a multiple of AT_ONCE.
  */
 template <int LANES, int AT_ONCE>
 static __device__ __forceinline__ int place_of(entry candidate, const entry *candidates, int count)
@@ -90,12 +90,12 @@ static __device__ __forceinline__ float score_of_group(float first, float second
 // [score_of_group]
 
 // [weight_of]
-/** What a router does with the scores of the experts that it has chosen. */
+/** Parameters by which the scores of the chosen experts become weights. */
 struct weighting {
     bool renormalize;
     float scale;  /* of all weights */
-    int shared;   /* experts that every token has as well */
-    float factor; /* theirs is the sum over it */
+    int shared;   /* experts that every token has in addition */
+    float factor; /* divisor of the sum in their weight */
 };
 
 static inline weighting weighting_of(const gate_problem *problem)
@@ -105,8 +105,8 @@ static inline weighting weighting_of(const gate_problem *problem)
 }
 
 /**
- * dividend / divisor, the latter from 2^-126 to 2^126: exact where the quotient is a float. A quick quotient is off by
- * up to two units in the last place; what it leaves of the dividend tells by how much.
+ * Returns dividend / divisor, for divisors from 2^-126 to 2^126; exact if the quotient is a float. The quick quotient
+ * has an error of up to two units in the last place, which the remainder of the dividend corrects.
  */
 static __device__ __forceinline__ float quotient(float dividend, float divisor)
 {
@@ -115,7 +115,7 @@ static __device__ __forceinline__ float quotient(float dividend, float divisor)
     return fmaf(fmaf(-quick, divisor, dividend), reciprocal, quick);
 }
 
-/** `sum` is at most TOPK, and not below the normal floats unless it is 0. */
+/** Returns the weight of a chosen expert. `sum` is at most TOPK, and either 0 or a normal float. */
 template <typename T>
 static __device__ __forceinline__ float weight_of(weighting how, float score, float sum)
 {
@@ -127,8 +127,8 @@ static __device__ __forceinline__ float weight_of(weighting how, float score, fl
 
 // [shared_experts]
 /**
- * Writes a token's shared experts behind its TOPK: `lanes` lanes share them out. Their score may be any number, as
- * `factor` may be.
+ * Writes a token's shared experts after its TOPK; `lanes` lanes divide them among themselves. Their score may be any
+ * number, because `factor` may be.
  */
 template <typename Router, typename T>
 static __device__ __forceinline__ void store_shared_experts(weighting how, float sum, int lane, int lanes,
@@ -163,12 +163,12 @@ static __device__ __forceinline__ float choice_with(float score, const Bias *cor
 // [exact]
 
 // [two_keys]
-/** Two largest keys; they may be equal. */
+/** The two largest keys; they may be equal. */
 struct two_keys {
     unsigned first, second;
 };
 
-/** Returns the two largest keys of each COUNT neighbouring lanes, to each of these lanes. */
+/** Returns the two largest keys of each group of COUNT neighbouring lanes to all of its lanes. */
 template <int COUNT>
 static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 {
@@ -191,7 +191,7 @@ static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 // [two_keys]
 
 // [rounds]
-/** Routes one token with a whole warp, whatever its logits are. A lane has every 32nd expert. */
+/** Routes one token with a whole warp, for any logits. A lane has every 32nd expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row, const Bias *correction_bias,
                                                      float *topk_weights, int *topk_ids)

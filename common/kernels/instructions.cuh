@@ -1,8 +1,8 @@
 /**
  * @file common/kernels/instructions.cuh
- * @brief Instructions of a GPU that CUDA C has no function for: plus_if_larger() for 13a, the others for 13c.
+ * @brief GPU instructions without a CUDA C function: plus_if_larger() for chapter 13a, the others for chapter 13c.
  *
- * The CPU build has a header of its own in common/simt/kernels, which it finds first.
+ * The CPU build has its own header in common/simt/kernels, which it finds first.
  */
 #ifndef KERNELS_INSTRUCTIONS_CUH
 #define KERNELS_INSTRUCTIONS_CUH
@@ -10,7 +10,7 @@
 #include <cuda_runtime.h>
 
 // [rough]
-/** 2 to the power of x, relative error at most 2^-22.5; less than 2^-126 is 0. */
+/** Returns 2 to the power of x with a relative error of at most 2^-22.5; results below 2^-126 are 0. */
 static __device__ __forceinline__ float rough_exp2(float x)
 {
     float power;
@@ -19,7 +19,7 @@ static __device__ __forceinline__ float rough_exp2(float x)
     return power;
 }
 
-/** 1 / x within 1 unit in the last place; less than 2^-126 is 0. */
+/** Returns 1 / x within 1 unit in the last place; results below 2^-126 are 0. */
 static __device__ __forceinline__ float rough_reciprocal(float x)
 {
     float reciprocal;
@@ -28,7 +28,7 @@ static __device__ __forceinline__ float rough_reciprocal(float x)
     return reciprocal;
 }
 
-/** The larger; NaN if one of the two is NaN, where fmaxf() gives the other. */
+/** Returns the larger number; NaN if either is NaN, unlike fmaxf(), which returns the other. */
 static __device__ __forceinline__ float max_or_nan(float a, float b)
 {
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
@@ -36,14 +36,14 @@ static __device__ __forceinline__ float max_or_nan(float a, float b)
 
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
     return larger;
-#else /* without that instruction: NaN is the only number that differs from itself */
+#else /* without the instruction: only NaN differs from itself */
     return a != a ? a : b != b ? b : fmaxf(a, b);
 #endif
 }
 // [rough]
 
 // [plus_if_larger]
-/** count + (a > b), in three additions: the carry of a + ~b is 1 if a is larger than b. */
+/** Returns count + (a > b), in three additions: the carry of a + ~b is 1 if a is larger than b. */
 static __device__ __forceinline__ int plus_if_larger(int count, unsigned long long a, unsigned long long b)
 {
     asm("{\n"

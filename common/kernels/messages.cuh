@@ -2,7 +2,7 @@
  * @file common/kernels/messages.cuh
  * @brief Loads and stores of global memory that order what is around them, for all threads of the device.
  *
- * Whoever acquires a value sees what was done before it was released. The CPU build has a header of its own in
+ * Accesses before the release of a value happen before those after its acquire. The CPU build has its own header in
  * common/simt/kernels, which it finds first.
  */
 #ifndef KERNELS_MESSAGES_CUH
@@ -11,7 +11,7 @@
 #include <cuda_runtime.h>
 
 // [messages]
-/** What comes behind it sees what was done before the value was released. */
+/** Loads a value and acquires it: accesses before the value's release happen before the thread's later accesses. */
 static __device__ __forceinline__ int load_acquire(const int *address)
 {
     int value;
@@ -20,19 +20,19 @@ static __device__ __forceinline__ int load_acquire(const int *address)
     return value;
 }
 
-/** What came before it is seen by whoever acquires the value. */
+/** Stores a value and releases it: the thread's earlier accesses happen before those that follow an acquire. */
 static __device__ __forceinline__ void store_release(int *address, int value)
 {
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-/** Adds atomically; what came before is seen by whoever acquires the sum. */
+/** Adds atomically and releases: the thread's earlier accesses happen before those that follow an acquire. */
 static __device__ __forceinline__ void add_release(int *address, int value)
 {
     asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-/** Adds atomically, releases and acquires; the value before. */
+/** Adds atomically, with release and acquire. Returns the previous value. */
 static __device__ __forceinline__ int add_acquire_release(int *address, int value)
 {
     int before;

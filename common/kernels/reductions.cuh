@@ -1,9 +1,9 @@
 /**
  * @file common/kernels/reductions.cuh
- * @brief CUDA's reductions over a warp, __reduce_max_sync() and its like, for GPUs that have no such instruction.
+ * @brief CUDA's warp reductions, such as __reduce_max_sync(), for GPUs without these instructions.
  *
  * GPUs have them from compute capability 8.0 on; the build includes this file before every kernel that nvcc compiles,
- * so that kernels call the same functions on every GPU. Here shuffles do the work, five for a whole warp.
+ * so that kernels call the same functions on every GPU. The functions here use shuffles, five for a whole warp.
  */
 #ifndef KERNELS_REDUCTIONS_CUH
 #define KERNELS_REDUCTIONS_CUH

@@ -1,17 +1,17 @@
 /**
  * @file common/kernels/tensor_core.cuh
- * @brief Tensor cores, where CUDA has no function for them: products of 16x16 by 16x8 numbers, and loads of their
- * parts.
+ * @brief Tensor core instructions without a CUDA function: products of 16x16 by 16x8 numbers, and loads of their
+ * fragments.
  *
- * A warp does them, all 32 lanes together. A lane holds a part of each matrix, its fragment; which, PTX says of
- * mma.m16n8k16 with elements of 16 bits, two a word, the lower first. With g = lane / 4 and t = lane % 4:
+ * All 32 lanes of a warp execute them together. A lane holds a part of each matrix, its fragment, as PTX defines it for
+ * mma.m16n8k16: elements of 16 bits, two per word, the lower one first. With g = lane / 4 and t = lane % 4:
  *
  *   a (16 rows, 16 columns)   a[0]: row g, columns 2t and 2t + 1      a[1]: row g + 8, the same columns
- *                             a[2], a[3]: as those, columns 2t + 8 and 2t + 9
+ *                             a[2], a[3]: the same rows, columns 2t + 8 and 2t + 9
  *   b (16 rows, 8 columns)    b[0]: column g, rows 2t and 2t + 1      b[1]: column g, rows 2t + 8 and 2t + 9
  *   d (16 rows, 8 columns)    d[0], d[1]: row g, columns 2t and 2t + 1      d[2], d[3]: row g + 8, the same columns
  *
- * The CPU build has a header of its own in common/simt/kernels, which it finds first.
+ * The CPU build has its own header in common/simt/kernels, which it finds first.
  */
 #ifndef KERNELS_TENSOR_CORE_CUH
 #define KERNELS_TENSOR_CORE_CUH
@@ -21,8 +21,8 @@
 
 // [ldmatrix]
 /**
- * Loads four matrices of 8x8 elements of 16 bits from shared memory. Lane i gives the address of row i % 8 of matrix i
- * / 8: 16 bytes, aligned to 16. fragments[m] is what the lane has of matrix m: elements 2t and 2t + 1 of row g.
+ * Loads four matrices of 8x8 elements of 16 bits from shared memory. Lane i passes the address of row i % 8 of matrix
+ * i / 8: 16 bytes, aligned to 16. fragments[m] is the lane's fragment of matrix m: elements 2t and 2t + 1 of row g.
  */
 static __device__ __forceinline__ void ldmatrix_x4(uint32_t fragments[4], const void *row)
 {
@@ -32,7 +32,7 @@ static __device__ __forceinline__ void ldmatrix_x4(uint32_t fragments[4], const 
                  : "memory");
 }
 
-/** The same of the matrices transposed: elements 2t and 2t + 1 of column g. */
+/** Loads the matrices transposed: the fragments are elements 2t and 2t + 1 of column g. */
 static __device__ __forceinline__ void ldmatrix_x4_transposed(uint32_t fragments[4], const void *row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void ldmatrix_x4_transposed(uint32_t fragments
                  : "memory");
 }
 
-/** Two matrices: rows are those of lanes 0 to 15. */
+/** Loads two matrices, whose rows are those of lanes 0 to 15. */
 static __device__ __forceinline__ void ldmatrix_x2(uint32_t fragments[2], const void *row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
@@ -60,14 +60,14 @@ static __device__ __forceinline__ void ldmatrix_x2_transposed(uint32_t fragments
 // [ldmatrix]
 
 // [mma]
-// Ends the kernel on a GPU that has no such product.
+// On an older GPU, which lacks this instruction, the kernel traps.
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 #define ASM_80(...) asm volatile(__VA_ARGS__)
 #else
 #define ASM_80(...) __trap()
 #endif
 
-/** d += a b, summed in f32. Needs compute capability 8.0. */
+/** Computes d += a b with sums in f32. Needs compute capability 8.0. */
 static __device__ __forceinline__ void mma_m16n8k16_bf16(float d[4], const uint32_t a[4], const uint32_t b[2])
 {
     ASM_80("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "

@@ -1,4 +1,4 @@
-/** @file token_scores.cuh  Chapter 05's scores: a token's row spread over `groups` neighbouring lanes of a warp. */
+/** @file token_scores.cuh  Chapter 05's scores: `groups` neighbouring lanes of a warp share a token's row. */
 #ifndef KERNELS_TOKEN_SCORES_CUH
 #define KERNELS_TOKEN_SCORES_CUH
 
@@ -25,7 +25,7 @@ struct softmax_row {
 // [softmax_row]
 
 // [to_scores]
-/** Replaces ROOM logits by their scores. Each kind has its loop: one loop for all would test the kind ROOM times. */
+/** Replaces ROOM logits by their scores. Each kind has its own loop; a shared one would test the kind ROOM times. */
 template <typename T, int ROOM>
 static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[ROOM])
 {

@@ -1,8 +1,8 @@
 /**
  * @file common/kernels/transpose.cuh
- * @brief A matrix of 8x8 elements of 16 bits in a warp's registers, transposed.
+ * @brief Transposes a matrix of 8x8 elements of 16 bits in a warp's registers.
  *
- * The CPU build has a header of its own in common/simt/kernels, which it finds first.
+ * The CPU build has its own header in common/simt/kernels, which it finds first.
  */
 #ifndef KERNELS_TRANSPOSE_CUH
 #define KERNELS_TRANSPOSE_CUH
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 // [transpose]
-/** With g = lane / 4 and t = lane % 4: a lane gives elements 2t and 2t + 1 of row g, and gets those of column g. */
+/** Returns elements 2t and 2t + 1 of column g for those of row g, with g = lane / 4 and t = lane % 4. */
 static __device__ __forceinline__ uint32_t transpose_8x8(uint32_t elements)
 {
     uint32_t transposed;

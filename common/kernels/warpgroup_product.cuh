@@ -3,20 +3,20 @@
  * @brief Products of a warpgroup on tensor cores (wgmma): 64xN += 64x16 by 16xN bf16 numbers, both operands in shared
  *        memory.
  *
- * A warpgroup is four warps in a row, the first a multiple of four; all of its threads come here together. The products
- * go on while the threads do: between a product and the wait for its group nobody may write its operands, nor touch its
- * sums.
+ * A warpgroup is four consecutive warps, the first a multiple of four; all of its threads call these functions
+ * together. Products are asynchronous: between a product and the wait for its group no thread may write its operands
+ * or access its sums.
  *
  * An operand is stored by rows of 64 numbers, 128 bytes: rows of a, columns of b (so both are contiguous along k).
- * Eight rows are 1024 bytes, which begin at a multiple of 1024. Chunk c of 16 bytes of row r lies where chunk c ^ (r %
- * 8) would: what bulk_copy_tile() does with a swizzle of 128. The 16 numbers along k that a product takes are one of
- * four in the row: it is named by the address of its first byte, 32 bytes apart, as if nothing were permuted.
+ * Eight rows are 1024 bytes, which begin at a multiple of 1024. Chunk c of 16 bytes of row r is stored at the position
+ * of chunk c ^ (r % 8), as bulk_copy_tile() stores it with a swizzle of 128. A product uses 16 numbers along k, a
+ * quarter of the row. The quarter is named by its start address without the permutation; quarters are 32 bytes apart.
  *
- * Of the sums d, 64 rows by N columns, thread t of the warpgroup has, for each j in 0 to N / 8 - 1:
+ * Thread t of the warpgroup holds, of the sums d, 64 rows by N columns, for each j in 0 to N / 8 - 1:
  *   d[4 j], d[4 j + 1]       row 16 (t / 32) + t % 32 / 4, columns 8 j + 2 (t % 4) and the next
  *   d[4 j + 2], d[4 j + 3]   the row 8 below, the same columns
  *
- * Instructions of sm_90a. The CPU build has a header of its own in common/simt/kernels, which it finds first.
+ * The instructions require sm_90a. The CPU build has its own header in common/simt/kernels, which it finds first.
  */
 #ifndef KERNELS_WARPGROUP_PRODUCT_CUH
 #define KERNELS_WARPGROUP_PRODUCT_CUH
@@ -24,7 +24,7 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-// What another GPU lacks ends the kernel there.
+// On other GPUs, which lack these instructions, the kernel traps.
 #if !defined __CUDA_ARCH__ || defined __CUDA_ARCH_FEAT_SM90_ALL
 #define ASM_90A(...) asm volatile(__VA_ARGS__)
 #else
@@ -33,7 +33,8 @@
 
 // [wgmma]
 /**
- * Names an operand by the address of its first 16 numbers along k. Rows are 128 bytes, groups of eight rows 1024 apart.
+ * Returns the descriptor of an operand, from the address of its first 16 numbers along k. Rows have 128 bytes, groups
+ * of eight rows are 1024 bytes apart.
  */
 static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
 {
@@ -42,19 +43,19 @@ static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
     return (address & 0x3ffff) >> 4 | 1ull << 16 | (1024ull >> 4) << 32 | 1ull << 62;
 }
 
-/** Before the first product, and after the thread has touched sums: products come after that. */
+/** Orders later products after the thread's accesses to the sums; needed before the first product as well. */
 static __device__ __forceinline__ void wgmma_fence(void)
 {
     ASM_90A("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-/** The products since the last call are a group. */
+/** Makes a group of the products since the last call. */
 static __device__ __forceinline__ void wgmma_commit_group(void)
 {
     ASM_90A("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-/** Waits for all groups but the last PENDING. */
+/** Waits for all groups except the last PENDING ones. */
 template <int PENDING>
 static __device__ __forceinline__ void wgmma_wait_group(void)
 {
@@ -62,8 +63,8 @@ static __device__ __forceinline__ void wgmma_wait_group(void)
 }
 
 /**
- * Keeps the compiler from moving its own uses of the sums across this place: before the first fence, after the last
- * wait.
+ * Prevents the compiler from moving uses of the sums across this call. Call it before the first fence and after the
+ * last wait.
  */
 template <int COUNT>
 static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
@@ -74,9 +75,9 @@ static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
 }
 
 /*
- * d += a b, where d is what the thread has of 64xN sums: float d[N / 2], of which N, 8 to 256 in steps of 8, is found.
- * Operands come from wgmma_operand(). The instruction's text names every register by its number: TEXT_n and SUMS_n are
- * those of N = 8 n.
+ * wgmma_m64k16_bf16() launches d += a b, where float d[N / 2] is the thread's part of 64xN sums, whose length
+ * determines N, a multiple of 8 from 8 to 256. Operands come from wgmma_operand(). The instruction's text names every
+ * register by its number: TEXT_n and SUMS_n are those of N = 8 n.
  */
 /* clang-format off */
 #define TEXT_1 "%0, %1, %2, %3"
@@ -188,8 +189,8 @@ WGMMA(32, 256, 128, 129)
 // [wgmma]
 
 /**
- * A warpgroup whose threads need few registers leaves the others to those that need more: REGISTERS each, 24 to 240 in
- * steps of 8.
+ * Reduces the registers of a warpgroup's threads to REGISTERS each, so that other warpgroups can have more: a multiple
+ * of 8 from 24 to 240.
  */
 template <int REGISTERS>
 static __device__ __forceinline__ void registers_decrease(void)
@@ -197,7 +198,7 @@ static __device__ __forceinline__ void registers_decrease(void)
     ASM_90A("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
 }
 
-/** Waits until there are so many. */
+/** Waits until REGISTERS registers per thread are available, and takes them. */
 template <int REGISTERS>
 static __device__ __forceinline__ void registers_increase(void)
 {

@@ -1,10 +1,10 @@
 /**
  * @file cooperative_groups.h
- * @brief CUDA's groups of threads: the grid, the block, tiles of a warp, lanes that are together; reductions and scans
- * over them.
+ * @brief CUDA's groups of threads, for kernels: the grid, the block, tiles of a warp, converged lanes; reductions and
+ *        scans over them.
  *
- * It has what CUDA keeps in cooperative_groups/reduce.h and scan.h too. Groups larger than a warp but smaller than a
- * block, clusters and asynchronous copies by groups are not there.
+ * This header also has what CUDA keeps in cooperative_groups/reduce.h and scan.h. It lacks groups larger than a warp
+ * but smaller than a block, clusters, and asynchronous copies by groups.
  */
 #ifndef SIMT_COOPERATIVE_GROUPS_H
 #define SIMT_COOPERATIVE_GROUPS_H
@@ -15,12 +15,12 @@
     SIMT_REFUSED("asynchronous copies of groups are not supported by the simulator: __pipeline_memcpy_async() of " \
                  "cuda_pipeline.h")
 #define this_cluster \
-    SIMT_REFUSED("thread block clusters are not supported by the simulator: let blocks meet in global memory")
+    SIMT_REFUSED("thread block clusters are not supported by the simulator: exchange data in global memory")
 
 namespace cooperative_groups
 {
 
-/** What a thread is in its block, and where the lane stands in its warp. */
+/** Return the thread's rank in its block, the size of the block, and the thread's lane in its warp. */
 SIMT_DEVICE unsigned simt_thread_rank()
 {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -242,8 +242,8 @@ class thread_block_tile<tile_size, void>
     }
 };
 
-#ifndef DOXYGEN /* which takes a specialisation for its own base */
-/** The same, of a block or of a larger tile. */
+#ifndef DOXYGEN /* Doxygen takes a specialisation for its own base */
+/** A tile of a block or of a larger tile. */
 template <unsigned tile_size, class Parent>
 class thread_block_tile : public thread_block_tile<tile_size>
 {
@@ -263,12 +263,12 @@ class thread_block_tile : public thread_block_tile<tile_size>
 };
 #endif
 
-/** The lanes of a warp that are together where it is made. */
+/** The lanes of a warp that are converged where the group is made. */
 class coalesced_group
 {
     unsigned mask;
 
-    /** The lane whose rank in the group is this; itself if there is none. */
+    /** Returns the lane with this rank in the group; the calling lane if there is none. */
     SIMT_METHOD int lane_of(unsigned rank) const
     {
         const unsigned lane = simt_nth_bit(mask, rank);
@@ -343,7 +343,7 @@ class coalesced_group
     }
 };
 
-/* --- where groups come from --------------------------------------------------------------------------------------- */
+/* --- creation of groups ------------------------------------------------------------------------------------------- */
 
 SIMT_DEVICE grid_group this_grid()
 {
@@ -373,7 +373,7 @@ SIMT_DEVICE thread_block_tile<tile_size, thread_block_tile<size>> tiled_partitio
     static_assert(tile_size <= size, "a tile of a tile is not larger");
     return thread_block_tile<tile_size, thread_block_tile<size>>();
 }
-/** Tiles of a size that is known when the kernel runs. */
+/** Returns the calling lane's tile, of a size that is known only at run time. */
 template <class Group>
 SIMT_DEVICE thread_group tiled_partition(const Group &, unsigned size)
 {
@@ -412,7 +412,7 @@ SIMT_DEVICE auto group_size(const Group &group)
  * --- reductions and scans -------------------------------------------------------------------------------------------
  */
 
-/** An operation; `whole` is what one instruction does for a warp, of signed or of unsigned integers. */
+/** Defines an operation; `whole` is the reduction of a warp by one instruction, of signed or of unsigned integers. */
 #define SIMT_GROUP_OPERATION(name, value, for_signed, for_unsigned)                            \
     template <class T>                                                                         \
     struct name {                                                                              \
@@ -430,7 +430,7 @@ SIMT_GROUP_OPERATION(bit_or, x | y, SIMT_REDUCE_OR, SIMT_REDUCE_OR)
 SIMT_GROUP_OPERATION(bit_xor, x ^ y, SIMT_REDUCE_XOR, SIMT_REDUCE_XOR)
 #undef SIMT_GROUP_OPERATION
 
-/** Whether one instruction reduces T by the operation. */
+/** True if one instruction reduces T by the operation. */
 template <class T, class Operation>
 struct simt_in_one : std::false_type {
 };
@@ -454,7 +454,7 @@ SIMT_DEVICE T inclusive_scan(const Group &group, T value)
 {
     return inclusive_scan(group, value, plus<T>());
 }
-/** The first thread gets T(). */
+/** Returns the exclusive scan; the first thread gets T(). */
 template <class Group, class T, class Operation>
 SIMT_DEVICE T exclusive_scan(const Group &group, T value, Operation operation)
 {
@@ -474,7 +474,7 @@ SIMT_DEVICE T exclusive_scan(const Group &group, T value)
     return exclusive_scan(group, value, plus<T>());
 }
 
-/** As CUDA does it: by one instruction if there is one and the tile is not small, else by a tree of shuffles. */
+/** Reduces as CUDA does: by one instruction if there is one and the tile is not small, else by a tree of shuffles. */
 template <class T, class Operation, unsigned tile_size>
 SIMT_DEVICE T simt_reduce_tile(const thread_block_tile<tile_size> &tile, T value, Operation operation)
 {

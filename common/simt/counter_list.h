@@ -1,11 +1,12 @@
 /**
  * @file counter_list.h
- * @brief What is counted, once: COUNTER(name, what a table calls it, what is counted), in the order of reports.
+ * @brief The list of the counters, in the order of reports: COUNTER(name, label in tables, what is counted).
  *
- * Whoever includes this file defines COUNTER first, and RARE_COUNTER if that is another to it: a counter of what few
- * programs do, so that reports leave it out where it is 0. The structure, the reports' names and the documentation come
- * from here.
- * To add a counter: its line here, and the line that counts. Documentation tools read the lines too, so each stays one.
+ * A file that includes this one defines COUNTER first, and also RARE_COUNTER if it treats rare counters differently:
+ * reports leave out a rare counter that is 0. The structure, the reports' names and the documentation come from this
+ * list.
+ * To add a counter, add its line here and the line that counts. Documentation tools read the lines too, so each stays
+ * one.
  */
 #ifndef RARE_COUNTER
 #define RARE_COUNTER COUNTER

@@ -1,4 +1,7 @@
-/** @file cuda_bf16.h  CUDA's __nv_bfloat16 and __nv_bfloat162 on a CPU. C sees opaque structures. */
+/**
+ * @file cuda_bf16.h
+ * @brief CUDA's __nv_bfloat16 and __nv_bfloat162 on a CPU, for kernels. C sees opaque structures.
+ */
 #ifndef SIMT_CUDA_BF16_H
 #define SIMT_CUDA_BF16_H
 

@@ -1,4 +1,7 @@
-/** @file cuda_fp16.h  CUDA's __half and __half2 on a CPU. C sees opaque structures. */
+/**
+ * @file cuda_fp16.h
+ * @brief CUDA's __half and __half2 on a CPU, for kernels. C sees opaque structures.
+ */
 #ifndef SIMT_CUDA_FP16_H
 #define SIMT_CUDA_FP16_H
 

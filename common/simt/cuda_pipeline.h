@@ -1,20 +1,20 @@
 /**
  * @file cuda_pipeline.h
- * @brief CUDA's asynchronous copies from global to shared memory: issued, committed in groups, waited for.
+ * @brief CUDA's asynchronous copies from global to shared memory, for kernels: issue, commit in groups, wait.
  */
 #ifndef SIMT_CUDA_PIPELINE_H
 #define SIMT_CUDA_PIPELINE_H
 
 #include "cuda_runtime.h"
 
-/** Copies 4, 8 or 16 bytes, the last `zfill` of which are zeros and not read. */
+/** Copies 4, 8 or 16 bytes asynchronously; the last `zfill` bytes are zeros and are not read. */
 SIMT_DEVICE void __pipeline_memcpy_async(void *dst_shared, const void *src_global, size_t size_and_align,
                                          size_t zfill = 0)
 {
     simt_copy(dst_shared, src_global, size_and_align, zfill);
 }
 
-/** What the thread has issued since the last call is a group. */
+/** Commits the copies that the thread has issued since the last call as a group. */
 SIMT_DEVICE void __pipeline_commit(void)
 {
     simt_copies_commit();

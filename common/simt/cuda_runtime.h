@@ -1,11 +1,12 @@
 /**
  * @file cuda_runtime.h
- * @brief The part of CUDA's runtime that the course uses, on a CPU: for C the host functions, for C++ kernels too.
+ * @brief The part of CUDA's runtime that the course uses, on a CPU: for C the host functions, for C++ also the kernel
+ *        language.
  *
- * A kernel file compiled as C++ with this directory first on the include path sees every load, store, basic block and
- * call of its kernels through the compiler's own instrumentation (see instrumentation.c). `__shared__` variables are
- * thread-local ones: the thread-local storage of the program is the shared memory of the block that runs, and is
- * overwritten before every block. So a program built for the simulator must have no other thread-local variables.
+ * In a kernel file that is compiled as C++ with this directory first on the include path, the compiler's
+ * instrumentation reports every load, store, basic block and call of the kernels (see instrumentation.c). `__shared__`
+ * variables are thread-local variables: the program's thread-local storage is the shared memory of the running block,
+ * and is overwritten before every block. So a program for the simulator must have no other thread-local variables.
  */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H
@@ -13,8 +14,8 @@
 #ifdef __cplusplus
 #include <cstddef>
 /*
- * libstdc++ would add Bessel's functions and the like to <math.h>: a third of the time to compile a kernel, and none
- * has a use for them.
+ * libstdc++ would add Bessel functions and others to <math.h>. They take a third of the time to compile a kernel, and
+ * no kernel uses them.
  */
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #endif
@@ -272,11 +273,11 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream);
-/* As if by cudaMalloc() and cudaFree(), but the host waits for nothing. */
+/* Allocate and free like cudaMalloc() and cudaFree(), but the host does not wait. */
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 
-/* Rows, each of which begins `pitch` bytes behind the one before. */
+/* Memory in rows, each of which begins `pitch` bytes behind the previous row. */
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height);
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent);
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
@@ -297,10 +298,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 
-/* The function runs at once. */
+/* Calls the function at once. */
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data);
 
-/* A graph is captured from a stream; it is not made of nodes here. */
+/* Graphs are captured from streams; the simulator does not build them from nodes. */
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
@@ -310,7 +311,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
-/* Only how many there are: `nodes` is NULL. */
+/* Returns only the number of nodes; `nodes` must be NULL. */
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 
 cudaError_t cudaEventCreate(cudaEvent_t *event);

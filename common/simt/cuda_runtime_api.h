@@ -1,6 +1,6 @@
 /**
  * @file cuda_runtime_api.h
- * @brief CUDA's name for the host half; here one header has both.
+ * @brief CUDA's header of the host functions. Here it includes cuda_runtime.h, which has host and kernel functions.
  */
 #ifndef SIMT_CUDA_RUNTIME_API_H
 #define SIMT_CUDA_RUNTIME_API_H

@@ -2,9 +2,9 @@
  * @file mma.h
  * @brief CUDA's nvcuda::wmma: products of 16x16 matrices by a warp, of half or bfloat16, summed in float.
  *
- * Which lane has what is nobody's business but this file's, as in CUDA: lanes i and i + 16 have row i of a or column i
- * of b; of row i of the sums the one has columns 0 to 7, the other 8 to 15. So loads and stores are counted as this
- * layout makes them.
+ * Only this file knows the layout of a fragment, as in CUDA: lanes i and i + 16 have row i of a or column i of b. Of
+ * row i of the sums, lane i has columns 0 to 7 and lane i + 16 has columns 8 to 15. The counted loads and stores are
+ * those of this layout.
  */
 #ifndef SIMT_MMA_H
 #define SIMT_MMA_H
@@ -59,7 +59,7 @@ SIMT_DEVICE unsigned simt_lane()
     return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }
 
-/** Whether a lane's elements of a fragment lie side by side in memory. */
+/** True if a lane's elements of a fragment lie side by side in memory. */
 template <class Use, class Layout>
 static constexpr bool simt_side_by_side = std::is_same_v<Use, matrix_a> == std::is_same_v<Layout, row_major>;
 

@@ -1,6 +1,6 @@
 /**
  * @file simt.h
- * @brief What the CPU simulator tells its host program: counters, the last fault, limitations.
+ * @brief Interface of the CPU simulator to its host program: counters, the last fault, traces, limitations.
  *
  * Kernels never include this file; they see CUDA's own header names (cuda_runtime.h, cuda_fp16.h, cuda_bf16.h).
  */
@@ -16,54 +16,54 @@
 extern "C" {
 #endif
 
-/** Sums over all launches since simt_counters_reset(); what each of them is, counter_list.h says. */
+/** Sums over all launches since simt_counters_reset(); counter_list.h describes each counter. */
 struct simt_counters {
 #define COUNTER(name, label, meaning) uint64_t name;
 #include "counter_list.h"
-    uint64_t events;                 /**< a lane's load, store, atomic or basic block: what the simulator itself did */
-    uint64_t global_atomic_requests; /**< those of atomic_requests that are not in shared memory */
-    uint64_t arrivals;               /**< a lane's arrival at a shuffle, vote or barrier */
+    uint64_t events;                 /**< lanes' loads, stores, atomics and basic blocks: the simulator's own work */
+    uint64_t global_atomic_requests; /**< the atomic_requests that are not in shared memory */
+    uint64_t arrivals;               /**< arrivals of lanes at a shuffle, vote or barrier */
 };
 
 void simt_counters_reset(void);
 void simt_counters_read(struct simt_counters *counters);
 
 /**
- * How many kernels have been launched since simt_counters_reset(). They are told apart by the name that the launch
- * gives them, without namespace and template arguments; a launch by address goes by the name of the host function that
- * did it.
+ * Returns how many kernels have been launched since simt_counters_reset(). Kernels are distinguished by the name in the
+ * launch, without namespace and template arguments; a launch by address has the name of the host function that made it.
  */
 int simt_kernels(void);
 
 /**
- * The name and the counters of one of them, in the order of their first launches; over all of them the counters add up
- * to simt_counters_read(). The name stays until the next launch or reset. False: there is no such index.
+ * Returns the name and the counters of a kernel; the index is in the order of first launches. Over all kernels the
+ * counters add up to simt_counters_read(). The name stays valid until the next launch or reset. False: there is no such
+ * index.
  */
 bool simt_kernel_counters(int index, const char **name, struct simt_counters *counters);
 
-/** One line that says what the last refused launch did wrong, with file, line, thread and block; NULL if none did. */
+/** Returns one line about the last launch that failed, with file, line, thread and block; NULL: none has failed. */
 const char *simt_fault(void);
 
 /**
- * Before anything is allocated: device memory is to be one with that of processes that are forked later. What a launch
- * looks up in files is looked up now, and source lines by another process, so that those may do without files. False:
- * no memory or process.
+ * Makes device memory shared with processes that are forked later; call it before the first allocation. It reads now
+ * what launches look up in files, and starts a process that looks up source lines, so that the forked processes need no
+ * files. False: no memory or process.
  */
 bool simt_share(void);
 
 /**
- * Device memory is not kept from the host from now on, or it is again; calls nest. For host code that is known to touch
- * it by calls of the runtime only: each of them opens and closes it otherwise, which costs more than to copy a few
- * pages.
+ * Leaves device memory accessible to the host from now on (`open`), or protects it again; calls nest. It is for host
+ * code that is known to access device memory only by calls of the runtime. Otherwise each of these calls opens and
+ * closes the memory, which takes longer than to copy a few pages.
  */
 void simt_keep_open(bool open);
 
-/** Makes device bytes off limits to kernels from now on (guard bands); a touch is an out-of-bounds fault. */
+/** Makes device bytes off limits to kernels from now on (guard bands); an access is an out-of-bounds fault. */
 void simt_forbid(const void *begin, size_t bytes);
 
 /**
- * Device bytes hold what nobody but the host looks for: a kernel that reads them before one has written them reads what
- * nobody wrote. The host may copy them from this allocation, unlike others that nobody wrote.
+ * Marks device bytes as unwritten: a kernel that reads them before a kernel has written them reads unwritten bytes. The
+ * host may copy them from this allocation, unlike other unwritten bytes, because it checks for them itself.
  */
 void simt_unwrite(const void *begin, size_t bytes);
 
@@ -74,7 +74,7 @@ void simt_unwrite(const void *begin, size_t bytes);
  * in shared memory, and "bytes"), "source", "truncated" and "events", in the order of execution, one for each operation
  * of a warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier, shared_load, shared_store, global_load,
  * global_store, atomic, mma, matrix_memory, copy_from, copy_to, bulk_copy, mbarrier, return), "warp", "line" ("file"
- * where it is not "source"; a line nobody knows is null) and "lanes", a mask. Columns have 32 elements, null for lanes
+ * where it is not "source"; an unknown line is null) and "lanes", a mask. Columns have 32 elements, null for lanes
  * that take no part; values are bits in hexadecimal:
  *
  *   shuffle        operation, bytes, from (the lane each lane reads; -1: none, it keeps its own), in, out
@@ -96,16 +96,19 @@ void simt_unwrite(const void *begin, size_t bytes);
  */
 bool simt_trace_begin(size_t most_events);
 
-/** After simt_trace_begin(): waits for a launch of the kernel of that name, without template arguments. NULL: any. */
+/**
+ * Restricts the trace to a launch of the kernel of that name, without template arguments; NULL: any. Call it after
+ * simt_trace_begin().
+ */
 void simt_trace_only(const char *kernel);
 
 /**
- * Ends the trace and writes it. False if nothing was launched, writing failed or memory ran out: then errno is ENOMEM.
- * NULL: only ends it.
+ * Ends the trace and writes it to `stream`; NULL: only ends it. False if nothing was launched, writing failed or memory
+ * ran out, where errno is ENOMEM.
  */
 bool simt_trace_end(FILE *stream);
 
-/** What the simulator cannot see, for people: a few lines of text, static. */
+/** Returns a text for the user, static and of a few lines, on what the simulator cannot see. */
 const char *simt_limitations(void);
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
 /**
  * @file simt_device.h
  * @brief CUDA's kernel language in C++: qualifiers, built-in variables, warp, block and atomic functions, arithmetic.
+ *        cuda_runtime.h includes it for C++.
  *
- * Everything here is inlined into the kernel, so that a call's place in the source is the kernel's, and is written
- * without branches, which would be counted as the kernel's own.
+ * Every function here is inlined into the kernel, so that a call's position in the source is the kernel's. No function
+ * has a branch, because its branches would be counted as the kernel's own.
  */
 #ifndef SIMT_DEVICE_H
 #define SIMT_DEVICE_H
@@ -24,8 +25,10 @@
 #define __host__
 #define __grid_constant__
 #define __launch_bounds__(...)
-/* The rewriter puts one at the beginning of a kernel's body: a line, in a section of their own, of where it stands and
-   how many threads a block may have. */
+/*
+ * The rewriter puts this at the beginning of a kernel's body. It adds a line to a section of its own: the position in
+ * the code, and how many threads a block may have.
+ */
 #define SIMT_LAUNCH_BOUNDS(...)                                                                          \
     __asm__ volatile(".pushsection simt_bounds,\"a?\"\n.long 1f - ., %c0\n.popsection\n1:" /* no code */ \
                      :                                                                                   \
@@ -41,7 +44,7 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #ifdef __clang__
 #define __shared__            static __thread
 #define SIMT_SHARED_GAP_KEEP  used
-#define SIMT_SHARED_GAP_ORDER used, /* or it comes later than its gap */
+#define SIMT_SHARED_GAP_ORDER used, /* otherwise it comes later than its gap */
 #else
 #define __shared__                                                                                           \
     static __constinit __thread /* or gcc guards an array of a class with constructors by a hidden branch */ \
@@ -50,15 +53,17 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #define SIMT_SHARED_GAP_ORDER no_reorder,
 #endif
 
-/* The rewriter puts one behind each variable: what runs over the end of that meets this, and is seen. The size keeps
-   every variable in the banks it would have without. */
+/*
+ * The rewriter puts a gap behind each variable, so that an access past the end of the variable is in the gap and is
+ * reported. The size keeps every variable in the banks that it would have without gaps.
+ */
 #define SIMT_SHARED_GAP          SIMT_SHARED_GAP_(__COUNTER__)
 #define SIMT_SHARED_GAP_(number) SIMT_SHARED_GAP_NAMED(number)
 #define SIMT_SHARED_GAP_NAMED(number) \
     static __thread __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1))) unsigned char simt_gap_##number[128];
 #define __constant__ __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant")))
 
-/* The same behind variables in global and in constant memory, which lie apart from the host's. */
+/* The same gaps for variables in global and in constant memory, which lie apart from the host's variables. */
 #define SIMT_DEVICE_VARIABLE     __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device")))
 #define SIMT_DEVICE_GAP          SIMT_GAP_(__COUNTER__, "simt_device")
 #define SIMT_CONSTANT_GAP        SIMT_GAP_(__COUNTER__, "simt_constant")
@@ -71,7 +76,9 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 
 /* --- built-in variables ------------------------------------------------------------------------------------------- */
 
-/** As uint3, but trivial, so that a constant of this type is one to the compiler. */
+/**
+ * An index with three components like uint3, but trivial, so that the compiler treats a constant of this type as one.
+ */
 struct simt_index {
     unsigned x, y, z;
     operator uint3() const
@@ -84,7 +91,10 @@ struct simt_index {
     }
 };
 
-/* Constants to the thread that reads them: the engine sets them before a thread goes on. Reads are not instrumented. */
+/*
+ * Constants for the thread that reads them: the engine sets them before it resumes a thread. Reads are not
+ * instrumented.
+ */
 extern "C" {
 extern const simt_index simt_thread_idx;
 extern const simt_index simt_block_idx;
@@ -93,7 +103,7 @@ extern const simt_index simt_grid_dim;
 }
 
 extern "C" {
-extern __thread unsigned char simt_dynamic_shared[]; /* whatever kernels call it */
+extern __thread unsigned char simt_dynamic_shared[]; /* under any name that kernels declare */
 }
 
 #define threadIdx simt_thread_idx
@@ -102,18 +112,16 @@ extern __thread unsigned char simt_dynamic_shared[]; /* whatever kernels call it
 #define gridDim   simt_grid_dim
 static constexpr int warpSize = 32;
 
-/*
- * --- what C++ leaves open and a GPU does not ------------------------------------------------------------------------
- */
+/* --- operations that C++ leaves undefined and a GPU defines ------------------------------------------------------- */
 
 /*
- * The rewriter's words for what it finds in functions of the device: a count of places to shift by, and a conversion to
- * an integer.
+ * Replacements that the rewriter inserts in device functions: for the count of a shift, and for a conversion to an
+ * integer.
  */
 #define SIMT_CONSTEXPR constexpr inline __attribute__((always_inline))
 #define SIMT_CUDA_ARCH 900
 
-/* Of types that stay in registers: compilers do not take structures apart here. */
+/* These types stay in registers; compilers do not split structures here. */
 enum class simt_count_type {};
 static constexpr simt_count_type simt_count = {};
 
@@ -150,7 +158,7 @@ static constexpr simt_count_type simt_count = {};
         return left = (T)(left >> count);                                      \
     }
 
-/* Without a branch: by all places and more a shift leaves nothing, or the sign. */
+/* Shift without a branch; a count of the width of T or more leaves 0, or the sign. */
 template <class T>
 SIMT_CONSTEXPR T simt_shift_left(T value, unsigned places)
 {
@@ -195,7 +203,9 @@ SIMT_COUNTED_ALL(-)
 template <class T>
 struct simt_to {
 };
-/* Of a real number, without its fraction. NaN is 0 only where neither it nor the integer has 8 bytes. */
+/*
+ * Converts a number; a real number loses its fraction. NaN becomes 0 only where neither it nor the integer has 8 bytes.
+ */
 template <class To, class From>
 SIMT_CONSTEXPR To simt_cast(From value)
 {
@@ -214,10 +224,10 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
 }
 
 /*
- * a[simt_within<decltype(a)>() |= i] is a[i]: a prefix that binds as loosely as can be, since an index may be any
- * expression. If a is an array, an index outside it leads so far that no memory is there; without a branch. In &a[i] it
- * may be the end, which is what simt_up_to is for. An array of one element may be the last of a structure that has
- * more.
+ * The rewriter writes a[i] as a[simt_within<decltype(a)>() |= i]: a prefix with the loosest binding, since an index may
+ * be any expression. If a is an array, an index outside it is moved so far away that no memory is there, without a
+ * branch. In &a[i] the index may also be the end of the array, for which there is simt_up_to. An array of one element
+ * is not checked, because it may be the last member of a structure that has more elements.
  */
 template <class Array>
 struct simt_within {
@@ -254,7 +264,9 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
  * --- where blocks of the source begin -------------------------------------------------------------------------------
  */
 
-/* The rewriter's marks. They are numbered in the order of the source; what the compiler computes has no blocks. */
+/*
+ * The rewriter's marks, numbered in the order of the source. An expression that the compiler evaluates has no blocks.
+ */
 #define SIMT_BLOCK simt_block(__COUNTER__)
 #define SIMT_SIDE  simt_side(__COUNTER__)
 #define SIMT_AND   simt_operand(__COUNTER__)
@@ -293,21 +305,21 @@ class simt_inside
 #define __builtin_assume(condition) ((void)0)
 #endif
 
-/* --- what there is not -------------------------------------------------------------------------------------------- */
+/* --- unsupported features ----------------------------------------------------------------------------------------- */
 
-/* One line for each name, at the place that uses it. */
+/* Prints an error at each use of an unsupported name. */
 #define SIMT_REFUSED(text)  SIMT_REFUSED_(GCC error text)
 #define SIMT_REFUSED_(text) _Pragma(#text)
 
-#ifndef __clang__ /* which has a warning for a macro of this name */
-/* Of the spellings of inline assembly, CUDA's own. */
+#ifndef __clang__ /* clang warns of a macro of this name */
+/* Rejects inline assembly in CUDA's spelling; __asm__ remains. */
 #define asm                                                                                                        \
     SIMT_REFUSED("inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else") \
     __asm__
 #endif
 #define __managed__ SIMT_REFUSED("managed variables are not supported by the simulator: cudaMallocManaged()")
 #define __cluster_dims__(...) \
-    SIMT_REFUSED("thread block clusters are not supported by the simulator: let blocks meet in global memory")
+    SIMT_REFUSED("thread block clusters are not supported by the simulator: exchange data in global memory")
 #define SIMT_NO_TEXTURES(type)                                                                                         \
     SIMT_REFUSED("textures, surfaces and arrays are not supported by the simulator: read global memory, by a pointer") \
     type
@@ -354,8 +366,11 @@ SIMT_CACHED_STORE(__stwt)
 #undef SIMT_CACHED_LOAD
 #undef SIMT_CACHED_STORE
 
-/* The library's functions are not instrumented, so what kernels call is not they. Clang makes calls of its own to copy
-   structures: up to version 14 of the library's functions, later of those that the thread sanitizer has instead. */
+/*
+ * The library's functions are not instrumented, so kernels call replacements. Clang also inserts calls of its own to
+ * copy structures: up to version 14 calls of the library's functions, later calls of the thread sanitizer's
+ * replacements.
+ */
 #ifdef __clang__
 #define simt_touch_range(pointer, bytes, store) ((void)0)
 __asm__(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset");
@@ -391,17 +406,17 @@ using ::simt_memset;
 #define malloc(bytes)            simt_malloc(bytes)
 #define free(memory)             simt_free(memory)
 
-/* There is no time here: it goes on by one with each call. */
+/* The simulator has no time: the clock advances by one with each call. */
 SIMT_DEVICE long long clock64(void)
 {
     return simt_clock();
 }
-/* Whoever sleeps waits for others: its warp's turn ends. */
+/* Ends the turn of the thread's warp, because a sleeping thread waits for other threads. */
 SIMT_DEVICE void __nanosleep(unsigned)
 {
     simt_sleep();
 }
-/* The C library has one for the host: a kernel's is another. */
+/* Replaces the C library's clock(): in a kernel it is the kernel's clock. */
 SIMT_DEVICE clock_t simt_stream_clock_of_either(void)
 {
     return (clock_t)simt_stream_clock_or(clock());
@@ -425,7 +440,7 @@ SIMT_DEVICE void __threadfence_system(void)
     simt_fence(0);
 }
 
-/* The launch before has ended, and the next begins when this one has. */
+/* Does nothing: the previous launch has ended, and the next launch begins when this one has ended. */
 SIMT_DEVICE void cudaGridDependencySynchronize(void)
 {
 }
@@ -435,7 +450,7 @@ SIMT_DEVICE void cudaTriggerProgrammaticLaunchCompletion(void)
 
 /* --- warps and blocks --------------------------------------------------------------------------------------------- */
 
-/** The unsigned type of so many bytes. */
+/** Unsigned type with `bytes` bytes. */
 template <size_t bytes>
 struct simt_bits;
 template <>
@@ -455,7 +470,7 @@ struct simt_bits<8> {
     typedef uint64_t type;
 };
 
-/** Any value of 1, 2, 4 or 8 bytes as a word, and back. */
+/** Converts a value of 1, 2, 4 or 8 bytes to a word; simt_from_word() converts it back. */
 template <class T>
 SIMT_DEVICE uint64_t simt_to_word(T value)
 {
@@ -597,7 +612,7 @@ SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, int in_block, T op
                                                (uint32_t)simt_to_word(compare)));
 }
 
-/* Each with the _block and _system forms, which differ in scope only. */
+/* Each atomic also has a _block and a _system form, which differ in scope only. */
 #define SIMT_ATOMIC_SCOPE(name, scope, in_block, type, op)        \
     SIMT_DEVICE type name##scope(type *address, type operand)     \
     {                                                             \

@@ -1,9 +1,10 @@
 /**
  * @file simt_intrinsics.h
- * @brief CUDA's arithmetic that a thread does alone: bits, integers, rounded arithmetic, conversions, bytes of a word.
+ * @brief CUDA's arithmetic of a single thread: bits, integers, rounded arithmetic, conversions, bytes of a word.
+ *        simt_device.h includes it.
  *
- * Written without branches, as all that is inlined into kernels. What rounds, rounds as CUDA says, in every mode;
- * functions that CUDA computes roughly (__expf and its kin) are as good as the C library's here.
+ * No function has a branch, like everything that is inlined into kernels. Operations round as CUDA defines, in every
+ * mode; functions that CUDA approximates (__expf and its variants) are as accurate as the C library's here.
  */
 #ifndef SIMT_INTRINSICS_H
 #define SIMT_INTRINSICS_H
@@ -13,7 +14,7 @@
 
 /* --- bits --------------------------------------------------------------------------------------------------------- */
 
-/** Returns a float's bits. The NaN that the host's arithmetic makes, as of inf - inf, has the bits that a GPU's has. */
+/** Returns a float's bits. A NaN that the host's arithmetic makes, as of inf - inf, gets the bits of a GPU's NaN. */
 SIMT_DEVICE unsigned __float_as_uint(float value)
 {
 #if defined __x86_64__
@@ -271,7 +272,7 @@ SIMT_NAMED_MIN_MAX(ull, unsigned long long)
  * ---------------------------------------------------------------------------------------
  */
 
-/** Part `i` of a word's sizeof(Part)-byte parts. */
+/** Returns part `i` of a word that consists of parts of sizeof(Part) bytes. */
 template <class Part>
 SIMT_DEVICE int simt_part(unsigned word, unsigned i)
 {
@@ -358,7 +359,7 @@ SIMT_DOT_PRODUCTS(unsigned, unsigned)
 
 /* --- rounded arithmetic ------------------------------------------------------------------------------------------- */
 
-/** A type that holds every product of two numbers of a type. */
+/** Type that holds every product of two Real numbers exactly. */
 template <class Real>
 struct simt_wider;
 template <>
@@ -382,7 +383,7 @@ SIMT_DEVICE int simt_is_negative(Real value)
     return __builtin_signbit(value) != 0;
 }
 
-/** What is just above or below `nearest`, if that is the way of the mode; above, below: the exact value lies there. */
+/** Returns `nearest` or its neighbour, as the mode requires; `above` and `below` say where the exact value lies. */
 template <simt_rounding mode, class Real>
 SIMT_DEVICE Real simt_round(Real nearest, bool above, bool below)
 {
@@ -392,7 +393,10 @@ SIMT_DEVICE Real simt_round(Real nearest, bool above, bool below)
         Real, simt_step<mode>(__builtin_bit_cast(typename simt_wider<Real>::bits, nearest), above, below));
 }
 
-/** `nearest` is term + other, rounded once. A sum that is exactly 0 is -0 when rounding down, unless both are +0. */
+/**
+ * Returns term + other, rounded by the mode; `nearest` is the sum rounded to nearest. A sum that is exactly 0 is -0
+ * when rounding down, unless both are +0.
+ */
 template <simt_rounding mode, class Real>
 SIMT_DEVICE Real simt_sum(typename simt_wider<Real>::type term, Real other, Real nearest)
 {
@@ -529,7 +533,7 @@ SIMT_CONVERSIONS(ru, SIMT_UP, ceil)
 
 /* --- functions --------------------------------------------------------------------------------------------------- */
 
-/* glibc declares functions of these names, so ours are macros. */
+/* glibc declares functions of these names, so these are macros. */
 #define __expf(x)    expf(x)
 #define __exp10f(x)  exp10f(x)
 #define __logf(x)    logf(x)
@@ -554,7 +558,7 @@ SIMT_DEVICE Real simt_rsqrt(Real x)
 {
     return (Real)1 / (Real)__builtin_sqrt(x);
 }
-/** sin(pi (x + quarters / 2)), exact where that is. */
+/** Returns sin(pi (x + quarters / 2)), exact where x + quarters / 2 is a multiple of 1/2. */
 template <class Real>
 SIMT_DEVICE Real simt_turn(Real x, int quarters)
 {
@@ -591,7 +595,7 @@ SIMT_DEVICE float normcdff(float x)
 {
     return (float)(0.5 * erfc(-(double)x * M_SQRT1_2));
 }
-/* Two roundings, as on a GPU, so a number by itself need not be 1; a reciprocal below the normal floats is 0. */
+/* Rounds twice, as a GPU does, so x / x need not be 1; a reciprocal below the normal floats becomes 0. */
 SIMT_DEVICE float __fdividef(float x, float y)
 {
     const float reciprocal = 1.0f / y;

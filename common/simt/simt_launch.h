@@ -1,6 +1,6 @@
 /**
  * @file simt_launch.h
- * @brief What a kernel launch becomes, and the C++ forms of host functions.
+ * @brief The C++ side of a kernel launch, and the C++ overloads of host functions. cuda_runtime.h includes it for C++.
  */
 #ifndef SIMT_LAUNCH_H
 #define SIMT_LAUNCH_H
@@ -8,7 +8,7 @@
 #include "simt_device.h"
 
 extern "C" {
-/** Checks and runs a launch; call(arguments) calls the kernel as one thread. What went wrong is the last error. */
+/** Checks and runs a launch; call(arguments) calls the kernel as one thread. An error becomes the last error. */
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 *grid, const dim3 *block,
                                size_t dynamic_shared, bool cooperative, void (*call)(const void *),
                                const void *arguments, size_t bytes, size_t parameter_bytes, cudaStream_t stream);
@@ -16,14 +16,14 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
                              size_t bytes);
 }
 
-/* The functions between the engine and the kernel are not the kernel's: they leave no trace. */
+/* The functions between the engine and the kernel are not part of the kernel, so they are not instrumented. */
 #if defined __clang__
 #define SIMT_UNTRACED __attribute__((no_sanitize("thread", "coverage"), disable_sanitizer_instrumentation))
 #else
 #define SIMT_UNTRACED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
 #endif
 
-/** A kernel's parameters in a row. */
+/** A kernel's parameters, nested in order. */
 template <class... Parameters>
 struct simt_parameters;
 template <>
@@ -35,7 +35,7 @@ struct simt_parameters<First, Rest...> {
     simt_parameters<Rest...> rest;
 };
 
-/** The bytes of a kernel's parameters, each where its alignment puts it. */
+/** Returns the size in bytes of a kernel's parameters, each aligned as its type requires. */
 template <class... Parameters>
 constexpr size_t simt_parameter_bytes()
 {
@@ -60,7 +60,7 @@ struct simt_pack<First, Rest...> {
     }
 };
 
-/** A kernel, or what calls one, and its parameters. */
+/** A kernel, or a function object that calls it, and its parameters. */
 template <class Kernel, class... Parameters>
 struct simt_call {
     Kernel kernel;
@@ -86,7 +86,7 @@ struct simt_call {
     }
 };
 
-/** How a kernel is launched. */
+/** Configuration of a launch. */
 struct simt_configuration {
     const char *name;
     dim3 grid, block;
@@ -117,8 +117,8 @@ struct simt_launcher {
 };
 
 /*
- * What a kernel's name stands for, if it is one function; or if it is a template or has overloads, the one of these
- * types.
+ * Resolve a kernel's name: simt_only if it is one function; simt_with, by parameter types, if it is a template or has
+ * overloads.
  */
 struct simt_only {
     template <class... Parameters>
@@ -136,7 +136,8 @@ struct simt_with {
 };
 
 /**
- * Finds the kernel by the types of its arguments. If they are not just the parameters', a call does, in each thread.
+ * Finds the kernel by the types of its arguments. If these are not exactly the parameters' types, each thread calls the
+ * kernel by its name, which converts the arguments.
  */
 template <class Find, class Call>
 struct simt_finder {
@@ -160,14 +161,17 @@ struct simt_finder {
     }
 };
 
-/* A kernel's name, which may be a template's without arguments: what finds the function, and what calls it. */
+/*
+ * Makes two function objects of a kernel's name, which may be a template's without arguments: one finds the function,
+ * the other calls it.
+ */
 #define SIMT_KERNEL(...)                                                                     \
     [=](auto simt_how) -> decltype(simt_how(__VA_ARGS__)) { return simt_how(__VA_ARGS__); }, \
         [=](const auto &...simt_given) SIMT_UNTRACED { __VA_ARGS__(simt_given...); }
 
 /**
- * kernel<<<grid, block, dynamic_shared, stream>>>(arguments) is simt_launch(SIMT_KERNEL((kernel)), "kernel",
- * ...)(arguments).
+ * Starts a launch. The rewriter turns kernel<<<grid, block, dynamic_shared, stream>>>(arguments) into
+ * simt_launch(SIMT_KERNEL((kernel)), "kernel", ...)(arguments).
  */
 template <class Find, class Call>
 static inline __attribute__((always_inline)) auto simt_launch(const Find &find, const Call &call, const char *name,
@@ -184,7 +188,7 @@ static inline __attribute__((always_inline)) auto simt_launch(const Find &find, 
 template <class... Parameters>
 simt_launcher(void (*)(Parameters...), simt_configuration) -> simt_launcher<Parameters...>;
 
-/** A parameter list of which nothing is known yet but its types, filled from addresses, first to last. */
+/** Fills a parameter list from addresses, first to last; only the types of the parameters are known. */
 static inline void simt_fill(simt_parameters<> *, void **)
 {
 }
@@ -210,8 +214,8 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(v
 }
 
 /*
- * The kernel by its own type: that is where the parameters' types come from. The rewriter takes casts to a void pointer
- * away.
+ * Launch a kernel that is given by its own type, which provides the parameters' types. The rewriter removes casts to a
+ * void pointer.
  */
 template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid,
@@ -280,10 +284,7 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(cons
     return configuration.launch<Parameters...>(kernel, (Parameters)arguments...);
 }
 
-/*
- * --- what else takes a kernel or a variable by its own type
- * -----------------------------------------------------------
- */
+/* --- other functions that take a kernel or a variable by its own type --------------------------------------------- */
 
 template <class... Parameters>
 static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(Parameters...),
@@ -305,8 +306,8 @@ static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *byte
     return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks, block_size);
 }
 /**
- * The block size that fills a processor best, the largest of several; `shared_of` says how much a block of some size
- * takes.
+ * Returns the block size with the most resident threads per processor, the largest of several; `shared_of` returns the
+ * dynamic shared memory of a block of some size.
  */
 template <class Kernel, class Shared>
 static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, Kernel kernel,
@@ -396,7 +397,7 @@ static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_
 {
     return cudaGraphInstantiate(exec, graph, 0);
 }
-/* As CUDA 11 had it. */
+/* The signature of CUDA 11. */
 static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *, char *,
                                                size_t)
 {

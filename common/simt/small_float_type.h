@@ -1,11 +1,11 @@
 /**
  * @file small_float_type.h
- * @brief The 16-bit number types of CUDA, and pairs of them, given how their bits convert: for cuda_fp16.h and
- * cuda_bf16.h.
+ * @brief CUDA's 16-bit number types, and pairs of them, as templates over the conversion of their bits. cuda_fp16.h and
+ *        cuda_bf16.h define the types with them.
  *
- * Sums, differences, products and quotients are float's, rounded once more: float has more than twice the digits, so
- * they come out as if rounded once. What double does not hold exactly is made odd (see simt_odd), for the same end. No
- * function has a branch, and all are inlined.
+ * Sums, differences, products and quotients are computed in float and rounded once more. Float has more than twice the
+ * digits, so that the result is as if rounded once. A double that is not exact is rounded to odd (see simt_odd), for
+ * the same reason. No function has a branch, and all are inlined.
  */
 #ifndef SIMT_SMALL_FLOAT_TYPE_H
 #define SIMT_SMALL_FLOAT_TYPE_H
@@ -21,7 +21,7 @@
 
 enum simt_rounding { SIMT_NEAREST, SIMT_TO_ZERO, SIMT_DOWN, SIMT_UP };
 
-/** `yes` if the condition holds, without a branch. */
+/** Returns `yes` if the condition holds, otherwise `no`, without a branch. */
 template <class Integer>
 SIMT_INLINE Integer simt_select(bool condition, Integer yes, Integer no)
 {
@@ -29,8 +29,8 @@ SIMT_INLINE Integer simt_select(bool condition, Integer yes, Integer no)
 }
 
 /**
- * The bits of the number that a mode rounds to, given the nearest one and whether the exact value lies above or below
- * that: the nearest or a neighbour. The nearest has the exact value's sign, also if it is 0.
+ * Returns the bits of the number that a mode rounds to: `nearest` or a neighbour, given whether the exact value lies
+ * above or below `nearest`. `nearest` has the exact value's sign, even if it is 0.
  */
 template <simt_rounding mode, class Bits>
 SIMT_INLINE Bits simt_step(Bits nearest, bool above, bool below)
@@ -43,8 +43,8 @@ SIMT_INLINE Bits simt_step(Bits nearest, bool above, bool below)
 }
 
 /**
- * A double from which rounding goes on as if from the exact value: the next one towards 0, and odd unless that is
- * exact.
+ * Rounds to odd: rounds the exact value towards 0, and sets the last bit unless `nearest` is exact. A later rounding to
+ * fewer digits gives the same number as rounding the exact value.
  */
 SIMT_INLINE double simt_odd(double nearest, bool above, bool below)
 {
@@ -68,7 +68,7 @@ SIMT_INLINE double simt_integer_odd(Integer value)
     return simt_odd(nearest, (long double)value > nearest, (long double)value < nearest);
 }
 
-/** Of a double that is an integer or a NaN. Out of range is the nearest that there is. */
+/** Converts a double that is an integer or a NaN; a value out of range becomes the nearest integer that exists. */
 template <class Integer>
 SIMT_INLINE Integer simt_to_integer(double rounded, Integer nan)
 {
@@ -88,7 +88,7 @@ SIMT_INLINE Integer simt_to_integer(double rounded, Integer nan)
 
 // clang-format off
 
-/** A number of 16 bits. `format` has to_float(bits), from_float(value) and INFINITE, the bits of infinity. */
+/** A 16-bit number. `format` has to_float(bits), from_float(value) and INFINITE, the bits of infinity. */
 template <typename format>
 struct simt_small_float {
     typedef simt_small_float self;
@@ -111,7 +111,7 @@ struct simt_small_float {
         return value;
     }
 
-    /** Of a double that is exact, or odd. */
+    /** Rounds a double that is exact, or was rounded to odd. */
     template <simt_rounding mode>
     static SIMT_METHOD self rounded(double value)
     {
@@ -122,7 +122,7 @@ struct simt_small_float {
 
     SIMT_METHOD uint32_t is_nan() const { return (__x & 0x7fffu) > format::INFINITE; }
 
-    /** An unsigned number that grows with the value, -0 below +0; `nan` for a NaN. */
+    /** Returns an unsigned number that grows with the value, -0 below +0; `nan` for a NaN. */
     SIMT_METHOD uint32_t order(uint32_t nan) const
     {
         return select_bits(is_nan(), nan, __x ^ (0x8000u | (0x7fffu & (0u - (__x >> 15)))));
@@ -161,7 +161,7 @@ struct simt_small_float {
         return from_bits(sum.__x & (0u - ((uint32_t)(sum.__x >> 15 == 0) | sum.is_nan())));
     }
 
-    /** Between 0 and 1; 0 for a NaN. */
+    /** Returns the value clamped to 0 to 1; 0 for a NaN. */
     SIMT_METHOD self saturated() const
     {
         const self one = 1;
@@ -180,7 +180,7 @@ struct simt_small_float {
     SIMT_SMALL_FLOAT_OPERATION(div, /)
 #undef SIMT_SMALL_FLOAT_OPERATION
 
-/* Of double, whose error is too small to matter, rounded. */
+/* Defines a function that is computed in double, whose error is too small to matter, and rounded. */
 #define SIMT_SMALL_FLOAT_FUNCTION(name, value) \
     friend SIMT_METHOD self h##name(self a) \
     { \
@@ -205,7 +205,9 @@ struct simt_small_float {
     SIMT_SMALL_FLOAT_FUNCTION(rint, __builtin_rint(x))
 #undef SIMT_SMALL_FLOAT_FUNCTION
 
-    /* As in CUDA, a comparison with a NaN is false, "not equal" too; with u behind its name it is true. */
+    /*
+     * Defines a comparison. As in CUDA, it is false with a NaN, also "not equal"; the form with u is true with a NaN.
+     */
 #define SIMT_SMALL_FLOAT_COMPARISON(name, condition) \
     friend SIMT_METHOD bool __h##name(self a, self b) { return condition; } \
     friend SIMT_METHOD bool __h##name##u(self a, self b) { return (condition) | a.is_nan() | b.is_nan(); }
@@ -222,7 +224,7 @@ struct simt_small_float {
         return ((a.__x & 0x7fffu) == format::INFINITE) * (1 - 2 * (a.__x >> 15));
     }
 
-    /* The number where the other is a NaN; CUDA's NaN where both are. */
+    /* Return the other number if one is a NaN, and CUDA's NaN if both are. */
     friend SIMT_METHOD self __hmax(self a, self b)
     {
         const uint32_t number = select_bits(a.order(0) >= b.order(0), a.__x, b.__x);
@@ -233,7 +235,7 @@ struct simt_small_float {
         const uint32_t number = select_bits(a.order(0x10000u) <= b.order(0x10000u), a.__x, b.__x);
         return from_bits(select_bits(a.is_nan() & b.is_nan(), 0x7fffu, number));
     }
-    /* CUDA's NaN where one is a NaN. */
+    /* Return CUDA's NaN if one is a NaN. */
     friend SIMT_METHOD self __hmax_nan(self a, self b)
     {
         return from_bits(select_bits(a.is_nan() | b.is_nan(), 0x7fffu, __hmax(a, b).__x));
@@ -248,7 +250,7 @@ struct simt_small_float {
  * --- two numbers ----------------------------------------------------------------------------------------------------
  */
 
-/** Two of them in one 4-byte access. */
+/** A pair of 16-bit numbers, copied by one 4-byte access. */
 template <typename format>
 struct __attribute__((aligned(4))) simt_small_float2 {
     typedef simt_small_float2 self;
@@ -279,7 +281,7 @@ struct __attribute__((aligned(4))) simt_small_float2 {
     friend SIMT_METHOD self &operator++(self &a) { return a = a + self(1, 1); }
     friend SIMT_METHOD self &operator--(self &a) { return a = a - self(1, 1); }
 
-/* What is done to both, named as CUDA names it and as it is named for one. */
+/* Defines a function of pairs: `name` is its name in CUDA, and `one` the function of one number. */
 #define SIMT_BOTH(name, one) friend SIMT_METHOD self name(self a) { return self(one(a.x), one(a.y)); }
 #define SIMT_BOTH_OF_TWO(name, one) \
     friend SIMT_METHOD self name(self a, self b) { return self(one(a.x, b.x), one(a.y, b.y)); }
@@ -365,7 +367,7 @@ struct __attribute__((aligned(4))) simt_small_float2 {
  * --- names ----------------------------------------------------------------------------------------------------------
  */
 
-/** The conversions of `type`, which CUDA's functions call `name`, in one mode. */
+/** Defines the conversions of `type`, which CUDA's functions call `name`, in one rounding mode. */
 #define SIMT_SMALL_FLOAT_CONVERSIONS(name, type, suffix, mode, round) \
     SIMT_INLINE type __float2##name##_##suffix(float value) { return type::rounded<mode>(value); } \
     SIMT_SMALL_FLOAT_INTEGERS(name, type, int, int, suffix, mode, round) \
@@ -385,7 +387,7 @@ struct __attribute__((aligned(4))) simt_small_float2 {
                                         (integer)(sizeof(integer) == 8 ? 1ull << 63 : 0)); \
     }
 
-/** The functions of `type` and of pairs of it, which CUDA's functions call `name` and `pair_name`. */
+/** Defines the functions of `type` and of pairs of it, which CUDA's functions call `name` and `pair_name`. */
 #define SIMT_SMALL_FLOAT_FUNCTIONS(name, type, pair_name, pair) \
     SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rn, SIMT_NEAREST, rint) \
     SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rz, SIMT_TO_ZERO, trunc) \

@@ -2,10 +2,10 @@
  * @file vector_types.h
  * @brief CUDA's short vectors, char1 to double4, with CUDA's alignment, and their make_ functions.
  *
- * In C++ a copy makes the accesses a GPU makes: one for a vector of up to 16 bytes, two for one of 32, and one for each
- * component of the vectors of three, whose alignment allows no more. A compiler splits its own copies, and the counters
- * would count that. The default constructor is trivial: no vector is initialised unasked, and shared memory may hold
- * them.
+ * In C++ a copy makes the same accesses as on a GPU: one for a vector of up to 16 bytes, two for a vector of 32 bytes,
+ * and one for each component of the vectors of three, whose alignment allows no more. A compiler would split its own
+ * copies, which would change the counters. The default constructor is trivial: vectors are not initialised implicitly,
+ * and shared memory may hold them.
  *
  * C sees plain structures of the same layout. None may be passed by value between C and C++, which passes these by
  * reference.
@@ -18,7 +18,7 @@
 
 #ifdef __cplusplus
 
-/** What one load or store moves, given the alignment: it may alias anything. */
+/** Type of one load or store for an alignment; it may alias anything. */
 template <int alignment>
 struct simt_access;
 template <>
@@ -60,7 +60,7 @@ SIMT_INLINE void simt_copy(vector *to, const vector *from)
 /* clang-format takes a structure in a macro for a function. */
 // clang-format off
 
-/** What every vector of two or more has in common; the constructor from its components ends it. */
+/** Members common to every vector of two or more components; the constructor from the components follows. */
 #define SIMT_COPIED_WHOLE(vector) \
     vector() = default; \
     SIMT_METHOD vector(const vector &other) { simt_copy(this, &other); } \
@@ -83,8 +83,8 @@ SIMT_INLINE void simt_copy(vector *to, const vector *from)
 #endif
 
 /**
- * Defines name1 to name4 and make_name1 to make_name4; name2 and name4 are aligned as told, the others as a component
- * is.
+ * Defines name1 to name4 and make_name1 to make_name4. name2 and name4 have the alignments given, the others that of a
+ * component.
  */
 #define SIMT_VECTORS(name, component, align2, align4) \
     typedef struct name##1 { component x; } name##1; \

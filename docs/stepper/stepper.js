@@ -1,20 +1,20 @@
 /*
- * Plays what the warps of a block did. The page holds the trace as the program wrote it, compressed, the arrays that it
- * writes, the steps as text and the source; this file adds the controls, the lanes, the memory and the barriers. No
- * library, nothing is fetched.
+ * Plays a run of the warps of a block, on the pages of stepper_pages.py. A page holds the program's trace, compressed,
+ * the arrays that the kernel writes, the steps as text and the source; this file adds the controls, the lanes, the
+ * memory and the barriers. It needs no library and fetches nothing.
  */
 'use strict';
 
 (function () {
     const LANES = 32;
-    const CELL = 40, LEFT = 66; /* px: a lane's column, and where the first begins */
-    const CHARACTER = 8; /* px: what a character of a lane's cell takes, about */
+    const CELL = 40, LEFT = 66; /* px: the width of a lane's column, and the left edge of the first */
+    const CHARACTER = 8; /* px: the approximate width of a character in a lane's cell */
     const SHUFFLE = 'shuffle', VOTE = 'vote', WARP_BARRIER = 'warp_barrier', BLOCK_BARRIER = 'block_barrier',
         ATOMIC = 'atomic',
           RETURN = 'return', MMA = 'mma', MATRIX_MEMORY = 'matrix_memory', COPY_TO = 'copy_to',
           BULK_COPY = 'bulk_copy', MBARRIER = 'mbarrier',
           LOADS = ['shared_load', 'global_load', 'copy_from'];
-    const NUMBER_OF = {init: 'arrivals', arrive_expect: 'announced', wait: 'parity'}; /* of an mbarrier's operation */
+    const NUMBER_OF = {init: 'arrivals', arrive_expect: 'announced', wait: 'parity'}; /* column of an mbarrier event */
     const UNDER_WAY = '\u2026'; /* in place of a value that a copy has not brought yet */
     const SHARED = -2; /* a region's space; else the number of its allocation */
     const SVG = 'http://www.w3.org/2000/svg';
@@ -47,7 +47,7 @@
         return new Response(stream).json();
     }
 
-    /* Four digits that count, of two equally near numbers the even one, as C's %.4g. */
+    /* Formats a number with four significant digits, ties to even, as C's %.4g. */
     function fourDigits(value) {
         const tie = /^(-?\d\.\d\d[02468])50*e(.*)$/.exec(value.toExponential(20));
         const [digits, exponent] = tie ? tie.slice(1) : value.toExponential(3).split('e');
@@ -57,8 +57,8 @@
         return String(Number(digits + 'e' + exponent));
     }
 
-    /* A word of a value as what it is most likely to be: a float of a usual size, infinity, or a whole number. The
-       trace does not know types; small whole numbers have no exponent bits and floats of a usual size have. */
+    /* Formats a word of a value as its most likely type: a float of a usual size, infinity, or a whole number. The
+       trace does not contain types; small whole numbers have no exponent bits and floats of a usual size have. */
     function wordText(value, word) {
         const digits = value.slice(2), end = digits.length - 8 * word, view = new DataView(new ArrayBuffer(4));
 
@@ -70,7 +70,7 @@
         return size >= 1e-9 && size < 1e9 ? fourDigits(float) : String(view.getInt32(0));
     }
 
-    /* What a word of a value has of two bf16, the lower first. */
+    /* Formats a word of a value as its bf16 elements, the lower first. */
     function halvesText(value, word, bytes) {
         const digits = value.slice(2).padStart(8 * word + 8, '0'), view = new DataView(new ArrayBuffer(4));
         const bits = parseInt(digits.slice(digits.length - 8 * word - 8, digits.length - 8 * word), 16);
@@ -88,16 +88,16 @@
         return (event.lanes / 2 ** lane & 1) === 1;
     }
 
-    /* Which cells of the regions have these words of shared memory: the region, the first of its cells and behind which
-       they end. */
+    /* Returns the cells of the regions that have these words of shared memory: for each region its number, the first
+       cell and the end, exclusive. */
     function copiedCells(word, count, regions) {
         return regions.map(([space, , first, cells], region) =>
             [region, Math.max(0, word - first), space === SHARED ? Math.min(cells, word + count - first) : 0])
             .filter(([, first, end]) => first < end);
     }
 
-    /* An event of the trace as the page shows it: columns have an element for each of the 32 lanes, null for those that
-       take no part; values are texts. */
+    /* Converts an event of the trace for the page: columns have an element for each of the 32 lanes, null for inactive
+       lanes; values are texts. */
     function readEvent(event, trace, files, regions, dtype) {
         const {kind, warp, line = 0, lanes} = event;
         const shown = {kind, warp, file: files.indexOf(event.file || trace.source), line, lanes};
@@ -150,8 +150,8 @@
         return shown;
     }
 
-    /* What each lane has of the 8x8 matrices whose rows a warp has read for ldmatrix, 8 lanes a matrix: of row lane / 4
-       the word lane % 4. A row of texts for each matrix. */
+    /* Returns each lane's part of the 8x8 matrices whose rows a warp has read for ldmatrix, 8 lanes a matrix: of row
+       lane / 4 the word lane % 4. A row of texts for each matrix. */
     function fragments(load) {
         const matrices = load.words[0].filter(text => text !== null).length / 8;
 
@@ -159,7 +159,7 @@
             load.words[lane % 4][8 * matrix + Math.floor(lane / 4)]));
     }
 
-    /* Of a block barrier, which every warp has in the trace, only the first is shown; barriers are counted from 1. */
+    /* Converts all events. A block barrier, which the trace has for each warp, is shown once; the first is number 1. */
     function readEvents(trace, files, regions, dtype) {
         const events = [];
         let barriers = 0;
@@ -180,7 +180,7 @@
         return events;
     }
 
-    /* A word's text when one of its two bf16 is written. */
+    /* Returns a word's text after one of its two bf16 elements is written. */
     function withHalf(text, half, written) {
         const halves = text && text.includes(' ') ? text.split(' ') : ['?', '?'];
 
@@ -188,7 +188,7 @@
         return halves.join(' ');
     }
 
-    /* Events `first` to `last` write to what the words of every region hold; null: not written yet. */
+    /* Applies the writes of events `first` to `last` to the words of all regions; null: not written yet. */
     function write(data, memory, first, last) {
         for (let i = first; i <= last; i++) {
             const event = data.events[i];
@@ -206,7 +206,7 @@
 
                     if (at >= memory[region].length)
                         return;
-                    /* An atomic says what was there before. Those of this course count: one more is there now. */
+                    /* An atomic's value is the old one. The course's atomics count, so the new value is one more. */
                     if (event.kind === ATOMIC)
                         memory[region][at] = /^-?\d+$/.test(word[lane]) ? String(Number(word[lane]) + 1) : '?';
                     else
@@ -217,8 +217,8 @@
         }
     }
 
-    /* A value for a lane's cell: .589 for 0.589, 1.2e-5 for 1.234e-05; a word as it is. The whole is in the cell's
-       title. */
+    /* Shortens a value for a lane's cell: .589 for 0.589, 1.2e-5 for 1.234e-05; a word as it is. The cell's title has
+       the full value. */
     function short(text) {
         const shorter = text.replace(/^(-?)0\./, '$1.');
 
@@ -227,7 +227,7 @@
         return Number(text).toPrecision(2).replace(/e([+-])0*/, 'e$1').replace('e+', 'e');
     }
 
-    /* The rows of values that an event has in the lanes: one for each word, or for each of a word's two elements. */
+    /* Returns the rows of an event's values in the lanes: one for each word, or for each of a word's two elements. */
     function rowsOf(event) {
         return (event.fragments || event.words || []).flatMap(row => {
             const half = i => row.map(text => text && text.includes(' ') ? text.split(' ')[i] : text);
@@ -251,16 +251,16 @@
         this.warp = 0;
         this.position = 0; /* steps that are done */
         this.timer = null;
-        this.words = regions.map(region => new Array(region[3]).fill(null)); /* what memory holds */
-        this.written = -1; /* the last event that has written there */
-        this.parts = new Map(); /* of a box that scrolls, what is to be seen in it */
+        this.words = regions.map(region => new Array(region[3]).fill(null)); /* the contents of memory */
+        this.written = -1; /* the last event whose writes are in the words */
+        this.parts = new Map(); /* for each box that scrolls, the part that must be visible */
         this.marked = []; /* cells that the last step reads or writes */
         this.height = 50 + 24 * Math.max(3, ...this.data.events.map(event => rowsOf(event).length));
         this.build();
         this.chooseWarp(0);
     }
 
-    /* The steps of the chosen warp, as indices of events; the last step is the end, when all warps are done. */
+    /* Chooses a warp. Its steps are indices of events; the last step is the end, when all warps are done. */
     Stepper.prototype.chooseWarp = function (warp) {
         const at = this.position === 0 ? -1 : this.steps[this.position - 1];
         const last = this.data.events.length - 1;
@@ -304,7 +304,7 @@
         this.show();
     };
 
-    /* --- what does not change --- */
+    /* --- parts that are built once --- */
 
     Stepper.prototype.button = function (text, label, action) {
         const button = element('button', {type: 'button', 'aria-label': label, title: label}, text);
@@ -384,7 +384,7 @@
         });
     };
 
-    /* How many characters the longest text of a region ever has. */
+    /* Returns the number of characters of the longest text that a region ever has. */
     Stepper.prototype.longest = function (region) {
         const texts = this.data.events.flatMap(
             event => event.words && event.region.includes(region) ? event.words.flat() : []);
@@ -408,7 +408,7 @@
         event.preventDefault();
     };
 
-    /* --- what changes with a step --- */
+    /* --- parts that change with a step --- */
 
     Stepper.prototype.show = function () {
         const at = this.position === 0 ? -1 : this.steps[this.position - 1];
@@ -431,7 +431,7 @@
         this.showSource(event);
     };
 
-    /* One row of cells. */
+    /* Draws one row of cells. */
     Stepper.prototype.drawRow = function (y, label, texts, strong) {
         this.lanes.append(drawn('text', {x: 4, y: y + 16, class: 'label'}, label));
         for (let lane = 0; lane < LANES; lane++) {
@@ -509,7 +509,7 @@
         }
     };
 
-    /* Which of the 16x8 sums of an mma each lane has, or what it has of the matrices that ldmatrix loads. */
+    /* Shows the 16x8 sums of an mma that each lane holds, or its part of the matrices that ldmatrix loads. */
     Stepper.prototype.showMatrices = function (event) {
         const each = text => Array.from({length: LANES}, (_, lane) => takesPart(event, lane) ? text(lane) : null);
         const row = lane => Math.floor(lane / 4), column = lane => 2 * (lane % 4);
@@ -524,7 +524,7 @@
         }
     };
 
-    /* Where each warp is once event number `at` is done. */
+    /* Returns the state of each warp after event number `at`. */
     Stepper.prototype.warpStates = function (at) {
         const events = this.data.events;
         const states = [];
@@ -629,7 +629,7 @@
         this.scrollSoon(pre, line);
     };
 
-    /* Brings a part into view inside its own box, with the next picture: where it lies is known then at no cost. */
+    /* Scrolls a part into view inside its own box, in the next frame, when its position is known at no cost. */
     Stepper.prototype.scrollSoon = function (box, part) {
         if (this.parts.size === 0)
             requestAnimationFrame(() => {
@@ -639,7 +639,7 @@
         this.parts.set(box, part);
     };
 
-    /* The page stays where it is. */
+    /* Scrolls a box, not the page, so that a part of it is visible. */
     function scrollInside(part, box) {
         if (!part)
             return;

@@ -1,13 +1,13 @@
 /*
- * What the site does for its reader: it remembers which chapters were read and which exercises were solved, in this
- * browser only, prints a page light and with its folded answers unfolded, and lets long commands go on in the next
+ * The site's functions for its reader: remembers, in this browser only, which chapters were read and which exercises
+ * were solved, prints a page light and with its folded answers unfolded, and lets long commands continue in the next
  * line.
  */
 'use strict';
 
 (function () {
-    const MAX_PLAIN_CODE = 34; /* characters that fit a line of a phone */
-    const PREFIX = 'moe-routing:'; /* of the keys in the browser's storage; behind it the name of a page */
+    const MAX_PLAIN_CODE = 34; /* characters that fit into a line on a phone */
+    const PREFIX = 'moe-routing:'; /* of the keys in the browser's storage; the name of a page follows */
     const KINDS = [[/^(chapter_\d+[a-z]?|primer(_together|_machine)?)$/, 'read', 'I have read this page'],
                    [/^exercise_\d\d[a-z]?_\w+$/, 'solved', 'I have solved this exercise']];
 
@@ -17,7 +17,7 @@
 
     /* --- progress --- */
 
-    /* Where progress is kept; null where the browser keeps nothing. */
+    /* Returns the storage of the reader's progress; null if the browser stores nothing. */
     function openStorage() {
         try {
             localStorage.setItem(PREFIX, '');
@@ -40,7 +40,7 @@
         return Object.keys(storage).filter(key => key.startsWith(start)).length;
     }
 
-    /* What is to be said behind a link to a page. */
+    /* Returns the words behind a link to a page: whether it is read or solved, and how many of its exercises are. */
     function words(page) {
         const kind = KINDS.find(([pattern]) => pattern.test(page));
         const said = kind && isDone(page) ? [kind[1]] : [];
@@ -64,7 +64,7 @@
         });
     }
 
-    /* The box to tick at the foot of a chapter or an exercise. */
+    /* Adds the box to tick at the foot of a chapter or an exercise. */
     function addBox(page, [, , text]) {
         const label = document.createElement('label'), box = document.createElement('input');
         const ways = document.querySelectorAll('.contents .way');
@@ -98,8 +98,8 @@
 
     /* --- commands --- */
 
-    /* A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer than
-       a line of a phone is a command, which begins where the text stands and goes on below. */
+    /* A line may end after a hyphen, but not within an option: --trace would become -- and trace. Code that is longer
+       than a line on a phone is a command, which begins within the text and continues below. */
     document.querySelectorAll('.textblock p code, .textblock li code, .textblock td code').forEach(code => {
         const pieces = code.textContent.split(/( --?[A-Za-z]\S*)/);
 

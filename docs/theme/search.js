@@ -1,13 +1,13 @@
 /*
- * The search of the site. It works without a server, from a file too: search_data.js holds all sections' text, and lunr
- * makes its index of them here, when the search is first used. Keys: / goes to the field, arrows choose, Enter opens,
+ * The site's search. It works without a server, also from a file: search_data.js holds the text of all sections, and
+ * lunr makes its index here, when the search is first used. Keys: / goes to the field, arrows choose, Enter opens,
  * Escape closes.
  */
 'use strict';
 
 (function () {
     const MAX_RESULTS = 20;
-    const EXCERPT = 150, BEFORE = 50; /* characters of an excerpt, and how many of them before what was found */
+    const EXCERPT = 150, BEFORE = 50; /* characters of an excerpt, and of its part before the found word */
     const box = document.getElementById('MSearchBox');
     const field = document.getElementById('search-field');
     const list = document.getElementById('search-results');
@@ -27,8 +27,8 @@
 
     /* --- the index --- */
 
-    /* A name as it stands, and its parts: __shfl_xor_sync is found by shfl, shfl_xor and sync, too. A word is also its
-       stem: predication and predicated both become predic. */
+    /* Returns a name and its parts, so that shfl, shfl_xor and sync also find __shfl_xor_sync; and a word's stem:
+       predication and predicated both become predic. */
     function forms(token) {
         const text = token.toString();
         const parts = text.split('_').filter(part => part);
@@ -63,8 +63,8 @@
         return loading;
     }
 
-    /* The sections that have all words, the last of which may be only begun: those of the course's pages, first a
-       section of just this name, then the best; then those of the pages about source files. */
+    /* Returns the sections that have all words, the last of which may be incomplete: first the sections of the course's
+       pages, of which a section of just this name is first, then the sections of the pages about source files. */
     function find(text) {
         const words = text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(word => word);
         const stems = words.map(word => lunr.stemmer(new lunr.Token(word, {})).toString());
@@ -82,12 +82,12 @@
         const isCourse = ({ref}) => searchData.pages[searchData.sections[ref][0]][2] >= 1;
         const isNamed = ({ref}) => searchData.sections[ref][1].toLowerCase() === text.trim().toLowerCase();
         const rank = result => 2 * isCourse(result) + (isCourse(result) && isNamed(result));
-        const all = found.sort((a, b) => rank(b) - rank(a)); /* a stable sort: else as lunr has them */
+        const all = found.sort((a, b) => rank(b) - rank(a)); /* the sort is stable: otherwise lunr's order */
 
         return {words: [...words, ...stems], results: all.slice(0, MAX_RESULTS)};
     }
 
-    /* --- what is shown --- */
+    /* --- the results --- */
 
     function marked(text, words) {
         const out = document.createElement('span');
@@ -141,7 +141,7 @@
             choose(-1);
     }
 
-    /* Chooses an entry; a number outside the list is none. */
+    /* Chooses an entry; a number outside the list chooses none. */
     function choose(number) {
         chosen = number;
         [...list.children].forEach((entry, i) => entry.setAttribute('aria-selected', String(i === chosen)));

@@ -1,4 +1,4 @@
-"""Draws the figures of chapters 14a and 14b. Data come from choices.py and from kernel_steps.py."""
+"""Draws the figures of chapters 14a and 14b for figures.py, from data of choices.py and kernel_steps.py."""
 from figure_style import boxes, canvas, cell, lines, write
 
 
@@ -29,7 +29,7 @@ def draw_bit_table(data, title):
 
 
 def _draw_set(ax, x, y, rows, num_rows, data):
-    """One set of rows: each with its written bit and its counts, or zeros."""
+    """Draws one set of rows: each with its written bit and its counts; zeros where a row is not written."""
     for block in range(num_rows):
         here = rows[block] if block < len(rows) else None
         write(ax, x, y + 28 * block + 18, f"row {block}")

@@ -1,4 +1,5 @@
-"""What the gate chooses and how align lines it up: the data of the figures drawn from arrays that programs write."""
+"""Data of the figures drawn from arrays that programs write: the gate's choices and align's list. Used by figures.py
+and values.py."""
 import ast
 import collections
 import functools
@@ -16,8 +17,8 @@ FORMATS = {"<i4": "i", "<i8": "q", "<f4": "f"}
 
 
 def read_array(path):
-    """The shape and the elements, in order, of a .npy file of i32, i64 or f32. ValueError, in one line, if it is
-    none."""
+    """Returns the shape and the elements, in order, of a .npy file of i32, i64 or f32. Raises ValueError, with one
+    line, if the file is not such an array."""
     try:
         content = pathlib.Path(path).read_bytes()
         start = 10 + struct.unpack("<H", content[8:10])[0]
@@ -31,7 +32,8 @@ def read_array(path):
 
 
 def _rows(path, columns, kind):
-    """The rows of an array [n, columns], or the single one of [columns], of whole numbers (int) or floats."""
+    """Returns the rows of an array [n, columns], or the single row of an array [columns], of whole numbers (int) or
+    floats."""
     shape, elements = read_array(path)
     if shape[-1:] != (columns,) or len(shape) > 2 or not elements or not isinstance(elements[0], kind):
         raise ValueError(f"{path}: it must be {'f32' if kind is float else 'i32'}, {columns} in a row")
@@ -39,7 +41,7 @@ def _rows(path, columns, kind):
 
 
 def _read_words():
-    """The words that the rows of the router's data are of."""
+    """Returns the words of the router's data, one for each row."""
     words = json.loads((ROUTER / "tokens.json").read_text())
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise ValueError(f"{ROUTER}/tokens.json: it must be a list of words")
@@ -51,15 +53,16 @@ def _scores(logits):
 
 
 def _groups(scores, bias):
-    """A token's choices, for each group its two best choices, the better one first, and the groups that stay."""
+    """Returns a token's choices, for each group its two best choices, the better one first, and the groups that
+    stay."""
     choice = [value + of_expert for value, of_expert in zip(scores, bias)]
     best = [sorted(choice[first:first + GROUP], reverse=True)[:2] for first in range(0, NUM_EXPERTS, GROUP)]
     return choice, best, sorted(range(len(best)), key=lambda group: -sum(best[group]))[:KEPT]
 
 
 def _bounded(logits, bias):
-    """A token's choices, for each group its two best choices, the groups that stay, in ascending order, chapter 13a's
-    bound, and the experts that pass it, in ascending order."""
+    """Returns a token's choices, for each group its two best choices, the groups that stay, in ascending order, chapter
+    13a's bound, and the experts that pass it, in ascending order."""
     choice, best, stay = _groups(_scores(logits), bias)
     bound = min(best[group][1] for group in stay)
     return choice, best, sorted(stay), bound, [expert for expert in range(NUM_EXPERTS)
@@ -68,15 +71,15 @@ def _bounded(logits, bias):
 
 @functools.lru_cache(maxsize=None)
 def candidates():
-    """How many experts of a token of the router's data pass chapter 13a's bound, of all tokens in ascending order: the
-    bound is the worst of the second best choices in the groups that stay."""
+    """Returns the number of experts that pass chapter 13a's bound for each token of the router's data, in ascending
+    order. The bound is the lowest of the second-best choices of the groups that stay."""
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
     return sorted(len(_bounded(row, bias[0])[-1]) for row in logits)
 
 
 def flow(directory):
-    """The last token of a gate's answer, with what each step made of it, calculated once more: the answer must be
-    the same."""
+    """Returns the last token of a gate's answer with the result of each step, calculated again from the router's data.
+    Raises ValueError if the answer differs."""
     ids, weights = (_rows(pathlib.Path(directory) / f"{name}.npy", TOPK, kind)
                     for name, kind in (("topk_ids", int), ("topk_weights", float)))
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
@@ -103,8 +106,9 @@ def flow(directory):
 
 
 def bounded_tokens(directory):
-    """The tokens of a gate's answer as chapters 13a to 13c choose: the groups that stay and their second bests, the
-    bound, the candidates in ascending order and their slots. ValueError if the answer has other ids."""
+    """Returns the tokens of a gate's answer as chapters 13a to 13c choose: the groups that stay and their second-best
+    experts, the bound, the candidates in ascending order and their slots. Raises ValueError if the answer has other
+    ids."""
     ids = _rows(pathlib.Path(directory) / "topk_ids.npy", TOPK, int)
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
     tokens = []
@@ -121,14 +125,14 @@ def bounded_tokens(directory):
 
 
 def bounded_token(directory, row):
-    """One of bounded_tokens, and how many candidates it has."""
+    """Returns one entry of bounded_tokens(), with its row and the number of its candidates."""
     token = bounded_tokens(directory)[row]
     return {**token, "row": row, "num_candidates": len(token["candidates"])}
 
 
 def lanes(directory):
-    """The tokens of chapter 13b's first warp: for each of a token's lanes, how many candidates it has and where they
-    end in the list."""
+    """Returns the tokens of chapter 13b's first warp: for each of a token's lanes, the number of its candidates and the
+    position in the list at which they end."""
     tokens = bounded_tokens(directory)
     for token in tokens:
         groups = [expert // GROUP for expert in token["candidates"]]
@@ -138,8 +142,8 @@ def lanes(directory):
 
 
 def mask(directory, row, group):
-    """What the lane of a group that stays makes of its choices in chapter 13c: the sign bit of each choice minus the
-    bound, the halves of the mask after 1, 2, 4, 8 and 16 steps, and the ids that it lists."""
+    """Returns the values from which the lane of a group that stays makes its mask in chapter 13c: the sign bit of each
+    choice minus the bound, the halves of the mask after 1, 2, 4, 8 and 16 steps, and the ids that the lane lists."""
     token, first = bounded_tokens(directory)[row], group * GROUP
     if group not in token["stay"]:
         raise ValueError(f"{directory}: group {group} of row {row} does not stay")
@@ -154,7 +158,7 @@ def mask(directory, row, group):
 
 
 def blocks(directory):
-    """Align's arrays, and the expert at each position of topk_ids, as the block that holds the position says."""
+    """Returns align's arrays, and for each position of topk_ids the expert of the block that holds the position."""
     names = ("sorted_token_ids", "expert_ids", "num_tokens_post_padded")
     sorted_ids, expert_ids, (padded, *_) = (read_array(pathlib.Path(directory) / f"{name}.npy")[1] for name in names)
     numel, block_size = max(sorted_ids), len(sorted_ids) // len(expert_ids)
@@ -168,8 +172,9 @@ def blocks(directory):
 
 
 def bit_table(directory):
-    """Align's arrays as chapter 14a finds them: for each expert its ids' bits, its group's first slot and, for each
-    position, the rank, which is the number of lower bits. ValueError if that is not the slot of the array."""
+    """Returns align's arrays as chapter 14a computes them: for each expert its ids' bits, its group's first slot and,
+    for each position, the rank, which is the number of lower bits. Raises ValueError if the array has the position in
+    another slot."""
     data = blocks(directory)
     experts, size, begin, rows = data["experts"], data["block_size"], 0, []
     for expert in range(max(experts) + 1):
@@ -184,8 +189,8 @@ def bit_table(directory):
 
 
 def published_rows(directory, part, later):
-    """The rows of counts that chapter 14b's blocks publish for these ids, `part` a block, and those of a launch after
-    it for the first `later` ids."""
+    """Returns the rows of counts that chapter 14b's blocks publish for these ids, `part` ids a block, and the rows of a
+    later launch with the first `later` ids."""
     experts = blocks(directory)["experts"]
     launches = [[[ids[at:at + part].count(expert) for expert in range(max(experts) + 1)]
                  for at in range(0, len(ids), part)] for ids in (experts, experts[:later])]
@@ -193,8 +198,8 @@ def published_rows(directory, part, later):
 
 
 def load(directory):
-    """How many choices each expert gets in a gate's answer, the busiest first, and the words that those get most
-    often."""
+    """Returns the number of choices that each expert gets in a gate's answer, the busiest expert first, and the words
+    that the busiest experts get most often."""
     shape, ids = read_array(pathlib.Path(directory) / "topk_ids.npy")
     if len(shape) != 2 or not ids or not isinstance(ids[0], int):
         raise ValueError(f"{directory}/topk_ids.npy: it must be [tokens, topk] of i32")
@@ -215,8 +220,8 @@ def load(directory):
 
 
 def words(directory):
-    """The words that blocks publish in chapter 15, made from the ids of the answer, and of the expert that most tokens
-    chose: each block's position and slot, and how many earlier tokens chose it."""
+    """Returns the words that blocks publish in chapter 15, made from the ids of the answer. For the expert that most
+    tokens chose, each block has its position, its slot and the number of earlier tokens that chose the expert."""
     folder = pathlib.Path(directory)
     (num_tokens, topk), ids = read_array(folder / "topk_ids.npy")
     slots = read_array(folder / "sorted_token_ids.npy")[1]

@@ -1,6 +1,6 @@
-"""Counters: what they are called, what the simulator and Nsight Compute counted, tables of that in Markdown.
+"""Counters: their labels, the counts of the simulator and of Nsight Compute, and tables of these in Markdown.
 
-What a table is of is said in words, as in its marker: "03 04"; "per token, 03 04"; "of align_kernel, 07 08";
+A table is requested in words, as in its marker: "03 04"; "per token, 03 04"; "of align_kernel, 07 08";
 "by num_experts, 08_e32 08_e128"; "06:fill_kernel 06:sort_kernel"; "03 machine:03".
 """
 import functools
@@ -20,23 +20,23 @@ GPU_ONLY = {"branches": "branch instructions", "instructions": "instructions run
             "thread_instructions": "instructions run by a lane"}
 OTHERWISE_ON_GPU = ("block_barriers", "warp_barriers")  # counted in another unit
 NEVER_PER_TOKEN = ("launches",)
-MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}"  # what 08_e32 runs with
+MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}"  # the arguments of 08_e32
 
 
 @functools.lru_cache(maxsize=None)
 def names():
-    """What tables call the simulator's counters, by name, in the order of reports."""
+    """Returns the labels of the simulator's counters in tables, by name, in the order of reports."""
     return dict(re.findall(r'^(?:RARE_)?COUNTER\((\w+), "([^"]*)", "[^"]*"\)$', COUNTER_LIST.read_text(), re.M))
 
 
 @functools.lru_cache(maxsize=None)
 def rare():
-    """Those of the simulator's counters that a report leaves out where they are 0."""
+    """Returns the names of the simulator's counters that a report leaves out where they are 0."""
     return frozenset(re.findall(r"^RARE_COUNTER\((\w+)", COUNTER_LIST.read_text(), re.M))
 
 
 def label(name):
-    """What a table calls a counter, a sum of two or one that only a GPU has."""
+    """Returns the label in tables of a counter, of a sum of two counters, or of a counter that only a GPU has."""
     labels = {sum_name: parts[0] for sum_name, parts in SUMS.items()} | GPU_ONLY | names()
     if name not in labels:
         raise ValueError(f"'{name}' is no counter")
@@ -44,14 +44,14 @@ def label(name):
 
 
 def format_number(number):
-    """With its thousands apart where it is whole or large, else with the three digits that count."""
+    """Formats a number with thousands separators where it is whole or large, else with three significant digits."""
     whole = number >= 99.95 or number == int(number)
     return f"{int(number + 0.5):,}" if whole else f"{number:#.3g}"
 
 
 def run_of(name):
-    """The program and the arguments of a run: of chapter 08 "08", of its kernel built otherwise "08_plain_tree",
-    and of either, with 32 experts, "08_e32", or with 256 tokens, "08_t256"."""
+    """Returns the program and the arguments of a run. "08" is chapter 08, "08_plain_tree" its kernel built otherwise;
+    either may run with 32 experts, "08_e32", or with 256 tokens, "08_t256"."""
     number, twin, experts, tokens = re.fullmatch(r"(\d\d[a-z]?)(_\w+?)??(?:_e(\d+)|_t(\d+))?", name).groups(default="")
     chapters = results.chapters(number)
     if not chapters:
@@ -60,7 +60,8 @@ def run_of(name):
 
 
 def report(build, name):
-    """What a run's program reports, see run_of(); its result must be verified."""
+    """Returns the report of a run's program, see run_of(). Raises ValueError if the program's result was not
+    verified."""
     program, arguments = run_of(name)
     chapter = results.chapter_of(program)
     made = runs.report(build, program, arguments)
@@ -72,7 +73,7 @@ def report(build, name):
 
 
 def count(report, name, kernel="", per_token=False):
-    """A counter's or a sum's value in a report, in one of its kernels or in all, in all or per token."""
+    """Returns the value of a counter or of a sum in a report: of one kernel or of all kernels, in all or per token."""
     kernels = {entry["name"]: entry["counters"] for entry in report.get("kernels", [])}
     counts = kernels.get(kernel) if kernel else report.get("counters")
     if counts is None:
@@ -89,7 +90,7 @@ def count(report, name, kernel="", per_token=False):
 
 
 def parse(words):
-    """Reads what counters are wanted: .columns, .per_token, and .kernel and .by, which may be ""."""
+    """Parses the words that request counters: .columns, .per_token, and .kernel and .by, which may be ""."""
     *modes, columns = words.split(",")
     request = types.SimpleNamespace(per_token=False, kernel="", by="", columns=[])
     for mode in map(str.strip, modes):
@@ -111,7 +112,7 @@ def parse(words):
 
 
 def parse_row(words):
-    """A row's counter, and what there is to say about it: "shuffles: remark"."""
+    """Parses the words of a row: its counter and its remark, as in "shuffles: remark"."""
     name, _, remark = words.partition(":")
     label(name)
     if "|" in remark:
@@ -120,7 +121,7 @@ def parse_row(words):
 
 
 def _read_column(build, recorded, column):
-    """Adds what is counted, .report, and where it comes from, .run: of a GPU the recorded one."""
+    """Adds the counts, .report, and the run that has them, .run, to a column. A GPU's run is the recorded one."""
     if not column.machine:
         column.run = column.report = report(build, column.name)
         return
@@ -156,7 +157,7 @@ def _cell(request, column, name):
 
 
 def _sources(request, one_run):
-    """Where the simulator's counters come from, and where the GPU's."""
+    """Returns the lines that name the sources of the simulator's counters and of the GPU's."""
     reports = [column.run for column in request.columns if not column.machine]
     machines = [column.run for column in request.columns if column.machine]
     lines = []
@@ -170,7 +171,7 @@ def _sources(request, one_run):
 
 
 def table(request, rows, build, recorded):
-    """The table's lines, a row for each counter and remark, and below it where its figures come from."""
+    """Returns the table's lines, a row for each counter and remark, and below it the sources of its figures."""
     if not rows:
         raise ValueError("counters without rows; <!-- row: shuffles --> is one")
     for column in request.columns:

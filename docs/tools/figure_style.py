@@ -1,9 +1,9 @@
-"""The one look of all figures: colours for a light and a dark page, shapes in pixels, and SVG that follows the reader's
-theme.
+"""The style of all figures: colours for light and dark pages, shapes in pixels, and SVG that follows the reader's
+theme. Used by the modules that draw figures.
 
-Figures are drawn with matplotlib in the colours of the light theme, one unit to a pixel. svg() rewrites what matplotlib
-makes: each look becomes a CSS class, and a media query gives the classes their dark colours. Hues are Okabe and Ito's,
-which people tell apart whatever their sight; text is 12 px or larger.
+Figures are drawn with matplotlib in the colours of the light theme, one unit to a pixel. svg() rewrites matplotlib's
+output: each style becomes a CSS class, and a media query gives the classes their dark colours. Hues are Okabe and
+Ito's, which readers with colour-blindness can distinguish; text is 12 px or larger.
 """
 import html
 import io
@@ -16,13 +16,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-# Each light colour differs from all others: by it svg() finds the dark one.
+# Each light colour is unique, because svg() finds the dark colour by it.
 THEMES = {
     "card": ("#fdfdfb", "#1b2026"), "edge": ("#c9c9c4", "#3f4954"), "grid": ("#e4e4df", "#2e3640"),
     "ink": ("#1a1a1a", "#e3e8ed"), "grey": ("#767676", "#98a3ae"), "pale": ("#b5b5b0", "#627080"),
     "blue": ("#0072b2", "#5ab4f0"), "sky": ("#56b4e9", "#4596d1"), "green": ("#009e73", "#2fc79a"),
     "orange": ("#e69f00", "#f0b63c"), "vermillion": ("#d55e00", "#ff7d4d"), "purple": ("#cc79a7", "#e29cc4"),
-    # Grounds for text: on a light page lighter, on a dark page darker than the colour of the same name.
+    # Backgrounds of text: lighter than the colour of the same name on a light page, darker on a dark page.
     "ground": ("#ffffff", "#12161b"), "light_blue": ("#a5d6f3", "#1c4c6e"), "light_green": ("#8ed8c1", "#0f5441"),
     "light_orange": ("#f6d58c", "#5e4610"), "light_vermillion": ("#f0b48a", "#713813"),
     "rank_0": ("#fefefe", "#13171c"), "rank_1": ("#e3f2fb", "#162735"), "rank_2": ("#c6e6f8", "#18364d"),
@@ -42,7 +42,7 @@ matplotlib.rcParams.update({
 
 
 def canvas(width, height, title=""):
-    """An area of pixels, the origin at its top left, with the figure's title."""
+    """Returns an area of pixels with its origin at the top left and the figure's title."""
     ax = Figure(figsize=(width / 72, height / 72), dpi=72).add_axes([0, 0, 1, 1], xlim=(0, width), ylim=(height, 0))
     ax.axis("off")
     write(ax, 14, 25, title, size=15, bold=True)
@@ -50,14 +50,15 @@ def canvas(width, height, title=""):
 
 
 def plot_area(ax, left, top, right, bottom, **properties):
-    """Axes for a plot in a rectangle of the canvas, below what is drawn on the canvas itself."""
+    """Returns axes for a plot in a rectangle of the canvas, below the shapes drawn on the canvas itself."""
     width, height = ax.get_xlim()[1], ax.get_ylim()[0]
     rectangle = [left / width, 1 - bottom / height, (right - left) / width, (bottom - top) / height]
     return ax.figure.add_axes(rectangle, zorder=-1, **properties)
 
 
 def write(ax, x, y, text, align="left", size=12, bold=False):
-    """A line of text on its base line; align: left, center or right of x."""
+    """Writes a line of text with its base line at y; `align` says whether x is its left end, its centre or its right
+    end."""
     if text != "":
         ax.text(x, y, str(text), ha=align, va="baseline", size=size, weight="bold" if bold else "normal",
                 color=COLOURS["ink"], parse_math=False)
@@ -70,14 +71,14 @@ def _shape(ax, polygons, close, **look):
 
 
 def boxes(ax, rectangles, fill, edge=None):
-    """Rectangles (x, y, width, height) of one look."""
+    """Draws rectangles (x, y, width, height) of one style."""
     if rectangles:
         _shape(ax, [((x, y), (x + w, y), (x + w, y + h), (x, y + h)) for x, y, w, h in rectangles], True,
                facecolor=COLOURS[fill], edgecolor=COLOURS[edge] if edge else "none", linewidth=1)
 
 
 def cell(ax, x, y, width, height, texts, fill="ground", edge="grey", bold=False):
-    """A box with lines of text in its middle, the first of them bold or not."""
+    """Draws a box with lines of text in its middle, the first line bold or not."""
     boxes(ax, [(x, y, width, height)], fill, edge)
     for number, text in enumerate(texts):
         write(ax, x + width / 2, y + height / 2 + 5 + 16 * number - 8 * (len(texts) - 1), text, "center",
@@ -85,7 +86,7 @@ def cell(ax, x, y, width, height, texts, fill="ground", edge="grey", bold=False)
 
 
 def lines(ax, segments, colour, width=1.0, head=0):
-    """Straight lines (x1, y1, x2, y2) of one look; `head`: the length of an arrow's head at each end."""
+    """Draws straight lines (x1, y1, x2, y2) of one style; `head` is the length of an arrowhead at each line's end."""
     if segments:
         _shape(ax, [((x1, y1), (x2, y2)) for x1, y1, x2, y2 in segments], False, facecolor="none",
                edgecolor=COLOURS[colour], linewidth=width)
@@ -100,7 +101,7 @@ def lines(ax, segments, colour, width=1.0, head=0):
 
 
 def _outline(data):
-    """A path's commands, shorter: one decimal, lines by how far they go, level and upright ones by one number."""
+    """Shortens a path's commands: one decimal, relative lines, one number for horizontal and for vertical lines."""
     parts, here = [], [0, 0]
     for command, arguments in re.findall(r"([MLCQz])([^MLCQz]*)", data):
         numbers = tenths = [round(float(number) * 10) for number in arguments.split()]
@@ -113,7 +114,7 @@ def _outline(data):
 
 
 def _elements(node):
-    """(style, tag, attributes, text) of all that matplotlib has drawn, in order."""
+    """Yields (style, tag, attributes, text) of each element that matplotlib has drawn, in order."""
     tag, style = node.tag.split("}")[-1], node.get("style", "")
     place = "".join(f' {name}="{float(node.get(name)):.4g}"' for name in "xy" if node.get(name))
     if tag == "path":
@@ -128,7 +129,7 @@ def _elements(node):
 
 
 def _written(elements):
-    """The elements in SVG, those of one look together, and the style sheet's classes: each look's name."""
+    """Returns the elements as SVG, neighbours of one style in a group, and the CSS class of each style."""
     classes, body = {}, []
     for style, group in itertools.groupby(elements, key=lambda element: element[0]):
         texts = [f"<{tag}{attributes}>{text}</{tag}>" if text else f"<{tag}{attributes}/>"
@@ -139,7 +140,8 @@ def _written(elements):
 
 
 def svg(ax, title, description):
-    """The figure as SVG on a card that is light or dark as the page is, with words for those who do not see it."""
+    """Returns the figure as SVG on a card that is light or dark as the page is, with a description for screen
+    readers."""
     raw = io.StringIO()
     ax.figure.savefig(raw, format="svg", metadata={"Date": None}, transparent=True)
     body, classes = _written(_elements(xml.etree.ElementTree.fromstring(raw.getvalue())))

@@ -1,13 +1,13 @@
-"""Draws docs/figures/*.svg, those that are not up to date, from what programs do and what is recorded:
+"""Draws the files docs/figures/*.svg that are not up to date, from programs' traces and arrays and recorded runs:
 
     python3 docs/tools/figures.py [--build build]            draws; needs matplotlib
-    python3 docs/tools/figures.py --check [--build build]    names those that are not up to date; exits 1 if there are
-                                                             any
+    python3 docs/tools/figures.py --check [--build build]    names files that are not up to date; exits 1 if there
+                                                             are any
 
-The build's folder has the programs in cpu/. --figures DIR is another folder for the figures.
+The build folder has the programs in cpu/. --figures DIR is another folder for the figures.
 
-A figure holds a hash of its data, of the code that draws it and of itself. So the check needs no matplotlib, and it
-does not matter that another version of matplotlib would write another file.
+A figure's file contains a hash of its data, of the code that draws it and of the file itself. The check therefore needs
+no matplotlib, and it accepts files that another version of matplotlib has written.
 """
 import functools
 import hashlib
@@ -37,13 +37,13 @@ PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
 def _traced(find, *wanted, **more):
-    """Makes a figure's data by find(TRACE..., more) from runs: programs with arguments, or as readers step through
-    them."""
+    """Returns a function that makes a figure's data by find(TRACE..., more). The traces are of runs: programs with
+    arguments, or without them the runs that readers step through."""
     return lambda build: find(*(trace.read(runs.trace(build, *run.split(" ", 1))) for run in wanted), **more)
 
 
-# A figure's name: its title, in which {} are of its data; the function, MODULE.NAME, that draws it; what makes its data
-# from the build's folder. What it shows is said where the Markdown shows it.
+# By name, a figure's title, with {} for fields of its data; the function, MODULE.NAME, that draws it; the function that
+# makes its data from the build folder. Its description is the alternative text where the Markdown shows it.
 FIGURES = {
     "01_flow": ('One token through the gate: the word "{word}", row {row} of the data', "trace_figures.draw_flow",
                 lambda build: choices.flow(runs.arrays(build, "01_cpu_baseline", "--num-tokens 6"))),
@@ -126,7 +126,7 @@ if (results.FOLDER / "12_expert_parallel.json").exists():
 
 
 def _what_it_shows(name):
-    """The words that stand for a figure in the Markdown."""
+    """Returns the alternative text of a figure in the Markdown. Raises ValueError if no README shows the figure."""
     for page in files.readmes():
         found = re.search(rf"^!\[(.+)\]\(\S*docs/figures/{name}\.svg\)$", page.read_text(), re.M)
         if found:
@@ -135,14 +135,15 @@ def _what_it_shows(name):
 
 
 def read_data(name, build):
-    """A figure's data, with its title and its description."""
+    """Returns a figure's data, with its title and its description."""
     title, _, make = FIGURES[name]
     data = json.loads(json.dumps(make(build)))
     return {**data, "title": title.format(**data), "description": _what_it_shows(name)}
 
 
 def _mark(name, data, svg):
-    """The line that a figure holds: the hash of its data, of the code that draws it, comments aside, and of itself."""
+    """Returns the line with the hash of a figure's data, of the code that draws it, without comments, and of its
+    SVG."""
     parts = [json.dumps(data, sort_keys=True), svg]
     for module in (FIGURES[name][1].split(".")[0], "figure_style"):
         lines = pathlib.Path(__file__).with_name(f"{module}.py").read_text().splitlines()
@@ -152,7 +153,7 @@ def _mark(name, data, svg):
 
 
 def fault(path, name, data):
-    """What is wrong with the figure in the file; "" if nothing is."""
+    """Returns the reason why the figure in the file is not up to date; "" if it is."""
     if not path.exists():
         return "it is missing"
     text = path.read_text()
@@ -162,7 +163,7 @@ def fault(path, name, data):
 
 
 def draw(path, name, data):
-    """Draws a figure and writes it, whole or not at all."""
+    """Draws a figure and writes its file, whole or not at all."""
     module, function = FIGURES[name][1].split(".")
     ax = getattr(importlib.import_module(module), function)(data, data["title"])
     svg = importlib.import_module("figure_style").svg(ax, data["title"], data["description"])

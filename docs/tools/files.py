@@ -1,4 +1,4 @@
-"""What all tools share: their arguments, how they end if something is wrong, and files as they read and write them."""
+"""Functions that all tools share: arguments, the end of a tool after an error, and reading and writing of files."""
 import argparse
 import contextlib
 import os
@@ -8,13 +8,14 @@ import shutil
 import subprocess
 import sys
 
-# A value within a line, as tables.py writes it; not an example of one, in backquotes.
+# A value within a line, as tables.py writes it. An example in backquotes does not match.
 VALUE = re.compile(r"(?<!`)(<!-- value: (.*?) -->)(.*?)(<!-- end -->)")
 MARKER = re.compile(r"\s*// \[([a-z0-9_]+)\]")
 
 
 def parser(description, *flags, **options):
-    """Parses a tool's arguments, which its description tells of: --FLAG, and --OPTION VALUE with a default."""
+    """Returns a parser of a tool's arguments: --FLAG, and --OPTION VALUE with a default. The description is the help
+    text."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in flags:
         made.add_argument(f"--{name}", action="store_true")
@@ -24,7 +25,7 @@ def parser(description, *flags, **options):
 
 
 def reason(error):
-    """An OSError or ValueError in one line."""
+    """Returns the message of an OSError or ValueError in one line."""
     where = getattr(error, "filename", None) or "standard output"
     return f"{where}: {error.strerror}" if isinstance(error, OSError) else str(error)
 
@@ -43,7 +44,8 @@ def _drop_output():
 
 @contextlib.contextmanager
 def errors_in_one_line(tool, status=1):
-    """Ends the tool with this status where something is wrong, and says what in one line, unless a program has."""
+    """Ends the tool after an error, with this status and the error in one line. If a program failed, which has printed
+    its own error, the tool ends with the program's status."""
     try:
         if sys.stdout is None:
             raise ValueError("standard output: it is closed")
@@ -63,7 +65,7 @@ def errors_in_one_line(tool, status=1):
 
 
 def write_whole(path, text):
-    """Puts the text in the file's place, whole or not at all; its rights stay."""
+    """Replaces the file's text, whole or not at all; the file's permissions stay."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -72,22 +74,22 @@ def write_whole(path, text):
             shutil.copymode(path, unfinished)
         unfinished.rename(path)
     except OSError as error:
-        error.filename = path  # which people know, and not the one beside it
+        error.filename = path  # the name that the user knows, not that of the unfinished file
         raise
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 def readmes():
-    """The Markdown files that hold tables and show figures: README.md and all pages, but for the list of exercises,
-    which tests/record_session.sh writes."""
+    """Returns the Markdown files that hold tables and show figures: README.md and all pages, except the list of
+    exercises, which tests/record_session.sh writes."""
     return [path for pattern in ("README.md", "chapters/*/*.md", "docs/pages/*.md", "common/data/*/README.md",
                                  "exercises/[0-9]*/README.md") for path in sorted(pathlib.Path().glob(pattern))]
 
 
 def snippets(path):
-    """For each line of a source file the innermost named snippet that holds it, "" if none does. A snippet goes from
-    a line `// [name]` to the next one like it."""
+    """Returns for each line of a source file the innermost named snippet that holds it, "" if none does. A snippet goes
+    from a line `// [name]` to the next line with the same name."""
     names, open_snippets = [], []
     for text in pathlib.Path(path).read_text().splitlines():
         marker = MARKER.fullmatch(text)

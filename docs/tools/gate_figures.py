@@ -1,4 +1,4 @@
-"""Draws the figures of chapters 13a to 13c. Data come from choices.py."""
+"""Draws the figures of chapters 13a to 13c for figures.py, from data of choices.py."""
 from choices import GROUP, TOPK
 from figure_style import COLOURS, boxes, canvas, cell, lines, write
 
@@ -6,7 +6,7 @@ LANE_COLOURS = ("blue", "orange", "green", "vermillion")  # of the groups of a t
 
 
 def _dots(ax, points, colour, size=6, ring=False):
-    """Dots, or rings, of one look at (x, y)."""
+    """Draws dots, or rings, of one style at points (x, y)."""
     if points:
         ax.plot(*zip(*points), linestyle="none", marker="o", markersize=size, clip_on=False,
                 markerfacecolor="none" if ring else COLOURS[colour], markeredgecolor=COLOURS[colour],
@@ -14,7 +14,7 @@ def _dots(ax, points, colour, size=6, ring=False):
 
 
 def _looks(data):
-    """For each look, its experts and what a legend says of them, the strongest look last."""
+    """Returns for each style its experts and their legend, the most prominent style last."""
     chosen = {expert for expert, slot in zip(data["candidates"], data["slots"]) if slot < TOPK}
     inside = {expert for expert in range(len(data["choice"])) if expert // GROUP in data["stay"]}
     passing = set(data["candidates"])
@@ -25,7 +25,7 @@ def _looks(data):
 
 
 def _draw_rows(ax, data, at, left, right, top, pitch):
-    """The groups' rows with their dots. at: each expert's place."""
+    """Draws the groups' rows with their dots. at: the position of each expert's dot."""
     for group in range(len(data["choice"]) // GROUP):
         y, stays = top + pitch * group, group in data["stay"]
         boxes(ax, [(left, y, right - left, pitch - 4)], "ground", "edge")
@@ -40,7 +40,8 @@ def _draw_rows(ax, data, at, left, right, top, pitch):
 
 
 def draw_bound(data, title):
-    """A row for each group, a dot for each expert; the bound as a line; then the chosen by slot."""
+    """Draws a row for each group with a dot for each expert and the bound as a line; then the chosen experts by
+    slot."""
     left, right, top, pitch, num_groups = 88, 686, 66, 44, len(data["choice"]) // GROUP
     low, high, foot = min(data["choice"]) - 0.03, max(data["choice"]) + 0.03, top + pitch * num_groups
     ax = canvas(700, foot + 192, title)
@@ -77,7 +78,7 @@ def draw_bound(data, title):
 
 
 def draw_lanes(data, title):
-    """32 lanes in a row with their counts; below, each token's list."""
+    """Draws 32 lanes in a row with their counts, and below them each token's list."""
     left, top, list_top, row, slots = 96, 64, 206, 82, 45
     num_groups, longest = len(data["tokens"][0]["counts"]), max(len(token["slots"]) for token in data["tokens"])
     width = (slots * longest + 3) / len(data["tokens"])  # of a token's lanes
@@ -110,7 +111,7 @@ def draw_lanes(data, title):
 
 
 def _draw_list(ax, token, first_lane, colours, left, y, width):
-    """A token's list: ids, slots, and below them the lanes that wrote them."""
+    """Draws a token's list: ids, slots, and below them the lanes that wrote them."""
     for position, (expert, slot) in enumerate(zip(token["candidates"], token["slots"])):
         colour = colours[expert // GROUP]
         boxes(ax, [(left + width * position, y - 4, width - 3, 44)],
@@ -124,14 +125,15 @@ def _draw_list(ax, token, first_lane, colours, left, y, width):
 
 
 def _bits(ax, columns, y, bits, marked):
-    """A row of bits; those of value `marked` are the candidates'."""
+    """Draws a row of bits; the bits of value `marked` belong to candidates."""
     for x, bit in zip(columns, bits):
         cell(ax, x, y, 16, 22, [bit], "light_blue" if bit == marked else "ground", "blue" if bit == marked else "pale",
              bold=bit == marked)
 
 
 def draw_mask(data, title):
-    """A lane's choices less the bound as bars, the sign bit below each, the two halves as they fill, and the ids."""
+    """Draws a lane's choices minus the bound as bars, the sign bit below each, the two halves as they fill, and the
+    ids."""
     left, pitch, base, unit, gap = 104, 18, 124, 280, 8
     columns = [left + pitch * e + gap * (e >= GROUP // 2) for e in range(GROUP)]
     signs, fill = base + 128, base + 194

@@ -1,7 +1,7 @@
-"""What kernels did, step by step, from their traces: the data of the figures that show it.
+"""Data of the figures that show kernels step by step, from the kernels' traces. Used by figures.py and tree_steps.py.
 
 Each function takes traces as trace.read() gives them and returns lists and dictionaries of texts and whole numbers.
-ValueError, in one line, where the kernel did not do what the figure is to show.
+It raises ValueError, with one line, where the kernel did not do what the figure is to show.
 """
 import files
 import trace as traces
@@ -11,13 +11,13 @@ UNWRITTEN, UNKNOWN = "-", "?"
 
 
 def _snippets(trace):
-    """For each event the snippet of the kernel's source that it stands in, "" if in none."""
+    """Returns for each event the snippet of the kernel's source that holds its line, "" if none does."""
     names = dict(enumerate(files.snippets(trace["source"]), 1))
     return [names.get(event.get("line"), "") if event["file"] == trace["source"] else "" for event in trace["events"]]
 
 
 def _distance(event):
-    """How far a whole warp's exchange reaches; 0 if it is none."""
+    """Returns the distance between the lanes of a whole warp's exchange; 0 if the event is no such exchange."""
     if event["kind"] != "shuffle" or event["operation"] != "__shfl_xor_sync" or len(event["active"]) < 32:
         return 0
     distance = event["from"][0]
@@ -25,9 +25,9 @@ def _distance(event):
 
 
 def _exchanges(trace, snippet, first_distance, steps):
-    """The value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events after
-    them. It is the first in which half of the lanes or more have something to offer: not the one that ranks 8
-    groups."""
+    """Returns the value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events
+    after them. The exchange is the first in which 16 lanes or more have a value above -infinity, so it is not the one
+    that ranks 8 groups."""
     where, events = f"in snippet [{snippet}]", trace["events"]
     first = next((number for number, (event, name) in enumerate(zip(events, _snippets(trace)))
                   if name == snippet and _distance(event) == first_distance and
@@ -44,8 +44,8 @@ def _exchanges(trace, snippet, first_distance, steps):
 
 
 def _takes_last(value, id_, following):
-    """Which lanes end with what they read last. `following`: a sort's next shuffle, which shows what every lane
-    ended with."""
+    """Returns which lanes end with the value that they read last. `following`: a sort's next shuffle, which shows each
+    lane's final value."""
     if following:
         return [after != before for after, before in zip(following.get("in", value["in"]), value["in"])]
     return [(traces.as_float(value["out"][lane]), -id_["out"][lane]) >
@@ -54,7 +54,8 @@ def _takes_last(value, id_, following):
 
 
 def _is_stored(ids, events, lanes_together):
-    """All lanes that exchange hold one best, whose id the warp stores in shared memory soon."""
+    """Checks whether all lanes that exchange with each other hold one best, whose id the warp stores in shared memory
+    within its next four events."""
     firsts = LANES[::lanes_together]
     return (all(ids[lane] == ids[lane - lane % lanes_together] for lane in LANES) and
             any(event["kind"] == "shared_store" and all(event["value"][lane] == ids[lane] for lane in firsts)
@@ -62,15 +63,17 @@ def _is_stored(ids, events, lanes_together):
 
 
 def _is_sorted(values, ids, events):
-    """The lanes hold what they did before, in order, and the next shuffle shows it."""
+    """Checks whether the lanes hold the same ids as before, in the order of their values, and the next shuffle reads
+    them."""
     floats = [traces.as_float(word) for word in values[-1]]
     return (events and events[0].get("in") == values[-1] and floats == sorted(floats, reverse=True)
             and set(ids[-1]) == set(ids[0]))
 
 
 def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=False):
-    """Values and ids of a warp's 32 lanes before each step of a butterfly or a sort and after the last, how far each
-    step reaches, and which lanes it gives something new. The kernel must go on with the result."""
+    """Returns the values and ids of a warp's 32 lanes before each step of a butterfly or a sort and after the last
+    step, the distance of each step, and the lanes that get something new in it. The kernel must continue with the
+    result."""
     pairs, rest = _exchanges(trace, snippet, first_distance, steps)
     taken_last = _takes_last(*pairs[-1], rest[0] if sorts and rest else None)
     values, ids = ([pair[part]["in"] for pair in pairs] +
@@ -85,7 +88,8 @@ def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=Fal
 
 
 def split(before, after):
-    """Which lanes take a new candidate in each step of the butterfly of two chapters, the same in both."""
+    """Returns which lanes take a new candidate in each step of the butterfly of two chapters, the same lanes in
+    both."""
     taken = [exchange(trace, "warp_best", 16, 5)["taken"] for trace in (before, after)]
     if taken[0] != taken[1]:
         raise ValueError(f"{before['source']} and {after['source']}: they do not take the same")
@@ -97,7 +101,7 @@ def _next_event(events, kind):
 
 
 def _warp_scan(events):
-    """The warp's next five shuffles: the values before each and after the last; None if they are no scan."""
+    """Returns the values before each of the warp's next five shuffles and after the last; None if they are no scan."""
     values = []
     for step in range(5):
         event = _next_event(events, "shuffle")
@@ -110,13 +114,13 @@ def _warp_scan(events):
 
 
 def _before(scan):
-    """What lies before each lane."""
+    """Returns the exclusive sums of a scan: each lane's inclusive sum minus its own value."""
     return [to_here - own for to_here, own in zip(scan[-1], scan[0])]
 
 
 def two_level_scan(trace):
-    """The scan of 64 counts by two warps: each warp's values step by step, the warps' sums, what lies before each
-    warp and before each count, as the kernel stores it."""
+    """Returns the scan of 64 counts by two warps: each warp's values step by step, the warps' sums, and the exclusive
+    sums of the warps and of the counts, as the kernel stores them."""
     of_warp = [iter([event for event in trace["events"] if event["warp"] == warp]) for warp in range(2)]
     scans = [_warp_scan(events) for events in of_warp]
     stores = [_next_event(events, "shared_store") for events in of_warp]
@@ -131,7 +135,8 @@ def two_level_scan(trace):
 
 
 def _accesses(event, begin, count):
-    """The words that the event's lanes access, of so many from a byte on: lane, word, and value or None if unknown."""
+    """Yields lane, word and value, None if unknown, of the event's accesses to `count` words from the byte `begin`
+    on."""
     for lane in event["active"]:
         offset, value = event["offset"][lane] - begin, event["value"][lane]
         if -event["bytes"] < offset < count * WORD_BYTES:
@@ -143,8 +148,8 @@ def _accesses(event, begin, count):
 
 
 def words_at_barriers(trace, first, count):
-    """Words of dynamic shared memory in the beginning, at every barrier and at the end: each time, for each word a
-    pair of what it holds, UNWRITTEN or UNKNOWN, and how often it had been written then."""
+    """Returns words of dynamic shared memory at the beginning, at every barrier and at the end: each time, for each
+    word a pair of its content, UNWRITTEN or UNKNOWN, and the number of writes to it so far."""
     now = [(UNWRITTEN, 0)] * count
     moments = [list(now)]
     for events in traces.intervals(trace):
@@ -154,7 +159,7 @@ def words_at_barriers(trace, first, count):
                 if event["kind"] != "shared_load":
                     is_known = event["kind"] == "shared_store" and value is not None
                     now[word] = (value if is_known else UNKNOWN, writes + 1)
-                elif value is not None and content == UNKNOWN:  # it tells what atomics had left there, and since when
+                elif value is not None and content == UNKNOWN:  # it shows the result of atomics, and since which write
                     now[word] = (value, writes)
                     for words in moments:
                         words[word] = now[word] if words[word][1] == writes else words[word]
@@ -163,15 +168,15 @@ def words_at_barriers(trace, first, count):
 
 
 def _sources(read, word, value):
-    """The words that the value was made of, of those that the lane has read: two whose sum it is, or one that it
-    equals."""
+    """Returns the words that the value was made of, among those that the lane has read: two whose sum it is, or one
+    that it equals."""
     pairs = [[a, b] for a in sorted(read) for b in sorted(read) if a < b and read[a] + read[b] == value]
     same = sorted((a for a in read if read[a] == value), key=lambda a: (a == word, -a))
     return pairs[0] if pairs else same[:1]
 
 
 def _follow_interval(events, begin, count):
-    """What new values of words were made of in one interval; a value stored elsewhere, and what that was made of."""
+    """Returns the sources of the new values of words in one interval, a value stored elsewhere, and its sources."""
     made_of, aside, aside_of, read = {}, None, [], {}
     for event in events:
         accesses = list(_accesses(event, begin, count))
@@ -189,9 +194,9 @@ def _follow_interval(events, begin, count):
 
 
 def tree(trace, count=8):
-    """The steps of sums up and down a tree in the first `count` words of dynamic shared memory: after each barrier
-    the words' values, the words that each new value was made of, and a value kept elsewhere with those that it was
-    made of."""
+    """Returns the steps of sums up and down a tree in the first `count` words of dynamic shared memory: after each
+    barrier the words' values, the words that each new value was made of, and a value kept elsewhere with the words that
+    it was made of."""
     if trace["dynamic_shared"]["bytes"] < WORD_BYTES * count:
         raise ValueError(f"{trace['source']}: it has no {count} words of dynamic shared memory")
     values, first, steps = [[value for value, _ in words] for words in words_at_barriers(trace, 0, count)], None, []
@@ -207,7 +212,7 @@ def tree(trace, count=8):
 
 
 def timeline(trace):
-    """What each warp does between the block's barriers: runs of operations [snippet, lanes that take part, how many].
+    """Returns the operations of each warp between the block's barriers, as runs [snippet, active lanes, operations].
     Neighbouring warps that do the same are one row."""
     work, snippets, rows = [[[]] for _ in range(trace["warps"])], {}, []
     for event, snippet in zip(trace["events"], _snippets(trace)):
@@ -238,8 +243,9 @@ PUBLISHING_STAGES = {"mark_tile": 0, "sum_words": 1, "publish": 1, "scan_experts
 
 
 def publishing_stages(trace, blocks):
-    """How many accesses warp 0 makes in each stage of chapter 14b: marking, publishing, ordering, polling, writing; and
-    for each of so many blocks how much later than the first it is drawn. Snippets are of any of its files."""
+    """Returns the number of accesses that warp 0 makes in each stage of chapter 14b: marking, publishing, ordering,
+    polling, writing; and for each of `blocks` blocks its delay in the figure after the first block. The snippets may be
+    in any of the chapter's files."""
     lengths, stage = [0] * 5, 0
     for event, snippet in ((event, _snippet_at(event)) for event in trace["events"] if event["warp"] == 0):
         if event["kind"] in ("block_barrier", "return"):
@@ -253,12 +259,12 @@ def publishing_stages(trace, blocks):
 
 
 def _snippet_at(event):
-    """The snippet of the file that the event stands in, "" if in none."""
+    """Returns the snippet of the file that holds the event's line, "" if none does."""
     return dict(enumerate(files.snippets(event["file"]), 1)).get(event.get("line"), "") if event["file"] else ""
 
 
 def _list_stores(trace):
-    """The requests that fill what the first store to global memory goes to, and its bytes."""
+    """Returns the requests that fill the list to which the first store to global memory goes, and the list's bytes."""
     stores = [event for event in trace["events"] if event["kind"] == "global_store" and event["lanes"] & 1]
     stores = [event for event in stores if event["allocation"][0] == stores[0]["allocation"][0]]
     requests = [{"warp": event["warp"], "bytes": event["bytes"],
@@ -273,7 +279,7 @@ def _list_stores(trace):
 
 
 def stores(before, after):
-    """The requests by which two chapters fill the same list."""
+    """Returns the requests by which two chapters fill the same list."""
     (requests_before, size), (requests_after, size_after) = _list_stores(before), _list_stores(after)
     if size != size_after:
         raise ValueError(f"the lists have {size} and {size_after} bytes; they must have as many")
@@ -281,8 +287,8 @@ def stores(before, after):
 
 
 def pieces(trace):
-    """Which piece of 16 bytes stands in each place of the first 8 lines of 8 that are copied asynchronously, 8 lanes
-    a line."""
+    """Returns which chunk of 16 bytes is stored in each slot of the first 8 rows of 8 that are copied asynchronously by
+    8 lanes a row."""
     found = [[None] * 8 for _ in range(8)]
     for event in trace["events"]:
         if event["kind"] == "copy_to" and event["bytes"] == 16:
@@ -296,8 +302,8 @@ def pieces(trace):
 
 
 def fragments(trace):
-    """The lane that holds each element of a product of matrices: a[row][k] and b[k][token], which are multiplied, and
-    the sums d[row][token]. Warp 0 must load and store by these."""
+    """Returns the lane that holds each element of a product of matrices: a[row][k] and b[k][token], which are
+    multiplied, and the sums d[row][token]. Raises ValueError if warp 0 loads or stores otherwise."""
     held = {"a": [[row % 8 * 4 + k % 8 // 2 for k in range(16)] for row in range(16)],
             "b": [[token * 4 + k % 8 // 2 for token in range(8)] for k in range(16)],
             "d": [[row % 8 * 4 + token // 2 for token in range(8)] for row in range(16)]}
@@ -317,7 +323,8 @@ def fragments(trace):
 
 
 def ring(trace, stages):
-    """What warp 0 does with a ring of stages, in order: [what, step, stage], what being copy, wait or multiply."""
+    """Returns warp 0's operations on a ring of stages, in order: [what, step, stage], with copy, wait or multiply as
+    `what`."""
     begin, size = trace["dynamic_shared"]["offset"], trace["dynamic_shared"]["bytes"] // stages
     done, steps = [], {"copy": 0, "wait": 0, "multiply": 0}
     wanted = {("copy_to", "source"): "copy", ("block_barrier", "accumulate"): "wait",
@@ -336,8 +343,9 @@ def ring(trace, stages):
 
 
 def weight_requests(trace, row_bytes, num_requests, label_every, row_height):
-    """The first request for the weights of each of the first warps, so many: where each lane reads, in bytes from the
-    first row on. The weights are what is read second from global memory, one element a lane."""
+    """Returns the first request for the weights of each of the first `num_requests` warps: the bytes at which lanes
+    read, counted from the first row. The weights are the second array that is read from global memory, one element a
+    lane."""
     loads = [event for event in trace["events"] if event["kind"] == "global_load" and event["bytes"] < WORD_BYTES]
     weights = next((event["allocation"][0] for event in loads
                     if event["allocation"][0] != loads[0]["allocation"][0]), None)

@@ -1,11 +1,11 @@
 """A model of one warp scheduler, for the primer's figure of how warps hide each other's latency."""
 
-LATENCY, CYCLES = 6, 24  # from a load to the first instruction that needs its value; how long the model runs
+LATENCY, CYCLES = 6, 24  # cycles from a load to the first instruction that needs its value; of a run
 
 
 def schedule(num_warps, latency=LATENCY, cycles=CYCLES):
-    """For each warp its instructions as [cycle, "load" or "add"]. A warp loads, and adds what it has loaded, again and
-    again. In each cycle the scheduler issues one instruction, of the first warp in turn that is ready."""
+    """Returns for each warp its instructions as [cycle, "load" or "add"]. A warp repeatedly loads a value and adds it.
+    In each cycle the scheduler issues one instruction, of the first ready warp in round-robin order."""
     ready, loads, issued, turn = [0] * num_warps, [True] * num_warps, [[] for _ in range(num_warps)], 0
     for cycle in range(cycles):
         for warp in [(turn + i) % num_warps for i in range(num_warps)]:
@@ -19,7 +19,7 @@ def schedule(num_warps, latency=LATENCY, cycles=CYCLES):
 
 
 def panels(*numbers):
-    """The model with one number of warps after another, and the cycles in which an instruction is issued."""
+    """Runs the model with each of these numbers of warps, and counts the cycles in which an instruction is issued."""
     runs = [schedule(number) for number in numbers]
     return {"latency": LATENCY, "cycles": CYCLES,
             "panels": [{"warps": run, "issued": sum(map(len, run))} for run in runs]}

@@ -1,7 +1,7 @@
-"""Draws the primer's figure of a scheduler that hides latency. Its data come from latency.py."""
+"""Draws the primer's figure of a scheduler that hides latency for figures.py, from data of latency.py."""
 from figure_style import boxes, canvas, cell, write
 
-CELL, ROW, LEFT, TOP = 24, 24, 92, 78  # the width of a cycle, the height of a warp's row, where the first cell stands
+CELL, ROW, LEFT, TOP = 24, 24, 92, 78  # the width of a cycle, the height of a warp's row, the first cell's position
 
 
 def _draw_warp(ax, y, warp, instructions, data):
@@ -16,7 +16,7 @@ def _draw_warp(ax, y, warp, instructions, data):
 
 
 def draw_latency(data, title):
-    """Panels one below the other: a row for each warp, a column for each cycle."""
+    """Draws panels one below the other: a row for each warp, a column for each cycle."""
     rows = sum(len(panel["warps"]) for panel in data["panels"])
     ax = canvas(LEFT + CELL * data["cycles"] + 150, TOP + ROW * rows + 22 * len(data["panels"]) + 12, title)
     write(ax, 14, 47, f"L: load, A: add what was loaded, at the earliest {data['latency']} cycles later. "

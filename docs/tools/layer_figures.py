@@ -1,12 +1,12 @@
-"""Draws which bytes of the weights a warp's requests read, and the words that blocks pass to each other. Data come from
-kernel_steps.py and from choices.py."""
+"""Draws, for figures.py, the bytes of the weights that a warp's requests read, and the words that blocks pass to each
+other. Data come from kernel_steps.py and from choices.py."""
 from figure_style import boxes, canvas, cell, lines, write
 
 SECTOR = 32  # bytes
 
 
 def draw_requests(data, title):
-    """Rows of weights, cut into sectors; a blue stripe for each element that a lane reads."""
+    """Draws rows of weights, cut into sectors, with a blue stripe for each element that a lane reads."""
     left, row, top, rows = 88, data["row_height"], 66, data["num_rows"]
     sectors = data["row_bytes"] // SECTOR
     width = 720 // sectors
@@ -29,7 +29,7 @@ def draw_requests(data, title):
 
 
 def draw_words(data, title):
-    """Blocks in rows, time from left to right: ids, the word, the others' words, one expert's count and slot."""
+    """Draws blocks in rows, time from left to right: ids, the word, the others' words, one expert's count and slot."""
     top, row, height = 84, 92, 58
     columns = (("chooses", 76, 170), ("publishes", 262, 168), ("waits", 514, 96), ("counts", 626, 132),
                ("writes", 774, 112))

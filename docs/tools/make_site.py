@@ -1,8 +1,8 @@
 """Makes the documentation site in BUILD/docs/html: python3 docs/tools/make_site.py --build BUILD, from the root.
 
-The programs that the pages run are built before (ninja docs). It fails, with a line that says why, where a page
-names something that is not there, where a committed table or figure is not what the tools make now, and at
-Doxygen's first warning. --steppers makes only the pages on which a reader steps through a run, which need no site:
+The programs that the pages run are built before (ninja docs). It fails, with the reason in one line, if a page
+names something that does not exist, if a committed table or figure is not up to date, and at Doxygen's first
+warning. --steppers makes only the pages on which a reader steps through a run, which need no site:
 BUILD/docs/stepper/stepper_NN.html.
 """
 import fcntl
@@ -26,23 +26,23 @@ TOOLS = pathlib.Path(__file__).parent
 AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awesome-css"))
 LUNR = pathlib.Path(os.environ.get("LUNR", "/usr/share/javascript/lunr"))
 
-# Files of the site, a pattern, and what takes the place of what it finds.
+# Files of the site, a pattern, and the replacement of its matches.
 PATCHES = (
-    # A title is a heading, as it looks.
+    # The title becomes a heading.
     ("*.html", r'<div class="title">(.*)</div></div>', r'<h1 class="title">\1</h1></div>'),
-    # The list of a page's sections is named as other headings are, on the level behind the title's.
+    # The list of a page's sections gets a heading of the level below the title's.
     ("*.html", r'<div class="toc"><h\d>Table of Contents</h\d>', '<div class="toc"><h2>On this page</h2>'),
     ("doxygen-awesome-interactive-toc.js", r"toc > h3", "toc > h2"),
     ("doxygen-awesome.css", r"(\.toc[.a-z]*(?: >)?) h3", r"\1 h2"),
-    # The list of sections stands at the side only where 120 characters of code fit beside it.
+    # The list of sections is at the side only if 120 characters of code fit beside it.
     ("doxygen-awesome.css", r"\(min-width: 1000px\)", "(min-width: 1560px)"),
     ("doxygen-awesome.css", r"\(max-width: 999px\)", "(max-width: 1559px)"),
-    # Where only macros without a description are, this link leads nowhere.
+    # This link leads nowhere on a page that has only macros without a description.
     ("*.html", r'.*<a href="#define-members">Macros</a>.*\n(?![\s\S]*id="define-members")', ""),
-    # A site of 800 files: what every line says twice, and rows of nothing.
+    # Repeated attributes and empty rows are removed, because the site has 800 files.
     ("*.html", r'( id="([^"]*)") name="\2"', r"\1"),
     ("*.html", r'<tr class="separator:[^>]*><td[^>]*>&#160;</td></tr>\n?', ""),
-    # The tree at the side lists the pages; the bar at the top leads to those that one goes to from anywhere.
+    # The tree at the side lists the pages; the bar at the top links to the pages that readers open from anywhere.
     ("menudata.js", r'{text:"[^"]*",url:"pages.html"}',
      ",".join(f'{{text:"{page.title()}",url:"{page}.html"}}' for page in ("chapters", "exercises", "glossary"))),
     # The tree at the side names variables after files, and a name in JavaScript cannot begin with a digit.
@@ -52,8 +52,8 @@ PATCHES = (
 
 
 def _drop_wrong_links(html, page_ids):
-    """Takes the links off words that are not the name of what they lead to: Doxygen 1.9.8 makes thousands, of float to
-    a kernel."""
+    """Removes links from words that are not the name of the link's target: Doxygen 1.9.8 makes thousands, as from
+    `float` to a kernel."""
     pages = {path.name: path.read_text() for path in html.glob("*.html")}
     names = {name + member[1]: member[2] for name, text in pages.items()
              for member in re.finditer(r'<h2 class="memtitle">.*?href="(#a[0-9a-f]{32})">.*?</span>(\w+)', text)}
@@ -66,7 +66,7 @@ def _drop_wrong_links(html, page_ids):
 
 
 def _patch(html, page_ids):
-    """Changes what Doxygen has written where its configuration cannot."""
+    """Changes Doxygen's output where its configuration cannot."""
     for path in (*html.glob("globals*.html"), html / "pages.html"):
         path.unlink(missing_ok=True)  # lists to which nothing leads
     for path in [path for path in html.iterdir() if path.suffix in (".html", ".js", ".css")]:
@@ -80,7 +80,7 @@ def _patch(html, page_ids):
 
 
 def _define_terms(html, definitions):
-    """A link to a term of the glossary shows the term's definition when a reader points at it."""
+    """Gives links to terms of the glossary the definition as title, which is shown when a reader points at the link."""
     titles = {term: escape(text, quote=True) for term, text in definitions.items()}
     for path in html.glob("*.html"):
         text = path.read_text()
@@ -91,7 +91,7 @@ def _define_terms(html, definitions):
 
 
 def _write_files(folder, texts):
-    """The folder holds these files and nothing else."""
+    """Replaces the folder by one with these files only."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, text in texts.items():
@@ -99,13 +99,13 @@ def _write_files(folder, texts):
 
 
 def check_what_is_committed(build):
-    """Stops where a table or a figure is not what the tools make now."""
+    """Checks that tables and figures are up to date, and ends the tool if one is not."""
     for tool in ("tables.py", "figures.py"):
         subprocess.run([sys.executable, TOOLS / tool, "--check", "--build", build], check=True)
 
 
 def make_site(build, check=check_what_is_committed):
-    """Makes the site; the path of its first page."""
+    """Makes the site and returns the path of its first page."""
     styles_and_search = AWESOME / "doxygen-awesome.css", LUNR / "lunr.min.js"
     if not shutil.which("doxygen") or not all(path.is_file() for path in styles_and_search):
         raise ValueError("doxygen, doxygen-awesome-css or libjs-lunr is missing: sh common/setup.sh docs installs it")
@@ -136,7 +136,7 @@ def make_site(build, check=check_what_is_committed):
 
 
 def make_steppers(build):
-    """Makes the pages that play a run, each an HTML file of its own; the folder they are in."""
+    """Makes the pages that play a run, each a separate HTML file, and returns their folder."""
     folder = build / "docs" / "stepper"
     _write_files(folder, stepper_pages.write_pages(build, ".html"))
     for path in ("docs/stepper/stepper.js", "docs/stepper/stepper.css"):

@@ -1,9 +1,10 @@
-"""What these tools must be told of each operator, a row each; its chapters are those whose kernel has its name. The
-times that stand for a chapter (see times.py); the library beside them, its columns (with words of their own, where
-the library's name does not do), and those that plots show (the first also stands beside chapters that are named);
-whether all chapters move the same bytes; whether counters are per token, and which; the numbers of tokens in its
-tables, and in lists of chapters; the titles of its plots, or none: it has no plots; its panel in the picture of all
-results, or none: title, numbers of tokens, the ends of its axis in microseconds and the marks on it."""
+"""The operators of the course, with the fields that the tools need. An operator's chapters are those whose kernel has
+its name. The fields are: the times that stand for a chapter (see times.py); the library that the chapters are
+compared with, its columns (with labels of their own, where its name is not enough), and the columns that plots
+show (the first is also compared with chapters that are named); whether all chapters move the same bytes; whether
+counters are per token, and which counters; the numbers of tokens in its tables and in lists of chapters; the titles of
+its plots, empty if it has no plots; its panel in the figure of all results, empty if it has none: title, numbers of
+tokens, the ends of its axis in microseconds and the marks on the axis."""
 from types import SimpleNamespace as Operator
 
 SIZES = (1, 16, 64, 512, 4096, 16384, 65536)

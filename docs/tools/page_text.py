@@ -1,9 +1,9 @@
-"""From a Markdown file of the repository to the text of a page of the documentation site.
+"""Converts Markdown files of the repository to text for the documentation site. Used by pages.py and make_site.py.
 
 Links lead to pages of the site, to the pages of source files, or to copies of other files; a picture on its own
-line becomes a figure; above each snippet stands where it comes from; the first use of each term leads to the
-glossary; headings have ids, so that links to them last. What is wrong is a ValueError with one line that names the
-file and the line.
+line becomes a figure; each snippet has a link to its source above it; the first use of each term links to the
+glossary; headings have ids, so that links to them stay valid. Functions raise ValueError, with one line that names
+the file and the line.
 """
 import collections
 import dataclasses
@@ -25,7 +25,7 @@ Page = collections.namedtuple("Page", "path id title")  # a file that becomes a 
 
 @dataclasses.dataclass
 class Site:
-    """All that a page may refer to."""
+    """Everything that a page may refer to."""
     pages: list  # of Page
     sources: list  # the paths of the source files that the site shows, in order
     terms: dict  # words in small letters to the id of the glossary's term that they lead to
@@ -33,13 +33,13 @@ class Site:
     files: dict = dataclasses.field(default_factory=dict)  # that pages link to: addresses to paths
 
     def has_term(self, term, page_id):
-        """Whether the words of a term have its meaning on a page."""
+        """Checks whether the words of a term have its meaning on a page."""
         is_only, patterns = self.term_pages.get(term, (False, ()))
         return any(fnmatch.fnmatchcase(page_id, pattern) for pattern in patterns) == is_only
 
 
 def find_sources():
-    """The paths of the sources that the site shows, in alphabetical order within a folder."""
+    """Returns the paths of the sources that the site shows, in alphabetical order within a folder."""
     paths = [path for folder in SOURCE_FOLDERS for path in pathlib.Path(folder).rglob("*")
              if path.suffix in SOURCE_SUFFIXES and path.is_file()]
     shown = [path for path in paths if not any(part == "data" or part.startswith(".") for part in path.parts)]
@@ -47,8 +47,8 @@ def find_sources():
 
 
 def source_url(sources, path):
-    """The page that shows a source: Doxygen names it after the file, and after as much of the path as files of the
-    same name do not share. None if the site does not show it."""
+    """Returns the address of the page that shows a source, None if the site does not show it. Doxygen names the page
+    after the file, and after the part of the path that files of the same name do not share."""
     if path not in sources:
         return None
     parts = path.split("/")
@@ -59,7 +59,7 @@ def source_url(sources, path):
 
 
 def read_page(path, default_id):
-    """The page that a file becomes, by its first line, `# Title {#id}`, or with the default id."""
+    """Returns the page that a file becomes, by its first line, `# Title {#id}`, or with the default id."""
     first = pathlib.Path(path).read_text().partition("\n")[0]
     title = re.fullmatch(r"# (.*?)( \{#(\w+)\}.*)?", first, re.ASCII)
     if not title:
@@ -68,9 +68,10 @@ def read_page(path, default_id):
 
 
 def read_terms(path=GLOSSARY):
-    """The words that lead to the glossary's terms, with the terms' ids, in order. A heading with an {#id} is a
-    term; the line behind it may list words: `<!-- words: request, requests -->`. Without it nothing leads there by
-    itself. The next may list what has such a word in another meaning: `<!-- not: pull requests -->`. Its id is ""."""
+    """Returns the words that lead to the glossary's terms, with the terms' ids, in order. A heading with an {#id} is a
+    term; the line after it may list words: `<!-- words: request, requests -->`. Without this line no word leads to the
+    term automatically. The next line may list phrases in which such a word has another meaning: `<!-- not: pull
+    requests -->`. Their id is ""."""
     terms, term = {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
@@ -87,9 +88,9 @@ def read_terms(path=GLOSSARY):
 
 
 def read_term_pages(path=GLOSSARY):
-    """Where the words of a term have another meaning: `<!-- only on: chapter_0*, primer -->` behind its heading names
-    the pages on which they lead to the term, `<!-- not on: ... -->` those on which they do not. The terms' ids, with
-    (whether it is `only`, patterns of page ids)."""
+    """Returns the pages on which the words of a term have its meaning, or do not: `<!-- only on: chapter_0*, primer
+    -->` below its heading names the pages on which they lead to the term, `<!-- not on: ... -->` those on which they do
+    not. The keys are the terms' ids, the values (whether it is `only`, patterns of page ids)."""
     found, term = {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
@@ -100,7 +101,7 @@ def read_term_pages(path=GLOSSARY):
 
 
 def read_definitions(path=GLOSSARY):
-    """The terms' definitions by their ids: the text of each, without its marks."""
+    """Returns the terms' definitions by their ids: the text of each, without Markdown's marks."""
     found, term = {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
@@ -113,10 +114,10 @@ def read_definitions(path=GLOSSARY):
 
 @dataclasses.dataclass
 class Writer:
-    """A page on its way."""
+    """The state of a page while it is written."""
     site: Site
     page: Page
-    expand_marker: object  # called with a comment's text: what stands for it, or None if it is no marker
+    expand_marker: object  # called with a comment's text: returns its replacement, None if it is no marker
     pieces: re.Pattern
     linked_terms: set = dataclasses.field(default_factory=set)
     words: int = 0
@@ -127,7 +128,8 @@ class Writer:
 
 
 def _pieces_of_lines(terms):
-    """What is looked at within a line: code, a tag, a link's text or target, bold, a quotation mark, a term."""
+    """Returns the pattern of the parts of a line that are converted or skipped: code, a tag, a link's text or target,
+    bold, a quotation mark, a term."""
     words = "|".join(re.escape(word) for word in sorted(terms, key=len, reverse=True)) or r"(?!)"
     return re.compile(r"(?P<as_is>(?P<quotes>`+).*?(?P=quotes)|<[A-Za-z/!][^>]*>|\[.*?(?=\]\())"
                       r"|\]\((?P<target>[^) ]*)(?P<end>.?)|(?P<bold>\*\*)|(?P<mark>\")"
@@ -135,12 +137,12 @@ def _pieces_of_lines(terms):
 
 
 def _resolve(writer, target):
-    """The path from the repository's root that a link or a picture of the page means."""
+    """Returns the path from the repository's root to which a link or a picture of the page refers."""
     return os.path.normpath(os.path.join(os.path.dirname(writer.page.path), target))
 
 
 def _link_target(writer, target):
-    """What a link to `target` leads to on the site."""
+    """Returns the target on the site of a link to `target`."""
     site, (path, _, section) = writer.site, _resolve(writer, target).partition("#")
     if target.startswith(("http://", "https://", "#", "@")):
         return target
@@ -159,7 +161,7 @@ def _link_target(writer, target):
 
 
 def _piece(writer, piece, terms):
-    """What stands for a piece of a line."""
+    """Returns the replacement of a matched part of a line."""
     if piece.lastgroup == "end":
         if piece["end"] != ")":
             raise ValueError(f"a link without its ')', or with a blank in it: '{piece.string[piece.start():][:40]}'")
@@ -167,7 +169,7 @@ def _piece(writer, piece, terms):
     if piece.lastgroup == "bold":  # Doxygen 1.9.4 leaves `**"` as it is
         writer.in_bold = not writer.in_bold
         return "<b>" if writer.in_bold else "</b>"
-    if piece.lastgroup == "mark":  # between two of these Doxygen takes no code and no link for what it is
+    if piece.lastgroup == "mark":  # between two quotation marks Doxygen recognises neither code nor links
         return "&quot;"
     if piece.lastgroup == "term":
         term = writer.site.terms[piece[0].lower()]
@@ -179,18 +181,19 @@ def _piece(writer, piece, terms):
 
 
 def _text_line(writer, line, terms):
-    """A line of a paragraph, a list or a table. Terms are linked where `terms`."""
+    """Converts a line of a paragraph, a list or a table. Terms are linked if `terms`."""
     return writer.pieces.sub(lambda piece: _piece(writer, piece, terms), line)
 
 
 def figure(name, alternative):
-    """A picture of docs/figures, which leads to itself: at full size it may be wider than the page."""
+    """Returns the HTML of a picture of docs/figures. It links to itself, because at full size it may be wider than the
+    page."""
     return (f'\n@htmlonly<figure class="picture"><a href="figures/{name}"><img src="figures/{name}" '
             f'alt="{html.escape(alternative)}" loading="lazy"/></a></figure>@endhtmlonly\n')
 
 
 def _figure_line(writer, line):
-    """`![alternative text](path.svg)` on a line of its own."""
+    """Converts `![alternative text](path.svg)`, which must be on a line of its own."""
     parts = re.fullmatch(r"!\[([^]]+)\]\(([^) ]+)\)", line)
     if not parts:
         raise ValueError(f"a picture must be '![what it shows](path)' on a line of its own: '{line[:60]}'")
@@ -203,7 +206,7 @@ def _figure_line(writer, line):
 
 
 def snippet_lines(path, tag):
-    """The numbers of the lines in a snippet."""
+    """Returns the range of line numbers in a snippet."""
     marks = [number for number, text in enumerate(pathlib.Path(path).read_text().splitlines(), 1) if f"[{tag}]" in text]
     if len(marks) != 2:
         raise ValueError(f"the tag [{tag}] stands in {path} {len(marks)} times; it must stand there twice")
@@ -211,7 +214,7 @@ def snippet_lines(path, tag):
 
 
 def _snippet_line(writer, line):
-    r"""`\snippet path tag`: checked, and headed by a link to the lines it shows."""
+    r"""Checks `\snippet path tag`, and puts a link to the lines that it shows above it."""
     words = line.split()
     if len(words) != 3:
         raise ValueError(f"a snippet is '\\snippet path tag': '{line[:60]}'")
@@ -226,7 +229,7 @@ def _snippet_line(writer, line):
 
 
 def _comment_line(writer, line):
-    """A comment: nothing, or what the site's marker stands for."""
+    """Returns the replacement of a comment that is a marker of the site, None for another comment."""
     if " -->" not in line:
         raise ValueError("a comment must end on its own line")
     text = line[len("<!-- "):line.index(" -->")]
@@ -239,7 +242,7 @@ def _comment_line(writer, line):
 
 
 def _heading_line(writer, line):
-    """A heading gets an id from its words if it has none."""
+    """Gives a heading an id made from its words if it has none."""
     if "{#" in line:
         return _text_line(writer, line, False)
     words = re.findall(r"[a-z0-9]+", line.lower())
@@ -247,7 +250,7 @@ def _heading_line(writer, line):
 
 
 def _line(writer, line, following):
-    """What a line of the file becomes; None if nothing."""
+    """Converts a line of the file; returns None if it is left out."""
     fence = line.lstrip(" ")[:3]
     if writer.fence or fence in ("```", "~~~"):
         is_end = fence == writer.fence
@@ -262,14 +265,14 @@ def _line(writer, line, following):
     if line.startswith("\\snippet "):
         return _snippet_line(writer, line)
     if line.startswith("[") and line.endswith(")") and following.startswith("\\snippet "):
-        return None  # in a README this line leads to the snippet's file; what _snippet_line() writes says it better
+        return None  # in a README this line leads to the snippet's file; _snippet_line() writes another
     if line.startswith("##"):
         return _heading_line(writer, line)
     if not line and writer.in_bold:
         raise ValueError("the paragraph before has '**' without its other end")
     if not writer.in_generated:
         writer.words += len(re.findall(r"[A-Za-z0-9]\S*", line))
-    # A summary is a control of its own, and Doxygen 1.9.8 takes no link in one.
+    # A summary is itself a control, and Doxygen 1.9.8 accepts no link in it.
     if re.search(r"<summary>.*\]\(.*</summary>", line):
         raise ValueError("a link in a summary, where a click unfolds what is below; put it there")
     is_prose = not line.startswith(("|", "<details>")) and not writer.in_generated and writer.page.path != GLOSSARY
@@ -277,12 +280,13 @@ def _line(writer, line, following):
 
 
 def _is_open(line):
-    """Whether code, or a link's text, goes on in the next line: Doxygen loses its way in such a link."""
+    """Checks whether code, or a link's text, continues in the next line: Doxygen does not recognise such a link."""
     return line.rfind("[") > line.rfind("]") or (line.lstrip()[:3] != "```" and line.count("`") % 2 == 1)
 
 
 def write(site, page, expand_marker):
-    """What is behind the page's title as text for Doxygen, and the Writer, with its words and lines of code."""
+    """Returns the Writer, with its numbers of words and of lines of code, and the text below the page's title for
+    Doxygen."""
     writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms))
     lines, out, at = pathlib.Path(page.path).read_text().splitlines(), [], 1
     while at < len(lines):

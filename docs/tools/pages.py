@@ -1,13 +1,14 @@
-"""The pages of the documentation site that are made from the repository's Markdown files, as text for Doxygen.
+"""Makes the documentation site's pages from the repository's Markdown files, as text for Doxygen. Used by make_site.py.
 
-A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its neighbours,
-how long it takes to read, and what belongs to it. Below it a page for its NOTES.md, the lab notes. A page for each
-docs/pages/NAME.md, for the router data, and for each exercise, to which its chapter leads. A page "chapters" that lists them. In the Markdown files these markers are known:
+Each chapters/NN_name/README.md becomes a page: the walkthrough, with its number and part, links to its neighbours, the
+time that it takes to read, and links to its files and exercises. The page of its NOTES.md, the lab notes, is below it.
+Each docs/pages/NAME.md, the router data and each exercise, to which its chapter links, also becomes a page. The page
+"chapters" lists the chapters. The Markdown files may have these markers:
 
-    <!-- results: ... -->    docs/figures/results.svg, and what it shows in words
-    <!-- chapters -->        the chapters and what each gains, as recorded
-    <!-- fold: SUMMARY -->   what follows, up to <!-- unfold -->, is shown when the reader asks for it
-    <!-- run: COMMAND -->    the command and what it prints; <!-- run 1: COMMAND --> must exit with 1
+    <!-- results: ... -->    docs/figures/results.svg, with this alternative text
+    <!-- chapters -->        the chapters and their recorded speed-ups
+    <!-- fold: SUMMARY -->   folds the text up to <!-- unfold -->, which a reader can unfold
+    <!-- run: COMMAND -->    the command and its output; <!-- run 1: COMMAND --> must exit with 1
 """
 import os
 import pathlib
@@ -33,31 +34,31 @@ WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
 
 
 def find_pages():
-    """All pages, the chapters first and in order."""
+    """Returns all pages, the chapters first and in order."""
     return [page_text.read_page(path.as_posix(), page_id.format(stem=path.stem, folder=path.parent.name,
                                                                     number=results.number_of(path.parent.name)))
             for pattern, page_id in PAGES for path in sorted(pathlib.Path().glob(pattern))]
 
 
 def number_of(page):
-    """A chapter's number, "02" or "11a"; "" of any other page, a chapter's notes among them."""
+    """Returns a chapter's number, "02" or "11a"; "" for any other page, including a chapter's notes."""
     match = re.fullmatch(r"chapters/(\d\d[a-z]?)_[^/]*/README\.md", page.path)
     return match[1] if match else ""
 
 
 def _beside(site, page, name):
-    """The page made from another file in the page's folder, or None."""
+    """Returns the page made from another file in the page's folder, or None."""
     path = f"{os.path.dirname(page.path)}/{name}"
     return next((other for other in site.pages if other.path == path), None)
 
 
 def _notes_of(site, page):
-    """A chapter's lab notes, or None."""
+    """Returns a chapter's lab notes, or None."""
     return _beside(site, page, "NOTES.md") if number_of(page) else None
 
 
 def _chapter_of_notes(site, page):
-    """The chapter whose lab notes the page is, or None."""
+    """Returns the chapter whose lab notes the page is, or None."""
     chapter = _beside(site, page, "README.md") if page.path.endswith("/NOTES.md") else None
     return chapter if chapter and number_of(chapter) else None
 
@@ -71,13 +72,13 @@ def _part_of(number):
 
 
 def subpages(ids):
-    """Puts pages below this one in Doxygen's tree, which shows only those that a page names."""
+    """Returns the text that puts pages below this one in Doxygen's tree, which shows only pages that a page names."""
     items = "".join(f"- \\subpage {page_id}\n" for page_id in ids)
     return f"\n@htmlonly<div hidden>@endhtmlonly\n\n{items}\n@htmlonly</div>@endhtmlonly\n"
 
 
 def way(label, before, middle, after):
-    """Links to neighbours: HTML, or "" for none."""
+    """Returns a row of links to neighbours; each of the three is HTML, "" for none."""
     return f'\n@htmlonly<nav class="way" aria-label="{label}">{before}{middle}{after}</nav>@endhtmlonly\n'
 
 
@@ -103,7 +104,7 @@ def _own_sources(site, page):
 
 
 def _included(site, page):
-    """What the chapter's files include from common/ and from other chapters."""
+    """Returns the files that the chapter's files include from common/ and from other chapters."""
     texts = [pathlib.Path(path).read_text() for path in _own_sources(site, page)]
     return {f"chapters/{name[3:]}" if name.startswith("../") else f"common/{name}"
             for text in texts for name in re.findall(r'#include "([^"]+)"', text)}
@@ -115,7 +116,7 @@ def _item(lead, links):
 
 
 def _box(site, page, writer, own_pages):
-    """A chapter's place, its size and what belongs to it."""
+    """Returns the box of a chapter: its number and part, its size, and links to its files and exercises."""
     number, part = number_of(page), _part_of(number_of(page))
     last = number_of(_chapters(site)[-1]).lstrip("0").rstrip(string.ascii_lowercase)
     minutes = writer.words // WORDS_A_MINUTE + writer.lines_of_code // LINES_OF_CODE_A_MINUTE + 1
@@ -137,7 +138,7 @@ def _box(site, page, writer, own_pages):
 
 
 def _idea(page):
-    """What a chapter is about: the first bold words of its text."""
+    """Returns the subject of a chapter: the first bold words of its text."""
     match = re.search(r"\n\*\*(.*?)\*\*", pathlib.Path(page.path).read_text(), re.DOTALL)
     if not match:
         raise ValueError(f"{page.path}: it does not begin with what it is about, in bold")
@@ -152,8 +153,8 @@ def _ratio(row):
 
 
 def _gain(page, run, is_host, sizes):
-    """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself. A time for another number of
-    tokens than the table's head says, because the chapter's operator has another, stands beside that number."""
+    """Returns a chapter's row. Chapter 01 runs on the host, and the run of the next chapter has its times. If the
+    chapter's operator has other numbers of tokens than the table's head, the number is written after the time."""
     cells = []
     for tokens, in_head in zip(times.few_and_many(page.path.split("/")[1]) or sizes, sizes):
         row = results.row_of(run, tokens)
@@ -165,7 +166,7 @@ def _gain(page, run, is_host, sizes):
 
 
 def _compared(pages, runs):
-    """In brackets, what those chapters are compared with that are not compared with the chapter above them."""
+    """Returns, in brackets, the baselines of the chapters that are not compared with the chapter above them."""
     others = [(number_of(page), run["before"]) for page, run, above in zip(pages, runs, [None, *pages])
               if run and run.get("before") and not (above and run["before"] == above.path.split("/")[1])]
     words = [f"{number}: with {results.number_of(before)}" for number, before in others]
@@ -173,7 +174,8 @@ def _compared(pages, runs):
 
 
 def _chapter_list(site, recorded):
-    """The parts, under headings that are no sections to Doxygen, whose tree has the chapters themselves."""
+    """Returns the parts with their tables of chapters. To Doxygen the parts' headings are no sections; its tree has the
+    chapters themselves."""
     text = ""
     for part, (_, title) in enumerate(PARTS):
         text += f"\n<h1>Part {part + 1}: {title}</h1>\n\n"
@@ -199,7 +201,7 @@ def _chapter_list(site, recorded):
 
 
 def _run(command, expected):
-    """A command, which must exit with `expected`, and what it prints, as code."""
+    """Runs a command, which must exit with `expected`, and returns the command and its output as code."""
     result = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True, check=False)
     if result.returncode != expected:
@@ -208,7 +210,7 @@ def _run(command, expected):
 
 
 def _expand_marker(site, recorded, text):
-    """What stands for a marker; None if it is none."""
+    """Returns the replacement of a marker; None if the text is no marker."""
     if text == "chapters":
         return _chapter_list(site, recorded)
     if text.startswith("results: "):
@@ -243,7 +245,7 @@ def _page(site, page, recorded, step_pages):
 
 
 def _uses(site):
-    """Comments that add to the page of each shared kernel the chapters that use it."""
+    """Returns comments that add to the page of each shared kernel the chapters that use it."""
     uses = {path: [f'@ref {page.id} "{page.title}"' for page in _chapters(site) if path in _included(site, page)]
             for path in site.sources if path.startswith(("common/kernels/", "chapters/"))}
     return "".join(f"/**\n * @file {path}\n *\n * Used in {', '.join(users)}.\n */\n"
@@ -251,7 +253,7 @@ def _uses(site):
 
 
 def write_pages(site, recorded, step_pages):
-    """All pages, by the names of their files; chapters lead to the pages of steps with the ids `step_pages`."""
+    """Returns all pages by the names of their files; chapters link to the pages of steps with the ids `step_pages`."""
     pages = {f"{page.id}.md": _page(site, page, recorded, step_pages) for page in site.pages}
     pages["chapters.md"] = ("# The chapters {#chapters}\n" + _chapter_list(site, recorded) +
                             subpages([page.id for page in _chapters(site)]))

@@ -1,7 +1,7 @@
-"""Makes one PDF of the course, BUILD/docs/course.pdf, when the site is made: python3 docs/tools/pdf.py --build BUILD.
+"""Makes one PDF of the course, BUILD/docs/course.pdf, after the site is made: python3 docs/tools/pdf.py --build BUILD.
 
-The pages of ORDER stand one behind the other in one HTML file, in the site's style for paper; Chromium prints it. Links
-between these pages lead to places in the PDF, and answers are unfolded.
+The pages of ORDER follow one another in one HTML file, in the site's style for paper, which Chromium prints. Links
+between these pages lead to positions in the PDF, and answers are unfolded.
 """
 import pathlib
 import re
@@ -16,7 +16,7 @@ CONTENT = re.compile(r'<h1 class="title">(.*?)</h1>.*?<div class="contents">(.*)
 
 
 def one_page(html):
-    """The text of all these pages as one, each a section with the page's name as its id."""
+    """Returns one HTML page with all these pages, each a section with the page's name as its id."""
     paths = [path for name in ORDER for path in sorted(html.glob(f"{name}.html"))]
     sections = ""
     for path in paths:

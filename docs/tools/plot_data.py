@@ -1,5 +1,5 @@
-"""The data of plots: recorded times, and what the simulator counts, of all chapters of an operator. ValueError if
-any lack."""
+"""Data of plots: recorded times and the simulator's counters of all chapters of an operator. Functions raise ValueError
+if data are missing. Used by figures.py."""
 import counters
 import results
 import times
@@ -7,7 +7,8 @@ from operators import OPERATORS
 
 
 def _lines(operator, recorded):
-    """Of the chapters that have recorded runs: a new one is in the plots once its times are taken."""
+    """Returns the lines of the chapters that have recorded runs, so a new chapter is in the plots once its times are
+    recorded; and their source."""
     names = [name
              for name in results.chapters(kernel=f"{operator}.*") if name in recorded or name == times.HOST_CHAPTER]
     return times.lines(f"{OPERATORS[operator].standard} {' '.join(names)}", recorded)
@@ -19,7 +20,7 @@ def _old(lines):
 
 
 def time_lines(operator, recorded):
-    """Times against tokens, a line for each library, chapter and the floor."""
+    """Returns times against tokens, a line for each library, each chapter and the floor."""
     lines, source = _lines(operator, recorded)
     return {"source": source, "old": _old(lines), "lines": [
         {"kind": line.kind, "label": line.label.replace("_", " "), "points": line.points} for line in lines]}
@@ -33,7 +34,8 @@ def _row(line, few_and_many):
 
 
 def _without_slow(recorded, operator):
-    """Without the runs of chapters that are too slow for as many tokens as the operator's panel shows: 11a's."""
+    """Returns the recorded runs without the chapters that are too slow for the most tokens of the operator's panel, as
+    11a is."""
     def ends_early(name):
         run = times.chapter_run(recorded, name) if name in results.chapters(kernel=f"{operator}.*") else None
         return run and run["rows"][-1]["num_tokens"] < OPERATORS[operator].panel[1][1]
@@ -42,8 +44,8 @@ def _without_slow(recorded, operator):
 
 
 def few_and_many(recorded):
-    """The time for one token and for many, a row for each library (of PyTorch's forms the faster), chapter and the
-    floor."""
+    """Returns the times for one token and for many, a row for each library (the faster of PyTorch's forms), each
+    chapter and the floor."""
     made = {name: _lines(name, _without_slow(recorded, name)) for name, operator in OPERATORS.items() if operator.panel}
     panels = {name: {"panel": OPERATORS[name].panel,
                      "rows": [_row(line, OPERATORS[name].panel[1]) for line in lines if line.label != "PyTorch eager"]}
@@ -52,7 +54,7 @@ def few_and_many(recorded):
 
 
 def roofline(words, recorded):
-    """How many operations a second the layers of times.roofline() do, by operations a byte, below both ceilings."""
+    """Returns the operations a second of the layers of times.roofline(), by operations a byte, below both ceilings."""
     reading, products, made, source = times.roofline(words, recorded)
     return {"source": source, "old": _old(made), "reading": reading, "products": products, "lines": [
         {"kind": line.kind, "label": line.label.partition(" (")[0].replace("_", " "), "points": line.points}
@@ -60,7 +62,7 @@ def roofline(words, recorded):
 
 
 def counter_panels(operator, build):
-    """What the simulator counts in each chapter, a panel for each counter: the values and how they read."""
+    """Returns the simulator's counters of each chapter, a panel for each counter: the values and their texts."""
     names, per_token = results.chapters(kernel=f"{operator}.cu"), OPERATORS[operator].per_token
     reports = [counters.report(build, results.number_of(name)) for name in names]
     panels = []

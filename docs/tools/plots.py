@@ -1,11 +1,11 @@
-"""Draws plots: recorded times, the simulator's counters, and how many choices each expert gets. Data come from
-plot_data.py and choices.py."""
+"""Draws plots for figures.py: recorded times, the simulator's counters, and the number of choices that each expert
+gets. Data come from plot_data.py and choices.py."""
 import math
 import textwrap
 
 from figure_style import COLOURS, boxes, canvas, lines, plot_area, write
 
-# Colours and marks of chapters, the last one's first. What else a line may be has dashes.
+# Colours and marks of chapters, the last chapter's first. Lines of other kinds have dashes.
 LAST, *OTHERS = (("vermillion", "o", None, 3), ("orange", "s", None, 1.6), ("green", "^", None, 1.6),
                  ("sky", "o", None, 1.6),
                  ("purple", "D", None, 1.6), ("grey", "P", None, 1.6), ("ink", "p", None, 1.6))
@@ -15,13 +15,13 @@ KINDS = {"host": [("grey", "v", (5, 3), 1.6)], "library": [("ink", "x", (6, 2, 1
 
 
 def _styles(kinds):
-    """For each line its colour, mark, dashes and width."""
+    """Returns the colour, mark, dashes and width of each line."""
     of_kind = {**KINDS, "chapter": [*OTHERS[:kinds.count("chapter") - 1], LAST]}
     return [of_kind[kind][kinds[:number].count(kind)] for number, kind in enumerate(kinds)]
 
 
 def _apart(heights, gap):
-    """The heights with neighbours at least `gap` apart, each moved as little as that takes."""
+    """Moves the heights so that neighbours are at least `gap` apart, each by as little as possible."""
     order = sorted(range(len(heights)), key=lambda number: heights[number])
     moved = [heights[number] for number in order]
     for _ in range(200):
@@ -33,7 +33,7 @@ def _apart(heights, gap):
 
 
 def _draw_line(ax, area, line, style, end, label_y, right):
-    """A line with its marks, and behind its end its name."""
+    """Draws a line with its marks, and its name after its end."""
     colour, mark, dashes, width = style
     filled = width > 2 or (mark, colour) == ("s", "ink")
     look = {"marker": mark, "markersize": 6, "markeredgecolor": COLOURS[colour], "markeredgewidth": 1.2,
@@ -45,7 +45,7 @@ def _draw_line(ax, area, line, style, end, label_y, right):
 
 
 def _wrapped(notes, width):
-    """Sentences as lines of up to so many letters, each sentence on lines of its own."""
+    """Wraps sentences into lines of at most `width` characters; each sentence begins a line."""
     return [line for note in notes for line in textwrap.wrap(note, width)]
 
 
@@ -109,7 +109,7 @@ def draw_roofline(data, title):
 
 
 def draw_results(data, _):
-    """Panels one below the other, narrow and with large text, so that a phone shows it whole."""
+    """Draws panels one below the other, narrow and with large text, so that they fit the width of a phone."""
     panels, told, pitch, left, right = list(data["panels"].values()), None, 28, 178, 464
     notes = [data["source"], "Floor: an empty kernel, or moving the bytes.", *textwrap.wrap(data["old"], 60)[::-1]]
     ax, y = canvas(472, 40 + sum(46 + pitch * len(panel["rows"]) for panel in panels) + 18 * len(notes)), 46
@@ -142,7 +142,7 @@ def draw_results(data, _):
 
 
 def draw_counters(data, title):
-    """Small multiples: a panel for each counter, a bar for each chapter with its value above it."""
+    """Draws small multiples: a panel for each counter, with a bar for each chapter and its value above the bar."""
     ax, pitch = canvas(840, 480, title), 250 / len(data["chapters"])
     for number, panel in enumerate(data["panels"]):
         left, base, scale = 24 + 272 * (number % 3), 204 + 208 * (number // 3), 112 / (max(panel["values"]) or 1)
@@ -159,7 +159,7 @@ def draw_counters(data, title):
 
 
 def _write_busiest(ax, data, left, pitch, top, place):
-    """The busiest experts' words, each with a line from its bar's top: place(rank, choices)."""
+    """Writes the busiest experts' words, each with a line from its bar's top: place(rank, choices)."""
     write(ax, left, top + 16, "The words that each of the busiest gets most often, of how many there are:", size=13,
           bold=True)
     for rank, expert in enumerate(data["busiest"]):

@@ -1,25 +1,25 @@
-"""Where figures come from, in the words that stand below a table or a plot."""
+"""Texts that name the source of figures, below a table or a plot. Used by the tools that write these."""
 import re
 
 import results
 
 
 def distinct(texts):
-    """The different texts in the order they come in, without empty ones and without what Markdown would take for its
-    own."""
+    """Returns the different texts in their order, without empty texts; "?" replaces characters that are not printable
+    ASCII or that Markdown would interpret."""
     clean = ["".join(c if " " <= c <= "~" and c not in "`|<>" else "?" for c in text) for text in texts]
     return [text for text in dict.fromkeys(clean) if text]
 
 
 def join(texts, quote=""):
-    """`a`, `b` and `c`."""
+    """Joins texts as `a`, `b` and `c`."""
     quoted = [f"{quote}{text}{quote}" for text in texts]
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
 def machines(runs):
-    """What recorded runs ran on, and when: "NVIDIA H200, CUDA 13.0, recorded on 2026-01-02"."""
-    most = max((run.get("ranks", 1) for run in runs), default=1)  # of those that ran on several GPUs, beside one
+    """Returns the devices of recorded runs and the dates: "NVIDIA H200, CUDA 13.0, recorded on 2026-01-02"."""
+    most = max((run.get("ranks", 1) for run in runs), default=1)  # runs on one GPU may be among them
     names = distinct(f"{run['gpu']}, CUDA {run['cuda']}" if "counters" in run else
                      f"{most} x " * (most > 1) + f"{run.get('device', '?')}, {run.get('toolkit', '?')}" for run in runs)
     days = sorted(distinct(run["date"][:10] for run in runs))
@@ -28,26 +28,28 @@ def machines(runs):
 
 
 def _commands(commands, only_first):
-    """`a`, `b` and `c`, or `a`, and so on. Where they wrote to says nothing."""
+    """Joins commands as `a`, `b` and `c`, or as `a`, and so on. Their output files, which do not matter, are left
+    out."""
     commands = distinct(command.split(" --out ")[0].rstrip() for command in commands)
     return f"`{commands[0]}`, and so on" if only_first and len(commands) > 1 else join(commands, "`")
 
 
 def recorded(runs, only_first_command=False):
-    """What recorded those runs that are not None, when and by which commands: the rest of a sentence in Markdown."""
+    """Returns the devices, dates and commands of those runs that are not None, as the rest of a sentence in
+    Markdown."""
     runs = [run for run in runs if run]
     if not runs:
         return "Nothing is recorded yet."
-    programs = [results.program_of(run) for run in runs]  # NAME stands for them: so those of several chapters are one
+    programs = [results.program_of(run) for run in runs]  # replaced by NAME: chapters share a command
     commands = [run["command"] if program in results.PEERS else run["command"].replace(program, "NAME", 1)
                 for run, program in zip(runs, programs)]
     return f"{machines(runs)} by {_commands(commands, only_first_command)}."
 
 
 def simulated(reports, any_program, only_first_command=False):
-    """The commands and the inputs of the simulator's reports, in Markdown: "`command`; the input: words."; with
-    any_program NAME stands for the program's own name. Programs have the folder that they have in the course,
-    wherever they were built."""
+    """Returns the commands and the inputs of the simulator's reports, in Markdown: "`command`; the input: words.". With
+    any_program NAME replaces the program's own name. A program's folder is the course's, wherever the program was
+    built."""
     program = r"build/cpu/NAME" if any_program else r"build/cpu/\1"
     commands = [re.sub(r"^(?:.*cpu/)?(\S*)", program, report["command"]) for report in reports]
     inputs = distinct(report["input"] for report in reports)

@@ -1,12 +1,12 @@
-"""Adds what programs printed to the recorded runs, docs/results/GPU/NAME.json.
+"""Adds runs that programs printed to the recorded runs, docs/results/GPU/NAME.json.
 
     build/gpu/02_warp_per_group --bench --format json | python3 docs/tools/record.py
     python3 docs/tools/record.py [FILE...]
 
-In the repository's root. The JSON is what `--bench --format json`, tests/peers/pytorch_gate.py --format json,
-tests/gpu/count_on_gpu.sh and, on GPUs, chapter 12 with --format json print, any number one after the other. A run takes
-the place of one with the same command or of the same problem. The folder is named for the GPU: h200. record_all.py runs
-and records everything.
+Run it in the repository's root. The input is JSON, any number of runs one after the other, as `--bench --format json`,
+tests/peers/pytorch_gate.py --format json, tests/gpu/count_on_gpu.sh and, on GPUs, chapter 12 with --format json print
+it. A run replaces a recorded run of the same command or of the same problem. The folder is named after the GPU: h200.
+record_all.py runs and records everything.
 """
 import json
 import pathlib
@@ -18,24 +18,24 @@ import results
 
 
 def gpu_of(run):
-    """The name of a GPU's folder: "h200" for "NVIDIA H200"."""
+    """Returns the name of a GPU's folder: "h200" for "NVIDIA H200"."""
     name = str(run.get("device") or run.get("gpu") or "unknown").lower()
     return re.sub(r"[^a-z0-9]+", "_", name.removeprefix("nvidia ")).strip("_")
 
 
 def _problem(run):
-    """What a run measures, whatever its command looks like."""
+    """Returns the fields that identify a run's measurement, independent of its command."""
     fields = [results.program_of(run)] + [results.field(run, name)
                                           for name in ("problem", "distribution", "seed", "cache")]
     return fields, [row["num_tokens"] for row in run.get("rows", [])]
 
 
 def record(text, folder=results.FOLDER.parent):
-    """Puts the runs in a text into their files in a folder of results; returns lines that say so."""
+    """Puts the runs in a text into their files in a folder of results; returns a line for each run."""
     decoder, said, at = json.JSONDecoder(), [], 0
     while at < len(text.rstrip()):
         run, at = decoder.raw_decode(text, re.compile(r"\s*").match(text, at).end())
-        if isinstance(run, dict) and "stages" in run:  # of a GPU: nothing is counted
+        if isinstance(run, dict) and "stages" in run:  # from a GPU, which counts nothing
             run = {name: value for name, value in run.items() if name not in ("counters", "kernels")}
         program = results.program_of(run) if isinstance(run, dict) else ""
         stem = results.chapter_of(program) or program

@@ -5,11 +5,12 @@
     ninja gpu && python3 docs/tools/record_all.py --gpus [--only WORD] [--list] [--results DIR]
     sh common/variants.sh build/gpu && python3 docs/tools/record_all.py --claims [--only WORD] [--list] [--results DIR]
 
-In the repository's root. --counters also has Nsight Compute count, which needs ncu and leave to read the GPU's
-counters. Instead of all this, --layer runs the layer's chapters and who they are compared with, which needs 40 GB of
-GPU memory; --gpus the layer on one GPU and on two, which needs NCCL; --claims what docs/pages/claims.md compares and no
-chapter's page does, ncu among it. --only runs the commands that contain the word; --list prints them; --results is
-docs/results. What fails is named, and the rest goes on; exits 1 then.
+Run it in the repository's root. --counters also counts with Nsight Compute, which needs ncu and permission to read the
+GPU's counters. --layer instead runs the layer's chapters and the implementations they are compared with, which needs
+40 GB of GPU memory; --gpus instead runs the layer on one GPU and on two, which needs NCCL; --claims instead runs the
+commands that docs/pages/claims.md compares and no chapter's page does, ncu among them. --only runs the commands that
+contain the word; --list prints them; --results is docs/results. A command that fails is named, and the others still
+run; the exit status is then 1.
 """
 import subprocess
 import sys
@@ -26,7 +27,7 @@ FEW_TOKENS = [f"--num-tokens {tokens} --num-experts 64 --topk 8 --dist uniform -
 DTYPES = ("--dtype f32", "--dtype f16", "--dtype bf16")
 F32_ONLY = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
-# no page has a GPU's counters of these, or their small kernel by itself
+# no page has a GPU's counters of these, or times of their small kernel alone
 AT_THE_LIMIT = ("13a_gate_bound", "13b_gate_lane_per_group", "13c_gate_fewer_instructions", "14a_align_bit_ranks",
                 "14b_align_published_counts")
 ONE_KERNEL = ("13c_gate_fewer_instructions_few", "13c_gate_fewer_instructions_many")
@@ -48,7 +49,7 @@ def bench(programs, every_options):
 
 
 def claims():
-    """Every command whose run docs/pages/claims.md compares and no chapter's page does."""
+    """Returns every command whose run docs/pages/claims.md compares and no chapter's page does."""
     gate, align = ([f"variants/{name}" for name in results.variants(kernel=kernel)]
                    for kernel in ("gate.cu", "align.cu"))
     pads = [program for program in align if "/07" in program]
@@ -61,20 +62,21 @@ def claims():
 
 
 def layer():
-    """Every command whose run is of the layer: its chapters and who they are compared with."""
+    """Returns every command whose run is of the layer: of its chapters and of the implementations they are compared
+    with."""
     return [*(line for name in results.chapters(kernel="moe.cu")
               for line in bench([name], LAYER)),
             *(f"python3 tests/peers/moe_peers.py {dist} --format json" for dist in LAYER)]
 
 
 def gpus():
-    """Every command whose run is of a layer on several GPUs, or on one beside them."""
+    """Returns every command whose run is of a layer on several GPUs, or on one GPU for comparison."""
     return [f"build/gpu/{program} {split} --num-tokens {tokens} --format json"
             for program in results.chapters(kernel="parallel.cu") for tokens in (64, 4096, 16384) for split in SPLITS]
 
 
 def commands(counters):
-    """Every command whose run is recorded."""
+    """Returns every command whose run is recorded."""
     gate, align = results.chapters(kernel="gate.cu"), results.chapters(kernel="align.cu")
     return [*(line for name in gate for line in bench([name], DTYPES[:1] if name in F32_ONLY else DTYPES)),
             *bench(results.chapters(kernel="routing.cu"), DTYPES), *bench(ONE_KERNEL, DTYPES[:1]),
@@ -86,7 +88,7 @@ def commands(counters):
 
 
 def run(command, folder):
-    """Runs a command and records what it prints; returns what is wrong, or ""."""
+    """Runs a command and records its output; returns the error, or ""."""
     try:
         done = subprocess.run(command.split(), capture_output=True, text=True, check=False)
         if done.returncode != 0:

@@ -1,10 +1,10 @@
-"""Recorded runs: docs/results/GPU/NAME.json is a list of those of a chapter and its variants, or of a program of no
-chapter.
+"""Recorded runs: docs/results/GPU/NAME.json lists the runs of a chapter and its variants, or of a program without a
+chapter. Used by all tools that read or write times.
 
 A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". What
 tests/gpu/count_on_gpu.sh prints has "counters" instead, tests/gpu/figures.sh "figures", and a layer on several ranks
-"stages". A run says itself what it is of; one is found by its fields. Paths are relative to the repository's root, in
-which the tools run. What is wrong is a ValueError with one line, or an OSError.
+"stages". A run's fields say what it measured, and find() finds it by them. Paths are relative to the repository's
+root, in which the tools run. Functions raise ValueError, with one line, or OSError.
 """
 import functools
 import hashlib
@@ -21,38 +21,40 @@ PEERS = {"cub_align": "tests/peers/cub_align.cu", "moe_peers": "tests/peers/moe_
          "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py",
          "pytorch_launches": "chapters/01_cpu_baseline/grouped_topk.py",
          "cycles": "tests/gpu/cycles.cu", "store_rate": "tests/gpu/store_rate.cu"}
-# what a run has a list of, and each of these has
+# the list that a run has, and a field of each of its entries
 KINDS = {"rows": "num_tokens", "counters": "counter", "figures": "figure", "stages": "stage"}
 COMMON = pathlib.Path(__file__).resolve().parents[2] / "common"
 
 
 def program_of(run):
-    """The name of the program that printed the run, or whose counters it has; "" if it does not say so."""
+    """Returns the name of the program that printed the run, or whose counters the run has; "" if the run does not name
+    it."""
     command = run.get("command", "").split() or [""]
     return run.get("peer") or (run.get("chapter", "") if "counters" in run else pathlib.Path(command[0]).name)
 
 
 def kernel_of(chapter):
-    """The path of a chapter's kernel, OPERATOR.cu or, on the host, OPERATOR.c; None if there is no such chapter."""
+    """Returns the path of a chapter's kernel, OPERATOR.cu or, on the host, OPERATOR.c; None if there is no such
+    chapter."""
     folder = pathlib.Path("chapters", chapter)
     paths = [*folder.glob("*.cu"), *folder.glob("*.c")] if re.fullmatch(r"\d\d[a-z]?_\w+", chapter) else []
     return next((path for path in paths if path.name != "main.c"), None)
 
 
 def number_of(name):
-    """The number of a chapter or an exercise, as "02" or "11a": what stands before the first "_" of its name."""
+    """Returns the number of a chapter or an exercise, as "02" or "11a": the part of its name before the first "_"."""
     return name.partition("_")[0]
 
 
 def chapters(number="[0-9][0-9]*", kernel="*"):
-    """The names of the chapters with this number and such a kernel, as "gate.*", in order."""
+    """Returns the names of the chapters with this number and such a kernel, as "gate.*", in order."""
     names = sorted(path.name for path in pathlib.Path("chapters").glob(f"{number}_*"))
     return [name for name in names if kernel_of(name) and kernel_of(name).match(kernel)]
 
 
 def variants(number="[0-9][0-9]", kernel="*"):
-    """The names of the programs whose kernel is such a chapter's with a change, and the changes' paths. A file
-    WHAT_N.sed is WHAT_1.sed and so on, see common/variants.sh."""
+    """Returns the names of the programs whose kernel is such a chapter's with a change, and the changes' paths. A file
+    WHAT_N.sed stands for WHAT_1.sed and so on, see common/variants.sh."""
     paths = [path for name in chapters(number, kernel)
              for path in sorted(pathlib.Path("chapters", name, "variants").glob("*"))]
     changes = [path.with_name(path.name.replace("_N.", f"_{value}.")) for path in paths
@@ -61,15 +63,16 @@ def variants(number="[0-9][0-9]", kernel="*"):
 
 
 def chapter_of(program):
-    """The chapter whose kernel the program runs: its own, or where that was built otherwise or changed, the one that
-    its name begins with, as 08_align_blelloch does for 08_align_blelloch_plain_tree. "" if there is none."""
+    """Returns the chapter whose kernel the program runs. If the kernel was built otherwise or changed, it is the
+    chapter that the program's name begins with: 08_align_blelloch for 08_align_blelloch_plain_tree. "" if there is
+    none."""
     while program and not kernel_of(program):
         program = program.rpartition("_")[0]
     return program
 
 
 def source_of(program):
-    """The path of what the program measures; None if there is none."""
+    """Returns the path of the source that the program measures; None if there is none."""
     if program in PEERS:
         return pathlib.Path(PEERS[program]) if pathlib.Path(PEERS[program]).is_file() else None
     return variants(program[:2]).get(program, kernel_of(chapter_of(program)))
@@ -77,7 +80,8 @@ def source_of(program):
 
 @functools.lru_cache(maxsize=None)
 def source_hash(path):
-    """What a program built from this source, or of a kernel so changed, reports as "kernel_source_sha256"."""
+    """Returns the "kernel_source_sha256" that a program built from this source, or from a kernel so changed,
+    reports."""
     script = [COMMON / "variants.sh", "--hash"] if path.parent.name == "variants" else [COMMON / "source_hash.sh"]
     if path.suffix == ".py" or not script[0].exists():  # without the lines that mark a snippet
         return hashlib.sha256(re.sub(rb"(?m)^# \[.*\n", b"", path.read_bytes())).hexdigest()
@@ -88,7 +92,7 @@ def source_hash(path):
 
 
 def is_old(run):
-    """Whether the source that was measured is not what it is now."""
+    """Checks whether the source has changed since the run measured it."""
     return run["kernel_source_sha256"] != source_hash(source_of(program_of(run)))
 
 
@@ -101,7 +105,7 @@ def _is_run(run):
 
 
 def check_run(run, stem, where):
-    """Raises ValueError, with `where` in front, if the run is none for the file of that name as it should be."""
+    """Raises ValueError, with `where` in front, if the run is not valid in the file of that name."""
     if not _is_run(run):
         raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", '
                          'and "rows", "counters", "figures" or "stages"')
@@ -118,7 +122,7 @@ def check_run(run, stem, where):
 
 
 def read(path):
-    """The runs in a file."""
+    """Reads and checks the runs in a file."""
     try:
         runs = json.loads(path.read_text())
     except ValueError as error:
@@ -131,7 +135,7 @@ def read(path):
 
 
 def load(folder=FOLDER):
-    """All recorded runs: for each program's name, the list of its runs."""
+    """Returns all recorded runs: for each program's name, the list of its runs."""
     runs = [run for path in sorted(pathlib.Path(folder).iterdir()) if path.suffix == ".json" for run in read(path)]
     return {program: list(own) for program, own in itertools.groupby(sorted(runs, key=program_of), program_of)}
 
@@ -143,25 +147,26 @@ def _field_text(name, value):
 
 
 def _place(run):
-    """The order in a file does not depend on when something was recorded."""
+    """Returns a run's sort key in its file, which does not depend on when the run was recorded."""
     parts = re.split(r"(\d+)", run["command"])
     return program_of(run), "counters" in run, [int(part) if part.isdigit() else part for part in parts]
 
 
 def write(path, runs):
-    """Writes the runs of a file, a field or a row a line."""
+    """Writes the runs of a file, one field or row on each line."""
     objects = [",\n".join(_field_text(*field) for field in run.items()) for run in sorted(runs, key=_place)]
     files.write_whole(path, "[\n" + ",\n".join(f"  {{\n{text}\n  }}" for text in objects) + "\n]\n")
 
 
 def field(run, name):
-    """What a run says of itself: a member of it or of its problem; None if it has none."""
+    """Returns a field of a run or of its problem; None if neither has it."""
     return run.get(name, run.get("problem", {}).get(name))
 
 
 def find(results, program, **fields):
-    """The program's run of times with these values in its fields, and where num_tokens is one, a row of so many;
-    None if nothing like that is recorded: find(results, "06_a", kernel="small", num_experts=64, num_tokens=16)."""
+    """Returns the program's run of times with these values in its fields; num_tokens among them asks for a row of so
+    many tokens. None if no such run is recorded: find(results, "06_a", kernel="small", num_experts=64,
+    num_tokens=16)."""
     size = fields.get("num_tokens")
     runs = [run for run in results.get(program, []) if "rows" in run and (size is None or row_of(run, size)) and
             all(name == "num_tokens" or field(run, name) == value for name, value in fields.items())]
@@ -172,19 +177,20 @@ def find(results, program, **fields):
 
 
 def find_counters(results, chapter):
-    """What Nsight Compute counted of the chapter, a run with "counters", of 2048 tokens if there are several; None if
-    that is not recorded."""
+    """Returns the chapter's run of Nsight Compute, which has "counters", the one of 2048 tokens if there are several;
+    None if none is recorded."""
     runs = (run for run in results.get(chapter, []) if "counters" in run)
     return max(runs, key=lambda run: run["command"].endswith(" 2048"), default=None)
 
 
 def row_of(run, num_tokens):
-    """The run's row for so many tokens; {} if there is none."""
+    """Returns the run's row for this number of tokens; {} if there is none."""
     return next((row for row in run["rows"] if row["num_tokens"] == num_tokens), {}) if run else {}
 
 
 def median(row, name):
-    """The median microseconds of "here", "before", "eager_graph"... in a row, or the number; None if it is no time."""
+    """Returns the median microseconds of "here", "before", "eager_graph"... in a row, or the number itself; None if
+    there is no time."""
     value = row.get(name)
     value = value.get("median_us") if isinstance(value, dict) else value
     return value if isinstance(value, (int, float)) and 0 < value < 1e12 else None

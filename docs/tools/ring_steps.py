@@ -1,9 +1,9 @@
-"""What the figures of chapter 16 show, worked out by the rules of its barriers and products."""
+"""Data of the figures of chapter 16, computed by the rules of its barriers and products. Used by figures.py."""
 
 
 def phases(stages, tiles):
-    """A ring between one copying and one multiplying warp: for each tile its stage, its round, the parities that both
-    sides name, and when it is filled and emptied; times are steps in which a stage is filled, or multiplied.
+    """Returns the schedule of a ring between a copying and a multiplying warp: for each tile its stage, its round, the
+    parities that both sides wait for, and when it is copied and multiplied. A copy takes 1 unit of time, a product 2.
 
     A wait for a parity returns when the barrier's current phase has the other one.
     """
@@ -24,8 +24,8 @@ def phases(stages, tiles):
 
 
 def product_layout(columns, shown_warp=0):
-    """Which lane of a warp has each sum of its 16 rows and of 8 of the columns, and which of its numbers it is: as
-    warpgroup_product.cuh says of wgmma."""
+    """Returns which lane of a warp holds each sum of its 16 rows and of 8 of the columns, and which of the lane's
+    numbers the sum is, as warpgroup_product.cuh describes wgmma."""
     cells = [[None] * 8 for _ in range(16)]
     for lane in range(32):
         for number in range(4):

@@ -1,7 +1,7 @@
-"""Runs of the programs that the documentation shows: reports, traces, arrays, and what tests say.
+"""Runs the programs that the documentation shows, for their reports, traces, arrays and test results.
 
-Each is kept in BUILD/docs/runs and made again only when the program is newer. Paths are relative to the repository's
-root, in which the tools run. A run that fails is a ValueError with one line.
+Each result is kept in BUILD/docs/runs and made again only when the program is newer. Paths are relative to the
+repository's root, in which the tools run. A run that fails raises ValueError with one line.
 """
 import hashlib
 import json
@@ -48,8 +48,8 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
 
 
 def _make(build, program, arguments, options, suffix, folder="cpu"):
-    """The file or folder of one run, made whole or not at all by the program with these options, where {} is its
-    path. A report's file holds what the program prints."""
+    """Returns the file or folder of one run, made whole or not at all by the program with these options, in which {} is
+    its path. A report's file holds the program's output."""
     binary, name = pathlib.Path(build) / folder / program, pathlib.Path(program).name
     if arguments:
         name += "_" + hashlib.sha256(f"{program} {arguments}".encode()).hexdigest()[:8]
@@ -75,7 +75,7 @@ def _make(build, program, arguments, options, suffix, folder="cpu"):
 
 
 def report(build, program, arguments=""):
-    """What the program reports with --format json, as a dictionary."""
+    """Returns the program's report with --format json, as a dictionary."""
     path = _make(build, program, arguments, "--format json", ".report.json")
     try:
         return json.loads(path.read_text())
@@ -84,12 +84,12 @@ def report(build, program, arguments=""):
 
 
 def csv_report(build, program):
-    """The path of what the program reports with --format csv."""
+    """Returns the path of the program's report with --format csv."""
     return _make(build, program, "", "--format csv", ".report.csv")
 
 
 def passed(build, test):
-    """How many tests a built test program has, all of which passed; None if it is not built."""
+    """Returns the number of tests of a built test program, all of which passed; None if it is not built."""
     if not (pathlib.Path(build) / "tests" / test).exists():
         return None
     said = _make(build, test, "", "", ".report.tap", "tests").read_text()
@@ -97,10 +97,10 @@ def passed(build, test):
 
 
 def trace(build, program, arguments=None):
-    """The path of the trace that the program writes; without arguments of its run in STEPPED."""
+    """Returns the path of the trace that the program writes; without arguments, of its run in STEPPED."""
     return _make(build, program, STEPPED[program] if arguments is None else arguments, "--trace {}", ".trace.json")
 
 
 def arrays(build, program, arguments=""):
-    """The folder with the .npy files that the program writes."""
+    """Returns the folder with the .npy files that the program writes."""
     return _make(build, program, arguments, "--out {}", ".arrays")

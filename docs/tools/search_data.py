@@ -1,24 +1,25 @@
-"""What the search of the site looks through: the sections of its pages, as the script search_data.js."""
+"""Writes the data of the site's search: the sections of its pages, as the script search_data.js. Used by
+make_site.py."""
 import html
 import json
 import re
 
-# Parts of a page without words of its own: scripts, ways to other pages, code that stands on another page as well.
+# Parts of a page without text of its own: scripts, links to other pages, code that another page has as well.
 LEFT_OUT = re.compile(r'<(script|nav)\b.*?</\1>|<table class="diff.*?</table>|<section class="stepper.*?</section>'
                       r'|<p class="origin">.*?</p>|<div hidden>.*?</div>|<div class="toc">.*?</div>\s*(?=<div|<p)|<!--.*?-->', re.S)
 HEADING = re.compile(r"<h[1-6]\b[^>]*>(.*?)</h[1-6]>", re.S)
-# What a page of the course is worth beside one of Doxygen's about a source file.
+# The weight of a page of the course and of one of Doxygen's pages about a source file.
 COURSE, REFERENCE = 1, 0.3
 
 
 def _plain(text):
-    """The words of some HTML; what ends a line or a cell ends a word."""
+    """Returns the words of some HTML; the end of a line or of a cell ends a word."""
     text = re.sub(r"</?(?:p|div|li|t[dhr]|d[dt]|pre|br|summary|caption|figure)\b[^>]*>", " ", text)
     return " ".join(html.unescape(re.sub(r"<[^>]*>", "", text)).split())
 
 
 def _sections(page):
-    """Heading, anchor and text of each section of a page; the first has neither heading nor anchor."""
+    """Yields heading, anchor and text of each section of a page; the first has neither heading nor anchor."""
     content = re.search(r'<div class="contents">(.*)</div><!-- contents -->', page, re.S)
     parts = HEADING.split(LEFT_OUT.sub(" ", content[1])) if content else []
     for heading, text in zip(["", *parts[1::2]], parts[::2]):
@@ -29,7 +30,7 @@ def _sections(page):
 
 
 def write(folder, course):
-    """Writes search_data.js for the pages in the site's folder; `course` names those that are not about source
+    """Writes search_data.js for the pages in the site's folder; `course` names the pages that are not about source
     files."""
     pages, sections = [], []
     for path in sorted(folder.glob("*.html")):

@@ -1,5 +1,4 @@
-"""Draws what the stages of a layer take on several ranks, as parts of what it takes on one. Data come from
-stages.py."""
+"""Draws the times of a layer's stages on several ranks, as parts of its time on one rank. Data come from stages.py."""
 from figure_style import boxes, canvas, lines, write
 
 COLOURS = ("orange", "grey", "sky", "pale", "vermillion", "purple")  # a stage's, in the order of stages.COLUMNS

@@ -1,6 +1,6 @@
-"""Recorded runs of a layer on several ranks: tables of what each stage took, and of what its collectives moved.
+"""Recorded runs of a layer on several ranks: tables of the times of its stages, and of the bytes that collectives move.
 
-What is wanted is said in words, as in a table's marker, where CHAPTER is the program's and numbers are of tokens:
+A table is requested in words, as in its marker, where CHAPTER is the program's and numbers are of tokens:
 
     times CHAPTER 64 4096...      microseconds of the stages, a row for each way to divide the layer
     traffic CHAPTER 64 4096...    bytes and bandwidths of the collectives, where the experts are whole
@@ -11,14 +11,14 @@ import provenance
 import results
 import times
 
-# The columns of times: what a stage is there for, whatever its path calls it.
+# The columns of times: the purpose of stages, and the names that stages have on the different paths.
 COLUMNS = {"to the experts": ("broadcast", "dispatch"), "align": ("align",), "experts": ("experts",), "sum": ("sum",),
            "back": ("reduce DP", "reduce TP", "combine"), "the rest": ("round", "add", "gather TP")}
 
 
 def parse(words, recorded):
-    """Reads what is wanted: .what, and the .sizes with the .runs of each, one rank first, then in the order of the
-    labels."""
+    """Parses the words that request a table: .what, and .runs, for each number of tokens its runs, one rank first, then
+    in the order of the labels."""
     what, chapter, *sizes = [*words.split(), "", ""]
     sizes = [int(size) for size in sizes if size.isdigit()]
     if what not in ("times", "traffic") or not sizes or not results.kernel_of(chapter):
@@ -31,7 +31,7 @@ def parse(words, recorded):
 
 
 def label(run):
-    """How a run divides the layer, in words."""
+    """Returns how a run divides the layer, in words."""
     if run["ranks"] == 1:
         return "one GPU"
     of_experts = f"EP {run['ep']}" if run["ep"] > 1 else "slices"
@@ -39,12 +39,12 @@ def label(run):
 
 
 def _columns(run):
-    """Microseconds of each of COLUMNS."""
+    """Returns the microseconds of each of COLUMNS."""
     return [sum(stage["us"] for stage in run["stages"] if stage["stage"] in names) for names in COLUMNS.values()]
 
 
 def _alone(runs):
-    """Microseconds of all stages on one rank; None if that is not recorded."""
+    """Returns the microseconds of all stages on one rank; None if that is not recorded."""
     return next((sum(_columns(run)) for run in runs if run["ranks"] == 1), None)
 
 
@@ -65,7 +65,7 @@ def _traffic_rows(runs):
 
 
 def table(request):
-    """The table's lines, and below it where its figures come from."""
+    """Returns the table's lines, and below it the source of its figures."""
     if request.what == "times":
         heads, rows = ["", *COLUMNS, "all", "one GPU's time / this"], _times_rows
     else:
@@ -79,8 +79,8 @@ def table(request):
 
 
 def scaling(words, recorded):
-    """What each stage takes as a part of one rank's time, for each number of tokens and way to divide the layer: a
-    figure's data."""
+    """Returns a figure's data: the time of each stage as a part of one rank's time, for each number of tokens and way
+    to divide the layer."""
     request = parse(words, recorded)
     groups = []
     for size, runs in request.runs.items():

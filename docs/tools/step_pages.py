@@ -1,4 +1,4 @@
-"""Pages that show what a chapter changed: counters and times before and after, and the code side by side."""
+"""Makes pages that show a chapter's changes: counters and times before and after, and the code side by side."""
 import difflib
 import functools
 import html
@@ -16,10 +16,10 @@ import times
 from operators import OPERATORS
 
 CONTEXT = 3  # unchanged lines that are shown beside a change
-LEAST_FOLDED = 4  # lines that are worth folding away
-MAX_MARKED = 0.7  # marks say little in a line of which more is marked
+LEAST_FOLDED = 4  # fewer unchanged lines are not folded away
+MAX_MARKED = 0.7  # a line of which a larger part has changed gets no marks
 
-# Chapter 02 against 01, which is C for the host: what does the same, and the snippets of both.
+# Chapter 02 against 01, which is C for the host: the parts that do the same, and the snippets of both.
 HOST_PAIRS = (
     ("The scores: loops over all experts; one for each lane", "scores", "score"),
     ("A group's score: a loop over its experts; five exchanges between a warp's lanes", "group_score", "group_score"),
@@ -35,7 +35,7 @@ HOST_PAIRS = (
 
 @functools.lru_cache(maxsize=None)
 def highlighted_lines(text):
-    """For each line of C or CUDA C a list of characters, each with Doxygen's class for such text, or ""."""
+    """Returns for each line of C or CUDA C a list of characters, each with Doxygen's class for such text, or ""."""
     import pygments.lexers  # here, so that all else works without it
     from pygments.token import Comment, Keyword, String
     classes = {Comment.Preproc: "preprocessor", Comment.PreprocFile: "stringliteral", Comment: "comment",
@@ -51,7 +51,7 @@ def highlighted_lines(text):
 
 
 def _escape(text):
-    """Doxygen looks for the ends of comments, wherever they stand."""
+    """Escapes text for HTML, and asterisks too, because Doxygen searches for ends of comments everywhere."""
     return html.escape(text).replace("*", "&#42;")
 
 
@@ -65,15 +65,15 @@ def _line_html(line, marked=()):
 
 
 def line_signs(before, after):
-    """The signs of the lines that diff(1) prints of two whole files: " ", "-", "+". The same files have none."""
+    """Returns the signs of the lines that diff(1) prints of two whole files: " ", "-", "+". Equal files have none."""
     command = ["diff", "--minimal", "-U1000000", "--", before, after]
     printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
     return [line[0] for line in printed[3:] if not line.startswith("\\")]
 
 
 def _marked_columns(texts, words, same):
-    """The columns of words that are not the same, and of blanks between two of these, in each line; none in a line
-    of which nearly all would be marked."""
+    """Returns for each line the columns of words that are not the same, and of blanks between two of these; none for a
+    line of which nearly all would be marked."""
     marked, last = [set() for _ in texts], (-1, 0)
     for index, (_, line, first, end) in enumerate(words):
         if index not in same:
@@ -85,7 +85,7 @@ def _marked_columns(texts, words, same):
 
 
 def changed_words(before, after):
-    """The columns of the words that differ, in each of some lines and of those that took their place."""
+    """Returns the columns of the words that differ, in each of some lines and of the lines that replaced them."""
     sides = [[(word[0], line, *word.span()) for line, text in enumerate(texts) for word in re.finditer(r"\w+|\S", text)]
              for texts in (before, after)]
     matcher = difflib.SequenceMatcher(None, *([word[0] for word in words] for words in sides), autojunk=False)
@@ -95,7 +95,8 @@ def changed_words(before, after):
 
 
 def _cells(side, look, number, sign, marked=()):
-    """A line's number, from 1, and its code; empty cells where there is none. `look` is their class."""
+    """Returns the cells of a line: its number, from 1, and its code; empty cells if there is no line. `look` is their
+    class."""
     look += ({"-": " removed", "+": " added", " ": ""}[sign] if number else " none")
     line = _line_html(side.lines[number - 1], marked) if number else ""
     code = f'<code><span class="sign">{sign}</span>{line}</code>' if number else ""
@@ -108,7 +109,7 @@ def _group(name, rows):
 
 
 def _beside(before, old, after, new, signs="  ", marked=((), ())):
-    """Rows with the lines of two ranges beside each other, as far as each goes."""
+    """Returns rows with the lines of two ranges side by side, as far as each goes."""
     rows = itertools.zip_longest(old, new, *marked)
     return [_cells(before, "before", left, signs[0], left_marks or ()) +
             _cells(after, "after", right, signs[1], right_marks or ())
@@ -116,7 +117,8 @@ def _beside(before, old, after, new, signs="  ", marked=((), ())):
 
 
 def _same(before, old, after, new, head, tail):
-    """Lines that both have, `head` and `tail` of them beside a change; what is between these is folded away."""
+    """Returns lines that both files have: the first `head` and the last `tail` of them are shown, the others are folded
+    away."""
     if len(old) < head + tail + LEAST_FOLDED:
         return _group("same", _beside(before, old, after, new))
     end = len(old) - tail
@@ -169,14 +171,14 @@ def _code(before, after):
         rows = _difference(before, after)
     heads = "".join('<th scope="col" class="n" role="columnheader">line</th><th scope="col" role="columnheader">'
                     f'{side.title}: <a href="{side.url}">{side.kernel.name}</a></th>' for side in (before, after))
-    # A narrow page takes the table's layout away, and with it, in browsers, its roles; so they are said.
+    # On a narrow page the table has no table layout, and browsers then drop its roles, so they are explicit.
     return (f"## The code {{#step_{after.number}_code}}\n\n{words}\n\n@htmlonly\n"
             f'<table class="diff" role="table">\n<caption>{caption}</caption>\n'
             f'<thead role="rowgroup"><tr role="row">{heads}</tr></thead>\n{rows}</table>\n@endhtmlonly\n')
 
 
 def _idea(here):
-    """What the kernel's first comment says. A text goes on unless a line begins with a word and a colon."""
+    """Returns the text of the kernel's first comment. A text continues until a line begins with a word and a colon."""
     comment = here.kernel.read_text().partition("*/")[0]
 
     def text_behind(start):
@@ -191,7 +193,7 @@ def _idea(here):
 
 
 def _table(caption, heads, rows):
-    """The first cell of a row is its heading."""
+    """Returns a table; the first cell of each row is its heading."""
     head = "".join(f'<th scope="col">{text}</th>' for text in heads)
     body = "".join(f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'
                    for first, *cells in rows)
@@ -201,7 +203,8 @@ def _table(caption, heads, rows):
 
 
 def change(before, here):
-    """ "-29 %", "+0.3 %", "same"; with nothing before there is nothing to divide by."""
+    """Returns the relative change, as "-29 %" or "+0.3 %", "same" if there is none, or "new" if there was nothing
+    before."""
     if before == here:
         return "same"
     if before <= 0:
@@ -247,7 +250,7 @@ def _times(before, here, recorded):
 
 
 def _side(site, page, build):
-    """A chapter, with its program's report if it has a kernel for a GPU."""
+    """Returns a chapter, with its program's report if it has a kernel for a GPU."""
     kernel, number = results.kernel_of(page.path.split("/")[1]), pages.number_of(page)
     is_host = kernel.suffix == ".c"
     return types.SimpleNamespace(page=page, number=number, title=f"Chapter {number}", kernel=kernel, is_host=is_host,
@@ -257,7 +260,7 @@ def _side(site, page, build):
 
 
 def write_page(before, here, recorded):
-    """What the chapter `here` changed, as text for Doxygen."""
+    """Returns the page about the changes of the chapter `here`, as text for Doxygen."""
     titles = [html.escape(side.page.title) for side in (before, here)]
     way = pages.way("Chapter", f'<a href="{here.page.id}.html">&larr; Back to {titles[1]}</a>', "<span></span>",
                     f'<a href="{before.page.id}.html">The chapter before: {titles[0]}</a>')
@@ -266,7 +269,7 @@ def write_page(before, here, recorded):
 
 
 def write_pages(site, recorded, build):
-    """The pages of all chapters that change what the one before does, by the names of their files."""
+    """Returns the pages of all chapters that change the kernel of the chapter before, by the names of their files."""
     sides = [_side(site, page, build) for page in site.pages
              if pages.number_of(page) and results.kernel_of(page.path.split("/")[1])]
     return {f"step_{here.number}.md": write_page(before, here, recorded)

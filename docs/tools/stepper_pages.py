@@ -1,9 +1,9 @@
-"""Pages on which a reader steps through what the warps of one block did.
+"""Makes pages on which a reader steps through a run of the warps of one block. Used by make_site.py.
 
-A page holds the program's trace, compressed, which docs/stepper/stepper.js plays; beside it what that does not say:
-which arrays the kernel writes, as far as the source's lines name them, and each step in words. Without scripts the
-page is the list of steps and the source. Either a page of the site, or an HTML file of its own, beside which
-stepper.js and stepper.css must lie.
+A page holds the program's trace, compressed, which docs/stepper/stepper.js plays. It adds what the trace lacks: the
+arrays that the kernel writes, as far as the source's lines name them, and each step in words. Without scripts the
+page is the list of steps and the source. It is either a page of the site, or a separate HTML file in a folder with
+stepper.js and stepper.css.
 """
 import base64
 import collections
@@ -29,7 +29,7 @@ from trace import WORD_BYTES
 
 # Neighbouring words of one array; the first is counted from the beginning of the space, and is this word of the array.
 Region = collections.namedtuple("Region", "space name first count start", defaults=(0,))
-SHARED = -2  # where an event accesses memory; else the number of an allocation
+SHARED = -2  # space of an event's access; other spaces are numbers of allocations
 TEMPLATES = {
     ".md": '# {title}, step by step {{#stepper_{number}}}\n\n@htmlonly\n<link rel="stylesheet" href="stepper.css">\n'
            '<nav class="way" aria-label="Chapters"><a href="chapter_{number}.html">&larr; Chapter {number}</a></nav>\n'
@@ -41,7 +41,7 @@ TEMPLATES = {
              '<h1>{title}, step by step</h1>\n{stepper}</body>\n</html>\n'}
 LOADS, STORES, ATOMIC = ("shared_load", "global_load", "copy_from"), ("shared_store", "global_store"), "atomic"
 MBARRIER_BYTES = 8
-FEW_LANES = 4  # whose values are said in words
+FEW_LANES = 4  # at most so many lanes have their values in the text
 COPIES = ("copy_to", "copy_from")  # in the order of the call's arguments
 BULK_COPIES = ("to", "bulk_copy")
 TOGETHER = {"mma.m16n8k16": "multiply 16x16 by 16x8 numbers and add: each has four of the sums",
@@ -64,7 +64,8 @@ def _first_name(pattern, text):
 
 
 def _follow_alias(lines, number, name):
-    """The array that a pointer of this name points into, if a few lines above `name = (type *)(array + ...`."""
+    """Returns the array that a pointer of this name points into, if a few lines above `name = (type *)(array + ...`;
+    else the name."""
     for line in reversed(lines[max(0, number - 20):number - 1]):
         _, found, behind = line.partition(f"const {name} = (")
         if found and "*" in behind and _first_name(r" \+ ", behind):
@@ -73,14 +74,15 @@ def _follow_alias(lines, number, name):
 
 
 def _argument_name(lines, number, call, index):
-    """The name that one of the first two arguments begins with, in a line that has such a call; "" if it has none."""
+    """Returns the name that one of the first two arguments begins with, in a line that has such a call; "" if it has
+    none."""
     arguments = re.search(call + r"\((.*?),\s+(.*)", " ".join(lines[number - 1:number + 1]))
     return re.match(r"&?(?:\w+\.)*(\w*)", arguments[1 + index])[1] if arguments else ""
 
 
 def array_name(event, side="bulk_copy"):
-    """The name of the array that the event's line of source reads from or writes to; "" if the line has none. A bulk
-    copy reads from the one and writes to the other, its side "to"."""
+    """Returns the name of the array that the event's line of source reads from or writes to; "" if the line has none. A
+    bulk copy reads from one array and writes to another, its side "to"."""
     lines, number, kind = _lines(event["file"]), event.get("line", 0), event["kind"]
     if not 1 <= number <= len(lines):
         return ""
@@ -106,7 +108,8 @@ def _space(event, lane):
 
 
 def shared_arrays(program):
-    """The __shared__ arrays of a program, which the simulator keeps in thread-local storage, where its symbols say."""
+    """Returns the __shared__ arrays of a program, by its symbols: the simulator keeps the arrays in thread-local
+    storage."""
     symbols = subprocess.run(["readelf", "-sWC", program], capture_output=True, text=True, check=True).stdout
     found = re.findall(r": ([0-9a-f]+) +(\w+) TLS .*?(\w+)$", symbols, re.M)
     return [Region(SHARED, name, int(offset, 16) // WORD_BYTES, int(size, 0) // WORD_BYTES)
@@ -114,20 +117,20 @@ def shared_arrays(program):
 
 
 def dynamic_array(trace):
-    """The array that is all of the dynamic shared memory, in a list: none where the source has more than one."""
+    """Returns, in a list, the array that is all of the dynamic shared memory; [] if the source has more than one."""
     names = re.findall(r"extern __shared__ [^;]*?(\w+)\[\];", "\n".join(_lines(trace["source"])))
     offset, size = (trace["dynamic_shared"].get(name, 0) // WORD_BYTES for name in ("offset", "bytes"))
     return [Region(SHARED, names[0], offset, size)] if len(names) == 1 and size else []
 
 
 def _words(event, lane):
-    """The words that a lane accesses."""
+    """Returns the indices of the words that a lane accesses."""
     first = event["offset"][lane] // WORD_BYTES
     return range(first, first + math.ceil(event["bytes"] / WORD_BYTES))
 
 
 def _copied_words(trace):
-    """For each word of shared memory that bulk copies write and lanes read, a bulk copy."""
+    """Returns, for each word of shared memory that bulk copies write and lanes read, a bulk copy that writes it."""
     events, copies = trace["events"], {}
     for event in (event for event in events if event["kind"] == "bulk_copy"):
         for lane in event["active"]:
@@ -139,9 +142,9 @@ def _copied_words(trace):
 
 
 def find_regions(trace, arrays):
-    """All that is written in the course of a trace, in the order of memory: neighbours in one of these arrays, else
-    neighbours whose first writers name the same array. An allocation is one array. Of what bulk copies write, only
-    words that lanes read: a warpgroup's operands are too many to be shown."""
+    """Returns the regions that are written in the course of a trace, in the order of memory: neighbours in one of these
+    arrays, else neighbours whose first writers name the same array. An allocation is one array. Of the words that bulk
+    copies write, only those that lanes read are included, because a warpgroup's operands are too large to be shown."""
     writers = {(SHARED, word): event for word, event in _copied_words(trace).items()}
     arrays = arrays + dynamic_array(trace)
     for event in trace["events"]:
@@ -168,7 +171,7 @@ def _lanes(event):
 
 
 def _shuffle_text(event):
-    """How far each lane reads, if that is the same for all; else only that they read."""
+    """Describes a shuffle by the lane that each lane reads, if one rule holds for all; else only that lanes read."""
     active, source = event["active"], event["from"]
     apart, below = active[0] ^ source[active[0]], active[-1] - source[active[-1]]
     if all(source[lane] == source[active[0]] for lane in active):
@@ -183,8 +186,8 @@ def _shuffle_text(event):
 
 
 def mbarrier_names(trace):
-    """The name of each mbarrier, by its offset in shared memory, as the line that initialises it has it; of those of
-    an array with the index."""
+    """Returns the name of each mbarrier, by its offset in shared memory, from the line that initialises it; in an array
+    with the index."""
     names, first = {}, {}
     for event in trace["events"]:
         if event.get("operation") == "init":
@@ -199,13 +202,13 @@ def mbarrier_names(trace):
 
 
 def _numbers(event, column):
-    """The number that all lanes have in a column, or the lowest and the highest."""
+    """Returns, as text, the number that all lanes have in a column, or the lowest and the highest."""
     numbers = [event[column][lane] for lane in event["active"]]
     return f"{min(numbers):,}" if min(numbers) == max(numbers) else f"{min(numbers):,} to {max(numbers):,}"
 
 
 def _mbarrier_text(event, names):
-    """What lanes do at an mbarrier, which has one of these names if its offset is among them."""
+    """Describes an operation of lanes on an mbarrier, which has one of these names if its offset is among them."""
     operation, one = event["operation"], len(event["active"]) == 1
     offsets = list(dict.fromkeys(event["offset"][lane] for lane in event["active"]))
     called = [f'"{names[offset]}"' if offset in names else f"at word {offset // WORD_BYTES} of shared memory"
@@ -226,7 +229,7 @@ def _mbarrier_text(event, names):
 
 
 def _region_name(regions, space, offset):
-    """The name of the region that a byte is in; "" if it is in none."""
+    """Returns the name of the region that contains a byte; "" if none does."""
     word = offset // WORD_BYTES
     return next((region.name for region in regions
                  if region.space == space and 0 <= word - region.first < region.count), "")
@@ -263,7 +266,7 @@ def _access_text(regions, event, dtype):
 
 
 def step_text(trace, regions, event, dtype, mbarriers):
-    """What an event does, in one line for people; mbarriers have these names."""
+    """Describes an event in one line; mbarriers have these names."""
     kind = event["kind"]
     if kind == "shuffle":
         return _shuffle_text(event)
@@ -285,7 +288,7 @@ def step_text(trace, regions, event, dtype, mbarriers):
 
 
 def steps_in_words(trace, regions, dtype=None):
-    """A line for each step: of a block barrier, which every warp has in the trace, only for the first."""
+    """Returns a line for each step. A block barrier, which the trace has for every warp, has one line only."""
     barriers, texts, mbarriers = 0, [], mbarrier_names(trace)
     for event in trace["events"]:
         is_barrier = event["kind"] == "block_barrier"
@@ -299,7 +302,7 @@ def steps_in_words(trace, regions, dtype=None):
 
 
 def _steps_html(texts):
-    """Steps in words; equal ones that follow one another are one line, which says how often."""
+    """Returns the steps in words as items of a list; equal steps in a row are one item with their number."""
     lines = []
     for text, equal in itertools.groupby(texts):
         times, text = len(list(equal)), html.escape(text, quote=False)
@@ -315,8 +318,8 @@ def _file_html(path):
 
 
 def kernel_name(trace):
-    """The kernel's own name. A trace of a cooperative launch has the name of the call that launched it, so there it is
-    that of the last kernel above the first event in its source."""
+    """Returns the kernel's own name. A trace of a cooperative launch has the name of the call that launched it instead;
+    then the name is that of the last kernel above the first event in its source."""
     name = trace["kernel"].partition("<")[0]
     if not name.startswith("cudaLaunch"):
         return name
@@ -329,7 +332,7 @@ def kernel_name(trace):
 
 
 def stepper_html(path, command, arrays):
-    """The stepper of a trace; the command that made it is shown."""
+    """Returns the stepper of a trace, which shows the command that made the trace."""
     trace, dtype = traces.read(path), (re.findall(r"--dtype (\w+)", command) or ["f32"])[-1]
     regions = find_regions(trace, arrays)
     files = dict.fromkeys([trace["source"], *(event["file"] for event in trace["events"])])
@@ -349,7 +352,8 @@ def stepper_html(path, command, arrays):
 
 
 def write_pages(build, suffix=".md"):
-    """The pages of the site, by the names of their files, or with ".html" the same as HTML files of their own."""
+    """Returns the pages of the site, by the names of their files, or with ".html" the same pages as separate HTML
+    files."""
     pages = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         paths = list(pool.map(functools.partial(runs.trace, build), runs.STEPPED))
@@ -362,7 +366,7 @@ def write_pages(build, suffix=".md"):
     return pages
 
 
-if __name__ == "__main__":  # TRACE PAGE TITLE COMMAND: such a file of one trace, and the two beside it
+if __name__ == "__main__":  # TRACE PAGE TITLE COMMAND: makes the HTML file of one trace, with script and style
     path, page, title, command = sys.argv[1:]
     pathlib.Path(page).write_text(TEMPLATES[".html"].format(title=title, stepper=stepper_html(path, command, [])))
     for asset in ("stepper.js", "stepper.css"):

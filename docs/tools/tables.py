@@ -1,25 +1,25 @@
-"""Writes into Markdown files what is recorded and what programs print.
+"""Writes recorded runs and the output of programs into Markdown files.
 
     python3 docs/tools/tables.py [--check] [--build build] [--results docs/results/h200] [FILE.md...]
 
-In the repository's root; without files, in all pages. What it writes stands between a marker and the line
+Run it in the repository's root; without files it writes all pages. It writes between a marker and the line
 <!-- end -->:
 
     <!-- times: f32 -->               recorded times, see times.py
     <!-- stages: times 12_a 64 -->    recorded times and traffic of several ranks, see stages.py
     <!-- counters: 03 04 -->          counters of two chapters, see counters.py; a row for each marker that follows,
-    <!-- row: shuffles: remark -->    with a counter and what there is to say about it
-    <!-- tree: 0-7 PROGRAM ... -->    what words 0 to 7 of dynamic shared memory hold at each barrier, when the
-                                      program runs with these arguments, see tree_steps.py
-    <!-- prints: COMMAND -->          what a command prints, in a shell; `ninja run` its tables, anew if need be
+    <!-- row: shuffles: remark -->    with a counter and a remark
+    <!-- tree: 0-7 PROGRAM ... -->    words 0 to 7 of dynamic shared memory at each barrier, when the program
+                                      runs with these arguments, see tree_steps.py
+    <!-- prints: COMMAND -->          the output of a command in a shell; of `ninja run`, its tables
     <!-- values: head | head -->      a table of values, see values.py; a row for each marker that follows, in which
     <!-- row: label | {VALUE} -->     they are in braces
 
-Within a line stands <!-- value: VALUE -->14.5<!-- end -->; of a value whose program is not built, what stood there.
-Above a table of numbers that is none of these stands why: <!-- by hand: REASON -->.
+A value within a line is <!-- value: VALUE -->14.5<!-- end -->; its text stays if its program is not built.
+Any other table of numbers must have a reason above it: <!-- by hand: REASON -->.
 
---check writes nothing. Exits 1 if it finds something that is not as it would write it, 2 if a file cannot be
-read or understood or a program fails.
+--check writes nothing. Exits 1 if it finds text that it would write differently, 2 if a file cannot be read
+or understood or a program fails.
 """
 import functools
 import os
@@ -43,7 +43,8 @@ OF_THE_SITE = r"(words|not|results|fold|run)"  # see page_text.py and pages.py
 
 
 def _parse_marker(line):
-    """A line's marker and its words; (None, "") for another line. A comment that begins like one must be known."""
+    """Returns a line's marker and its words; (None, "") for another line. Raises ValueError for a comment that begins
+    like a marker but is unknown."""
     if line == "<!-- end -->":
         return "end", ""
     match = re.fullmatch(rf"<!-- ({'|'.join(TABLES)}|row): (.*?) ?-->", line)
@@ -79,7 +80,7 @@ def _print_lines(command, build):
 
 
 def _parse_table(kind, words, line, build, recorded):
-    """A table on its way: .make() returns its lines once its .rows are known."""
+    """Returns a table that is not complete yet: .make() returns its lines once its .rows are known."""
     rows = []
     if kind == "times":
         make = functools.partial(times.table, times.parse(words, recorded), recorded)
@@ -97,7 +98,7 @@ def _parse_table(kind, words, line, build, recorded):
 
 
 def _check_place(kind, table):
-    """Raises ValueError if the marker must not stand where it does, inside of a table or outside of all."""
+    """Raises ValueError if the marker is not allowed at its position, inside a table or outside all tables."""
     if kind in TABLES and table:
         raise ValueError("the table before has no <!-- end -->")
     if kind == "end" and not table:
@@ -107,7 +108,7 @@ def _check_place(kind, table):
 
 
 def _write_values(line, known):
-    """The line with its values written anew."""
+    """Returns the line with its values updated."""
     line, found = files.VALUE.subn(lambda value: value[1] + (known.text(value[2]) or value[3]) + value[4], line)
     if len(re.findall("(?<!`)<!-- value:", line)) != found:
         raise ValueError("a value without its <!-- end --> in the same line")
@@ -115,7 +116,7 @@ def _write_values(line, known):
 
 
 def make_page(path, text, build, recorded):
-    """The text that a page should have: its own, what stands in its tables written anew."""
+    """Returns the text that a page should have: its own, with its tables and values updated."""
     made, table, at, known = [], None, 0, values.Values(build, recorded)
     try:
         for at, line in enumerate(text.split("\n"), 1):
@@ -141,7 +142,7 @@ def make_page(path, text, build, recorded):
 
 
 def do_file(path, check, build, recorded):
-    """Writes or checks a page; returns what is not as it would be written, or None."""
+    """Writes or checks a page; returns the first difference from the text that it should have, or None."""
     try:
         text = path.read_bytes().decode()
     except UnicodeDecodeError as error:

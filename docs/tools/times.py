@@ -1,17 +1,17 @@
 """Recorded times: tables in Markdown, and the numbers of plots and of pages about one chapter.
 
-What times are wanted is said in words, as in a table's marker:
+Times are requested in words, as in a table's marker:
 
     f32 [CHAPTER...]                    the gate (f32, f16 or bf16), chapters beside PyTorch
     align 64 [uniform] [exact] [CHAPTER...]   align with that block size, of the router's choices or ids so generated,
-                                        with as many places as these need
+                                        with the padded length that these need
     moe [balanced] [CHAPTER...]         the layer of DeepSeek-V3's shape, the router's choices or ids so generated
-    ceilings [balanced] CHAPTER...      of the same layers, what part of reading's and of cuBLAS's rate they reach
+    ceilings [balanced] CHAPTER...      of the same layers, the part of reading's and of cuBLAS's rate that they reach
     routing f32 CHAPTER...              gate and align together (f32, f16 or bf16), beside what the chapter is compared
                                         with
     small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
 
-Without chapters it is all that is recorded. A chapter's kernel may be one built otherwise:
+Without chapters the table has all that are recorded. A chapter's kernel may be one built otherwise:
 08_align_blelloch_plain_tree.
 """
 import datetime
@@ -23,16 +23,16 @@ import results
 from operators import OPERATORS
 
 SMALL_SIZES = (1, 16, 64, 120)
-HOST_CHAPTER = "01_cpu_baseline"  # its times are those that the next chapter has recorded beside its own
+HOST_CHAPTER = "01_cpu_baseline"  # the run of the next chapter has its times
 WITHOUT_NUMBER = {"align": "times of align without a block size; 'align 64' has one",
                   "small": "times of the small kernel; 'small 64 CHAPTER' has experts and a chapter",
                   "ceilings": "ceilings of nothing; 'ceilings CHAPTER' has a chapter"}
-CEILINGS = {"bytes": (1, 16, 64), "operations": (4096, 16384)}  # what keeps a layer of so many tokens back
+CEILINGS = {"bytes": (1, 16, 64), "operations": (4096, 16384)}  # the rate that limits a layer of so many tokens
 OLD_KERNEL = " (*recorded from an older kernel*)"
 
 
 def format_us(us):
-    """A time with the three digits that count, or "-" if it is none."""
+    """Formats a time with three significant digits, or as "-" if there is none."""
     if us is None:
         return "-"
     if us < 99.95:
@@ -46,7 +46,8 @@ def _operator_of(program):
 
 
 def parse(words, recorded):
-    """Reads what times are wanted: .operator, .fields of the runs, .chapters in the course's order, .small."""
+    """Parses the words that request times: .operator, .fields of the runs, .chapters in the course's order, .small,
+    .ceilings."""
     first, *rest = words.split() or [""]
     request = types.SimpleNamespace(operator="align", small=first == "small", ceilings=first == "ceilings")
     known = {run.get("distribution") for runs in recorded.values() for run in runs}
@@ -78,15 +79,15 @@ def parse(words, recorded):
 
 
 def _chapter_run(runs, name):
-    """The run that has the chapter's times, and what they are called in its rows."""
+    """Returns the run that has the chapter's times, and their column in its rows."""
     if name != HOST_CHAPTER:
         return runs.get(name), "here"
     return next((run for run in runs.values() if run.get("before") == HOST_CHAPTER), None), "before"
 
 
 def _read_runs(request, recorded):
-    """The library's run or None; name, run or None and column of the wanted chapters, and without any named of all, of
-    kernels built otherwise only where they are named; the run that has the floor."""
+    """Returns the library's run or None; name, run or None and column of the requested chapters, or of all chapters if
+    none is named (kernels built otherwise only if named); and the run that has the floor."""
     operator = OPERATORS[request.operator]
     names = [name for name in recorded if _operator_of(name) == request.operator and
              (name in request.chapters or results.chapter_of(name) == name)]
@@ -100,7 +101,7 @@ def _read_runs(request, recorded):
 
 
 def host_words(run):
-    """Where the chapter before ran, of a run whose chapter before ran on the host: "16 threads"."""
+    """Returns where the chapter before ran, for a run whose chapter before ran on the host: "16 threads"."""
     threads = (run or {}).get("host_threads")
     return f"{threads} thread{'s' if threads > 1 else ''}" if threads else "on the host"
 
@@ -117,7 +118,7 @@ def _library_label(operator, run, way):
 
 
 def _library_rows(request, run):
-    """Label and column of the library's rows; where chapters are named, of the one most like them."""
+    """Returns label and column of the library's rows; if chapters are named, only of the row most like them."""
     operator, old = OPERATORS[request.operator], run and results.is_old(run)
     remark = f" (*recorded from an older {results.source_of(results.program_of(run)).name}*)" if old else ""
     ways = operator.plotted[:1] if request.chapters and not request.ceilings else operator.columns
@@ -131,8 +132,7 @@ def _chapter_label(run, name):
 
 
 def _compared_with(request, chapters):
-    """Where there is no library, and the last chapter is compared with what is no chapter: label, run and column of
-    that."""
+    """Returns label, run and column of the baseline of the last chapter, if the operator has no library; else []."""
     if OPERATORS[request.operator].library or not chapters:
         return []
     _, run, _ = chapters[-1]
@@ -161,22 +161,23 @@ def _small_table(request, recorded):
 
 
 def _layers(request, recorded):
-    """Label, run and column of the library's ways and of the chapters; the last chapter's run, whose ceilings count."""
+    """Returns label, run and column of the library's ways and of the chapters; and the last chapter's run, whose
+    ceilings are used."""
     library, chapters, _ = _read_runs(request, recorded)
     rows = [(label, library, way) for label, way in _library_rows(request, library)]
     return rows + [(_chapter_label(run, name), run, "here") for name, run, _ in chapters], chapters[-1][1]
 
 
 def _ceiling(run, num_tokens, work):
-    """How much of this work the device does in a second at best; None if that is not recorded."""
+    """Returns the most of this work that the device does in a second; None if it is not recorded."""
     if work == "bytes":
         return ((run or {}).get("floor") or {}).get("read_bytes_per_second")
     return results.row_of(run, num_tokens).get("cublas_operations_per_second")
 
 
 def _nearest_ceiling(run, runs, num_tokens, work):
-    """That of the run itself, if it is one of these, else of the one nearest in time: another card, or another day, has
-    another. None if it is recorded of none."""
+    """Returns the ceiling of the run itself if it is one of `runs`, else of the run nearest in time, because another
+    card, or another day, has another ceiling. None if no ceiling is recorded."""
     when = lambda one: datetime.datetime.fromisoformat(one["date"])
     known = [one for one in runs if _ceiling(one, num_tokens, work)]
     return _ceiling(min(known, key=lambda one: abs(when(one) - when(run))), num_tokens, work) if run and known else None
@@ -209,8 +210,8 @@ def _ceilings_table(request, recorded):
 
 
 def roofline(words, recorded):
-    """Of the layers that the words name: the two ceilings, and of each .kind ("library" or "chapter"), .label, .old and
-    .points, (operations a byte, operations a second) that ascend; and where they come from, in words."""
+    """Returns, for the layers that the words name, the two ceilings; for each layer .kind ("library" or "chapter"),
+    .label, .old and .points, (operations a byte, operations a second) that ascend; and their source, in words."""
     request = parse(words, recorded)
     rows, best = _layers(request, recorded)
     products = [row["cublas_operations_per_second"]
@@ -225,7 +226,7 @@ def roofline(words, recorded):
 
 
 def table(request, recorded):
-    """The table's lines, and below it where its figures come from."""
+    """Returns the table's lines, and below it the source of its figures."""
     if request.ceilings:
         return _ceilings_table(request, recorded)
     sizes, rows, source = (_small_table if request.small else _sweep_table)(request, recorded)
@@ -249,8 +250,8 @@ def _points(run, label, column):
 
 
 def lines(words, recorded):
-    """A plot's lines, of the chapters that the words must name: of each .kind ("library", "host", "chapter" or
-    "floor"), .label, .old and .points, pairs of tokens and microseconds that ascend; and where they come from, in
+    """Returns a plot's lines, for the chapters that the words must name: for each line .kind ("library", "host",
+    "chapter" or "floor"), .label, .old and .points, pairs of tokens and microseconds that ascend; and their source, in
     words."""
     request = parse(words, recorded)
     if request.small or not request.chapters:
@@ -268,7 +269,8 @@ def lines(words, recorded):
 
 
 def median(words, num_tokens, recorded, column="here"):
-    """The run and the median microseconds of the one chapter that the words name, or, without one, of the library."""
+    """Returns the run and the median microseconds of the one chapter that the words name, or, without one, of the
+    library."""
     request = parse(words, recorded)
     library, chapters, _ = _read_runs(request, recorded)
     run, column = chapters[0][1:] if request.chapters else (library, column)
@@ -279,13 +281,15 @@ def median(words, num_tokens, recorded, column="here"):
 
 
 def few_and_many(chapter):
-    """The numbers of tokens whose times stand in lists of chapters; None if the chapter's kernel is of no operator."""
+    """Returns the numbers of tokens whose times are in lists of chapters; None if the chapter's kernel is of no
+    operator."""
     operator = OPERATORS.get(_operator_of(chapter))
     return operator and operator.few_and_many
 
 
 def chapter_run(recorded, chapter):
-    """The run that stands for a chapter, f32, blocks of 64 or DeepSeek-V3's layer, router data; None if it is not
-    recorded. Its rows have "here" and, of the chapter before, "before": see results.row_of(), median() and is_old()."""
+    """Returns the run that stands for a chapter: f32, blocks of 64 or DeepSeek-V3's layer, router data; None if it is
+    not recorded. Its rows have "here" and, for the chapter before, "before": see results.row_of(), median() and
+    is_old()."""
     operator = OPERATORS.get(_operator_of(chapter))
     return results.find(recorded, chapter, **parse(operator.standard, recorded).fields) if operator else None

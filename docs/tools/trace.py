@@ -1,4 +1,4 @@
-"""A kernel's trace, as a program writes it with --trace FILE, read and checked."""
+"""Reads and checks a kernel's trace, as a program writes it with --trace FILE."""
 import json
 import math
 import pathlib
@@ -14,8 +14,8 @@ WORD_BYTES = 4
 
 
 def _cell(column, cell):
-    """What a column says of a lane that takes part: a whole number; of a word its bits, None where nobody knows
-    them."""
+    """Returns a column's entry for an active lane: a whole number, or the bits of a word, None if the bits are
+    unknown."""
     if column in NUMBERS:
         if not isinstance(cell, int) or not -1 <= cell < (32 if column == "from" else 10**15):
             raise ValueError(cell)
@@ -28,8 +28,8 @@ def _cell(column, cell):
 
 
 def _check_event(event):
-    """Turns the event's columns into lists of whole numbers, None for lanes that take no part; ValueError if it is
-    none."""
+    """Turns the event's columns into lists of whole numbers, None for inactive lanes; raises ValueError if it is no
+    valid event."""
     mask = event["lanes"]
     if event["kind"] not in KINDS or not 1 <= mask < 1 << 32 or not 0 <= event["warp"] < 32:
         raise ValueError(event["kind"])
@@ -39,14 +39,15 @@ def _check_event(event):
     if event["kind"] == "shuffle":
         event["from"] = [lane if source in (None, -1) else source for lane, source in enumerate(event["from"])]
         if any(event["out"][lane] != event["in"][event["from"][lane]] for lane in event["active"]):
-            raise ValueError("a lane receives what nobody brought")
+            raise ValueError("a lane receives a value that no lane brought")
 
 
 def read(path):
-    """The trace in the file, as written but that columns hold whole numbers (a value's bits as one), each event has its
-    lanes in a list, "active", and the file that it stands in, "file", and "warps" says how many there are.
+    """Returns the trace in the file. Its columns hold whole numbers (a value's bits as one), each event has its active
+    lanes in a list, "active", and its source file, "file", and "warps" is the number of warps.
 
-    ValueError, with one line that names the file, if it is no trace of a whole kernel; OSError if it cannot be read.
+    Raises ValueError, with one line that names the file, if it is not the trace of a whole kernel; OSError if it cannot
+    be read.
     """
     try:
         trace = json.loads(pathlib.Path(path).read_text())
@@ -68,12 +69,12 @@ def read(path):
 
 
 def is_shared(event):
-    """Whether it is an access to shared memory."""
+    """Checks whether the event is an access to shared memory."""
     return event["kind"].startswith("shared_") or event["kind"] == "copy_to" or event.get("space") == "shared"
 
 
 def intervals(trace):
-    """The accesses to shared memory before, between and after the block's barriers."""
+    """Returns the accesses to shared memory before, between and after the block's barriers."""
     found = [[]]
     for event in trace["events"]:
         if event["kind"] == "block_barrier" and event["barrier"] == len(found) - 1:
@@ -84,29 +85,29 @@ def intervals(trace):
 
 
 def as_float(word):
-    """The f32 that these bits are."""
+    """Returns the f32 that has these bits."""
     return struct.unpack("<f", struct.pack("<I", word))[0]
 
 
 def as_int(word):
-    """The 32-bit whole number that these bits are."""
+    """Returns the 32-bit whole number that has these bits."""
     return struct.unpack("<i", struct.pack("<I", word))[0]
 
 
 def number_text(word):
-    """32 bits as what they are most likely to be: a float of a usual size, infinity, or a whole number. The trace
-    does not know types; small whole numbers have no exponent bits and floats of a usual size have."""
+    """Formats 32 bits as their most likely type: a float of a usual size, infinity, or a whole number. The trace does
+    not contain types; small whole numbers have no exponent bits and floats of a usual size have."""
     value = as_float(word)
     return f"{value:.4g}" if 1e-9 <= abs(value) < 1e9 or math.isinf(value) else str(as_int(word))
 
 
 def has_halves(event, dtype):
-    """Whether an access in a run of this type is one to bf16: those of one element, and those of a piece of eight."""
+    """Checks whether an access in a run of this type is to bf16 elements: to one element, or to a chunk of eight."""
     return dtype == "bf16" and event.get("bytes") in (2, 16)
 
 
 def word_text(event, value, word, dtype):
-    """A word of what a lane has read or written, in a run of this type: a number, or what it has of two bf16."""
+    """Formats a word that a lane has read or written, in a run of this type: as a number, or as its bf16 elements."""
     bits = value >> 32 * word & 0xffffffff
     if not has_halves(event, dtype):
         return number_text(bits)
@@ -115,7 +116,7 @@ def word_text(event, value, word, dtype):
 
 
 def short_number(word):
-    """The same in at most four characters, if it is of a usual size: .634, 1.03, -inf; whole numbers as they are."""
+    """Formats a word in at most four characters, if it is of a usual size: .634, 1.03, -inf; whole numbers in full."""
     value = as_float(word)
     if 1e-5 <= abs(value) < 1:
         return "-" * (value < 0) + f"{abs(value):.3f}".lstrip("0")[:4]

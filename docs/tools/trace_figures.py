@@ -1,4 +1,4 @@
-"""Draws what kernels did: the figures of runs on the simulator. Data come from kernel_steps.py and from choices.py."""
+"""Draws the figures of kernels' runs on the simulator for figures.py, from data of kernel_steps.py and choices.py."""
 from figure_style import boxes, canvas, cell, lines, write
 from trace import LANES, as_float, short_number
 
@@ -11,14 +11,14 @@ def _middle(lane):
 
 
 def _lane_numbers(ax, x, heading="lane", numbers=LANES):
-    """A column of plain numbers, a row for each lane; x is their right edge."""
+    """Writes a column of plain numbers, a row for each lane; x is their right edge."""
     write(ax, x, TOP - 7, heading, "right")
     for lane in LANES:
         write(ax, x, _middle(lane) + 4, numbers[lane], "right")
 
 
 def _lane_cells(ax, x, width, texts, fills):
-    """A column of cells, a row for each lane, each on the ground that `fills` names."""
+    """Draws a column of cells, a row for each lane, each with the background that `fills` names."""
     for fill in dict.fromkeys(fills):
         boxes(ax, [(x, TOP + ROW * lane, width, ROW - 2) for lane in LANES if fills[lane] == fill], fill, "grey")
     for lane in LANES:
@@ -26,13 +26,13 @@ def _lane_cells(ax, x, width, texts, fills):
 
 
 def _arrows(ax, left, right, pairs, colour, width, head):
-    """From the cell of each pair's first lane, which is read, to that of the second, which reads."""
+    """Draws an arrow from the cell of each pair's first lane, which is read, to that of the second, which reads."""
     lines(ax, [(left + 1, _middle(read), right - 1, _middle(reader)) for read, reader in pairs], colour, width, head)
 
 
 def _fills(data, step):
-    """The cells' grounds: the bluer the larger in a sort; else blue for the best of those that exchange with each
-    other."""
+    """Returns the cells' backgrounds: in a sort the bluer the larger the value; else blue for the best of the lanes
+    that exchange with each other."""
     values, ids, together = [as_float(word) for word in data["values"][step]], data["ids"], data["lanes_together"]
     if data["sorts"]:
         return [f"rank_{sum(other < value for other in values) * 6 // 32}" for value in values]
@@ -40,7 +40,7 @@ def _fills(data, step):
 
 
 def _draw_step(ax, data, step, left, right):
-    """The lines between two columns: those that bring a lane something new stand out."""
+    """Draws the lines between two columns; lines that bring a lane a new value are emphasised."""
     distance, taken, sorts = data["distances"][step], data["taken"][step], data["sorts"]
     kept = [(lane if sorts else lane ^ distance, lane) for lane in LANES if not taken[lane]]
     _arrows(ax, left, right, kept, "pale", 0.8, 0 if sorts else 5)
@@ -51,7 +51,7 @@ def _draw_step(ax, data, step, left, right):
 
 
 def draw_exchange(data, title):
-    """A butterfly or a sort: lanes in rows, steps from left to right."""
+    """Draws a butterfly or a sort: lanes in rows, steps from left to right."""
     sorts, together, width = data["sorts"], data["lanes_together"], 31 if data["sorts"] else 42
     gaps = {1: 13, 2: 15, 4: 17, 8: 22, 16: 34}
     if not sorts:
@@ -135,7 +135,7 @@ def draw_scan(data, title):
 
 
 def _draw_tree_step(ax, middle, y, gap, step):
-    """The arrows of a step from the words above y to those below, and the words after it."""
+    """Draws the arrows of a step from the words above y to those below, and the words after it."""
     made_of = {int(word): words for word, words in step["made_of"].items()}
     lines(ax, [(x, y + 1, x, y + gap - 1) for word, x in enumerate(middle) if word not in made_of], "pale", 0.8)
     for parts, colour in (2, "vermillion"), (1, "blue"):
@@ -175,8 +175,8 @@ def draw_tree(data, title):
 
 
 def _draw_warps(ax, y, intervals, begins, unit, longest, colours):
-    """What the warps of one row do: operations as wide as they are many, as high as lanes take part; and how they
-    wait."""
+    """Draws the operations of one row's warps, as wide as their number and as high as their active lanes, and the
+    waits."""
     for i, runs in enumerate(intervals):
         x = begins[i] + 4
         for snippet, active, count in runs:
@@ -286,7 +286,7 @@ def draw_blocks(data, title):
 
 
 def _draw_groups(ax, data, left, pitch, width, base, top):
-    """The groups' bars on the line `base`, and their boxes at `top`. Returns where each expert's bar is."""
+    """Draws the groups' bars on the line `base`, and their boxes at `top`. Returns the x of each expert's bar."""
     chosen, groups = [choice["expert"] for choice in data["chosen"]], data["groups"]
     at = [left + pitch * (expert // 32) + (expert % 32 + 0.5) * width / 32 for expert in range(256)]
     looks = ["vermillion" if expert in chosen else "sky" if groups[expert // 32]["stays"] else "pale"

@@ -17,7 +17,7 @@ MAX_WORDS = 64
 
 
 def parse_range(text):
-    """The words "0-7" as a range."""
+    """Returns the words "0-7" as a range."""
     match = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text, re.A)
     words = range(int(match[1]), int(match[2]) + 1) if match else range(0)
     if not 1 <= len(words) <= MAX_WORDS:
@@ -26,7 +26,7 @@ def parse_range(text):
 
 
 def steps(path, words):
-    """The lines that show the words of a range, from the path of a trace."""
+    """Returns the lines that show the words of a range, from the path of a trace."""
     trace = traces.read(path)
     size = trace["dynamic_shared"]["bytes"] // traces.WORD_BYTES
     if words.stop > size:

@@ -1,18 +1,18 @@
-"""Values amid a page's words and in tables of a page's own: what programs print and what is recorded.
+"""Values in a page's text and in its own tables, from programs' reports and recorded runs. Used by tables.py.
 
-A value is an expression of Python, and how it is written: per_token("05", "shuffles"):.1f. Without that a time has
-the three digits that count, and another number its thousands apart, or three digits, too. The expression may use:
+A value is an expression of Python and its format: per_token("05", "shuffles"):.1f. Without a format a time has three
+significant digits, and another number has thousands separators or three significant digits. The expression may use:
 
-    count("06", "launches")          a counter of the chapter's run in all; "06:fill_kernel" is of one kernel, and what
-    per_token("05", "shuffles")      stands for a run is said in counters.py
+    count("06", "launches")          a counter of the chapter's run in all; "06:fill_kernel" is of one kernel;
+    per_token("05", "shuffles")      counters.py lists the names of runs
     report("13", "num_tokens")       a number that the chapter's program reports
     us("f32 05_fused_gate", 512)     recorded microseconds, in the words of times.py, of the one chapter that they name;
     us("f32", 1, "eager_graph")      or of the library's way
     figure("store_rate", "NAME")     a figure of a recorded run
     nsight("05_fused_gate", 24, "gate_kernel", "not_selected")
-                                     what Nsight Compute counted of a kernel with so many tokens
-    candidates(0.9)                  of this part of tokens none has more experts that pass chapter 13a's bound
-    passed("simt/test_valid")        how many tests the program build/tests/simt/test_valid has, all of which pass
+                                     Nsight Compute's count of a kernel with so many tokens
+    candidates(0.9)                  this part of tokens has at most so many experts that pass chapter 13a's bound
+    passed("simt/test_valid")        the number of tests of build/tests/simt/test_valid, all of which pass
     round, min, max, sum             Python's own
 """
 import math
@@ -28,11 +28,11 @@ PIECE = re.compile(r"\{([^{}]*)\}")
 
 
 class _Time(float):
-    """Microseconds that are recorded, which are written as tables of times write them."""
+    """Recorded microseconds, which are formatted as in tables of times."""
 
 
 class Values:
-    """What expressions may use. What was read of recorded runs is in .used."""
+    """The names that expressions may use. The recorded runs that were read are in .used."""
 
     def __init__(self, build, recorded):
         self.build, self.recorded, self.used = build, recorded, []
@@ -82,7 +82,7 @@ class Values:
         return runs.passed(self.build, test)
 
     def text(self, words):
-        """How the value of "EXPRESSION" or "EXPRESSION:FORMAT" is written; None if the program for it is not built."""
+        """Returns the text of the value of "EXPRESSION" or "EXPRESSION:FORMAT"; None if its program is not built."""
         expression, _, form = re.fullmatch(r"(.*?)(:([#,.\w%+]*))?", words, re.S).groups(default="")
         try:
             # Pages are trusted as much as the tools are.
@@ -94,7 +94,8 @@ class Values:
         return times.format_us(value) if isinstance(value, _Time) else counters.format_number(value)
 
     def table(self, head, rows):
-        """A table's lines: cells of its head and its rows, divided by "|", where values are in braces."""
+        """Returns a table's lines from its head and rows, whose cells are divided by "|" and may have values in
+        braces."""
         cells = [cell.strip() for cell in head.split("|")]
         texts = [[PIECE.sub(lambda piece: self.text(piece[1]) or "-", cell.strip()) for cell in row.split("|")]
                  for row in rows]

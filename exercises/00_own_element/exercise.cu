@@ -1,13 +1,13 @@
 /**
  * @file exercise.cu
- * @brief 00_own_element: every weight times a factor, by a thread of its own.
+ * @brief 00_own_element: every weight times a factor, with a thread per weight.
  *
- * There is no loop over the elements: the grid has a thread for each. What you write is between // TODO and // END;
- * leave the rest as it is.
+ * There is no loop over the elements: the grid has a thread for each. Write your code between // TODO and // END; leave
+ * the rest unchanged.
  */
 #include "exercise.h"
 
-/** Grid: num_blocks(count). Block: THREADS. */
+/** Scales the weights. Grid: num_blocks(count). Block: THREADS. */
 static __global__ void scale_kernel(const float *weights, int count, float factor, float *scaled)
 {
     // TODO kernel
@@ -16,7 +16,7 @@ static __global__ void scale_kernel(const float *weights, int count, float facto
     // END kernel
 }
 
-/** How many blocks it takes. */
+/** Returns the number of blocks for `count` elements. */
 static int num_blocks(int count)
 {
     // TODO blocks

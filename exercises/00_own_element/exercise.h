@@ -1,4 +1,4 @@
-/** @file exercise.h  00_own_element: what the exercise and its grader agree on. */
+/** @file exercise.h  00_own_element: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 

@@ -2,25 +2,25 @@
  * @file exercise.cu
  * @brief 01_group_score: the sum of a group's two largest choices, in plain C.
  *
- * What you write is one C function; the thread of a token calls it once for each of the token's groups. No thread knows
- * of another yet. What you write is between // TODO and // END; leave the rest as it is.
+ * You write one C function; the thread of a token calls it once for each of the token's groups. Threads do not exchange
+ * data yet. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 #include <math.h>
 
-/** The score of one group: the sum of the two largest of choice[0] to choice[experts_per_group - 1]. */
+/** Returns the score of one group: the sum of the two largest of choice[0] to choice[experts_per_group - 1]. */
 static __device__ float group_score(const float *choice, int experts_per_group)
 {
     // TODO group_score
     // Keep the two largest values seen so far, and add them up in the end. Mind three things. Two equal values are two
     // values. NaN is larger than nothing and takes no part; with fewer than two values left, -INFINITY stands in for
-    // what is missing. The sum of +INFINITY and -INFINITY is NaN: return -INFINITY then. isnan(x) tells.
+    // a missing one. The sum of +INFINITY and -INFINITY is NaN: return -INFINITY then. isnan(x) tests for NaN.
     return 0.0f;
     // END group_score
 }
 
-/** Grid: as many blocks as it takes. Block: 32 threads, each with a token of its own. */
+/** Scores all groups. Grid: enough blocks for all tokens. Block: 32 threads, each with its own token. */
 static __global__ void group_score_kernel(const float *choice, int num_tokens, int num_expert_group,
                                           int experts_per_group, float *group_scores)
 {

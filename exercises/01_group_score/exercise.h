@@ -1,4 +1,4 @@
-/** @file exercise.h  01_group_score: what the exercise and its grader agree on. */
+/** @file exercise.h  01_group_score: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -12,7 +12,7 @@ extern "C" {
  * Finds each group's score: the sum of the two largest of its experts' choices.
  *
  * Equal choices count twice. An expert whose choice is NaN takes no part; where fewer than two are left, -infinity
- * stands in for what is missing. A sum that is not a number, of +infinity and -infinity, is -infinity.
+ * stands in for a missing one. A sum that is not a number, of +infinity and -infinity, is -infinity.
  *
  * @param choice             [num_tokens, num_expert_group, experts_per_group]; may hold infinities and NaN
  * @param num_tokens         at least 1

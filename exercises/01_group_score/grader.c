@@ -11,7 +11,7 @@ struct shape {
     int num_tokens, num_expert_group, experts_per_group;
 };
 
-/** How a case fills the choices. */
+/** Fills the choices of a case. */
 typedef void fill(struct random *random, float *choice, int count);
 
 static void fill_distinct(struct random *random, float *choice, int count)
@@ -20,7 +20,7 @@ static void fill_distinct(struct random *random, float *choice, int count)
         choice[i] = random_normal(random);
 }
 
-/** Negative ones only: 0 is larger than each of them. */
+/** Fills with negative numbers only: 0 is larger than each of them. */
 static void fill_negative(struct random *random, float *choice, int count)
 {
     for (int i = 0; i < count; i++)
@@ -53,7 +53,7 @@ static void fill_nan(struct random *random, float *choice, int count)
         choice[i] = random_below(random, 4) ? NAN : random_normal(random);
 }
 
-/** A group's two largest choices, and whose they are; an expert is -1 where there is none. */
+/** A group's two largest choices, and their experts; an expert is -1 if there is none. */
 struct two_best {
     int first, second;
 };
@@ -71,7 +71,7 @@ static struct two_best find_two_best(const float *choice, int experts_per_group)
     return best;
 }
 
-/** "1.75, the sum of 1 (expert 1) and 0.75 (expert 3)" */
+/** Describes the expected score: "1.75, the sum of 1 (expert 1) and 0.75 (expert 3)". */
 static void describe(char *text, size_t size, float expected, const float *choice, struct two_best best)
 {
     if (best.second >= 0)
@@ -101,7 +101,7 @@ static void check_group(struct grade *grade, int token, int group, const float *
     grade_fail(grade, "token %d, group %d: expected %s, got %.9g", token, group, description, (double)got);
 }
 
-/** Launches on `choice` and looks at each group's score. */
+/** Launches on `choice` and checks every group's score. */
 static void check(struct grade *grade, struct shape shape, const float *choice)
 {
     const size_t groups = (size_t)shape.num_tokens * shape.num_expert_group, count = groups * shape.experts_per_group;
@@ -156,7 +156,7 @@ static void negative_values(struct grade *grade)
     check_filled(grade, (struct shape){4, 4, 20}, fill_negative);
 }
 
-/** The two largest in every pair of places: first and last, ascending and descending. */
+/** Puts the two largest at every pair of positions: first and last, ascending and descending. */
 static void every_place(struct grade *grade)
 {
     enum { EXPERTS = 7 };

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 02_lane_that_left: threads that return before others have stopped waiting for them.
  *
- * A block has a token, a warp a group, a lane an expert, as in chapter 02. A thread with nothing left to do returns.
- * Sometimes that is right. What you mend is between // TODO and // END; leave the rest as it is.
+ * A block has a token, a warp a group, a lane an expert, as in chapter 02. A thread with nothing left to do returns,
+ * which is right only in some cases. Mend the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -11,7 +11,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** The best of the 32 lanes' candidates, in each of them. All 32 lanes must call. */
+/** Returns the best of the 32 lanes' candidates to every lane. All 32 lanes must call. */
 static __device__ candidate warp_best(candidate mine)
 {
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
@@ -25,7 +25,7 @@ static __device__ candidate warp_best(candidate mine)
     return mine;
 }
 
-/** The sum of the 32 lanes' two largest choices, in each of them. All 32 lanes must call. */
+/** Returns the sum of the 32 lanes' two largest choices to every lane. All 32 lanes must call. */
 static __device__ float score_of_group(float choice)
 {
     float first = choice, second = -INFINITY;
@@ -40,7 +40,7 @@ static __device__ float score_of_group(float choice)
     return first + second;
 }
 
-/** How many groups rank before this one: the larger score first, of equal scores the lower group. */
+/** Returns the number of groups that rank before this one: the larger score first, of equal scores the lower group. */
 static __device__ int groups_before(const float *group_scores, int num_expert_group, int group)
 {
     int before = 0;
@@ -50,7 +50,7 @@ static __device__ int groups_before(const float *group_scores, int num_expert_gr
     return before;
 }
 
-/** Grid: a block per token. Block: num_expert_group warps. */
+/** Finds each token's best expert. Grid: a block per token. Block: num_expert_group warps. */
 static __global__ void best_expert_kernel(const float *choice, int num_expert_group, int experts_per_group,
                                           int topk_group, candidate *best)
 {

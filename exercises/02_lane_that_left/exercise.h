@@ -1,4 +1,4 @@
-/** @file exercise.h  02_lane_that_left: what the exercise and its grader agree on. */
+/** @file exercise.h  02_lane_that_left: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -10,7 +10,7 @@ extern "C" {
 
 enum { WARP_SIZE = 32, MAX_GROUPS = 32, NOBODY = 0x7fffffff };
 
-/** What a maximum compares: a value, and whose it is. */
+/** A candidate for a maximum: a value, and the expert that it belongs to. */
 struct candidate {
     float value;
     int id;

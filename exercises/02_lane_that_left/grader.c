@@ -11,7 +11,7 @@ struct shape {
     int num_tokens, num_expert_group, experts_per_group, topk_group;
 };
 
-/** How a case fills a token's choices. */
+/** Fills a token's choices. */
 typedef void fill(struct random *random, float *choice, struct shape shape);
 
 static int experts_of(struct shape shape)
@@ -25,14 +25,14 @@ static void fill_distinct(struct random *random, float *choice, struct shape sha
         choice[expert] = random_normal(random);
 }
 
-/** Negative ones only: a lane that brings 0 wins. */
+/** Fills with negative numbers only: a lane that brings 0 wins. */
 static void fill_negative(struct random *random, float *choice, struct shape shape)
 {
     for (int expert = 0; expert < experts_of(shape); expert++)
         choice[expert] = -1.0f - random_uniform(random);
 }
 
-/** The first group has the largest choice of all, and is dropped unless all are kept. */
+/** Gives the first group the largest choice of all; the group is dropped unless all are kept. */
 static void fill_first_dropped(struct random *random, float *choice, struct shape shape)
 {
     for (int expert = 0; expert < experts_of(shape); expert++)
@@ -40,7 +40,7 @@ static void fill_first_dropped(struct random *random, float *choice, struct shap
     choice[random_below(random, (uint32_t)shape.experts_per_group)] = 2.0f;
 }
 
-/** The last expert of a group is its best. The higher the group the higher that, and the lower the score. */
+/** Makes each group's last expert its best. A higher group has a larger best choice and a lower score. */
 static void fill_last_best(struct random *random, float *choice, struct shape shape)
 {
     for (int expert = 0; expert < experts_of(shape); expert++) {
@@ -57,7 +57,7 @@ static void fill_ties(struct random *random, float *choice, struct shape shape)
         choice[expert] = (float)random_below(random, 2);
 }
 
-/** All groups have the same score. The higher the group the larger its best: only its number keeps it out. */
+/** Gives all groups the same score, and higher groups a larger best choice: only their numbers exclude them. */
 static void fill_equal_scores(struct random *random, float *choice, struct shape shape)
 {
     for (int group = 0; group < shape.num_expert_group; group++) {
@@ -84,7 +84,7 @@ static void fill_lowest(struct random *random, float *choice, struct shape shape
         choice[expert] = -INFINITY;
 }
 
-/** One group after the other: the sum of its two largest choices. */
+/** Returns the score of one group: the sum of its two largest choices. */
 static float score_of(const float *choice, int experts_per_group)
 {
     float first = -INFINITY, second = -INFINITY;
@@ -98,7 +98,7 @@ static float score_of(const float *choice, int experts_per_group)
     return first + second;
 }
 
-/** Whether fewer than topk_group groups rank before `group`. */
+/** Checks whether fewer than topk_group groups rank before `group`. */
 static bool is_kept(const float *choice, struct shape shape, int group)
 {
     const float score = score_of(choice + group * shape.experts_per_group, shape.experts_per_group);
@@ -112,7 +112,7 @@ static bool is_kept(const float *choice, struct shape shape, int group)
     return before < shape.topk_group;
 }
 
-/** The best expert of the kept groups, one expert after the other. */
+/** Returns the best expert of the kept groups by a loop over the experts. */
 static struct candidate best_of(const float *choice, struct shape shape)
 {
     struct candidate best = {-INFINITY, NOBODY};
@@ -138,7 +138,7 @@ static void check_token(struct grade *grade, int token, const float *choice, str
     if (grade_is_unwritten(&got, sizeof got))
         grade_fail(grade, "token %d: nothing was written; expected expert %d of group %d", token, expected.id, group);
     if (got.id == NOBODY)
-        grade_fail(grade, "token %d: expected expert %d of group %d, got nobody", token, expected.id, group);
+        grade_fail(grade, "token %d: expected expert %d of group %d, got no expert", token, expected.id, group);
     if (got.id < 0 || got.id >= experts_of(shape))
         grade_fail(grade, "token %d: expected expert %d of group %d, got expert %d, which is none", token, expected.id,
                    group, got.id);
@@ -152,7 +152,7 @@ static void check_token(struct grade *grade, int token, const float *choice, str
                    expected.id, (double)got.value);
 }
 
-/** Launches on `choice` and looks at each token. */
+/** Launches on `choice` and checks every token. */
 static void check(struct grade *grade, struct shape shape, const float *choice)
 {
     const size_t row = (size_t)experts_of(shape);
@@ -208,7 +208,7 @@ static void first_group_dropped(struct grade *grade)
     check_filled(grade, (struct shape){4, 4, 3, 1}, fill_first_dropped);
 }
 
-/** The last warp has lanes for groups that it has no experts for. */
+/** Uses more groups than experts per group: the final warp needs lanes that have a group but no expert. */
 static void more_groups_than_experts(struct grade *grade)
 {
     check_filled(grade, (struct shape){4, 32, 3, 32}, fill_distinct);

@@ -1,10 +1,10 @@
 /**
  * @file exercise.cu
- * @brief 02_warp_maximum: the largest of a warp's scores, and whose it is.
+ * @brief 02_warp_maximum: the largest of a warp's scores, and its expert.
  *
- * A warp has a token's scores, one in each lane. Lanes cannot see each other's registers; __shfl_xor_sync lets two
- * lanes trade. Five trades are enough for 32 lanes. What you write is between // TODO and // END; leave the rest as it
- * is.
+ * A warp has a token's scores, one in each lane. Lanes cannot read each other's registers; __shfl_xor_sync lets two
+ * lanes exchange values. Five exchanges are enough for 32 lanes. Write your code between // TODO and // END; leave the
+ * rest unchanged.
  */
 #include "exercise.h"
 
@@ -12,7 +12,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** The best of the 32 lanes' candidates, in each of them. All 32 lanes call. */
+/** Returns the best of the 32 lanes' candidates to every lane. All 32 lanes call. */
 static __device__ candidate warp_best(candidate mine)
 {
     // TODO warp_best
@@ -23,14 +23,14 @@ static __device__ candidate warp_best(candidate mine)
     // END warp_best
 }
 
-/** Grid: as many blocks as it takes. Block: four warps, each with a token of its own. */
+/** Finds each token's best expert. Grid: enough blocks for all tokens. Block: four warps, each with its own token. */
 static __global__ void warp_maximum_kernel(const float *scores, int num_tokens, int num_experts, candidate *best)
 {
     const int lane = threadIdx.x % WARP_SIZE;
     const int token = blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE;
 
     // TODO kernel
-    // Give each lane its candidate, call warp_best(), and let every lane write what it got to
+    // Give each lane its candidate, call warp_best(), and let every lane write the result to
     // best[token * WARP_SIZE + lane]. Mind two things. The last block may have warps without a token. With fewer than
     // 32 experts some lanes have none; such a lane must lose, even to a score of -INFINITY: NOBODY is an id above all
     // others.

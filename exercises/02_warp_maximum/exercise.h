@@ -1,4 +1,4 @@
-/** @file exercise.h  02_warp_maximum: what the exercise and its grader agree on. */
+/** @file exercise.h  02_warp_maximum: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -10,7 +10,7 @@ extern "C" {
 
 enum { WARP_SIZE = 32, NOBODY = 0x7fffffff };
 
-/** What a maximum compares: a score, and whose it is. */
+/** A candidate for a maximum: a score, and the expert that it belongs to. */
 struct candidate {
     float value;
     int id;
@@ -19,10 +19,10 @@ struct candidate {
 /**
  * Finds each token's best expert: the one with the largest score, of equal scores the one with the lowest number.
  *
- * @param scores       [num_tokens, num_experts]; no NaN, but -infinity may be there
+ * @param scores       [num_tokens, num_experts]; may hold -infinity, but no NaN
  * @param num_tokens   at least 1
  * @param num_experts  1 to 32: a lane each
- * @param best         [num_tokens, 32]: what each lane of the token's warp found, the same in all of them
+ * @param best         [num_tokens, 32]: the result of each lane of the token's warp, the same in all of them
  */
 cudaError_t warp_maximum_launch(const float *scores, int num_tokens, int num_experts, struct candidate *best);
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/** How a case fills the scores. */
+/** Fills the scores of a case. */
 typedef void fill(struct random *random, float *scores, int count);
 
 static void fill_distinct(struct random *random, float *scores, int count)
@@ -32,7 +32,7 @@ static void fill_lowest(struct random *random, float *scores, int count)
         scores[i] = -INFINITY;
 }
 
-/** The right answer, one expert after the other. */
+/** Returns the right answer by a loop over the experts. */
 static struct candidate best_of(const float *scores, int num_experts)
 {
     struct candidate best = {scores[0], 0};
@@ -116,7 +116,7 @@ static void infinities(struct grade *grade)
     check(grade, 3, 20, fill_lowest);
 }
 
-/** Five steps, two values each. */
+/** Allows five steps with two shuffled values each. */
 static void shuffles(struct grade *grade)
 {
     enum { TOKENS = 4, STEPS = 5, VALUES = 2 };

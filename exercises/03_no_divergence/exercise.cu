@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 03_no_divergence: a warp's best experts, round by round, without a branch that splits the warp.
+ * @brief 03_no_divergence: a warp's best experts, round by round, without a divergent branch.
  *
  * The code is chapter 02's and right. In each step of each round some lanes take the other candidate and others keep
- * their own, and the warp runs both ways. What you rewrite is between // TODO and // END; leave the rest as it is.
+ * their own, so that the warp runs both paths. Rewrite the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -11,7 +11,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** `a` if `first` holds, else `b`. */
+/** Returns `a` if `first` holds, else `b`. */
 static __device__ candidate select(bool first, candidate a, candidate b)
 {
     // TODO select
@@ -20,7 +20,7 @@ static __device__ candidate select(bool first, candidate a, candidate b)
     // END select
 }
 
-/** The one that ranks higher: the larger value, or of equal values the lower id. */
+/** Returns the candidate that ranks higher: the larger value, or of equal values the lower id. */
 static __device__ candidate better(candidate mine, candidate other)
 {
     // TODO better
@@ -31,7 +31,7 @@ static __device__ candidate better(candidate mine, candidate other)
     // END better
 }
 
-/** The best candidate of the 32 lanes, in each of them. All 32 lanes must call. */
+/** Returns the best candidate of the 32 lanes to every lane. All 32 lanes must call. */
 static __device__ candidate warp_best(candidate mine)
 {
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
@@ -44,7 +44,7 @@ static __device__ candidate warp_best(candidate mine)
     return mine;
 }
 
-/** The `count` best of the lanes' candidates, one a round: lane k gets the k-th, lanes from `count` on get nobody. */
+/** Returns the lanes' `count` best candidates: lane k gets the k-th, lanes from `count` on get an empty candidate. */
 static __device__ candidate best_in_rounds(candidate mine, int count, int lane)
 {
     const candidate nobody = {-INFINITY, NOBODY};
@@ -54,7 +54,7 @@ static __device__ candidate best_in_rounds(candidate mine, int count, int lane)
         const candidate best = warp_best(mine);
 
         // TODO rounds
-        // The lane whose candidate has won takes it out. Lane k keeps the winner of round k.
+        // The lane whose candidate has won removes it. Lane k keeps the winner of round k.
         if (best.id == mine.id)
             mine = nobody;
         if (lane == k)
@@ -64,14 +64,14 @@ static __device__ candidate best_in_rounds(candidate mine, int count, int lane)
     return chosen;
 }
 
-/** Grid: as many blocks as it takes. Block: four warps, each with a token of its own. */
+/** Finds each token's top k. Grid: enough blocks for all tokens. Block: four warps, each with its own token. */
 static __global__ void top_experts_kernel(const float *choice, int num_tokens, int num_experts, int topk,
                                           candidate *best)
 {
     const int lane = threadIdx.x % WARP_SIZE;
     const int token = blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE;
 
-    /* A warp leaves as a whole. With 32 experts the lanes of a warp agree at the second `if` as well. */
+    /* All lanes of a warp return together. With 32 experts, the second `if` does not diverge either. */
     if (token >= num_tokens)
         return;
 

@@ -1,4 +1,4 @@
-/** @file exercise.h  03_no_divergence: what the exercise and its grader agree on. */
+/** @file exercise.h  03_no_divergence: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -10,7 +10,7 @@ extern "C" {
 
 enum { WARP_SIZE = 32, NOBODY = 0x7fffffff };
 
-/** What a top-k compares: a value, and whose it is. */
+/** A candidate for the top k: a value, and the expert that it belongs to. */
 struct candidate {
     float value;
     int id;
@@ -19,11 +19,11 @@ struct candidate {
 /**
  * Finds each token's `topk` best experts, best first: the larger choice, of equal choices the lower number.
  *
- * @param choice       [num_tokens, num_experts]; -infinity may be there, NaN and +infinity not
+ * @param choice       [num_tokens, num_experts]; may hold -infinity, but neither NaN nor +infinity
  * @param num_tokens   at least 1
  * @param num_experts  1 to 32: a lane each
  * @param topk         1 to num_experts
- * @param best         [num_tokens, 32]: place k has the k-th best; places from topk on have -infinity and NOBODY
+ * @param best         [num_tokens, 32]: slot k has the k-th best; slots from topk on have -infinity and NOBODY
  */
 cudaError_t top_experts_launch(const float *choice, int num_tokens, int num_experts, int topk, struct candidate *best);
 

@@ -1,10 +1,10 @@
-/** @file grader.c  03_no_divergence: the right experts in the right order, and no branch that splits a warp. */
+/** @file grader.c  03_no_divergence: the right experts in the right order, and no divergent branch. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 #include <math.h>
 
-/** How a case fills a token's choices. */
+/** Fills a token's choices. */
 typedef void fill(struct random *random, float *choice, int num_experts);
 
 static void fill_distinct(struct random *random, float *choice, int num_experts)
@@ -27,7 +27,7 @@ static void fill_equal(struct random *random, float *choice, int num_experts)
         choice[expert] = value;
 }
 
-/** A few numbers among -infinity: some of those that are chosen are -infinity. */
+/** Fills with -infinity and a few numbers, so that some of the chosen experts have -infinity. */
 static void fill_infinities(struct random *random, float *choice, int num_experts)
 {
     for (int expert = 0; expert < num_experts; expert++)
@@ -41,20 +41,20 @@ static void fill_lowest(struct random *random, float *choice, int num_experts)
         choice[expert] = -INFINITY;
 }
 
-/** Numbers that a sum or a difference of two does not hold. */
+/** Fills with numbers so far apart that a sum or difference of two loses one of them. */
 static void fill_far_apart(struct random *random, float *choice, int num_experts)
 {
     for (int expert = 0; expert < num_experts; expert++)
         choice[expert] = ldexpf(random_normal(random), (int)random_below(random, 200) - 100);
 }
 
-/** Whether expert `a` ranks before `b`. */
+/** Checks whether expert `a` ranks before `b`. */
 static bool ranks_before(const float *choice, int a, int b)
 {
     return choice[a] > choice[b] || (choice[a] == choice[b] && a < b);
 }
 
-/** The expert that `place` others rank before. */
+/** Returns the expert that exactly `place` others rank before. */
 static int expert_at(const float *choice, int num_experts, int place)
 {
     for (int expert = 0; expert < num_experts; expert++) {
@@ -75,10 +75,10 @@ static void check_place(struct grade *grade, int token, int place, struct candid
     if (grade_is_unwritten(&got, sizeof got))
         grade_fail(grade, "token %d, place %d: nothing was written", token, place);
     if (expected.id == NOBODY)
-        grade_fail(grade, "token %d, place %d: expected nobody at -inf, got id %d with choice %g", token, place, got.id,
-                   (double)got.value);
+        grade_fail(grade, "token %d, place %d: expected no expert at -inf, got id %d with choice %g", token, place,
+                   got.id, (double)got.value);
     if (got.id == NOBODY)
-        grade_fail(grade, "token %d, place %d: expected expert %d with choice %g, got nobody", token, place,
+        grade_fail(grade, "token %d, place %d: expected expert %d with choice %g, got no expert", token, place,
                    expected.id, (double)expected.value);
     if (got.id != expected.id)
         grade_fail(grade, "token %d, place %d: expected expert %d with choice %g, got expert %d with %g", token, place,
@@ -87,7 +87,7 @@ static void check_place(struct grade *grade, int token, int place, struct candid
                (double)expected.value, expected.id, (double)got.value);
 }
 
-/** Launches on `choice` and looks at each place. */
+/** Launches on `choice` and checks every slot. */
 static void check(struct grade *grade, int num_tokens, int num_experts, int topk, const float *choice)
 {
     const size_t count = (size_t)num_tokens * num_experts, places = (size_t)num_tokens * WARP_SIZE;
@@ -157,7 +157,7 @@ static void infinities(struct grade *grade)
     check_filled(grade, 2, 20, 8, fill_lowest);
 }
 
-/** What is counted below: every lane has an expert, and many are equal. */
+/** The launch that the counters are for: every lane has an expert, and many choices are equal. */
 enum { TOKENS = 4, TOPK = 8, STEPS = 5, VALUES = 2 };
 
 static void divergence(struct grade *grade)

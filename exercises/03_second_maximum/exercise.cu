@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 03_second_maximum: a warp's two largest values, of which the second gets lost.
+ * @brief 03_second_maximum: a warp's two largest values; a mistake loses the second.
  *
- * A group's score is made of its two best choices. This finds them, but for a case that random numbers hardly ever hit.
- * What you mend is between // TODO and // END; leave the rest as it is.
+ * A group's score is the sum of its two best choices. This code finds them, except in a case that random numbers hardly
+ * ever hit. Mend the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -11,12 +11,12 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** The two largest of the 32 lanes' values, in each of them. All 32 lanes must call. */
+/** Returns the two largest of the 32 lanes' values to every lane. All 32 lanes must call. */
 static __device__ two_best warp_two_best(float value)
 {
     // TODO warp_two_best
-    // Find the largest, take it out, find the largest of what is left. What is taken out if two lanes hold the largest?
-    // Mend it with the shuffles there are: 10.
+    // Find the largest, remove it, find the largest of the rest. Which values go if two lanes hold the largest?
+    // Mend it without more shuffles than these 10.
     float first = value;
 
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
@@ -30,13 +30,13 @@ static __device__ two_best warp_two_best(float value)
     // END warp_two_best
 }
 
-/** Grid: as many blocks as it takes. Block: four warps, each with a group of its own. */
+/** Finds each group's two best. Grid: enough blocks for all groups. Block: four warps, each with its own group. */
 static __global__ void second_maximum_kernel(const float *choice, int num_groups, int experts_per_group, two_best *best)
 {
     const int lane = threadIdx.x % WARP_SIZE;
     const int group = blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE;
 
-    /* A warp leaves as a whole. A lane without an expert stays, for the shuffles. */
+    /* All lanes of a warp return together. A lane without an expert stays, for the shuffles. */
     if (group >= num_groups)
         return;
     best[group * WARP_SIZE + lane] = warp_two_best(lane < experts_per_group ? choice[group * experts_per_group + lane]

@@ -1,4 +1,4 @@
-/** @file exercise.h  03_second_maximum: what the exercise and its grader agree on. */
+/** @file exercise.h  03_second_maximum: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -10,7 +10,7 @@ extern "C" {
 
 enum { WARP_SIZE = 32 };
 
-/** The two largest of some values. Equal values are two values. */
+/** The two largest of some values. Equal values count twice. */
 struct two_best {
     float first, second;
 };
@@ -18,10 +18,10 @@ struct two_best {
 /**
  * Finds the two largest choices of each group of experts.
  *
- * @param choice             [num_groups, experts_per_group]; infinities may be there, NaN not
+ * @param choice             [num_groups, experts_per_group]; may hold infinities, but no NaN
  * @param num_groups         at least 1, of all tokens together
  * @param experts_per_group  1 to 32: a lane each. Of a group of one the second best is -infinity
- * @param best               [num_groups, 32]: what each lane of the group's warp found, the same in all of them
+ * @param best               [num_groups, 32]: the result of each lane of the group's warp, the same in all of them
  */
 cudaError_t second_maximum_launch(const float *choice, int num_groups, int experts_per_group, struct two_best *best);
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/** How a case fills a group's choices. */
+/** Fills a group's choices. */
 typedef void fill(struct random *random, float *choice, int experts_per_group);
 
 static void fill_distinct(struct random *random, float *choice, int experts_per_group)
@@ -14,14 +14,14 @@ static void fill_distinct(struct random *random, float *choice, int experts_per_
         choice[expert] = random_normal(random);
 }
 
-/** Negative ones only: 0 is larger than each of them. */
+/** Fills with negative numbers only: 0 is larger than each of them. */
 static void fill_negative(struct random *random, float *choice, int experts_per_group)
 {
     for (int expert = 0; expert < experts_per_group; expert++)
         choice[expert] = -1.0f - random_uniform(random);
 }
 
-/** The largest is there as often as the group has experts, or 2, or 3 times. */
+/** Fills with the largest value in all experts of the group, or in 2 or 3 of them. */
 static void fill_ties(struct random *random, float *choice, int experts_per_group)
 {
     for (int expert = 0; expert < experts_per_group; expert++)
@@ -42,7 +42,7 @@ static void fill_equal(struct random *random, float *choice, int experts_per_gro
         choice[expert] = value;
 }
 
-/** A few numbers among -infinity, and in some groups none. */
+/** Fills with -infinity and a few numbers, in some groups with none. */
 static void fill_infinities(struct random *random, float *choice, int experts_per_group)
 {
     for (int expert = 0; expert < experts_per_group; expert++)
@@ -80,7 +80,7 @@ static struct experts find_two_best(const float *choice, int experts_per_group)
     return best;
 }
 
-/** What is to be known about the two: ", experts 1 and 2 both have 5". */
+/** Describes the two experts for a message: "experts 1 and 2 both have 5". */
 static void describe(char *text, size_t size, const float *choice, struct experts best)
 {
     if (best.second < 0)
@@ -109,7 +109,7 @@ static void check_lane(struct grade *grade, int group, int lane, const float *ch
                description);
 }
 
-/** Launches on `choice` and looks at each lane. */
+/** Launches on `choice` and checks every lane. */
 static void check(struct grade *grade, int num_groups, int experts_per_group, const float *choice)
 {
     const size_t count = (size_t)num_groups * experts_per_group, lanes = (size_t)num_groups * WARP_SIZE;
@@ -154,7 +154,7 @@ static void distinct_choices(struct grade *grade)
     check_filled(grade, 8, 32, fill_negative);
 }
 
-/** The two largest, equal and not, in every pair of lanes. */
+/** Puts the two largest, equal and different, into every pair of lanes. */
 static void every_pair_of_lanes(struct grade *grade)
 {
     enum { EXPERTS = 32, PAIRS = EXPERTS * (EXPERTS - 1) };
@@ -202,7 +202,7 @@ static void infinities(struct grade *grade)
     check_filled(grade, 4, 20, fill_highest);
 }
 
-/** Five steps, two values each. */
+/** Allows five steps with two shuffled values each. */
 static void shuffles(struct grade *grade)
 {
     enum { GROUPS = 4, STEPS = 5, VALUES = 2 };

@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 04_compare_exchange: the step that a bitonic network is made of.
+ * @brief 04_compare_exchange: the step of a bitonic network.
  *
- * The network is there: warp_sort() says who compares with whom, and which of the two keeps the better candidate. What
- * is missing is what happens between two lanes. What you write is between // TODO and // END; leave the rest as it is.
+ * The network is complete: warp_sort() selects the pairs of lanes, and which of the two keeps the better candidate. The
+ * step between two lanes is missing. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -11,7 +11,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Strict: of two candidates with different ids exactly one ranks before the other, equal values included. */
+/** Checks whether `a` ranks before `b`. Strict: of two candidates with different ids exactly one ranks first. */
 static __device__ bool ranks_before(candidate a, candidate b)
 {
     // TODO ranks_before
@@ -20,7 +20,7 @@ static __device__ bool ranks_before(candidate a, candidate b)
     // END ranks_before
 }
 
-/** Looks at the lane `distance` away; keeps the better of the two candidates, or the worse. All 32 lanes call. */
+/** Compares with the lane `distance` away; keeps the better of the two candidates, or the worse. All 32 lanes call. */
 static __device__ candidate compare_exchange(candidate mine, int distance, bool keep_better)
 {
     // TODO compare_exchange
@@ -30,7 +30,7 @@ static __device__ candidate compare_exchange(candidate mine, int distance, bool 
     // END compare_exchange
 }
 
-/** Bit `position` of a word: 0 or 1. */
+/** Returns bit `position` of a word: 0 or 1. */
 static __device__ unsigned bit_of(unsigned word, unsigned position)
 {
     return word >> position & 1;
@@ -45,7 +45,7 @@ static __device__ candidate warp_sort(candidate mine, unsigned lane)
     return mine;
 }
 
-/** Grid: as many blocks as it takes. Block: four warps, each with a token of its own. */
+/** Sorts each token's experts. Grid: enough blocks for all tokens. Block: four warps, each with its own token. */
 static __global__ void sort_kernel(const float *scores, int num_tokens, int num_experts, candidate *sorted)
 {
     const int lane = threadIdx.x % WARP_SIZE;

@@ -1,4 +1,4 @@
-/** @file exercise.h  04_compare_exchange: what the exercise and its grader agree on. */
+/** @file exercise.h  04_compare_exchange: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -10,7 +10,7 @@ extern "C" {
 
 enum { WARP_SIZE = 32, NOBODY = 0x7fffffff };
 
-/** What is sorted: a score, and whose it is. */
+/** A candidate in the sort: a score, and the expert that it belongs to. */
 struct candidate {
     float value;
     int id;
@@ -19,7 +19,7 @@ struct candidate {
 /**
  * Sorts each token's experts, the best first: the larger score, of equal scores the lower number.
  *
- * @param scores       [num_tokens, num_experts]; infinities and NaN may be there
+ * @param scores       [num_tokens, num_experts]; may hold infinities and NaN
  * @param num_tokens   at least 1
  * @param num_experts  1 to 32: a lane each
  * @param sorted       [num_tokens, 32]: first the experts with a score; then those whose score is NaN, in the order of

@@ -1,4 +1,4 @@
-/** @file grader.c  04_compare_exchange: every token's 32 places must hold its experts in the chapter's order. */
+/** @file grader.c  04_compare_exchange: every token's 32 slots must hold its experts in the chapter's order. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** How a case fills the scores. */
+/** Fills the scores of a case. */
 typedef void fill(struct random *random, float *scores, int count);
 
-/** The README's example. */
+/** Fills with the README's example. */
 static void fill_shown(struct random *random, float *scores, int count)
 {
     (void)random;
@@ -45,7 +45,7 @@ static void fill_infinities(struct random *random, float *scores, int count)
         scores[i] = values[random_below(random, sizeof values / sizeof *values)];
 }
 
-/** NaN, a score, -infinity, NaN, ... in an order that begins anywhere: every row of three experts has all of them. */
+/** Fills with NaN, a score, -infinity, NaN, ... from any of these on: every row of three experts has all of them. */
 static void fill_some_nan(struct random *random, float *scores, int count)
 {
     const int first = (int)random_below(random, 3);
@@ -84,15 +84,15 @@ static void sort(const float *scores, int num_experts, struct candidate sorted[W
     qsort(sorted, WARP_SIZE, sizeof *sorted, compare);
 }
 
-/* --- what is wrong ------------------------------------------------------------------------------------------------ */
+/* --- messages ----------------------------------------------------------------------------------------------------- */
 
-/** "expert 17 with score 0.5", "expert 3, whose score is NaN, as id 23", "nobody" */
+/** Describes a candidate: "expert 17 with score 0.5", "expert 3, whose score is NaN, as id 23", "no expert". */
 static void say_candidate(struct candidate candidate, const float *scores, int num_experts, char (*text)[64])
 {
     const int id = candidate.id;
 
     if (id == NOBODY && candidate.value == -INFINITY)
-        snprintf(*text, sizeof *text, "nobody");
+        snprintf(*text, sizeof *text, "no expert");
     else if (id >= num_experts && id < 2 * num_experts && isnan(scores[id - num_experts]))
         snprintf(*text, sizeof *text, "expert %d, whose score is NaN, as id %d", id - num_experts, id);
     else if (id >= 0 && id < num_experts)
@@ -184,7 +184,7 @@ static void not_a_number(struct grade *grade)
     check(grade, 3, 9, fill_nan);
 }
 
-/** 15 steps, two values each. */
+/** Allows 15 steps with two shuffled values each. */
 static void shuffles(struct grade *grade)
 {
     enum { TOKENS = 4, STEPS = 15, VALUES = 2 };

@@ -1,10 +1,10 @@
 /**
  * @file exercise.cu
- * @brief 05_another_router: chapter 05's gate, made for one router, is to serve a second one.
+ * @brief 05_another_router: extends chapter 05's gate, made for one router, to a second one.
  *
  * It serves 256 experts in 8 groups of 32, of which 8 are chosen from the best 4 groups. This is chapter 05's kernel
- * without what that router does not need: logits and bias are f32, the score is a sigmoid, weights are divided by their
- * sum. What you write is between // TODO and // END; leave the rest as it is.
+ * for that router only: logits and bias are f32, the score is a sigmoid, weights are divided by their sum. Write your
+ * code between // TODO and // END; leave the rest unchanged.
  */
 #include "harness/gate/gate.h"
 #include "kernels/candidate.cuh"
@@ -16,7 +16,7 @@ enum { NOBODY = 0x7fffffff };
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** The best candidate of a token's eight lanes, in each of them. */
+/** Returns the best candidate of a token's eight lanes to each of them. */
 static __device__ __forceinline__ candidate token_best(candidate mine)
 {
 #pragma unroll
@@ -30,7 +30,7 @@ static __device__ __forceinline__ candidate token_best(candidate mine)
     return mine;
 }
 
-/** The sum over a token's eight lanes, in each of them. */
+/** Returns the sum over a token's eight lanes to each of them. */
 static __device__ __forceinline__ float token_sum(float value)
 {
 #pragma unroll
@@ -48,9 +48,9 @@ static __device__ __forceinline__ float sigmoid(float logit)
 
 template <int ROOM>
 struct experts {
-    float choice[ROOM]; /* -infinity: cannot be compared, or taken */
-    unsigned valid;     /* bit e: expert e can be compared and is not taken */
-    unsigned invalid;   /* bit e: its choice is NaN, and it is not taken */
+    float choice[ROOM]; /* -infinity where the choice is NaN or the expert is taken */
+    unsigned valid;     /* bit e: the choice of expert e is a number, and the expert is not taken */
+    unsigned invalid;   /* bit e: the choice of expert e is NaN, and the expert is not taken */
 };
 
 /** Reads a group's numbers, 16 bytes at a time: groups of 20 or 32 begin at a multiple of that. */
@@ -68,7 +68,7 @@ static __device__ __forceinline__ void load_group(const float *from, float (&to)
     }
 }
 
-/** The best of ROOM candidates. */
+/** Returns the best of ROOM candidates. */
 template <int ROOM>
 static __device__ __forceinline__ candidate best_of(candidate (&best)[ROOM])
 {
@@ -84,7 +84,7 @@ static __device__ __forceinline__ candidate best_of(candidate (&best)[ROOM])
     // END largest
 }
 
-/** The index of the group's best expert: the first of the largest. */
+/** Returns the group's largest choice and its index, the lowest of equals. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
 {
@@ -97,8 +97,8 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
 }
 
 /**
- * The group's best expert as an id. One whose choice is NaN is numbered behind all others: its number + 8 groups'
- * experts.
+ * Returns the group's best expert as an id. The id of an expert whose choice is NaN is its number plus the number of
+ * all experts.
  */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id)
@@ -116,7 +116,7 @@ static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, i
     return best;
 }
 
-/** Takes expert number `taken` of the group out, 0 to ROOM - 1; any other number takes nobody out. */
+/** Removes expert number `taken` of the group, 0 to ROOM - 1; any other number removes no expert. */
 template <int ROOM>
 static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
 {
@@ -128,7 +128,7 @@ static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
     }
 }
 
-/** The sum of the group's two best choices; the second may equal the first. */
+/** Returns the sum of the group's two best choices; the second may equal the first. */
 template <int ROOM>
 static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own)
 {
@@ -148,8 +148,8 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own)
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
 /**
- * Grid: enough blocks of 6 warps for 4 tokens a warp. Lanes past the last token work on it once more and write nothing,
- * so that all lanes that a shuffle's mask names are there.
+ * Routes tokens. Grid: enough blocks of 6 warps for 4 tokens a warp. Lanes past the last token repeat it and store
+ * nothing, so that every lane that a shuffle's mask names takes part.
  */
 template <int ROOM>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
@@ -165,7 +165,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     const int64_t token_read = writes ? token : problem.num_tokens - 1;
     int *const my_chosen = chosen[warp] + token_of_warp * MAX_TOPK;
 
-    /* A warp without any token leaves as a whole, and no barrier follows. */
+    /* All lanes of a warp without a token return together, and no barrier follows. */
     if (token - token_of_warp >= problem.num_tokens)
         return;
 
@@ -191,7 +191,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     }
 
     const float group_score = score_of_group(own);
-    int rank = 0; /* how many groups rank before this one */
+    int rank = 0; /* number of groups that rank before this one */
 
 #pragma unroll
     for (int i = 1; i < GROUPS; i++) {
@@ -207,7 +207,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     }
 
     // TODO topk
-    // Each round the token's lanes find the best expert that is left; whoever had it takes it out.
+    // Each round the token's lanes find the best expert that is left; the lane that holds it removes it.
 #pragma unroll 1
     for (int k = 0; k < 8; k++) {
         const candidate mine = own_best(own, first_id);
@@ -224,7 +224,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // TODO weights
     // Eight lanes, eight choices: lane k of the token has the k-th. Its weight is its score by the sum of all.
     const int id = my_chosen[group];
-    const float chosen_score = id < 256 ? sigmoid(row[id]) : 0.0f; /* 0 for one that is NaN */
+    const float chosen_score = id < 256 ? sigmoid(row[id]) : 0.0f; /* 0 for an expert with NaN */
     const float sum = token_sum(chosen_score);
     const float weight = sum != 0.0f ? chosen_score / sum : chosen_score;
 

@@ -39,7 +39,7 @@ static void check(struct grade *grade, const struct gate_problem *router, int64_
 
 enum { NUM_EXPERTS = 160, TOPK = 6 };
 
-/** The logits that are not -4. Expert 5 is better than three that are chosen, but alone in its group. */
+/** The logits that are not -4. Expert 5 is better than three chosen experts, but the only one in its group. */
 static const struct {
     int expert;
     float logit;
@@ -94,7 +94,7 @@ static void many_tokens(struct grade *grade)
     check(grade, &another, 64, GATE_DIST_ZIPF);
 }
 
-/** Four tokens a warp, 24 a block: every number of tokens that a last warp may have, and warps that have none. */
+/** Runs every number of tokens that the last warp may have, and warps with none: 4 tokens a warp, 24 a block. */
 static void last_warp(struct grade *grade)
 {
     for (int num_tokens = 1; num_tokens <= 5; num_tokens++)
@@ -118,7 +118,7 @@ static void not_a_number(struct grade *grade)
     check(grade, &another, 64, GATE_DIST_NAN);
 }
 
-/** It must not have been forgotten. */
+/** Checks that the first router still works. */
 static void router_before(struct grade *grade)
 {
     check(grade, &before, 27, GATE_DIST_NORMAL);
@@ -126,7 +126,7 @@ static void router_before(struct grade *grade)
     check(grade, &before, 27, GATE_DIST_NAN);
 }
 
-/** 7 for the groups; 6 rounds of 3 steps, two values each; 3 for the sum. */
+/** Allows 7 shuffles for the groups, 6 rounds of 3 steps with two values each, and 3 for the sum. */
 static void shuffles(struct grade *grade)
 {
     enum { WARPS = 6, TOKENS = 4 * WARPS };

@@ -1,13 +1,13 @@
 /**
  * @file exercise.cu
- * @brief 05_rows_apart: where the rows of a warp's tokens lie in shared memory.
+ * @brief 05_rows_apart: the layout of a warp's tokens' rows in shared memory.
  *
- * The kernel is right as it comes. But its four rows share their banks. What you write is between // TODO and // END;
- * leave the rest as it is.
+ * The kernel is right, but its four rows share their banks. Write your code between // TODO and // END; leave the rest
+ * unchanged.
  */
 #include "exercise.h"
 
-/** Where a token's row begins, in words from the beginning of the warp's. */
+/** Returns the beginning of a token's row, in words from the beginning of the warp's rows. */
 static __device__ int row_of(int token_of_warp)
 {
     // TODO row
@@ -20,12 +20,12 @@ static __device__ int row_of(int token_of_warp)
 int chosen_words(void)
 {
     // TODO words
-    // As many as it takes to have room for MAX_TOPK choices of each of the TOKENS_PER_WARP tokens.
+    // The number of words with room for MAX_TOPK choices of each of the TOKENS_PER_WARP tokens.
     return TOKENS_PER_WARP * MAX_TOPK;
     // END words
 }
 
-/** Grid: as many blocks as it takes. Block: WARPS warps, each with its own tokens and its own part of `chosen`. */
+/** Copies choices. Grid: enough blocks for all tokens. Block: WARPS warps, each with its part of `chosen`. */
 static __global__ void hand_over_kernel(const int *choices, int num_tokens, int topk, int words, int *topk_ids)
 {
     extern __shared__ int chosen[]; /* [WARPS][words] */

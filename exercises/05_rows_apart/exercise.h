@@ -1,4 +1,4 @@
-/** @file exercise.h  05_rows_apart: what the exercise and its grader agree on. */
+/** @file exercise.h  05_rows_apart: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -9,14 +9,14 @@
 extern "C" {
 #endif
 
-/** A warp has TOKENS_PER_WARP tokens, and a token GROUPS lanes. */
+/** The shape: a warp has TOKENS_PER_WARP tokens, and a token GROUPS lanes. */
 enum { WARP_SIZE = 32, WARPS = 2, TOKENS_PER_WARP = 4, GROUPS = 8, MAX_TOPK = 32 };
 
-/** Words of shared memory for a warp's rows. */
+/** Returns the number of words of shared memory for a warp's rows. */
 int chosen_words(void);
 
 /**
- * Hands the choices of each token from one of its lanes to all of them.
+ * Passes the choices of each token from one of its lanes to all of them.
  *
  * @param choices   [num_tokens, topk]
  * @param topk      1 to MAX_TOPK

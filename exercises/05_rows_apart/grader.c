@@ -1,4 +1,4 @@
-/** @file grader.c  05_rows_apart: every choice handed over, no bank conflict, little room. */
+/** @file grader.c  05_rows_apart: every choice passed, no bank conflict, little shared memory. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

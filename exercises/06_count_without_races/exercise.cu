@@ -2,27 +2,27 @@
  * @file exercise.cu
  * @brief 06_count_without_races: how many ids name each expert.
  *
- * One block counts in shared memory, as in chapter 06. It does so wrongly. Mend what is between // TODO and // END;
- * leave the rest as it is.
+ * A block counts in shared memory, as in chapter 06, but with mistakes. Mend the code between // TODO and // END;
+ * leave the rest unchanged.
  */
 #include "exercise.h"
 
 enum { THREADS = 256 };
 
-/** False for ids that stand for nobody: they are skipped, and never index anything. */
+/** Checks whether the id names an expert. Other ids are skipped, and never index anything. */
 static __device__ bool is_expert(int id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** Grid: one block. Its shared memory: an int for each expert. */
+/** Counts the ids of each expert. Grid: one block. Its shared memory: an int for each expert. */
 static __global__ void count_kernel(const int *topk_ids, int64_t numel, int num_experts, int *num_ids)
 {
     extern __shared__ int counts[]; /* [num_experts] */
     const int thread = threadIdx.x;
 
     // TODO count
-    // Two things are wrong here.
+    // There are two mistakes here.
     for (int e = thread; e < num_experts; e += THREADS)
         counts[e] = 0;
 

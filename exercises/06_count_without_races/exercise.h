@@ -1,4 +1,4 @@
-/** @file exercise.h  06_count_without_races: what the exercise and its grader agree on. */
+/** @file exercise.h  06_count_without_races: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /**
- * Counts how many ids name each expert. Ids outside 0 to num_experts - 1 name nobody.
+ * Counts how many ids name each expert. Ids outside 0 to num_experts - 1 name no expert.
  *
  * @param topk_ids     [numel]
  * @param numel        at least 0

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/** How a case makes an id. */
+/** Draws an id for a case. */
 typedef int32_t draw(struct random *random, int num_experts);
 
 static int32_t draw_any(struct random *random, int num_experts)
@@ -12,7 +12,7 @@ static int32_t draw_any(struct random *random, int num_experts)
     return (int32_t)random_below(random, (uint32_t)num_experts);
 }
 
-/** Half of the ids name the last expert. */
+/** Draws an id; half of them name the last expert. */
 static int32_t draw_last(struct random *random, int num_experts)
 {
     return random_below(random, 2) ? num_experts - 1 : draw_any(random, num_experts);
@@ -24,7 +24,7 @@ static int32_t draw_one(struct random *random, int num_experts)
     return num_experts / 2;
 }
 
-/** Three of four name nobody. */
+/** Draws an id; three of four name no expert. */
 static int32_t draw_invalid(struct random *random, int num_experts)
 {
     const int32_t nobody[] = {-1, INT32_MIN, INT32_MAX, num_experts, num_experts + 1, -num_experts};
@@ -33,7 +33,7 @@ static int32_t draw_invalid(struct random *random, int num_experts)
                                    : draw_any(random, num_experts);
 }
 
-/** Launches for the ids, of which there are `numel`, and looks at each expert's count. */
+/** Launches for `numel` ids, and checks every expert's count. */
 static void check_ids(struct grade *grade, const int32_t *ids, int64_t numel, int num_experts)
 {
     int32_t *const expected = grade_host(grade, num_experts * sizeof *expected);
@@ -61,7 +61,7 @@ static void check(struct grade *grade, int64_t numel, int num_experts, draw *dra
     check_ids(grade, ids, numel, num_experts);
 }
 
-/** Chapter 06's: positions 2 4 9 11, 1, 6 7 8 10 12 and 0 3 5. */
+/** Runs chapter 06's example: positions 2 4 9 11, 1, 6 7 8 10 12 and 0 3 5. */
 static void thirteen_ids(struct grade *grade)
 {
     static const int32_t ids[] = {3, 1, 0, 3, 0, 3, 2, 2, 2, 0, 2, 0, 2};
@@ -94,14 +94,14 @@ static void few_ids(struct grade *grade)
         check(grade, numels[i], 40, draw_any);
 }
 
-/** More than there are threads. */
+/** Runs with more experts than threads. */
 static void many_experts(struct grade *grade)
 {
     check(grade, 700, 257, draw_last);
     check(grade, 100, 4096, draw_last);
 }
 
-/** A request brings a warp's 32 ids; an id may be read twice. */
+/** Allows two reads of each id; a request loads a warp's 32 ids. */
 static void cost(struct grade *grade)
 {
     enum { NUMEL = 4096, EXPERTS = 256 };

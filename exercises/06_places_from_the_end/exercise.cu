@@ -1,18 +1,18 @@
 /**
  * @file exercise.cu
- * @brief 06_places_from_the_end: a place for each position, from counters that run down.
+ * @brief 06_places_from_the_end: a slot for each position, from counters that count down.
  *
- * An atomic returns what was there before it. What you write is between // TODO and // END; leave the rest as it is.
+ * An atomic returns the old value. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 enum { THREADS = 256 };
 
-/** Grid: one block. Its shared memory: an int for each expert. */
+/** Sorts positions by their expert. Grid: one block. Its shared memory: an int for each expert. */
 static __global__ void place_kernel(const int *topk_ids, int numel, const int *ends, int num_experts,
                                     int *sorted_token_ids)
 {
-    extern __shared__ int left[]; /* [num_experts]: an expert's places from here on are taken */
+    extern __shared__ int left[]; /* [num_experts]: an expert's slots from here on are taken */
     const int thread = threadIdx.x;
 
     for (int e = thread; e < num_experts; e += THREADS)
@@ -23,7 +23,7 @@ static __global__ void place_kernel(const int *topk_ids, int numel, const int *e
         const int id = topk_ids[i];
 
         // TODO place
-        // Take the place before left[id], and write the position i there. Another thread may want a place of the same
+        // Take the slot before left[id], and write the position i there. Another thread may want a slot of the same
         // expert at the same time: atomicSub(&counter, 1) is atomicAdd(&counter, -1).
         (void)id;
         // END place

@@ -1,4 +1,4 @@
-/** @file exercise.h  06_places_from_the_end: what the exercise and its grader agree on. */
+/** @file exercise.h  06_places_from_the_end: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -14,7 +14,7 @@ extern "C" {
  *
  * @param topk_ids          [numel], each 0 to num_experts - 1
  * @param numel             at least 0
- * @param ends              [num_experts]: the place behind an expert's last
+ * @param ends              [num_experts]: the slot after an expert's last
  * @param num_experts       1 to 4096
  * @param sorted_token_ids  [numel]
  */

@@ -1,4 +1,4 @@
-/** @file grader.c  06_places_from_the_end: every position at a place of its expert, by one atomic request a warp. */
+/** @file grader.c  06_places_from_the_end: every position in a slot of its expert, by one atomic request a warp. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -6,7 +6,7 @@
 
 enum { LANES = 32 };
 
-/** Fails at the first place that does not hold a position of its expert, or holds one that was there before. */
+/** Fails at the first slot that does not hold a position of its expert, or holds one that an earlier slot holds. */
 static void check_places(struct grade *grade, const int32_t *ids, int numel, const int32_t *ends, const int32_t *places)
 {
     unsigned char *const seen = grade_host(grade, (size_t)numel + 1);
@@ -51,7 +51,7 @@ static void check_ids(struct grade *grade, const int32_t *ids, int numel, int nu
     check_places(grade, ids, numel, ends, grade_result(grade, places));
 }
 
-/** Ids are drawn from some of the experts: `first` to the last. */
+/** Launches on ids that are drawn from the experts `first` to the last. */
 static void check(struct grade *grade, int numel, int num_experts, int first)
 {
     int32_t *const ids = grade_host(grade, (size_t)numel * sizeof *ids);
@@ -61,7 +61,7 @@ static void check(struct grade *grade, int numel, int num_experts, int first)
     check_ids(grade, ids, numel, num_experts);
 }
 
-/** Chapter 06's. */
+/** Runs chapter 06's example. */
 static void thirteen_ids(struct grade *grade)
 {
     static const int32_t ids[] = {3, 1, 0, 3, 0, 3, 2, 2, 2, 0, 2, 0, 2};

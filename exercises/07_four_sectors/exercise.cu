@@ -1,8 +1,8 @@
 /**
  * @file exercise.cu
- * @brief 07_four_sectors: pads, with as few requests and sectors as there can be.
+ * @brief 07_four_sectors: pads with as few requests and sectors as possible.
  *
- * The kernel is right as it comes, and dear. What you write is between // TODO and // END; leave the rest as it is.
+ * The kernel is right, but costly. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -10,14 +10,14 @@
 
 enum { THREADS = 256 };
 
-/** Grid: one block. Writes `pad` to sorted_token_ids[0] ... sorted_token_ids[capacity - 1], and to nothing else. */
+/** Writes `pad` to sorted_token_ids[0] ... sorted_token_ids[capacity - 1], and to nothing else. Grid: one block. */
 static __global__ void fill_kernel(int *sorted_token_ids, int capacity, int pad)
 {
     const int thread = threadIdx.x;
 
     // TODO fill
-    // Each thread fills a stretch of its own. The 32 lanes of a request write to 32 places far apart: 32 sectors, a
-    // word in each. Make a request of 4-byte stores touch 4 sectors, and then let a lane store 16 bytes at a time.
+    // Each thread fills its own range. The 32 lanes of a request write to 32 slots far apart: 32 sectors, a word in
+    // each. Make a request of 4-byte stores touch 4 sectors, and then let a lane store 16 bytes at a time.
     const int stretch = (capacity + THREADS - 1) / THREADS;
 
     for (int place = thread * stretch; place < (thread + 1) * stretch; place++)

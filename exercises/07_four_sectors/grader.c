@@ -6,7 +6,7 @@
 
 enum { SECTOR_WORDS = SECTOR_BYTES / 4, LANE_WORDS = 4, REQUEST_WORDS = 32 * LANE_WORDS };
 
-/** Memory that lists are filled in, one after the other, and what it should hold by now. */
+/** Memory in which one list after the other is filled, and its expected contents. */
 struct memory {
     int32_t *device; /**< begins at a sector */
     int32_t *model;
@@ -22,7 +22,7 @@ static struct memory memory_make(struct grade *grade, int words)
     return memory;
 }
 
-/** Fails if a word of the memory is not what it should be: of the list, [begin, begin + capacity), a pad. */
+/** Fails if a word of the memory has not the expected value: in the list, [begin, begin + capacity), a pad. */
 static void check_word(struct grade *grade, const struct memory *memory, int word, int begin, int capacity, int pad,
                        int32_t got)
 {
@@ -38,7 +38,7 @@ static void check_word(struct grade *grade, const struct memory *memory, int wor
         grade_fail(grade, "the word %d past the list's last place was written: %d", word - (begin + capacity) + 1, got);
 }
 
-/** Has the list of `capacity` places from word `begin` on filled, and looks at all the memory. */
+/** Launches on the list of `capacity` slots from word `begin` on, and checks the whole memory. */
 static void fill(struct grade *grade, const struct memory *memory, int begin, int capacity)
 {
     const int pad = (int)random_below(grade_random(grade), 1 << 20);
@@ -55,7 +55,7 @@ static void fill(struct grade *grade, const struct memory *memory, int begin, in
         memory->model[word] = pad;
 }
 
-/** A list that ends where its memory does. */
+/** Fills a list that ends at the end of its memory. */
 static void fill_alone(struct grade *grade, int begin, int capacity)
 {
     const struct memory memory = memory_make(grade, begin + capacity);
@@ -65,7 +65,7 @@ static void fill_alone(struct grade *grade, int begin, int capacity)
 
 /* --- right -------------------------------------------------------------------------------------------------------- */
 
-/** The README's list, and one that is all pieces. */
+/** Fills the README's list, and a list of whole 16-byte chunks. */
 static void shown_list(struct grade *grade)
 {
     const struct memory memory = memory_make(grade, 5 * SECTOR_WORDS);
@@ -74,7 +74,7 @@ static void shown_list(struct grade *grade)
     fill_alone(grade, 0, 4096);
 }
 
-/** A long one has more pieces than threads. */
+/** Fills random lists; a long one has more chunks than threads. */
 static void random_lists(struct grade *grade)
 {
     const struct memory memory = memory_make(grade, 3000);
@@ -86,7 +86,7 @@ static void random_lists(struct grade *grade)
     }
 }
 
-/** Every beginning within a sector, and every number of words in the last one or two. */
+/** Fills lists with every beginning within a sector, and every number of words in the last sectors. */
 static void short_lists(struct grade *grade)
 {
     enum { MOST = 4 * SECTOR_WORDS };
@@ -97,7 +97,7 @@ static void short_lists(struct grade *grade)
             fill(grade, &memory, SECTOR_WORDS + begin, capacity);
 }
 
-/** Nothing lies behind these: a store past the end is a fault. */
+/** Fills lists at the end of the memory: a store past the end is a fault. */
 static void lists_at_the_end(struct grade *grade)
 {
     static const int begins[] = {0, 1, 2, 4, 7};
@@ -115,7 +115,7 @@ static int sectors_of(int begin, int capacity)
     return capacity == 0 ? 0 : (begin + capacity - 1) / SECTOR_WORDS - begin / SECTOR_WORDS + 1;
 }
 
-/** At most one sector is touched twice, and by stores that the counters see. */
+/** Checks that at most one sector is stored to twice, and that the counters include all stores. */
 static void sectors(struct grade *grade, int begin, int capacity)
 {
     const int least = sectors_of(begin, capacity);

@@ -2,18 +2,18 @@
  * @file exercise.cu
  * @brief 07_tail_of_the_fill: pads, 16 bytes a store, for a list that begins and ends anywhere.
  *
- * This is chapter 07's fill with mistakes in it. Mend what is between // TODO and // END; leave the rest as it is.
+ * This is chapter 07's fill with mistakes. Mend the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 enum { THREADS = 256 };
 
-/** Writes a pad to every place, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
 static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int thread, int num_threads)
 {
     // TODO fill
-    // Three things are wrong here. The list has a head of words in front of the first multiple of 16 bytes, then whole
-    // pieces of four words, then a tail.
+    // There are three mistakes here. The list has a head of words before the first multiple of 16 bytes, then whole
+    // chunks of four words, then a tail.
     const int head = (int)((uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int));
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
@@ -27,7 +27,7 @@ static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int th
     // END fill
 }
 
-/** Grid: one block. */
+/** Fills the list. Grid: one block. */
 static __global__ void fill_kernel(int *sorted_token_ids, int capacity, int pad)
 {
     fill(sorted_token_ids, capacity, pad, threadIdx.x, THREADS);

@@ -1,4 +1,4 @@
-/** @file exercise.h  07_tail_of_the_fill: what the exercise and its grader agree on. */
+/** @file exercise.h  07_tail_of_the_fill: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -10,11 +10,11 @@ extern "C" {
 #endif
 
 /**
- * Writes a pad to every place of a list.
+ * Writes a pad to every slot of a list.
  *
- * @param sorted_token_ids  [capacity]; at a multiple of 4 bytes, no more
+ * @param sorted_token_ids  [capacity]; aligned to 4 bytes only
  * @param capacity          at least 0
- * @param pad               what every place gets
+ * @param pad               the value for every slot
  */
 cudaError_t fill_launch(int32_t *sorted_token_ids, int capacity, int32_t pad);
 

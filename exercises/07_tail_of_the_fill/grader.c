@@ -1,16 +1,16 @@
 /**
  * @file grader.c
- * @brief 07_tail_of_the_fill: a pad at every place of a list that begins and ends anywhere, and nowhere else.
+ * @brief 07_tail_of_the_fill: a pad in every slot of a list that begins and ends anywhere, and nowhere else.
  */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 #include <inttypes.h>
 
-/** Words of 4 bytes in 16. */
+/** The number of 4-byte words in 16 bytes. */
 enum { PIECE = 4 };
 
-/** Fails the case unless the first `offset` words are as they were and the rest holds the pad. */
+/** Fails the case unless the first `offset` words are unchanged and the rest holds the pad. */
 static void check_words(struct grade *grade, const int32_t *words, int offset, int capacity, int32_t pad)
 {
     const int32_t *const places = words + offset;
@@ -30,7 +30,7 @@ static void check_words(struct grade *grade, const int32_t *words, int offset, i
                        (offset - word) * (int)sizeof *words);
 }
 
-/** A list of `capacity` places, `offset` words past a multiple of 16 bytes. Behind its end is a guard band. */
+/** Fills a list of `capacity` slots, `offset` words past a multiple of 16 bytes, with a guard band after its end. */
 static void check(struct grade *grade, int offset, int capacity, int32_t pad)
 {
     int32_t *const words = grade_output(grade, "sorted_token_ids", (size_t)(offset + capacity) * sizeof *words);
@@ -46,7 +46,7 @@ static int32_t any_pad(struct grade *grade)
     return (int32_t)random_below(grade_random(grade), 1 << 20);
 }
 
-/** The chapter's picture. */
+/** Fills the list of the chapter's figure. */
 static void twenty_places(struct grade *grade)
 {
     check(grade, 2, 20, 13);
@@ -64,7 +64,7 @@ static void any_beginning(struct grade *grade)
         check(grade, offset, 40 + (int)random_below(grade_random(grade), 60), any_pad(grade));
 }
 
-/** No place, one, and up to where the first whole piece fits for sure. */
+/** Fills lists of no slot, of one, and up to a length that contains a whole chunk in any case. */
 static void short_lists(struct grade *grade)
 {
     for (int capacity = 0; capacity < 2 * PIECE; capacity++)
@@ -74,14 +74,14 @@ static void short_lists(struct grade *grade)
             check(grade, offset, capacity, any_pad(grade));
 }
 
-/** More pieces than threads, and every way to begin with every way to end. */
+/** Fills lists with more chunks than threads, with every combination of beginning and end. */
 static void long_lists(struct grade *grade)
 {
     for (int i = 0; i < PIECE * PIECE; i++)
         check(grade, i % PIECE, 1100 + i / PIECE + PIECE * (int)random_below(grade_random(grade), 300), any_pad(grade));
 }
 
-/** Three words at each end. */
+/** Allows a request for every 32 chunks, and one for the three words at each end. */
 static void requests(struct grade *grade)
 {
     enum { PIECES = 1000, WARP_SIZE = 32 };

@@ -1,13 +1,13 @@
 /**
  * @file exercise.cu
- * @brief 08_no_bank_conflict: Blelloch's scan, and where its numbers lie in shared memory.
+ * @brief 08_no_bank_conflict: Blelloch's scan, and the layout of its numbers in shared memory.
  *
- * The kernel is right as it comes. But the words that a step touches share a few banks. What you write is between
- * // TODO and // END; leave the rest as it is.
+ * The kernel is right, but the words that a step accesses share a few banks. Write your code between // TODO and
+ * // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
-/** Where number i of the tree lies: the word's place in shared memory. */
+/** Returns the index of the word in shared memory that holds number i of the tree. */
 static __host__ __device__ int padded_index(int i)
 {
     // TODO padded_index
@@ -20,12 +20,12 @@ static __host__ __device__ int padded_index(int i)
 int tree_words(int size)
 {
     // TODO words
-    // As many as it takes to have a place for number size - 1, room and all.
+    // The number of words up to and including number size - 1, padding included.
     return size;
     // END words
 }
 
-/** Grid: one block. Block: THREADS. */
+/** Computes exclusive prefix sums. Grid: one block. Block: THREADS. */
 static __global__ void scan_kernel(const int *counts, int size, int *sums)
 {
     extern __shared__ int tree[]; /* [tree_words(size)] */
@@ -41,7 +41,7 @@ static __global__ void scan_kernel(const int *counts, int size, int *sums)
         if (right < size) {
             const int sum = tree[padded_index(left)] + tree[padded_index(right)];
 
-            tree[padded_index(right)] = 2 * stride == size ? 0 : sum; /* nothing lies before the root */
+            tree[padded_index(right)] = 2 * stride == size ? 0 : sum; /* no number comes before the root */
         }
         __syncthreads();
     }

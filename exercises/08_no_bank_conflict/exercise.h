@@ -1,4 +1,4 @@
-/** @file exercise.h  08_no_bank_conflict: what the exercise and its grader agree on. */
+/** @file exercise.h  08_no_bank_conflict: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -8,14 +8,14 @@
 extern "C" {
 #endif
 
-/** The lowest step has a thread for every two leaves. */
+/** The sizes: the lowest step has a thread for every two leaves. */
 enum { THREADS = 1024, MAX_LEAVES = 2 * THREADS };
 
-/** Words of shared memory for a tree of `size` numbers. */
+/** Returns the number of words of shared memory for a tree of `size` numbers. */
 int tree_words(int size);
 
 /**
- * Exclusive prefix sums: for each count the sum of those before it.
+ * Computes exclusive prefix sums: for each count the sum of the counts before it.
  *
  * @param counts  [size]
  * @param size    a power of two, 2 to MAX_LEAVES

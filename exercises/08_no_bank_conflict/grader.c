@@ -1,9 +1,9 @@
-/** @file grader.c  08_no_bank_conflict: right sums, no bank conflict, little room. */
+/** @file grader.c  08_no_bank_conflict: right sums, no bank conflict, little shared memory. */
 #include "exercise.h"
 #include "../grade/grade.h"
 #include "../grade/grade_scan.h"
 
-/** One expert gets everything, and that is much. */
+/** Gives all ids, which are many, to one expert. */
 static void fill_one(struct random *random, int32_t *counts, int size)
 {
     const int expert = (int)random_below(random, (uint32_t)size);
@@ -35,7 +35,7 @@ static void check(struct grade *grade, int size, grade_fill *fill)
     check_counts(grade, counts, size);
 }
 
-/** The chapter's. */
+/** Runs the chapter's example. */
 static void shown_counts(struct grade *grade)
 {
     static const int counts[] = {3, 1, 7, 0, 4, 1, 6, 3};
@@ -70,7 +70,7 @@ static void conflicts(struct grade *grade)
         check_conflicts(grade, size);
 }
 
-/** The only size whose steps touch 32 numbers 64 apart. */
+/** Runs the only size with a step that accesses 32 numbers at distances of 64. */
 static void conflicts_of_2048(struct grade *grade)
 {
     check_conflicts(grade, MAX_LEAVES);

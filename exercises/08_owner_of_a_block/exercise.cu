@@ -2,31 +2,31 @@
  * @file exercise.cu
  * @brief 08_owner_of_a_block: each block of the output finds its expert.
  *
- * Groups of very different sizes lie one after the other. What you write is between // TODO and // END; leave the rest
- * as it is.
+ * Groups of very different sizes lie one after the other. Write your code between // TODO and // END; leave the rest
+ * unchanged.
  */
 #include "exercise.h"
 
 enum { THREADS = 256 };
 
-/** The expert whose group holds the place, which lies before offsets[num_experts]. */
+/** Returns the expert whose group holds slot `place`, which lies before offsets[num_experts]. */
 static __device__ int expert_of(const int *offsets, int num_experts, int place)
 {
     // TODO expert_of
-    // Search by halves: keep a range of experts that the owner is in, look at the one in the middle, and keep one half.
-    // Which comparison keeps the right half if several groups begin at the same place, all of them empty but the last?
+    // Search by halves: keep a range of experts that the owner is in, compare the one in the middle, and keep one half.
+    // Which comparison keeps the right half if several groups begin at the same slot, all of them empty but the last?
     return 0;
     // END expert_of
 }
 
-/** Grid: a thread for each block of the output, rounded up to whole thread blocks. */
+/** Writes expert_ids. Grid: a thread for each block of the output, rounded up to whole thread blocks. */
 static __global__ void expert_ids_kernel(const int *offsets, int num_experts, int block_size, int num_blocks,
                                          int *expert_ids)
 {
     const int block = blockIdx.x * THREADS + threadIdx.x;
 
     // TODO expert_ids
-    // Write expert_ids[block]: the expert of the block's first place, or -1 if that lies past the last group. The last
+    // Write expert_ids[block]: the expert of the block's first slot, or -1 if that lies past the last group. The last
     // threads have no block.
     // END expert_ids
 }

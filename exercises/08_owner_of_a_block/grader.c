@@ -4,13 +4,13 @@
 
 enum { WARP_SIZE = 32, MAX_EXPERTS = 2048 };
 
-/** How groups are spread. */
+/** Groups of experts, spread over blocks. */
 struct groups {
     int num_experts, block_size, num_blocks;
     int offsets[MAX_EXPERTS + 1];
 };
 
-/** How many blocks an expert's group has. */
+/** Returns the number of blocks of an expert's group. */
 typedef int spread(struct random *random, int expert, int num_experts);
 
 static int spread_few(struct random *random, int expert, int num_experts)
@@ -25,7 +25,7 @@ static int spread_one_each(struct random *random, int expert, int num_experts)
     return 1;
 }
 
-/** Most experts have nothing, the first and the last among them. */
+/** Returns 0 blocks for most experts, including the first and the last. */
 static int spread_gaps(struct random *random, int expert, int num_experts)
 {
     const bool has_blocks = expert > 0 && expert < num_experts - 1 && random_below(random, 6) == 0;
@@ -57,7 +57,7 @@ static int spread_all_to_last(struct random *random, int expert, int num_experts
     return expert == num_experts - 1 ? 100 : 0;
 }
 
-/** Groups of that spread, and `blocks_after` blocks past the last. */
+/** Makes groups of that spread, and `blocks_after` blocks past the last. */
 static struct groups *make_groups(struct grade *grade, int num_experts, int block_size, spread *blocks_of,
                                   int blocks_after)
 {
@@ -75,7 +75,7 @@ static struct groups *make_groups(struct grade *grade, int num_experts, int bloc
     return groups;
 }
 
-/** The right answer, one expert after the other. */
+/** Returns the right answer by a loop over the experts. */
 static int owner_of(const struct groups *groups, int block)
 {
     const int64_t place = (int64_t)block * groups->block_size;
@@ -136,7 +136,7 @@ static void check_spread(struct grade *grade, int num_experts, int block_size, s
     check(grade, make_groups(grade, num_experts, block_size, blocks_of, blocks_after));
 }
 
-/** The README's. */
+/** Runs the README's example. */
 static void shown_groups(struct grade *grade)
 {
     static const struct groups groups = {
@@ -174,7 +174,7 @@ static void all_to_one(struct grade *grade)
     check_spread(grade, MAX_EXPERTS, 64, spread_all_to_last, 7); /* more experts than threads */
 }
 
-/** No powers of two, and a lone expert. */
+/** Runs numbers of experts other than powers of two, and a single expert. */
 static void other_numbers(struct grade *grade)
 {
     static const int counts[] = {1, 2, 3, 5, 7, 33, 160};
@@ -187,7 +187,7 @@ static void other_numbers(struct grade *grade)
     }
 }
 
-/** Places up to 2,147,483,647 in all. */
+/** Runs with slots up to 2,147,483,647. */
 static void far_places(struct grade *grade)
 {
     check_spread(grade, 5, 1 << 20, spread_all_to_last, 1900);
@@ -199,7 +199,7 @@ static uint64_t warps_of(const struct groups *groups)
     return (uint64_t)(groups->num_blocks + WARP_SIZE - 1) / WARP_SIZE;
 }
 
-/** A search by halves loads an offset a round, and the end. */
+/** Allows the loads of a search by halves: an offset per round, and the end. */
 static void loads(struct grade *grade)
 {
     static const int counts[] = {32, 160, 256, MAX_EXPERTS};
@@ -216,7 +216,7 @@ static void loads(struct grade *grade)
     }
 }
 
-/** Each thread writes a block, whoever has them all. */
+/** Allows the stores of a kernel in which each thread writes one block, however the blocks are spread over experts. */
 static void stores(struct grade *grade)
 {
     const struct groups *const groups = make_groups(grade, 256, 64, spread_all_to_middle, 3);

@@ -1,13 +1,13 @@
 /**
  * @file exercise.cu
- * @brief 08_up_sweep: the way up of Blelloch's scan.
+ * @brief 08_up_sweep: the up-sweep of Blelloch's scan.
  *
- * A tree in shared memory. Its leaves are counts; its last word is to become the sum of all. What you write is between
- * // TODO and // END; leave the rest as it is.
+ * The tree is in shared memory. Its leaves are counts; its last word must become the sum of all. Write your code
+ * between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
-/** Grid: one block. Block: THREADS. */
+/** Adds up the tree. Grid: one block. Block: THREADS. */
 static __global__ void up_sweep_kernel(const int *counts, int size, int *sums)
 {
     __shared__ int tree[MAX_LEAVES];
@@ -20,7 +20,7 @@ static __global__ void up_sweep_kernel(const int *counts, int size, int *sums)
     // TODO up
     // In the step with `stride` 1 the words 1, 3, 5, ... get the word before them added; in the step with stride 2 the
     // words 3, 7, 11, ... the word two before; and so on, until the last word has the sum of all. Which words does this
-    // thread add? Who must wait for whom, and when?
+    // thread add? Which threads must wait for which, and when?
     // END up
 
     for (int i = thread; i < size; i += THREADS)

@@ -1,4 +1,4 @@
-/** @file exercise.h  08_up_sweep: what the exercise and its grader agree on. */
+/** @file exercise.h  08_up_sweep: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** The lowest step has a thread for every two leaves. */
+/** The sizes: the lowest step has a thread for every two leaves. */
 enum { THREADS = 1024, MAX_LEAVES = 2 * THREADS };
 
 /**
@@ -16,7 +16,7 @@ enum { THREADS = 1024, MAX_LEAVES = 2 * THREADS };
  *
  * @param counts  [size]: the leaves
  * @param size    a power of two, 1 to MAX_LEAVES
- * @param sums    [size]: what the tree's words hold after the way up
+ * @param sums    [size]: the tree's words after the up-sweep
  */
 cudaError_t up_sweep_launch(const int *counts, int size, int *sums);
 

@@ -1,18 +1,18 @@
-/** @file grader.c  08_up_sweep: every word of the tree, whoever adds it, with the fewest barriers and requests. */
+/** @file grader.c  08_up_sweep: every word of the tree, added by any thread, with the fewest barriers and requests. */
 #include "exercise.h"
 #include "../grade/grade.h"
 #include "../grade/grade_scan.h"
 
 enum { WARP_SIZE = 32 };
 
-/** One expert gets everything, and that may be much. */
+/** Gives all ids, which may be many, to one expert. */
 static void fill_one(struct random *random, int32_t *counts, int size)
 {
     grade_fill_zero(random, counts, size);
     counts[random_below(random, (uint32_t)size)] = 1 + (int)random_below(random, 1 << 30);
 }
 
-/** The sum of counts from `first` to `last`, both included. */
+/** Returns the sum of the counts from `first` to `last`, both included. */
 static int sum_of(const int *counts, int first, int last)
 {
     int sum = 0;
@@ -22,7 +22,7 @@ static int sum_of(const int *counts, int first, int last)
     return sum;
 }
 
-/** Word w holds the sum of as many counts, up to its own, as the largest power of two that divides w + 1. */
+/** Checks that word w holds the sum of the last 2^n counts up to its own; 2^n is the largest that divides w + 1. */
 static void check_word(struct grade *grade, const int *counts, int word, int got)
 {
     const int leaves = (word + 1) & -(word + 1), first = word + 1 - leaves;
@@ -62,7 +62,7 @@ static void check(struct grade *grade, int size, grade_fill *fill)
     check_counts(grade, counts, size);
 }
 
-/** The README's. */
+/** Runs the README's example. */
 static void shown_counts(struct grade *grade)
 {
     static const int counts[] = {3, 1, 7, 0, 4, 1, 6, 3};
@@ -91,7 +91,7 @@ static void other_counts(struct grade *grade)
     check(grade, MAX_LEAVES, fill_one);
 }
 
-/** One a step, and the one before the first. */
+/** Allows one barrier per step, and one before the first. */
 static void barriers(struct grade *grade)
 {
     uint64_t limit = 2;
@@ -102,7 +102,7 @@ static void barriers(struct grade *grade)
     }
 }
 
-/** One for every warp that has a pair, and those that fill the tree. */
+/** Allows one request for every warp that has a pair, and the requests that fill the tree. */
 static void store_requests(struct grade *grade)
 {
     for (int size = 2; size <= MAX_LEAVES; size *= 2) {
@@ -116,7 +116,7 @@ static void store_requests(struct grade *grade)
 }
 
 /**
- * A tree needs no more: each pair is read once, the leaves are filled from `counts`, and the words are written to
+ * Allows the loads of a tree: each pair is read once, the leaves are filled from `counts`, and the words are written to
  * `sums`.
  */
 static void load_requests(struct grade *grade)

@@ -1,34 +1,34 @@
 /**
  * @file exercise.cu
- * @brief 09_three_barriers: where 1,024 groups begin, added up by a block that hardly ever meets.
+ * @brief 09_three_barriers: the beginnings of 1,024 groups, added up by a block with few barriers.
  *
- * What is here is right, but slow: ten steps through shared memory, and all 1,024 threads meet twice in each. Three
- * barriers are enough for any number of experts. What you write is between // TODO and // END; leave the rest as it is.
+ * The code is right, but slow: ten steps through shared memory, with two barriers for all 1,024 threads in each. Three
+ * barriers are enough for any number of experts. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** The sum of the values of the lanes below this one; of none, 0. All 32 lanes call. */
+/** Returns the sum of the values of the lanes below this one; of none, 0. All 32 lanes call. */
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of the lanes from this one down, 1, 2, 4, 8, 16 and then all of them */
+    int sum = value; /* of this lane and those below it: 1, 2, 4, 8, 16, then all 32 */
 
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += below * (lane >= offset); /* nothing, for lanes that have nobody so far below */
+        sum += below * (lane >= offset); /* adds 0 in a lane that has no lane so far below */
     }
     return sum - value;
 }
 
-/** The sum of the values of the threads below this one; of none, 0. All THREADS threads call, more than once. */
+/** Returns the sum of the values of the threads below; of none, 0. All THREADS threads call, more than once. */
 static __device__ int block_sum_before(int value)
 {
     // TODO block_sum_before
-    // Do it in two levels instead. What a warp can add up by itself, it needs no barrier for. What must the
-    // warps then tell each other, and who adds that up?
+    // Use two levels instead. A warp needs no barrier for what it can add up alone. Which numbers must the warps
+    // then pass to each other, and which threads add those up?
     __shared__ int sums[THREADS];
     const int thread = threadIdx.x;
 
@@ -37,7 +37,7 @@ static __device__ int block_sum_before(int value)
     for (int offset = 1; offset < THREADS; offset *= 2) {
         const int below = thread >= offset ? sums[thread - offset] : 0;
 
-        __syncthreads(); /* everybody has read the sums of this step */
+        __syncthreads(); /* all threads have read the sums of this step */
         sums[thread] += below;
         __syncthreads(); /* and written those of the next */
     }
@@ -45,7 +45,7 @@ static __device__ int block_sum_before(int value)
     // END block_sum_before
 }
 
-/** Grid: one block. */
+/** Scans all lists. Grid: one block. */
 static __global__ void __launch_bounds__(THREADS)
     block_scan_kernel(const int32_t *counts, int num_lists, int num_experts, int32_t *offsets)
 {

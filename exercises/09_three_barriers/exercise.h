@@ -1,4 +1,4 @@
-/** @file exercise.h  09_three_barriers: what the exercise and its grader agree on. */
+/** @file exercise.h  09_three_barriers: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -12,12 +12,12 @@ extern "C" {
 enum { WARP_SIZE = 32, THREADS = 1024 };
 
 /**
- * Finds where each expert's group begins, for several lists of counts. One block takes the lists, one after the other.
+ * Finds where each expert's group begins, for several lists of counts. One block scans one list after the other.
  *
- * @param counts       [num_lists, num_experts], how many places each expert's group takes; a list's sum is an int32_t
+ * @param counts       [num_lists, num_experts]: the number of slots of each expert's group; a list's sum is an int32_t
  * @param num_lists    at least 1
  * @param num_experts  1 to 1024: a thread each
- * @param offsets      [num_lists, num_experts + 1]: the sum of the counts before each expert, and in the end of all
+ * @param offsets      [num_lists, num_experts + 1]: the sum of the counts before each expert, and at the end of all
  */
 cudaError_t block_scan_launch(const int32_t *counts, int num_lists, int num_experts, int32_t *offsets);
 

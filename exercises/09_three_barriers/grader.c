@@ -1,22 +1,22 @@
-/** @file grader.c  09_three_barriers: a block's scan, first that it is right, then what it takes. */
+/** @file grader.c  09_three_barriers: a block's scan: first its results, then its costs. */
 #include "exercise.h"
 #include "../grade/grade_scan.h"
 
-/** Most groups are empty. */
+/** Fills with counts of which most are 0. */
 static void fill_sparse(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
         counts[e] = random_below(random, 50) ? 0 : 1 + (int32_t)random_below(random, 9);
 }
 
-/** Odd numbers whose sums no float holds: 1,024 of them are below 2^31. */
+/** Fills with odd numbers whose sums no float holds exactly: 1,024 of them are below 2^31. */
 static void fill_large(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
         counts[e] = (1 << 20) + 1 + 2 * (int32_t)random_below(random, 1 << 18);
 }
 
-/** The README's and chapter 09's eight numbers. */
+/** Fills with the eight numbers of the README and of chapter 09. */
 static void fill_shown(struct random *random, int32_t *counts, int num_experts)
 {
     static const int32_t shown[] = {3, 1, 7, 0, 4, 1, 6, 3};
@@ -67,7 +67,7 @@ static void large_counts(struct grade *grade)
     check(grade, 2, THREADS, fill_large);
 }
 
-/** One list, so that the figure is the list's; then three, so that no list is cheaper at the expense of another. */
+/** Counts for one list alone; then for three, so that no list is cheaper at the expense of another. */
 static void barriers(struct grade *grade)
 {
     enum { BARRIERS = 3 };
@@ -89,7 +89,7 @@ static void shared_memory(struct grade *grade)
                       WARPS, "warp");
 }
 
-/** A request of each warp reads its counts; there is nothing else. */
+/** Allows one request per warp, for its counts. */
 static void global_memory(struct grade *grade)
 {
     check(grade, 1, THREADS, grade_fill_small);

@@ -1,15 +1,15 @@
 /**
  * @file exercise.cu
- * @brief 10_expert_map: align for a machine on which only some of the experts live.
+ * @brief 10_expert_map: align for a GPU that holds only some of the experts.
  *
- * It is chapter 10's align, both kernels, but it knows no map: what expert_ids says of a block is its expert's number
- * in the whole model. Teach it. What you write is between // TODO and // END; leave the rest as it is.
+ * These are chapter 10's two align kernels without the map: the entry of expert_ids for a block is the expert's number
+ * in the whole model. Add the map. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "harness/align/align.h"
 
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { PLACES_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
-enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* where the small kernel is used */
+enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* limits for the small kernel */
 enum { OFFSET_STRIDE = ALIGN_SECTOR_WORDS };
 
 static const unsigned FULL_MASK = 0xffffffffu;
@@ -19,14 +19,14 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** False for ids that stand for nobody: they are skipped, and never index anything. */
+/** Checks whether the id names an expert. Other ids are skipped, and never index anything. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** What expert_ids says of a block of this expert: its local id, or -1 if it lives elsewhere. */
+/** Returns the entry of expert_ids for a block of this expert: its local id, or -1 if it is on another rank. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     // TODO local_id
@@ -36,7 +36,7 @@ static __device__ int local_id(const int *expert_map, int expert)
     // END local_id
 }
 
-/** Writes a pad to every place, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
@@ -53,23 +53,24 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
         sorted_token_ids[tail + thread] = pad;
 }
 
-/** The sum of the values of the lanes below this one. */
+/** Returns the sum of the values of the lanes below this one. */
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of the lanes from this one down, 1, 2, 4, 8, 16 and then all of them */
+    int sum = value; /* of this lane and those below it: 1, 2, 4, 8, 16, then all 32 */
 
 #pragma unroll
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += below * (lane >= offset); /* nothing, for lanes that have nobody so far below */
+        sum += below * (lane >= offset); /* adds 0 in a lane that has no lane so far below */
     }
     return sum - value;
 }
 
 /**
- * The expert whose group holds the place: the last one that begins no later. Empty groups before it begin there too.
+ * Returns the expert whose group holds the slot: the last one that begins no later. Empty groups before it begin at the
+ * same slot.
  */
 static __device__ int expert_of(const int *begins, int num_experts, int place)
 {
@@ -86,21 +87,21 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 }
 
 /**
- * Grid: a block that counts, then blocks that fill. `offsets` [num_experts][OFFSET_STRIDE] gets the place where each
- * expert's group begins.
+ * Counts, adds up, and writes expert_ids in block 0; the other blocks fill. `offsets` [num_experts][OFFSET_STRIDE] gets
+ * the slot where each expert's group begins.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: later where each group begins, and in the end the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: later where each group begins, and last the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
 
-    if (blockIdx.x > 0) { /* a block leaves as a whole, so no barrier below misses a thread */
+    if (blockIdx.x > 0) { /* all threads of the block return, so no barrier below misses a thread */
         fill(problem, sorted_token_ids, (blockIdx.x - 1) * THREADS + thread, (gridDim.x - 1) * THREADS);
         return;
     }
@@ -145,7 +146,7 @@ static __global__ void __launch_bounds__(THREADS)
         begin = next;
     }
     if (end == num_experts && first < end)
-        counts[num_experts] = begin; /* what lies before the expert past the last is the total */
+        counts[num_experts] = begin; /* the total: where an expert past the last would begin */
     __syncthreads();
 
     for (int e = thread; e < num_experts; e += THREADS)
@@ -154,7 +155,7 @@ static __global__ void __launch_bounds__(THREADS)
         *num_tokens_post_padded = counts[num_experts];
 
     // TODO expert_ids
-    // Every block finds its expert; a block past the last has none. Which of them may look into the map?
+    // Every block finds its expert; a block past the last has none. Which of them may read the map?
     for (int block = thread; block < num_blocks; block += THREADS)
         expert_ids[block] = block * block_size < counts[num_experts]
                                 ? expert_of(counts, num_experts, block * block_size)
@@ -162,7 +163,7 @@ static __global__ void __launch_bounds__(THREADS)
     // END expert_ids
 }
 
-/** Grid: enough blocks for a thread per id. Moves the beginning of each group in `offsets` to its end. */
+/** Scatters the positions, a thread per id. Moves the beginning of each group in `offsets` to its end. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -172,16 +173,16 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
         sorted_token_ids[atomicAdd(&offsets[topk_ids[i] * OFFSET_STRIDE], 1)] = (int)i;
 }
 
-/** The small kernel's shared memory: offsets, and a row of counters for every thread and one before the first. */
+/** Returns the bytes of shared memory of the small kernel: offsets, a row of counters per thread, one row before. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Align in one launch. Grid: one block; SMALL_FILL_THREADS threads fill, at least num_experts others count. Every one
- * of those counts in a row of its own, without atomics; the sums down the columns then tell each its places in every
- * group. All threads of the block meet at every barrier: the two kinds part between barriers, never around one.
+ * Does all of align. Grid: one block; SMALL_FILL_THREADS threads fill, at least num_experts others count, each in its
+ * own row, without atomics; the sums down the columns are then each thread's first slots in every group. All threads of
+ * the block reach every barrier: the two kinds differ only between barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
@@ -225,7 +226,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     if (fills) /* no barrier follows */
         return;
     // TODO small_expert_ids
-    // Here it is the other way round: every expert has a thread, which finds the expert's blocks.
+    // Here it is the reverse: every expert has a thread, which finds the expert's blocks.
     if (thread < num_experts)
         for (int place = offsets[thread]; place < offsets[thread + 1]; place += block_size)
             expert_ids[place / block_size] = thread;

@@ -1,4 +1,4 @@
-/** @file grader.c  10_expert_map: the whole of align with a map of experts and without, by the course's checker. */
+/** @file grader.c  10_expert_map: align with a map of experts and without, by the course's checker. */
 #include "../grade/grade.h"
 
 static const struct align_implementation step = {.name = "10_expert_map",
@@ -6,12 +6,12 @@ static const struct align_implementation step = {.name = "10_expert_map",
                                                  .workspace_bytes = align_spread_offsets_bytes,
                                                  .launch = align_launch};
 
-/** What a case varies; 0 is the usual. */
+/** The parameters that a case varies; 0 stands for the default. */
 struct variation {
     enum align_dist dist;
     bool has_map, wide_ids;
     int topk, offset;
-    int64_t more_room; /* places beyond the capacity that is needed */
+    int64_t more_room; /* slots beyond the required capacity */
 };
 
 static void check(struct grade *grade, int64_t numel, int num_experts, int block_size, struct variation variation)
@@ -27,7 +27,7 @@ static void check(struct grade *grade, int64_t numel, int num_experts, int block
             .dist = variation.dist, .topk = variation.topk, .has_map = variation.has_map, .offset = variation.offset});
 }
 
-/** What there is already must stay: both kernels. */
+/** Checks that both kernels still work without a map. */
 static void no_map(struct grade *grade)
 {
     check(grade, 256, 32, 4, (struct variation){.dist = ALIGN_DIST_UNIFORM});
@@ -45,7 +45,7 @@ static void small_kernel(struct grade *grade)
     check(grade, 126, 7, 3, (struct variation){.dist = ALIGN_DIST_ZIPF, .has_map = true, .topk = 2});
 }
 
-/** Long rows of blocks past the last, for both kernels. */
+/** Runs both kernels with many blocks past the last. */
 static void past_the_last_block(struct grade *grade)
 {
     check(grade, 512, 40, 8, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .more_room = 800});
@@ -61,7 +61,7 @@ static void empty_groups(struct grade *grade)
     check(grade, 5, 256, 16, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});
 }
 
-/** One expert, and more than a block has threads. */
+/** Runs with one expert, and with more experts than a block has threads. */
 static void numbers_of_experts(struct grade *grade)
 {
     check(grade, 10, 1, 4, (struct variation){.dist = ALIGN_DIST_ONE, .has_map = true, .topk = 1});
@@ -80,7 +80,7 @@ static void any_ids(struct grade *grade)
     check(grade, 90, 6, 7, (struct variation){.dist = ALIGN_DIST_ZIPF, .wide_ids = true, .topk = 3});
 }
 
-/** None at all, one, and sorted_token_ids that begins anywhere. */
+/** Runs with no id, one id, and sorted_token_ids that begins anywhere. */
 static void few_ids(struct grade *grade)
 {
     check(grade, 0, 64, 16, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});

@@ -1,4 +1,4 @@
-/** @file exercise.h  10_predict_the_fill: what the exercise and its grader agree on. */
+/** @file exercise.h  10_predict_the_fill: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -11,35 +11,35 @@ extern "C" {
 
 enum { WARP_SIZE = 32, THREADS = 1024, NUM_EXPERTS = 256, PLACES_PER_FILL_BLOCK = 16 * THREADS };
 
-/** The launch that the task tells of: 100 tokens of 8 ids each, and blocks of 64. */
+/** The launch in the task: 100 tokens of 8 ids each, and blocks of 64. */
 enum { SHOWN_NUMEL = 800, SHOWN_CAPACITY = 16960 };
 
-/** What a launch is said to do. */
+/** A forecast of a launch's counters. */
 struct fill_forecast {
     int64_t store_requests; /**< store instructions of warps to global memory; atomics are not among them */
-    int64_t store_sectors;  /**< 32-byte sectors that each of those touches, all added up */
+    int64_t store_sectors;  /**< 32-byte sectors that each of those requests accesses, added up */
     int64_t store_bytes;    /**< bytes of sorted_token_ids that get a value */
-    int64_t block_barriers; /**< barriers that a block came to, all blocks added up */
+    int64_t block_barriers; /**< barriers that a block reached, added up over all blocks */
 };
 
-/** The learner's forecast of the launch with SHOWN_NUMEL ids and SHOWN_CAPACITY places. */
+/** Returns the learner's forecast of the launch with SHOWN_NUMEL ids and SHOWN_CAPACITY slots. */
 struct fill_forecast fill_forecast_shown(void);
 
 /**
- * The learner's forecast of any launch.
+ * Returns the learner's forecast of any launch.
  *
  * @param capacity  a multiple of 4, at least 4; sorted_token_ids begins on a 32-byte boundary
  */
 struct fill_forecast fill_forecast_of(int64_t capacity);
 
 /**
- * Counts the ids of each expert, and writes a pad to every place. Block 0 counts, the others fill.
+ * Counts the ids of each expert, and writes a pad to every slot. Block 0 counts, the others fill.
  *
  * @param topk_ids          [numel]; ids outside 0 .. NUM_EXPERTS - 1 are skipped
  * @param numel             at least 0; also the pad's value
  * @param capacity          at least 0
  * @param counts            [NUM_EXPERTS], 0 before the launch
- * @param sorted_token_ids  [capacity]; 4-byte aligned, no more
+ * @param sorted_token_ids  [capacity]; aligned to 4 bytes only
  */
 cudaError_t count_and_fill_launch(const int32_t *topk_ids, int numel, int capacity, int32_t *counts,
                                   int32_t *sorted_token_ids);

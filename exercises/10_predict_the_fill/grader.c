@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/** Ids as a router may send them, some of nobody. */
+/** Makes ids as a router may send them; some name no expert. */
 static const int32_t *make_ids(struct grade *grade, int numel)
 {
     int32_t *const ids = grade_host(grade, (size_t)(numel ? numel : 1) * sizeof *ids);
@@ -25,7 +25,7 @@ static void check_counts(struct grade *grade, const int32_t *ids, int numel, con
     grade_equal_int(grade, "counts", "expert", expected, device_counts, NUM_EXPERTS);
 }
 
-/** `words` [front + capacity + back]: pads in the middle, and nothing in front or behind. */
+/** Checks `words` [front + capacity + back]: pads in the middle, and no stores before or after them. */
 static void check_places(struct grade *grade, const int32_t *words, int front, int capacity, int back, int32_t pad)
 {
     for (int i = 0; i < front + capacity + back; i++) {
@@ -96,7 +96,7 @@ static void require_all(struct grade *grade, struct fill_forecast forecast, cons
     require(grade, "block_barriers", forecast.block_barriers, region);
 }
 
-/** Nothing is measured before everything is predicted. */
+/** Checks that all numbers are predicted before any is measured. */
 static void forecast(struct grade *grade)
 {
     require_all(grade, ask_shown(grade), "shown");
@@ -132,7 +132,7 @@ static void nothing_to_fill(struct grade *grade)
     check(grade, 0, 64, 0);
 }
 
-/** Whole requests of lanes side by side, and no sector twice. */
+/** Checks that lanes store side by side in whole requests, and no sector twice. */
 static void side_by_side(struct grade *grade)
 {
     enum { CAPACITY = 40000, PLACES_PER_REQUEST = 4 * WARP_SIZE, PLACES_PER_SECTOR = 8 };
@@ -146,7 +146,7 @@ static void side_by_side(struct grade *grade)
 
 /* --- the four numbers and the four formulas ----------------------------------------------------------------------- */
 
-/** Which of the four. */
+/** The four numbers. */
 enum number { REQUESTS, SECTORS, BYTES, BARRIERS };
 
 static const char *const number_names[] = {"store_requests", "store_sectors", "store_bytes", "block_barriers"};
@@ -159,7 +159,7 @@ static int64_t number_of(struct fill_forecast forecast, enum number number)
     return numbers[number];
 }
 
-/** Launches and returns what was measured. */
+/** Launches and returns the measured number. */
 static uint64_t measure(struct grade *grade, enum number number, int numel, int capacity)
 {
     const uint64_t bytes = check(grade, numel, capacity, 0);
@@ -176,7 +176,7 @@ static uint64_t measure(struct grade *grade, enum number number, int numel, int 
     }
 }
 
-/** The forecast is asked for before the launch. */
+/** Scores a number of the shown launch; gets the forecast before the launch. */
 static void score_shown(struct grade *grade, enum number number)
 {
     const int64_t predicted = number_of(ask_shown(grade), number);
@@ -191,7 +191,7 @@ static void score_capacity(struct grade *grade, enum number number, int capacity
     grade_prediction(grade, number_names[number], predicted, measure(grade, number, capacity / 10, capacity));
 }
 
-/** Small ones whose last request and sector are not full, and two that nobody knows. */
+/** Scores small capacities whose last request and sector are not full, and two random ones. */
 static void score_formula(struct grade *grade, enum number number)
 {
     static const int capacities[] = {4, 12, 128, 140, 16384, 16388, 49156};

@@ -1,14 +1,14 @@
 /**
  * @file exercise.cu
- * @brief 11a_write_zeros: the second product, and zeros for experts that are elsewhere.
+ * @brief 11a_write_zeros: the second product, and zeros for experts on other GPUs.
  *
- * Fill what is between // TODO and // END; leave the rest as it is.
+ * Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 enum { THREADS = 64 };
 
-/** Element `i` of the product of a position's row of the intermediate and its expert's w2, times its weight. */
+/** Returns element `i` of the product of a position's intermediate row and its expert's w2, times its weight. */
 static __device__ float multiply(const down_problem &problem, int position, int expert, int i)
 {
     const float *const intermediate = problem.intermediate + position * problem.intermediate_size;
@@ -20,7 +20,7 @@ static __device__ float multiply(const down_problem &problem, int position, int 
     return problem.topk_weights[position] * sum;
 }
 
-/** Grid: a place of sorted_token_ids in x, THREADS elements of the hidden size in y. */
+/** Computes the second product. Grid: a slot of sorted_token_ids in x, THREADS elements of the hidden size in y. */
 static __global__ void down_kernel(down_problem problem)
 {
     const int i = blockIdx.y * THREADS + threadIdx.x;

@@ -1,4 +1,4 @@
-/** @file exercise.h  11a_write_zeros: what the exercise and its grader agree on. */
+/** @file exercise.h  11a_write_zeros: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -11,12 +11,12 @@ extern "C" {
 
 /** A second product: the weighted rows of `num_positions` choices. All arrays are device memory, in C order. */
 struct down_problem {
-    int num_positions;               /**< also what a pad holds */
+    int num_positions;               /**< also the value of a pad */
     int intermediate_size;           /**< at least 1 */
     int hidden_size;                 /**< at least 1; any */
-    int block_size;                  /**< places of one expert */
-    int capacity;                    /**< places; a multiple of block_size */
-    const float *intermediate;       /**< [num_positions, intermediate_size]; anything where the expert is elsewhere */
+    int block_size;                  /**< slots of one expert in a block */
+    int capacity;                    /**< slots; a multiple of block_size */
+    const float *intermediate;       /**< [num_positions, intermediate_size]; undefined where the expert is elsewhere */
     const float *w2;                 /**< [local experts, hidden_size, intermediate_size] */
     const float *topk_weights;       /**< [num_positions] */
     const int32_t *sorted_token_ids; /**< [capacity] positions, or num_positions: a pad */

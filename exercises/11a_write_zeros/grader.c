@@ -1,10 +1,10 @@
-/** @file grader.c  11a_write_zeros: products where the expert is here, zeros where it is not, nothing for pads. */
+/** @file grader.c  11a_write_zeros: products of local experts, zeros for the others, and no rows for pads. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 #include <math.h>
 
-/** A problem on the host, and which expert each position has. */
+/** A problem on the host, and the expert of each position. */
 struct layer {
     struct down_problem problem; /* its arrays are host memory */
     int num_experts;
@@ -19,7 +19,7 @@ static float small_number(struct grade *grade)
     return (float)((int)random_below(grade_random(grade), 5) - 2);
 }
 
-/** So many small whole numbers: sums of their products are exact. */
+/** Makes `count` small whole numbers, so that sums of their products are exact. */
 static float *small_numbers(struct grade *grade, int count)
 {
     float *const numbers = grade_host(grade, (size_t)count * sizeof *numbers);
@@ -29,7 +29,7 @@ static float *small_numbers(struct grade *grade, int count)
     return numbers;
 }
 
-/** Makes so many experts local, the odd ones first, with local ids that descend; the others are -1. */
+/** Makes `local` experts local, the odd ones first, with descending local ids; the others are -1. */
 static void make_map(struct layer *layer, struct grade *grade, int local)
 {
     const int num_odd = layer->num_experts / 2;
@@ -66,7 +66,7 @@ static void sort_positions(struct layer *layer, struct grade *grade)
     problem->expert_ids = owners;
 }
 
-/** A layer of which so many experts are here. */
+/** Makes a layer with `local` local experts. */
 static struct layer make_layer(struct grade *grade, int positions, int experts, int local, int hidden, int block_size)
 {
     struct layer layer = {.problem = {.num_positions = positions,
@@ -95,7 +95,7 @@ static struct layer make_layer(struct grade *grade, int positions, int experts, 
     return layer;
 }
 
-/** The layer with its arrays on the device. */
+/** Copies the layer's arrays to the device. */
 static struct down_problem to_device(const struct layer *layer, struct grade *grade)
 {
     const struct down_problem *const host = &layer->problem;
@@ -171,7 +171,7 @@ static void some_elsewhere(struct grade *grade)
     check(grade, 40, 8, 3, 64, 8);
 }
 
-/** Rows that a block's threads do not divide, and rows shorter than a warp. */
+/** Runs rows that are no multiple of a block's threads, and rows shorter than a warp. */
 static void any_row(struct grade *grade)
 {
     check(grade, 10, 4, 2, 1, 4);
@@ -180,7 +180,7 @@ static void any_row(struct grade *grade)
     check(grade, 14, 5, 3, 100 + (int)random_below(grade_random(grade), 60), 4);
 }
 
-/** One position and three pads, one place a block, and no position of most experts. */
+/** Runs with one position and three pads, with blocks of one slot, and with most experts empty. */
 static void any_block(struct grade *grade)
 {
     check(grade, 1, 1, 1, 70, 4);
@@ -194,7 +194,7 @@ static void nobody_here(struct grade *grade)
     check(grade, 20, 6, 0, 96, 4);
 }
 
-/** A warp reads its position and its expert, and writes: all there is to a row of zeros. */
+/** Allows, for a row of zeros, only the loads of a warp's position and expert. */
 static void zeros_cost_no_reads(struct grade *grade)
 {
     enum { POSITIONS = 24, HIDDEN = 128, WARPS_A_PLACE = 4 };

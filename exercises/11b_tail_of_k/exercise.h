@@ -1,4 +1,4 @@
-/** @file exercise.h  11b_tail_of_k: what the exercise and its grader agree on. */
+/** @file exercise.h  11b_tail_of_k: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 

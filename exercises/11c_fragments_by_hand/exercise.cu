@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 11c_fragments_by_hand: a warp loads the fragments of one product itself, and stores its sums.
  *
- * What you write is between // TODO and // END; leave the rest as it is.
+ * Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 #include "kernels/tensor_core.cuh"
@@ -38,7 +38,7 @@ static __device__ void store_sums(const float (&d)[4], int lane, float *sums)
     // END store
 }
 
-/** Grid: one warp. */
+/** Multiplies all weights by all tokens. Grid: one warp. */
 static __global__ void product_kernel(const uint16_t *weights, const uint16_t *tokens, float *sums)
 {
     const int lane = threadIdx.x;

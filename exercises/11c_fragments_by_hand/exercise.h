@@ -1,4 +1,4 @@
-/** @file exercise.h  11c_fragments_by_hand: what the exercise and its grader agree on. */
+/** @file exercise.h  11c_fragments_by_hand: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** One product of mma.m16n8k16. */
+/** The shape of an mma.m16n8k16 product. */
 enum { ROWS = 16, TOKENS = 8, DEPTH = 16 };
 
 /**

@@ -1,4 +1,4 @@
-/** @file grader.c  11c_fragments_by_hand: every sum of one product, and which lane wrote it. */
+/** @file grader.c  11c_fragments_by_hand: every sum of one product, without exchanges between lanes. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -16,7 +16,7 @@ static uint16_t bf16_bits(int value)
     return (uint16_t)(bits >> 16);
 }
 
-/** Has whole numbers multiplied, so that nothing is rounded, and checks every sum. */
+/** Launches on whole numbers, so that no sum is rounded, and checks every sum. */
 static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[DEPTH][TOKENS])
 {
     uint16_t *const weight_bits = grade_host(grade, ROWS * DEPTH * sizeof *weight_bits);
@@ -50,7 +50,7 @@ static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[D
         }
 }
 
-/** The sums are the tokens' elements: 128 different numbers, so that no element may stand in for another. */
+/** Multiplies by the identity: the sums are the tokens' 128 elements, all different, so that no two are confused. */
 static void identity(struct grade *grade)
 {
     int weights[ROWS][DEPTH] = {{0}}, tokens[DEPTH][TOKENS];
@@ -63,7 +63,7 @@ static void identity(struct grade *grade)
     multiply(grade, weights, tokens);
 }
 
-/** Fills both with whole numbers of at most MOST and multiplies them. */
+/** Fills both matrices with whole numbers of at most MOST and multiplies them. */
 static void multiply_random(struct grade *grade)
 {
     int weights[ROWS][DEPTH], tokens[DEPTH][TOKENS];
@@ -82,7 +82,7 @@ static void random_numbers(struct grade *grade)
         multiply_random(grade);
 }
 
-/** Every lane has its elements and its sums already. */
+/** Checks that lanes exchange no data: each loads its own elements and stores its own sums. */
 static void no_exchange(struct grade *grade)
 {
     multiply_random(grade);

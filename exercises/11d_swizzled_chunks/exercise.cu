@@ -1,8 +1,8 @@
 /**
  * @file exercise.cu
- * @brief 11d_swizzled_chunks: lines of 64 bytes, copied and loaded without bank conflicts and without a byte of room.
+ * @brief 11d_swizzled_chunks: lines of 64 bytes, copied and loaded without bank conflicts and without padding.
  *
- * The kernel is right as it comes. What you write is between // TODO and // END; leave the rest as it is.
+ * The kernel is right. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 #include "kernels/tensor_core.cuh"
@@ -10,13 +10,13 @@
 #include <cuda_pipeline.h>
 
 enum { WARP_SIZE = 32, WARPS = 2, MMA_ROWS = 16, MMA_K = 16 };
-enum { PIECE = 8, PIECES = LENGTH / PIECE }; /* a piece: 8 elements, a chunk of 16 bytes; a line has 4 */
+enum { PIECE = 8, PIECES = LENGTH / PIECE }; /* a chunk: 8 elements, 16 bytes; a line has 4 */
 
-/** Returns which of the PIECES slots of its line a chunk is stored in. The kernel asks to write it and to read it. */
+/** Returns a chunk's slot in its line, of PIECES slots. The kernel calls it for the store and for the load. */
 static __device__ int place_of(int line, int piece)
 {
     // TODO place
-    // Each chunk is in the slot of its number: right, and slow. ldmatrix reads the same chunk of 8 neighbouring lines
+    // Each chunk is in the slot of its number: right, but slow. ldmatrix reads the same chunk of 8 neighbouring lines
     // at once. Every second line begins in the same bank, so four of those 8 chunks are in the same 4 banks.
     (void)line;
     return piece;
@@ -28,7 +28,7 @@ static __device__ const void *piece_at(const uint16_t *lines, int line, int piec
     return lines + line * LENGTH + place_of(line, piece) * PIECE;
 }
 
-/** Grid: one block of WARPS warps; each has 16 rows of weights and all tokens. */
+/** Multiplies all weights by all tokens. Grid: one block of WARPS warps; each has 16 rows of weights. */
 static __global__ void multiply_kernel(const uint16_t *weights, const uint16_t *tokens, float *sums)
 {
     __shared__ __align__(128) uint16_t lines[LINES * LENGTH]; /* the weights' lines, then the tokens' */

@@ -1,4 +1,4 @@
-/** @file exercise.h  11d_swizzled_chunks: what the exercise and its grader agree on. */
+/** @file exercise.h  11d_swizzled_chunks: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** The shapes: a line is 32 elements of 2 bytes, 64 bytes: two lines are all 32 banks once. */
+/** The shapes: a line has 32 elements, 64 bytes, so that two lines cover all 32 banks once. */
 enum { WEIGHT_LINES = 32, TOKEN_LINES = 16, LINES = WEIGHT_LINES + TOKEN_LINES, LENGTH = 32 };
 
 /**

@@ -1,4 +1,4 @@
-/** @file exercise.h  12_ring_all_reduce: what the exercise and its grader agree on. */
+/** @file exercise.h  12_ring_all_reduce: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 

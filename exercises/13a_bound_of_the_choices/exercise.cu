@@ -2,13 +2,13 @@
  * @file exercise.cu
  * @brief 13a_bound_of_the_choices: the eight largest of 128 keys, without a round.
  *
- * What you write is between // TODO and // END; leave the rest as it is.
+ * Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** A candidate as one number: its key above, its id below, inverted. */
+/** A candidate as one number: its key in the upper half, its inverted id in the lower half. */
 typedef unsigned long long entry;
 
 static __device__ entry entry_of(unsigned key, int id)
@@ -21,7 +21,7 @@ static __device__ int id_of(entry candidate)
     return (int)~(unsigned)candidate;
 }
 
-/** The second largest of a warp's keys, in each lane; it may equal the largest. */
+/** Returns the second largest of a warp's keys to every lane; it may equal the largest. */
 static __device__ unsigned second_largest(unsigned key)
 {
     const unsigned first = __reduce_max_sync(FULL_MASK, key);
@@ -31,7 +31,7 @@ static __device__ unsigned second_largest(unsigned key)
     return __popc(holders) > 1 ? first : next;
 }
 
-/** Grid: a block of one warp for each token. Lane l has expert l of each group. */
+/** Chooses experts. Grid: a block of one warp for each token. Lane l has expert l of each group. */
 static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *candidates)
 {
     __shared__ entry list[EXPERTS];
@@ -43,18 +43,18 @@ static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *c
         key[g] = keys[token * EXPERTS + g * WARP_SIZE + lane];
 
     // TODO bound
-    // The largest number that the eighth of the choices is not below for certain: each group has two keys that are
-    // at least as large as its second largest one.
+    // The largest number that the eighth choice is certain to reach: each group has two keys that are at least as large
+    // as its second largest one.
     // END bound
 
     // TODO list
-    // Every key that is at least `bound`, as an entry, one behind the other in `list`, and in `count`, of each lane,
-    // how many there are.
+    // Store every key that is at least `bound` as an entry, one after the other in `list`, and their number in every
+    // lane's `count`.
     // END list
     __syncwarp();
 
     // TODO choose
-    // The place of a candidate among the choices is the number of entries that are larger. There may be more
+    // The slot of a candidate among the choices is the number of entries that are larger. There may be more
     // candidates than lanes.
     // END choose
     if (lane == 0)

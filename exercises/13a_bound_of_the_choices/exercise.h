@@ -1,4 +1,4 @@
-/** @file exercise.h  13a_bound_of_the_choices: what the exercise and its grader agree on. */
+/** @file exercise.h  13a_bound_of_the_choices: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** Four groups of 32 experts, all of which stay. */
+/** The shape: four groups of 32 experts; all groups are kept. */
 enum { WARP_SIZE = 32, GROUPS = 4, EXPERTS = GROUPS * WARP_SIZE, TOPK = 8 };
 
 /**
@@ -17,7 +17,7 @@ enum { WARP_SIZE = 32, GROUPS = 4, EXPERTS = GROUPS * WARP_SIZE, TOPK = 8 };
  *
  * @param keys        [num_tokens, EXPERTS], 0 is a key like any other
  * @param topk_ids    [num_tokens, TOPK]: the largest first, of equal ones the lower id
- * @param candidates  [num_tokens]: how many keys are at least the bound, which is the least of the groups' second
+ * @param candidates  [num_tokens]: number of keys that are at least the bound, which is the least of the groups' second
  * largest keys
  */
 cudaError_t choose_launch(const uint32_t *keys, int num_tokens, int32_t *topk_ids, int32_t *candidates);

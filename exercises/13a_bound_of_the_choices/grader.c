@@ -2,13 +2,13 @@
 #include "exercise.h"
 #include "../grade/grade.h"
 
-/** Whether expert `a` ranks before expert `b`. */
+/** Checks whether expert `a` ranks before expert `b`. */
 static bool is_before(const uint32_t *keys, int a, int b)
 {
     return keys[a] > keys[b] || (keys[a] == keys[b] && a < b);
 }
 
-/** How many of the experts from `begin` to `end` rank before one. */
+/** Returns how many of the experts from `begin` to `end` rank before `expert`. */
 static int rank_of(const uint32_t *keys, int expert, int begin, int end)
 {
     int rank = 0;
@@ -34,7 +34,7 @@ static int candidates_of(const uint32_t *keys)
     return count;
 }
 
-/** Keys below `levels`; `rich` (if not negative) is a group whose keys are all above the others'. */
+/** Launches on keys below `levels`; `rich`, if not negative, is a group whose keys are all above the others'. */
 static void check(struct grade *grade, int num_tokens, uint32_t levels, int rich)
 {
     const size_t count = (size_t)num_tokens * EXPERTS;

@@ -2,13 +2,13 @@
  * @file exercise.cu
  * @brief 13b_lists_side_by_side: four tokens of a warp list their candidates, without atomics.
  *
- * What you write is between // TODO and // END; leave the rest as it is.
+ * Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Grid: a block of one warp for each TOKENS tokens. Lanes past the last token work on it again and store nothing. */
+/** Lists candidates. Grid: a block of one warp per TOKENS tokens. Lanes past the last token store nothing. */
 static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds, int num_tokens, int *lists,
                                     int *counts)
 {
@@ -33,8 +33,8 @@ static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds
     // END scan
 
     // TODO store
-    // The ids of this lane's candidates, in the positions that end at `end`. The token's lanes share out the
-    // positions behind its last candidate, which hold -1.
+    // Store the ids of this lane's candidates in the positions that end at `end`. The token's lanes divide among
+    // themselves the positions after its last candidate, which hold -1.
     // END store
     if (writes && group == 0)
         counts[token] = count;

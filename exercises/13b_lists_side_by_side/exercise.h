@@ -1,4 +1,4 @@
-/** @file exercise.h  13b_lists_side_by_side: what the exercise and its grader agree on. */
+/** @file exercise.h  13b_lists_side_by_side: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** A token has 8 groups of 4 experts; a warp has a lane for each group of 4 tokens. */
+/** The shape: a token has 8 groups of 4 experts; a warp has a lane for each group of 4 tokens. */
 enum { WARP_SIZE = 32, GROUPS = 8, COUNT = 4, EXPERTS = GROUPS * COUNT, TOKENS = WARP_SIZE / GROUPS };
 
 /**
@@ -18,7 +18,7 @@ enum { WARP_SIZE = 32, GROUPS = 8, COUNT = 4, EXPERTS = GROUPS * COUNT, TOKENS =
  * @param keys     [num_tokens, EXPERTS]
  * @param bounds   [num_tokens]: a key that is not below its token's bound is a candidate
  * @param lists    [num_tokens, EXPERTS]: the candidates' experts in ascending order, then -1 up to the end
- * @param counts   [num_tokens]: how many candidates there are
+ * @param counts   [num_tokens]: number of candidates
  */
 cudaError_t lists_launch(const uint32_t *keys, const uint32_t *bounds, int num_tokens, int32_t *lists, int32_t *counts);
 

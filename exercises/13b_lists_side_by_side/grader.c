@@ -2,7 +2,7 @@
 #include "exercise.h"
 #include "../grade/grade.h"
 
-/** Keys below `levels`; each token's bound is below `most_bound`. */
+/** Launches on keys below `levels`; each token's bound is from `least_bound` to `most_bound`. */
 static void check(struct grade *grade, int num_tokens, uint32_t levels, uint32_t least_bound, uint32_t most_bound)
 {
     const size_t count = (size_t)num_tokens * EXPERTS;

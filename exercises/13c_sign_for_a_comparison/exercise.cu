@@ -1,8 +1,8 @@
 /**
  * @file exercise.cu
- * @brief 13c_sign_for_a_comparison: the slots of 32 values by signs, and rare rows out of the way.
+ * @brief 13c_sign_for_a_comparison: the slots of 32 values by signs, and a separate path for rare rows.
  *
- * What you write is between // TODO and // END; leave the rest as it is.
+ * Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -25,7 +25,7 @@ static __device__ int slot_by_shuffles(float value)
     return slot;
 }
 
-/** Grid: a block of one warp for each row, with a lane for each value. */
+/** Ranks all rows. Grid: a block of one warp for each row, with a lane for each value. */
 static __global__ void slots_kernel(const float *values, int *slots)
 {
     __shared__ float others[WARP_SIZE];
@@ -39,12 +39,12 @@ static __global__ void slots_kernel(const float *values, int *slots)
 
     // TODO quick
     // `slot`: WARP_SIZE - 1, less 1 for each value of `others` that is below the lane's own. The sign of a difference
-    // tells that.
+    // shows whether it is.
     // END quick
 
     // TODO unsure
-    // Whether any lane of the warp may have a wrong slot: the same answer in all lanes. A difference may have been NaN,
-    // or equal values may have left a slot free.
+    // `unsure`: true if any lane of the warp may have a wrong slot, the same in all lanes. A difference may have been
+    // NaN, or equal values may have left a slot free.
     // END unsure
     if (unsure)
         slot = slot_by_shuffles(value);

@@ -7,7 +7,7 @@
 
 enum { MAX_ROWS = 8 };
 
-/** A number in the order in which values rank, the largest first. */
+/** Returns a number that orders like the ranking of values: the largest for the first. */
 static uint32_t key_of(float value)
 {
     uint32_t bits;
@@ -72,7 +72,7 @@ static void equal_values(struct grade *grade)
     check(grade, MAX_ROWS, "five are equal", 5, (const float[]){9.0f, 9.0f, 9.0f, 9.0f, 9.0f});
 }
 
-/** 0 and -0 are equal to a comparison; their difference has a sign. */
+/** Runs rows with 0 and -0, which compare equal but whose difference has a sign. */
 static void two_zeros(struct grade *grade)
 {
     check(grade, MAX_ROWS, "0 and -0", 2, (const float[]){0.0f, -0.0f});

@@ -1,21 +1,21 @@
 /**
  * @file exercise.cu
- * @brief 14a_ranks_without_atomics: how many ids before this one name the same expert.
+ * @brief 14a_ranks_without_atomics: the number of ids before each id that name the same expert.
  *
- * The order in which atomics come decides the ranks here. Make them the ids' own. What you write is between // TODO and
- * // END; leave the rest as it is.
+ * The order in which atomics execute decides the ranks here. Make them depend on the ids only. Write your code between
+ * // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** False for ids that stand for nobody: they are skipped, and never index anything. */
+/** Checks whether the id names an expert. Other ids are skipped, and never index anything. */
 static __device__ bool is_expert(int id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** Grid: one block of one warp. */
+/** Ranks all ids. Grid: one block of one warp. */
 static __global__ void __launch_bounds__(WARP_SIZE)
     rank_kernel(const int32_t *topk_ids, int numel, int num_experts, int32_t *ranks)
 {
@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     for (int e = lane; e < num_experts; e += WARP_SIZE)
         counts[e] = 0;
     __syncwarp();
-    for (int first = 0; first < numel; first += WARP_SIZE) { /* all lanes come by in every round */
+    for (int first = 0; first < numel; first += WARP_SIZE) { /* all lanes take part in every round */
         const int i = first + lane;
         const int id = i < numel ? topk_ids[i] : -1;
         const bool valid = is_expert(id, num_experts);
@@ -33,8 +33,8 @@ static __global__ void __launch_bounds__(WARP_SIZE)
 
         // TODO rank
         // Which lanes have this lane's expert? __ballot_sync(FULL_MASK, condition) has a bit for each lane for which
-        // the condition holds, and __match_any_sync(FULL_MASK, value) one for each lane with the same value. Who has to
-        // add to counts, how much, and when may others read it?
+        // the condition holds, and __match_any_sync(FULL_MASK, value) one for each lane with the same value. Which
+        // lanes must add to counts, how much, and when may the others read it?
         if (valid)
             rank = atomicAdd(&counts[id], 1);
         // END rank

@@ -1,4 +1,4 @@
-/** @file exercise.h  14a_ranks_without_atomics: what the exercise and its grader agree on. */
+/** @file exercise.h  14a_ranks_without_atomics: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -12,12 +12,12 @@ extern "C" {
 enum { WARP_SIZE = 32, MAX_EXPERTS = 256 };
 
 /**
- * Finds for each id how many ids before it name the same expert. One warp does it.
+ * Finds for each id the number of ids before it that name the same expert, with one warp.
  *
- * @param topk_ids     [numel]; those outside 0 to num_experts - 1 name nobody
+ * @param topk_ids     [numel]; those outside 0 to num_experts - 1 name no expert
  * @param numel        at least 0
  * @param num_experts  1 to MAX_EXPERTS
- * @param ranks        [numel]; -1 for ids that name nobody
+ * @param ranks        [numel]; -1 for ids that name no expert
  */
 cudaError_t rank_launch(const int32_t *topk_ids, int numel, int num_experts, int32_t *ranks);
 

@@ -1,10 +1,10 @@
-/** @file grader.c  14a_ranks_without_atomics: every rank, and by what means. */
+/** @file grader.c  14a_ranks_without_atomics: every rank, and the operations used for it. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 #include <string.h>
 
-/** How a case makes an id. */
+/** Draws an id for a case. */
 typedef int32_t draw(struct random *random, int num_experts);
 
 static int32_t draw_any(struct random *random, int num_experts)
@@ -12,13 +12,13 @@ static int32_t draw_any(struct random *random, int num_experts)
     return (int32_t)random_below(random, (uint32_t)num_experts);
 }
 
-/** Half of the ids name the last expert. */
+/** Draws an id; half of them name the last expert. */
 static int32_t draw_last(struct random *random, int num_experts)
 {
     return random_below(random, 2) ? num_experts - 1 : draw_any(random, num_experts);
 }
 
-/** Every other id names nobody. */
+/** Draws an id; every other one names no expert. */
 static int32_t draw_invalid(struct random *random, int num_experts)
 {
     const int32_t nobody[] = {-1, INT32_MIN, INT32_MAX, num_experts, num_experts + 1, -num_experts};
@@ -27,7 +27,7 @@ static int32_t draw_invalid(struct random *random, int num_experts)
                                    : draw_any(random, num_experts);
 }
 
-/** Launches for the ids, of which there are `numel`, and looks at each rank. */
+/** Launches for `numel` ids, and checks every rank. */
 static void check_ids(struct grade *grade, const int32_t *ids, int numel, int num_experts)
 {
     int32_t *const expected = grade_host(grade, (size_t)numel * sizeof *expected);
@@ -54,7 +54,7 @@ static void check(struct grade *grade, int numel, int num_experts, draw *draw_id
     check_ids(grade, ids, numel, num_experts);
 }
 
-/** Chapter 06's thirteen ids. */
+/** Runs chapter 06's thirteen ids. */
 static void thirteen_ids(struct grade *grade)
 {
     static const int32_t ids[] = {3, 1, 0, 3, 0, 3, 2, 2, 2, 0, 2, 0, 2};

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 14b_old_words_and_new: launches that share a workspace and must not read each other's words.
  *
- * The blocks of a launch publish a word each and poll all of them. The words of the launch before are still there. What
- * you write is between // TODO and // END; leave the rest as it is.
+ * The blocks of a launch publish a word each and poll all of them. The previous launch's words are still there. Write
+ * your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 #include "kernels/launch_together.cuh"
@@ -13,11 +13,11 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 /** The workspace: zeros before the first launch. */
 struct workspace {
-    uint32_t leavers; /* for you: blocks of this launch that need no word any more */
+    uint32_t leavers; /* for you: blocks of this launch that no longer need the words */
     uint32_t words[MAX_BLOCKS];
 };
 
-/** Grid: blocks of one warp, all on the device at the same time. */
+/** Adds up the blocks' numbers. Grid: blocks of one warp, all on the device at the same time. */
 static __global__ void __launch_bounds__(WARP_SIZE)
     sums_kernel(const int32_t *numbers, workspace *workspace, int32_t *sums)
 {
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     const int sum = __reduce_add_sync(FULL_MASK, (int)word - 1);
 
     // TODO leave
-    // The next launch must find zeros in all words. When may which block write them? Other blocks may still be polling.
+    // The next launch must find zeros in all words. Which block may write them, and when? Others may still be polling.
     // END leave
 
     if (lane == 0)

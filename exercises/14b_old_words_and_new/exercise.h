@@ -1,4 +1,4 @@
-/** @file exercise.h  14b_old_words_and_new: what the exercise and its grader agree on. */
+/** @file exercise.h  14b_old_words_and_new: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -12,7 +12,7 @@ extern "C" {
 enum { MAX_BLOCKS = 12, WORKSPACE_WORDS = 1 + MAX_BLOCKS };
 
 /**
- * Launches several times with one workspace. In each launch every block has a number and finds out the sum of the
+ * Launches several times with one workspace. In each launch every block has a number and computes the sum of the
  * numbers of all blocks. The blocks of a launch are on the device at the same time.
  *
  * @param numbers       [num_launches, MAX_BLOCKS] on the device, at least 0; the first num_blocks[launch] of each count

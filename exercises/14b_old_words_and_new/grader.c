@@ -7,7 +7,7 @@
 
 enum { MAX_LAUNCHES = 20 };
 
-/** Launches with so many blocks each, and checks every block's sum. */
+/** Launches num_launches times, with num_blocks[launch] blocks each, and checks every block's sum. */
 static void check(struct grade *grade, const int *num_blocks, int num_launches)
 {
     const size_t elements = (size_t)num_launches * MAX_BLOCKS;
@@ -61,7 +61,7 @@ static void four_launches(struct grade *grade)
     check(grade, (const int[]){4, 4, 4, 4}, 4);
 }
 
-/** A large launch's words must be gone even when a small one came between. */
+/** Checks that a large launch's words are cleared even if a small launch comes before the next large one. */
 static void sizes_change(struct grade *grade)
 {
     check(grade, (const int[]){12, 1, 12, 12, 3, 7, 12, 2, 9}, 9);

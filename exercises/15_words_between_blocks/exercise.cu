@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 15_words_between_blocks: blocks of one launch that tell each other a number.
+ * @brief 15_words_between_blocks: blocks of one launch that publish a number for each other.
  *
- * A block knows its own id only. Have it know those of all. What you write is between // TODO and // END; leave the
- * rest as it is.
+ * A block knows only its own id. Make the ids of all blocks known to it. Write your code between // TODO and // END;
+ * leave the rest unchanged.
  */
 #include "exercise.h"
 #include "kernels/launch_together.cuh"
@@ -11,22 +11,22 @@
 enum { WARP_SIZE = 32, MAX_POLLS = 1000 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Grid: blocks of one warp, all on the device at the same time. */
+/** Finds totals and ranks. Grid: blocks of one warp, all on the device at the same time. */
 static __global__ void __launch_bounds__(WARP_SIZE)
     words_kernel(const int32_t *ids, int absent, uint32_t *words, int32_t *totals, int32_t *ranks)
 {
     const int lane = threadIdx.x, own = blockIdx.x, num_blocks = gridDim.x;
     const uint32_t id = (uint32_t)ids[own];
-    int both = 0;     /* this lane's part: of the total in the lower half, of the rank in the upper */
+    int both = 0;     /* this lane's part of the total in the lower half, of the rank in the upper half */
     bool good = true; /* false: a word did not come */
 
     if (own == absent)
         return;
 
     // TODO exchange
-    // Publish the id as one word, by one atomic: what is a word that says something, and cannot be the zero that was
-    // there? The lanes below num_blocks look at a word each, by a volatile load, until it is there or they have looked
-    // MAX_POLLS times. __nanosleep(20) between two looks lets others go on.
+    // Publish the id as one word, by one atomic: which word holds the id, but is never the zero from before the launch?
+    // The lanes below num_blocks poll a word each, by a volatile load, until it is there or they have polled MAX_POLLS
+    // times. __nanosleep(20) between two polls lets other warps run.
     if (lane == 0)
         words[own] = id;
     if (lane < num_blocks)

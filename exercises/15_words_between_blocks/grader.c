@@ -1,10 +1,10 @@
-/** @file grader.c  15_words_between_blocks: every total and rank, and that a block that is absent holds up nobody. */
+/** @file grader.c  15_words_between_blocks: every total and rank, and that an absent block holds up no other. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 #include <string.h>
 
-/** Launches a block for each of the ids, and looks at what each has found out. */
+/** Launches a block for each id, and checks every block's results. */
 static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, int absent)
 {
     int32_t expected_totals[MAX_BLOCKS], expected_ranks[MAX_BLOCKS];

@@ -2,15 +2,15 @@
  * @file exercise.cu
  * @brief 16a_ring_of_stages: one warp copies, two add; a ring of three stages is between them.
  *
- * As it comes it is right for the first round of the ring. What you write is between // TODO and // END; leave the rest
- * as it is.
+ * The code is right only for the first round of the ring. Write your code between // TODO and // END; leave the rest
+ * unchanged.
  */
 #include "exercise.h"
 #include "kernels/bulk_copy.cuh"
 
 enum { WARP_SIZE = 32 };
 
-/** Grid: one block of CONSUMERS + 1 warps; the last one copies. */
+/** Adds up rows. Grid: one block of CONSUMERS + 1 warps; the last one copies. */
 static __global__ void add_kernel(const float *rows, int steps, float *sums)
 {
     __shared__ __align__(128) float ring[STAGES][LENGTH];
@@ -32,7 +32,7 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
 
         if (warp == CONSUMERS && lane == 0) {
             // TODO copy
-            // Nobody asks whether the stage's last row is still needed. mbarrier_wait(&barrier, parity) waits for the
+            // This does not wait until the stage's last row was added. mbarrier_wait(&barrier, parity) waits for the
             // end of a phase: 0 names the first, 1 the second, 0 the third. A wait for 1 returns at once in the first.
             (void)round;
             mbarrier_arrive_expect(&filled[stage], LENGTH * sizeof(float));
@@ -40,7 +40,7 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
             // END copy
         } else if (warp < CONSUMERS) {
             // TODO add
-            // In later rounds this waits for a phase that ended long ago. And nobody says that the row has been added.
+            // In later rounds this waits for a phase that ended long ago. No lane signals that the row has been added.
             mbarrier_wait(&filled[stage], 0);
             sum += ring[stage][thread];
             // END add

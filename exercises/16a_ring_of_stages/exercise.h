@@ -1,4 +1,4 @@
-/** @file exercise.h  16a_ring_of_stages: what the exercise and its grader agree on. */
+/** @file exercise.h  16a_ring_of_stages: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** A block of CONSUMERS warps that add, and one that copies; a row is a number for each thread that adds. */
+/** The sizes: CONSUMERS warps add and one copies; a row has a number for each adding thread. */
 enum { STAGES = 3, CONSUMERS = 2, LENGTH = 32 * CONSUMERS };
 
 /**

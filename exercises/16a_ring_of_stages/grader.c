@@ -1,13 +1,13 @@
 /**
  * @file grader.c
- * @brief 16a_ring_of_stages: sums are right however often the ring goes round, and rows come by bulk copies.
+ * @brief 16a_ring_of_stages: right sums for any number of rounds of the ring, with rows copied by bulk copies.
  */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 enum { MOST = 8 };
 
-/** Has `steps` rows added up: whole numbers, so there is no rounding. */
+/** Launches on `steps` rows of whole numbers, so that no sum is rounded, and checks the sums. */
 static void add_rows(struct grade *grade, int steps)
 {
     float *const rows = grade_host(grade, (size_t)steps * LENGTH * sizeof *rows);

@@ -1,8 +1,8 @@
 /**
  * @file exercise.cu
- * @brief 16b_warpgroup_sums: where a warpgroup has each sum of its product.
+ * @brief 16b_warpgroup_sums: the layout of a product's sums in a warpgroup.
  *
- * What you write is between // TODO and // END; leave the rest as it is.
+ * Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 #include "kernels/bulk_copy.cuh"
@@ -11,9 +11,9 @@
 #include <cuda_pipeline.h>
 
 enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE, PRODUCT_K = 16 };
-enum { PIECE = 8, PIECES = LENGTH / PIECE }; /* a piece: 8 elements, 16 bytes; a line has 8 pieces */
+enum { PIECE = 8, PIECES = LENGTH / PIECE }; /* a chunk: 8 elements, 16 bytes; a line has 8 chunks */
 
-/** Grid: one block, which is a warpgroup. */
+/** Multiplies rows by tokens. Grid: one block, which is a warpgroup. */
 static __global__ void product_kernel(const uint16_t *weights, const uint16_t *tokens, int count, float *sums)
 {
     __shared__ __align__(1024) uint16_t lines[ROWS + TOKENS][LENGTH]; /* rows of weights, then tokens */
@@ -32,13 +32,13 @@ static __global__ void product_kernel(const uint16_t *weights, const uint16_t *t
     __pipeline_wait_prior(0);
     __syncthreads();
 
-    async_proxy_fence_shared(); /* what threads have copied is read by the asynchronous proxy */
+    async_proxy_fence_shared(); /* the asynchronous proxy reads what threads have copied */
     wgmma_keep(d);
     wgmma_fence();
     for (int k = 0; k < LENGTH; k += PRODUCT_K)
         wgmma_m64k16_bf16(d, wgmma_operand(lines[0] + k), wgmma_operand(lines[ROWS] + k));
     wgmma_commit_group();
-    wgmma_wait_group<0>(); /* the sums are the hardware's until then */
+    wgmma_wait_group<0>(); /* the sums are valid only after this */
     wgmma_keep(d);
 
     for (int i = 0; i < TOKENS / 2; i++) {

@@ -1,4 +1,4 @@
-/** @file exercise.h  16b_warpgroup_sums: what the exercise and its grader agree on. */
+/** @file exercise.h  16b_warpgroup_sums: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** A product of one warpgroup: 64 rows of weights by up to 24 tokens, lines of 64 elements of bf16. */
+/** The shape of a warpgroup's product: 64 rows of weights by up to 24 tokens, lines of 64 elements of bf16. */
 enum { ROWS = 64, TOKENS = 24, LENGTH = 64 };
 
 /**

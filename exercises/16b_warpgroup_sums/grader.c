@@ -1,6 +1,6 @@
 /**
  * @file grader.c
- * @brief 16b_warpgroup_sums: every sum is right and in its place.
+ * @brief 16b_warpgroup_sums: every sum is right and at its index.
  */
 #include "exercise.h"
 #include "../grade/grade.h"
@@ -9,7 +9,7 @@
 
 enum { MOST = 8 };
 
-/** Whole numbers from -MOST to MOST as bf16: so sums are exact. The number goes into `value`, too. */
+/** Draws a whole number from -MOST to MOST, so that sums are exact. Returns it as bf16, and stores it in `value`. */
 static uint16_t whole_number(struct grade *grade, int *value)
 {
     float number;
@@ -21,7 +21,7 @@ static uint16_t whole_number(struct grade *grade, int *value)
     return (uint16_t)(bits >> 16);
 }
 
-/** Has `count` tokens multiplied. */
+/** Launches on `count` tokens and checks every sum. */
 static void multiply(struct grade *grade, int count)
 {
     const size_t lines = (size_t)(ROWS + count) * LENGTH;

@@ -1,4 +1,4 @@
-/** @file grade.c  A case: its memory, its launches, and its end. */
+/** @file grade.c  Runs a grader's case: its memory, its launches, and its end. */
 #include "grade.h"
 
 #include "grade_state.h"
@@ -12,7 +12,7 @@
 
 /* --- the case ----------------------------------------------------------------------------------------------------- */
 
-/** A stream of random numbers for each name (Fowler, Noll and Vo's hash). */
+/** Returns the number of a name's stream of random numbers (Fowler, Noll and Vo's hash). */
 static uint64_t stream_of(const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -22,7 +22,7 @@ static uint64_t stream_of(const char *name)
     return hash;
 }
 
-/** Frees what the case made. */
+/** Frees the case's arrays and memory. */
 static void clean(struct grade *grade)
 {
     for (int i = 0; i < grade->num_arrays; i++)
@@ -41,14 +41,14 @@ void grade_try(struct grade *grade, const struct grade_case *grade_case)
     grade->num_figures = 0;
     grade->result = GRADE_PASSED;
     grade->status = cudaSuccess;
-    cudaGetLastError(); /* of an earlier case */
+    cudaGetLastError(); /* clears the error of an earlier case */
     backend_reset_counters();
     if (setjmp(grade->end) == 0)
         grade_case->run(grade);
     clean(grade);
 }
 
-/** Ends the case with a message and what the launch was given. */
+/** Ends the case with a message and the description from grade_given(). */
 static _Noreturn void end_case(struct grade *grade, enum grade_result result, const char *format, va_list arguments)
 {
     size_t length;

@@ -1,9 +1,9 @@
 /**
  * @file grade_apart.c
- * @brief The learner's code, in a process of its own: forked for each launch, and gone after it.
+ * @brief Runs each launch of the learner's code in its own forked process.
  *
- * It shares the device's memory and a page for what it returns with the grader, so that whatever else it does, a crash
- * or an endless loop, leaves the grader as it was.
+ * The process shares only the device's memory and a page for its results with the grader, so that a crash or an endless
+ * loop leaves the grader unchanged.
  */
 #include "grade.h"
 #include "grade_state.h"
@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of the processor. What is counted as events is stopped long before: this is for loops that do nothing. */
+/* Processor time. The event limit stops other loops much earlier: this is for loops that cause no events. */
 enum { LAUNCH_SECONDS = 2 };
 
 bool grade_apart_open(struct grade *grade)
@@ -30,7 +30,7 @@ bool grade_apart_open(struct grade *grade)
     grade->apart = mmap(NULL, sizeof *grade->apart, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (grade->apart == MAP_FAILED)
         grade->apart = NULL;
-    backend_keep_open(true); /* for the grader; the learner's code touches nothing */
+    backend_keep_open(true); /* in the grader only: the learner's process closes it */
     return grade->apart && backend_share();
 }
 
@@ -72,7 +72,7 @@ void grade_apart_returns(struct grade *grade, const void *result, size_t bytes)
 
 /* --- the grader's ------------------------------------------------------------------------------------------------- */
 
-/** Says how a process ended that did not come to its end. */
+/** Describes how a process ended that crashed, exited or was stopped. */
 static void say_death(int status, const struct rusage *used, char *text, size_t size)
 {
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -124,7 +124,7 @@ bool grade_apart_begins(struct grade *grade)
     return false;
 }
 
-/** Ends the case if the process died. */
+/** Ends the case if the process died. Else returns the launch's status. */
 cudaError_t grade_apart_status(struct grade *grade)
 {
     if (grade->apart_death[0])

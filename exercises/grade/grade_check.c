@@ -1,6 +1,6 @@
 /**
  * @file grade_check.c
- * @brief What graders compare: elements with what was expected, counters with a budget or a prediction.
+ * @brief The graders' comparisons: of elements with the expected ones, of counters with a budget or a prediction.
  */
 #include "grade.h"
 #include "grade_state.h"
@@ -59,7 +59,7 @@ bool grade_has_counters(const struct grade *grade)
     return grade->backend.has_counters;
 }
 
-/** The counter of that name among `counters`. */
+/** Returns the counter of that name among `counters`. */
 static uint64_t find_counter(struct grade *grade, const struct counter *counters, const char *name)
 {
     struct error error;
@@ -83,7 +83,7 @@ uint64_t grade_kernel_counter(struct grade *grade, const char *kernel, const cha
     for (int i = 0; i < grade->counters.num_kernels; i++)
         if (strcmp(grade->counters.kernels[i].name, kernel) == 0)
             return find_counter(grade, grade->counters.kernels[i].counters, name);
-    return 0; /* it was not launched, or there are no counters */
+    return 0; /* the kernel was not launched, or there are no counters */
 }
 
 void grade_measure(struct grade *grade, const char *name, double value)

@@ -7,7 +7,7 @@
  *     PROGRAM [--seed S] [--only CASE] --trace FILE
  *
  * With --until-failure no case is tried after the first that does not pass. Without --records it reports on standard
- * output. With --trace nothing is reported or judged: the first case that launches something writes the trace of that.
+ * output. With --trace nothing is reported or judged: the first case that launches a kernel writes that launch's trace.
  *
  * Exits with 0 if every case passed, 1 if not, 2 for a bad command line, 3 without a device.
  */
@@ -26,7 +26,7 @@ enum { RECORDS_FD = 3, RECORD_SIZE = 2048 };
 
 static int records_fd = STDOUT_FILENO;
 
-/** Writes one record at once: whatever happens next, it is out. */
+/** Writes one record without buffering, so that a later crash cannot lose it. */
 __attribute__((format(printf, 1, 2))) static void report(const char *format, ...)
 {
     char record[RECORD_SIZE];
@@ -40,7 +40,7 @@ __attribute__((format(printf, 1, 2))) static void report(const char *format, ...
         const ssize_t written = write(records_fd, record + at, size - at);
 
         if (written < 0 && errno != EINTR)
-            return; /* a record that is missing fails the program */
+            return; /* the missing record fails the program */
         at += written > 0 ? (size_t)written : 0;
     }
 }
@@ -60,20 +60,20 @@ static void report_case(const struct grade_case *grade_case, struct grade *grade
 }
 
 /**
- * Whether there is a device for the next case: a fault may have taken it, and an endless launch would be endless again.
+ * Checks whether the next case has a device: a fault may have made it unusable, and an endless launch would not end.
  */
 static bool can_go_on(const struct grade *grade)
 {
     return grade->status != cudaErrorLaunchTimeout && (cudaGetLastError(), cudaDeviceSynchronize() == cudaSuccess);
 }
 
-/** Whether a case belongs to this run. */
+/** Checks whether a case belongs to this run. */
 static bool is_asked(const struct grade *grade, const struct grade_case *grade_case, const char *only)
 {
     return (!grade_case->needs_counters || grade_has_counters(grade)) && (!only || strcmp(only, grade_case->name) == 0);
 }
 
-/** What the command line asks for. */
+/** The options of the command line. */
 struct request {
     uint64_t seed;
     const char *only;  /**< the case of that name, or NULL */
@@ -81,7 +81,7 @@ struct request {
     bool until_failure;
 };
 
-/** Tries the cases; returns how many did not pass, or -1 if there is none to try. */
+/** Tries the cases. Returns the number that did not pass, or -1 if there is none to try. */
 static int try_cases(struct grade *grade, const struct request *request)
 {
     int planned = 0, failed = 0;
@@ -111,7 +111,7 @@ static int try_cases(struct grade *grade, const struct request *request)
     return failed;
 }
 
-/** Writes the trace of the first launch there is, made in this process. False with a reason. */
+/** Writes the trace of the first launch, which runs in this process. Returns false with a reason on failure. */
 static bool trace_case(struct grade *grade, const char *only, FILE *file, struct error *error)
 {
     error_set(error, "no case launches anything");
@@ -140,7 +140,7 @@ static int write_trace(struct grade *grade, const char *only, const char *path)
     return good ? 0 : 2;
 }
 
-/** Reads the command line; false if it is wrong. */
+/** Reads the command line. Returns false if it is wrong. */
 static bool read_arguments(int argc, char **argv, struct request *request)
 {
     for (int i = 1; i < argc; i++) {
@@ -172,7 +172,7 @@ static bool read_arguments(int argc, char **argv, struct request *request)
     return true;
 }
 
-/** Of graders that define none. */
+/** The needs of graders that define none. */
 __attribute__((weak)) const struct gpu_needs grade_needs = {0};
 
 int main(int argc, char **argv)

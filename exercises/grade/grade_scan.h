@@ -1,6 +1,6 @@
 /**
  * @file grade_scan.h
- * @brief What graders of sums share: lists of counts, and a look at every offset of exclusive scans of them.
+ * @brief Helpers of graders of sums: lists of counts, and a check of every offset of their exclusive scans.
  */
 #ifndef GRADE_SCAN_H
 #define GRADE_SCAN_H
@@ -14,7 +14,7 @@ grade_fill grade_fill_random; /**< 0 to 999 */
 grade_fill grade_fill_small;  /**< 1 to 99: no group is empty */
 grade_fill grade_fill_equal;  /**< the same for all, 1 to 1,000 */
 grade_fill grade_fill_zero;
-grade_fill grade_fill_one; /**< everything goes to one expert, 1 to 999 */
+grade_fill grade_fill_one; /**< one expert has all ids, 1 to 999 */
 
 /**
  * Finds where groups begin: `counts` [num_lists, num_experts], `offsets` [num_lists, num_experts + 1], each list's
@@ -22,7 +22,7 @@ grade_fill grade_fill_one; /**< everything goes to one expert, 1 to 999 */
  */
 typedef cudaError_t grade_scan_launch(const int32_t *counts, int num_lists, int num_experts, int32_t *offsets);
 
-/** Launches on lists filled so, and fails at the first offset that is not the sum of the counts before it. */
+/** Launches on lists that `fill` fills, and fails at the first offset that is not the sum of the counts before it. */
 void grade_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_fill *fill);
 
 #endif

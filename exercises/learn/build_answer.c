@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The compilers and their flags, words with a space between them: the build writes these. */
+/* The compilers and their flags as space-separated words. The build generates the definitions. */
 extern const char answer_rewriter[], answer_compile[], answer_link[], answer_libraries[];
 extern const char answer_gpu_compile[], answer_gpu_link[], answer_gpu_libraries[];
 
@@ -19,11 +19,11 @@ enum { MAX_WORDS = 96, COMMAND_SIZE = 4096, PATH_ROOM = 2 * BUILT_PATH_SIZE, COM
 
 /* --- commands ----------------------------------------------------------------------------------------------------- */
 
-/** A command line that is put together. */
+/** A command line under construction. */
 struct command {
     const char *words[MAX_WORDS + 1]; /**< the last one is NULL */
     int count;
-    char text[COMMAND_SIZE]; /**< what the words point into, where they are not the caller's */
+    char text[COMMAND_SIZE]; /**< storage of the words that are not the caller's */
     size_t used;
 };
 
@@ -33,7 +33,7 @@ static void add_word(struct command *command, const char *word)
         command->words[command->count++] = word;
 }
 
-/** Adds the words of a text, a space between two. */
+/** Adds the words of a space-separated text. */
 static void add_words(struct command *command, const char *words)
 {
     const size_t size = strlen(words) + 1;
@@ -49,7 +49,7 @@ static void add_words(struct command *command, const char *words)
         add_word(command, word);
 }
 
-/** Adds one word that is formatted. */
+/** Formats one word and adds it. */
 __attribute__((format(printf, 2, 3))) static void add_formatted(struct command *command, const char *format, ...)
 {
     const size_t room = sizeof command->text - command->used;
@@ -66,7 +66,7 @@ __attribute__((format(printf, 2, 3))) static void add_formatted(struct command *
     add_word(command, word);
 }
 
-/** Adds what a compiler said to the messages; false when memory is short. */
+/** Appends a compiler's output to the messages. Returns false if memory is short. */
 static bool add_messages(struct built_answer *built, const struct child_text *said)
 {
     const size_t before = built->messages ? strlen(built->messages) : 0;
@@ -80,7 +80,7 @@ static bool add_messages(struct built_answer *built, const struct child_text *sa
     return true;
 }
 
-/** Runs a command. What it says is added to the messages. */
+/** Runs a command and appends its output to the messages. */
 static enum build_result run(struct command *command, struct built_answer *built, struct error *error)
 {
     static char no_end[] = "the compiler was stopped: it took too long, printed too much, or crashed\n";
@@ -103,7 +103,7 @@ static enum build_result run(struct command *command, struct built_answer *built
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
-/** Finds what a line of the written file is called: follows the #line directives. False if it has no such line. */
+/** Maps a line of the written file to its source by the #line directives. Returns false if there is no such line. */
 static bool find_source_line(const char *text, int number, char path[PATH_ROOM], int *line)
 {
     int physical = 0;
@@ -123,7 +123,7 @@ static bool find_source_line(const char *text, int number, char path[PATH_ROOM],
     return false;
 }
 
-/** rewrite_launch knows only the file it was given: puts the place that the learner knows in its place. */
+/** Replaces the file and line in a message of rewrite_launch, which knows only the copy, by the learner's. */
 static void rename_place(struct built_answer *built, const char *source, const char *text)
 {
     const size_t length = strlen(source);
@@ -162,7 +162,7 @@ static bool make_folder(struct built_answer *built, struct error *error)
 }
 
 /**
- * Writes the text behind a #line directive with its path. Returns what was written, for the caller to free; else NULL.
+ * Writes the text after a #line directive with its path. Returns the written text, which the caller frees, or NULL.
  */
 static char *write_source(const struct text *text, const char *path, struct error *error)
 {

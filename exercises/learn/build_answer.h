@@ -1,8 +1,8 @@
 /**
  * @file build_answer.h
- * @brief Makes the program that grades an answer: the answer's text, compiled as a chapter's kernel is, and the grader.
+ * @brief Builds the program that grades an answer: the answer's text, compiled like a chapter's kernel, and the grader.
  *
- * The commands and flags are those of build.ninja, which makes a C file of them. All paths are relative to the
+ * The commands and flags are those of build.ninja, which generates a C file with them. All paths are relative to the
  * repository's root, which must be the working directory. `ninja learn` must have built the graders.
  */
 #ifndef BUILD_ANSWER_H
@@ -13,14 +13,14 @@
 
 #include <stdbool.h>
 
-/** The folder of what is built. */
+/** The build folder. */
 extern const char answer_build[];
 
-/** How the building of an answer ended. */
+/** The result of building an answer. */
 enum build_result {
     BUILD_DONE,
-    BUILD_REFUSED,    /**< it does not compile or link: `messages` say why, in the learner's lines */
-    BUILD_IMPOSSIBLE, /**< nothing the learner wrote: `error` has one line (no compiler, no grader, no room, no nvcc) */
+    BUILD_REFUSED,    /**< it does not compile or link: `messages` have the reason, with the learner's line numbers */
+    BUILD_IMPOSSIBLE, /**< not the learner's mistake: `error` has one line (no compiler, no grader, no room, no nvcc) */
 };
 
 enum { BUILT_PATH_SIZE = 256 };
@@ -29,10 +29,10 @@ enum { BUILT_PATH_SIZE = 256 };
 struct built_answer {
     char folder[BUILT_PATH_SIZE];  /**< "" before and after */
     char program[BUILT_PATH_SIZE]; /**< in the folder */
-    char *messages; /**< what the compiler said, warnings included; may be ""; never NULL once built or refused */
+    char *messages; /**< the compiler's output, warnings included; may be ""; never NULL once built or refused */
 };
 
-/** What is to be built. */
+/** An answer to build. */
 struct answer {
     const char *exercise; /**< its name, a folder in exercises/: "02_warp_maximum" */
     struct text text;     /**< the whole file, filled; text.path is the name that messages use for its first line */
@@ -41,12 +41,12 @@ struct answer {
 };
 
 /**
- * Builds in a new folder below build/exercises/. Takes a second or so. After every result, built_answer_remove().
- * The text is written as it is, behind a #line directive with its path.
+ * Builds in a new folder below build/exercises/, in about a second. After every result, call built_answer_remove().
+ * The text is written unchanged, after a #line directive with its path.
  */
 enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error);
 
-/** Removes the folder and all that is in it, and frees the messages. */
+/** Removes the folder with its contents, and frees the messages. */
 void built_answer_remove(struct built_answer *built);
 
 #endif

@@ -21,7 +21,7 @@ enum { RECORDS_FD = 3, LOWEST_FD = 10, SHOWN_OUTPUT = 64 << 10 };
 
 /* --- pipes -------------------------------------------------------------------------------------------------------- */
 
-/** The two ends; -1 when closed. */
+/** The two ends of a pipe; -1 when closed. */
 struct pipe_ends {
     int read, write;
 };
@@ -33,7 +33,7 @@ static void close_end(int *end)
     *end = -1;
 }
 
-/** Moves a descriptor out of the way of those that the child gets. Returns -1 if that fails; the old one is closed. */
+/** Moves a descriptor to a number that the child does not use. Closes the old one. Returns -1 on failure. */
 static int move_up(int descriptor)
 {
     const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, LOWEST_FD);
@@ -53,7 +53,7 @@ static bool pipe_open(struct pipe_ends *ends)
     return ends->read >= 0 && ends->write >= 0;
 }
 
-/** What parent and child speak through. */
+/** The pipes between parent and child. */
 struct pipes {
     struct pipe_ends output, records;
     struct pipe_ends start; /**< errno, if the program cannot be started */
@@ -83,13 +83,13 @@ static bool pipes_open(struct pipes *pipes, struct error *error)
 
 /* --- the child's side --------------------------------------------------------------------------------------------- */
 
-/** The environment, with a few variables set. Room for their texts is in it. */
+/** The child's environment: this process's with a few variables set, and storage for their texts. */
 struct environment {
     char **variables;
     char events[64];
 };
 
-/** Threads have 64 MiB of address space each for malloc alone, so they are few. False when memory is short. */
+/** Makes the environment. Few threads: malloc reserves 64 MiB for each. Returns false if memory is short. */
 static bool environment_make(struct environment *environment, uint64_t events)
 {
     static char threads[] = "OMP_NUM_THREADS=2", policy[] = "OMP_WAIT_POLICY=passive", arenas[] = "MALLOC_ARENA_MAX=1";
@@ -125,7 +125,7 @@ static void limit(int resource, rlim_t value)
         setrlimit(resource, &(struct rlimit){value, value});
 }
 
-/** Becomes the program; tells the parent why if it cannot. Only what may be called between fork and exec. */
+/** Replaces the child by the program; on failure, sends errno to the parent. Uses only calls allowed after fork(). */
 static _Noreturn void become(const char *const arguments[], const struct pipes *pipes,
                              const struct environment *environment, const struct verdict_limits *limits, pid_t parent)
 {
@@ -154,7 +154,7 @@ static _Noreturn void become(const char *const arguments[], const struct pipes *
     _exit(127);
 }
 
-/** Forks and becomes the program there. Returns the child's id, or -1 with errno. */
+/** Forks a child that becomes the program. Returns the child's id, or -1 with errno. */
 static pid_t start(const char *const arguments[], const struct pipes *pipes, const struct verdict_limits *limits)
 {
     struct environment environment;
@@ -169,11 +169,11 @@ static pid_t start(const char *const arguments[], const struct pipes *pipes, con
         become(arguments, pipes, &environment, limits, parent);
     free(environment.variables);
     if (child > 0)
-        setpgid(child, child); /* whoever comes first */
+        setpgid(child, child); /* the child does the same: either may run first */
     return child;
 }
 
-/** Starts the program and leaves the parent its ends of the pipes. Returns the child's id, or -1 with one line. */
+/** Starts the program and closes the child's ends of the pipes. Returns the child's id, or -1 with one line. */
 static pid_t start_with_pipes(const char *const arguments[], const struct verdict_limits *limits, struct pipes *pipes,
                               struct error *error)
 {
@@ -197,8 +197,8 @@ static pid_t start_with_pipes(const char *const arguments[], const struct verdic
 struct stream {
     int *end;
     struct child_text *text;
-    size_t kept;  /**< bytes that are kept of it at most */
-    size_t total; /**< bytes that came */
+    size_t kept;  /**< largest number of bytes to keep */
+    size_t total; /**< bytes read so far */
 };
 
 static bool keep(struct stream *stream, const char *bytes, size_t size)
@@ -220,7 +220,7 @@ static bool keep(struct stream *stream, const char *bytes, size_t size)
     return true;
 }
 
-/** Reads what is there, once; closes the pipe at its end. */
+/** Reads the available bytes once; closes the pipe at its end. */
 static void take(struct stream *stream)
 {
     char bytes[16384];
@@ -232,7 +232,7 @@ static void take(struct stream *stream)
         close_end(stream->end);
 }
 
-/** Waits at most `milliseconds` for either pipe and reads it. Returns how many had something, or their end. */
+/** Waits at most `milliseconds` for either pipe and reads it. Returns the number of pipes with data or at their end. */
 static int take_any(struct stream streams[2], int milliseconds)
 {
     struct pollfd ready[2];
@@ -261,7 +261,7 @@ void child_stop_when(int (*asked)(void))
     stop_asked = asked;
 }
 
-/** Reads until the child has ended or must be stopped. It is not reaped, so its id stays its own. */
+/** Reads until the child has ended or must be stopped. Does not reap it, so that its id is not reused. */
 static enum child_how watch(pid_t child, struct stream streams[2], const struct verdict_limits *limits)
 {
     enum { SLICE = 20 };
@@ -271,7 +271,7 @@ static enum child_how watch(pid_t child, struct stream streams[2], const struct 
         const bool ended = has_ended(child);
         const size_t recorded = streams[1].total;
 
-        /* What a child that has ended wrote is in the pipes by now: read them until they are empty. */
+        /* A child that has ended has all its output in the pipes: read them until they are empty. */
         const int found = take_any(streams, ended ? 0 : SLICE);
 
         if (streams[1].total > recorded)
@@ -285,12 +285,12 @@ static enum child_how watch(pid_t child, struct stream streams[2], const struct 
             return CHILD_BROKEN_OFF;
         if (!ended && seconds_now() > deadline)
             return CHILD_TOOK_TOO_LONG;
-        if (ended && seconds_now() > deadline) /* somebody else keeps writing */
+        if (ended && seconds_now() > deadline) /* another process keeps writing */
             return CHILD_EXITED;
     }
 }
 
-/** Ends what is left of the child's group, and the child, and notes how it went. */
+/** Kills the child and the rest of its group, reaps the child and records how it ended. */
 static void reap(pid_t child, const struct verdict_limits *limits, struct child_end *end)
 {
     struct rusage used = {0};

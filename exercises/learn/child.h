@@ -1,4 +1,4 @@
-/** @file child.h  A program run as a child within limits: what it wrote, and how it ended. */
+/** @file child.h  Runs a program as a child within limits, and returns its output and how it ended. */
 #ifndef CHILD_H
 #define CHILD_H
 
@@ -12,21 +12,21 @@ enum child_how {
     CHILD_DIED, /**< by a signal */
     CHILD_TOOK_TOO_LONG,
     CHILD_WROTE_TOO_MUCH,
-    CHILD_BROKEN_OFF, /**< as child_stop_when() asked */
+    CHILD_BROKEN_OFF, /**< stopped by child_stop_when()'s function */
 };
 
-/** What a child wrote; a 0 follows. NULL: nothing. */
+/** A child's output; a 0 follows. NULL: no output. */
 struct child_text {
     char *text;
     size_t size;
 };
 
-/** How a child ended. */
+/** The end of a child. */
 struct child_end {
     enum child_how how;
     int exit_code;             /**< of CHILD_EXITED */
     int signal;                /**< of CHILD_DIED */
-    bool short_of_memory;      /**< it used so much that this may be why it died */
+    bool short_of_memory;      /**< it may have died because it ran out of memory */
     double seconds;            /**< wall time */
     struct child_text output;  /**< on standard output and error, its first 64 KiB */
     struct child_text records; /**< on descriptor 3 */
@@ -41,8 +41,8 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
                struct error *error);
 
 /**
- * From now on, whoever runs a child asks this some fifty times a second, and ends the child once it is not 0. NULL:
- * never.
+ * Sets the function that child_run() calls some fifty times a second from now on; once it returns other than 0, the
+ * child is ended. NULL: none.
  */
 void child_stop_when(int (*asked)(void));
 

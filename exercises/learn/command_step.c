@@ -1,4 +1,4 @@
-/** @file command_step.c  build/learn step: a page that plays one launch of the learner's kernel, docs/stepper's. */
+/** @file command_step.c  build/learn step: makes a docs/stepper page of one launch of the learner's kernel. */
 #include "build_answer.h"
 #include "child.h"
 #include "commands.h"
@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-/** The folder of the pages. False with one line. */
+/** Makes the folder of the pages. Returns false with one line on failure. */
 static bool make_folder(char *folder, size_t size, struct error *error)
 {
     snprintf(folder, size, "%s/step", answer_build);
@@ -23,7 +23,7 @@ static bool make_folder(char *folder, size_t size, struct error *error)
            error_set(error, "%s: it cannot be made: %s", folder, strerror(errno));
 }
 
-/** Makes the page of a trace. False with one line. */
+/** Makes the page of a trace. Returns false with one line on failure. */
 static bool make_page(const struct learn *learn, const struct exercise *exercise, const char *trace, const char *page,
                       struct error *error)
 {
@@ -45,7 +45,7 @@ static bool make_page(const struct learn *learn, const struct exercise *exercise
     return good;
 }
 
-/** Lets the desktop show the page, if there is one; nobody waits for it. */
+/** Lets the desktop show the page, if there is a desktop; does not wait for it. */
 static void open_page(char *page)
 {
     char *const words[] = {"xdg-open", page, NULL};
@@ -57,7 +57,7 @@ static void open_page(char *page)
         return;
     for (int descriptor = 0; descriptor < 3; descriptor++)
         posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
-    posix_spawnp(&child, words[0], &actions, NULL, words, environ); /* without it the path will do */
+    posix_spawnp(&child, words[0], &actions, NULL, words, environ); /* on failure, the printed path is enough */
     posix_spawn_file_actions_destroy(&actions);
 }
 

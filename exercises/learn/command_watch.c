@@ -1,4 +1,4 @@
-/** @file command_watch.c  build/learn without a word: grades what is saved and obeys keys, until q or Ctrl-C. */
+/** @file command_watch.c  build/learn without a command: grades saved files and obeys keys, until q or Ctrl-C. */
 #include "commands.h"
 #include "interrupt.h"
 #include "learner_file.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Which exercises' files were saved since the last grading. */
+/** The exercises whose files were saved since the last grading. */
 struct saved {
     bool files[MAX_EXERCISES];
 };
@@ -27,7 +27,7 @@ static void note_saved(void *context, const char *name)
     }
 }
 
-/** Whether the events were lost: then all are marked, and the one that the learner is at is what we grade. */
+/** Keeps only the learner's current exercise if all are marked, as they are after the system has lost events. */
 static void keep_one_of_all(const struct learn *learn, struct saved *saved)
 {
     const struct exercise *const current = learn_current(learn);
@@ -42,7 +42,7 @@ static void keep_one_of_all(const struct learn *learn, struct saved *saved)
 }
 
 /**
- * Makes the copy of the exercise that the learner is at, and shows where that is. False if there is nothing to watch.
+ * Makes the copy of the learner's current exercise and shows its path. Returns false if there is nothing to watch.
  */
 static bool show_start(struct learn *learn, const struct exercise **current, struct error *error)
 {
@@ -62,12 +62,12 @@ static bool show_start(struct learn *learn, const struct exercise **current, str
         return learn_end(learn, error);
     }
     learn_drop(learn);
-    learn_refuse(error); /* the file is gone: that is no reason to go */
+    learn_refuse(error); /* the file is gone: keep watching */
     *current = NULL;
     return true;
 }
 
-/** After a pass: how far one is, and the next exercise, whose copy is made. */
+/** Shows the progress and the next exercise after a pass, and makes that exercise's copy. */
 static void move_on(struct learn *learn)
 {
     struct error error = {0};
@@ -91,7 +91,7 @@ static void move_on(struct learn *learn)
     show_next(learn, next);
 }
 
-/** Grades; returns the exercise if that is what the learner is still at. */
+/** Grades the exercise. Returns it, or NULL if it has passed. */
 static const struct exercise *grade(struct learn *learn, const struct exercise *exercise, bool show_output)
 {
     const struct progress_entry *const before = progress_find(&learn->progress, exercise->name);
@@ -108,8 +108,8 @@ static const struct exercise *grade(struct learn *learn, const struct exercise *
 /* --- keys --------------------------------------------------------------------------------------------------------- */
 
 /**
- * Obeys a key. `shown` is the exercise that was graded last, or NULL: the one that the learner is at. False: that was
- * all.
+ * Obeys a key. `shown` is the exercise that was graded last, or NULL for the learner's current one. Returns false if
+ * the key ends the program.
  */
 static bool press(struct learn *learn, char key, const struct exercise **shown)
 {
@@ -136,7 +136,7 @@ static bool press(struct learn *learn, char key, const struct exercise **shown)
     }
 }
 
-/** Reads a key; 0 if there will be none any more. */
+/** Reads a key. Returns 0 at the end of the input. */
 static char read_key(void)
 {
     char key = 0;
@@ -144,7 +144,7 @@ static char read_key(void)
     return read(STDIN_FILENO, &key, 1) == 1 ? key : 0;
 }
 
-/** Waits, keys being read meanwhile if there are any; *key gets one. */
+/** Waits for saved files, or for a key unless *key is 0; *key gets the key that was pressed. */
 static enum watch_result wait_for(struct learn *learn, struct watch *watch, struct saved *saved, char *key,
                                   struct error *error)
 {
@@ -170,12 +170,12 @@ static void show_keys(const struct learn *learn)
 
 /* --- watching ----------------------------------------------------------------------------------------------------- */
 
-/** Grades all that was saved, then waits for more, or for a key. */
+/** Grades all saved files, then waits for more or for a key, until the learner ends it. */
 static int watch_files(struct learn *learn, struct watch *watch, struct saved *saved)
 {
     struct error error = {0};
     const struct exercise *shown = NULL;
-    char key = ' '; /* 0: there are none */
+    char key = ' '; /* 0: no keys can be read */
 
     for (bool idle = false;;) {
         for (size_t i = 0; i < num_exercises && !interrupt_seen(); i++)
@@ -228,7 +228,7 @@ int command_watch(struct learn *learn, const struct command_words *words)
     if (current)
         saved.files[current - exercise_list] = true;
     sigaction(SIGCONT, &(struct sigaction){.sa_handler = note_nothing},
-              NULL); /* wakes who waits, to set keys up again */
+              NULL); /* wakes the wait, which sets up the keys again */
     sigaction(SIGWINCH, &(struct sigaction){.sa_handler = note_nothing}, NULL);
     code = watch_files(learn, &watch, &saved);
     watch_close(&watch);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The exercise of that name. NULL with one line. */
+/** Returns the exercise of that name, or NULL with one line. */
 static const struct exercise *find_exercise(const struct learn *learn, const char *wanted, struct error *error)
 {
     struct error why = {0};
@@ -54,7 +54,7 @@ int command_run(struct learn *learn, const struct command_words *words)
     return grade_file(learn, exercise, &words->grading);
 }
 
-/** Takes the record to change, with the exercise begun in it. NULL with one line. */
+/** Locks the record and returns the exercise's entry, made if there is none. Returns NULL with one line on failure. */
 static struct progress_entry *begin_entry(struct learn *learn, const struct exercise *exercise, struct error *error)
 {
     struct progress_entry *entry;
@@ -75,7 +75,7 @@ static void show_hint(const struct learn *learn, const struct hints *hints, int 
     terminal_wrap(&learn->out, STYLE_PLAIN, 2, 2, hints->steps[step]);
 }
 
-/** Shows the next step; after the last, all of them once more. */
+/** Shows the next hint; after the last, all hints once more. */
 static void show_hints(const struct learn *learn, const struct exercise *exercise, const struct hints *hints, int seen)
 {
     if (seen < hints->count) {
@@ -130,7 +130,7 @@ int command_hint(struct learn *learn, const struct command_words *words)
 
 /* --- beginning anew ----------------------------------------------------------------------------------------------- */
 
-/** Sets the learner's file aside and copies the exercise anew; if that fails, everything is as it was. */
+/** Sets the learner's file aside and copies the exercise again. On failure, nothing has changed. */
 static bool remake(const struct exercise *exercise, char *kept, size_t size, struct error *error)
 {
     char original[LEARN_PATH_SIZE], path[LEARN_PATH_SIZE];
@@ -230,7 +230,7 @@ int command_solution(struct learn *learn, const struct command_words *words)
 
 /* --- moving on ---------------------------------------------------------------------------------------------------- */
 
-/** Notes that the learner goes on to this exercise, whose copy is made. Ends what learn_begin() began. */
+/** Makes this exercise the learner's current one, with a copy. Calls learn_end() or learn_drop(). */
 static bool go_to(struct learn *learn, const struct exercise *exercise, struct error *error)
 {
     if (learn_begin_exercise(learn, exercise, error)) {

@@ -1,4 +1,4 @@
-/** @file commands.h  What build/learn can be asked for. Each returns an exit code. */
+/** @file commands.h  The commands of build/learn. Each returns an exit code. */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
@@ -6,33 +6,33 @@
 
 #include <stdint.h>
 
-/** How a file is graded. */
+/** The options of a grading. */
 struct grading {
     bool has_seed; /**< else a fresh one is taken */
     uint64_t seed;
     bool gpu;
     bool show_output;
-    bool watching; /**< whoever asked says what comes after a pass */
-    /** A file for the trace of one launch: nothing is judged or shown but what does not compile; or NULL. */
+    bool watching; /**< the caller shows what comes after a pass */
+    /** The file for the trace of one launch, or NULL. With a trace, only compile errors are shown. */
     const char *trace;
 };
 
 /**
- * Makes the learner's copy if it was never made, compiles it, runs its grader, notes the outcome and shows it. Returns
- * an exit code. What Ctrl-C ended early is neither noted nor shown.
+ * Makes the learner's copy if it was never made, compiles it, runs its grader, records the result and shows it. Returns
+ * an exit code. A run that Ctrl-C ended early is neither recorded nor shown.
  */
 int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading *grading);
 
-/** What stands behind the command's name. */
+/** The words after the command's name. */
 struct command_words {
     const char *name; /**< an exercise's name or a part of it; NULL: none was given */
     struct grading grading;
 };
 
-/** The exercise that was named, or the one that the learner is at. NULL with one line. */
+/** Returns the named exercise, or the learner's current one if none is named. Returns NULL with one line on failure. */
 const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error);
 
-/** Shows where the learner is, grades that file, and every other one when it is saved, until Ctrl-C. */
+/** Shows the learner's current exercise, grades it, and grades every exercise when it is saved, until Ctrl-C. */
 int command_watch(struct learn *learn, const struct command_words *words);
 
 int command_list(struct learn *learn, const struct command_words *words);

@@ -10,7 +10,8 @@ static bool has(const char *line, size_t size, const char *words)
 }
 
 /**
- * What the line begins. "In function ..." and the like come before an error or a warning, and say no more than it does.
+ * Returns the kind of message that the line begins. Lines like "In function ..." precede an error or a warning, and add
+ * nothing to it.
  */
 static enum kind kind_of(const char *line, size_t size)
 {
@@ -28,7 +29,7 @@ static enum kind kind_of(const char *line, size_t size)
 void diagnostics_find(const char *messages, bool errors, struct diagnostics *found)
 {
     const enum kind wanted = errors ? ERROR : WARNING;
-    struct diagnostic *open = NULL; /* whose lines these are */
+    struct diagnostic *open = NULL; /* the diagnostic that the lines belong to */
 
     found->count = 0;
     for (const char *line = messages; *line;) {

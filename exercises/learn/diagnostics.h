@@ -1,4 +1,4 @@
-/** @file diagnostics.h  What a compiler said, taken apart: each error and warning with the lines that belong to it. */
+/** @file diagnostics.h  A compiler's messages, parsed: each error and warning with the lines that belong to it. */
 #ifndef DIAGNOSTICS_H
 #define DIAGNOSTICS_H
 
@@ -7,7 +7,7 @@
 
 enum { MAX_DIAGNOSTICS = 3 };
 
-/** One error or warning: its first line, and the source line, the caret and the notes after it. */
+/** An error or a warning: its first line, and the source line, the caret and the notes after it. */
 struct diagnostic {
     const char *line;
     size_t line_size; /**< without the line break */
@@ -15,13 +15,13 @@ struct diagnostic {
     size_t rest_size; /**< of whole lines, perhaps none */
 };
 
-/** The first few of a kind, and how many there are. */
+/** The first few diagnostics of a kind, and the number of all. */
 struct diagnostics {
     struct diagnostic first[MAX_DIAGNOSTICS];
     size_t count;
 };
 
-/** Finds the errors in what a compiler and linker said, or the warnings. Points into the text. */
+/** Finds the errors or the warnings in the output of a compiler and linker. The result points into the text. */
 void diagnostics_find(const char *messages, bool errors, struct diagnostics *found);
 
 #endif

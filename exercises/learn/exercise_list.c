@@ -23,7 +23,8 @@ const char *exercise_stars(const struct exercise *exercise)
 enum { MAX_WANTED = 64, MAX_SHOWN = 4 };
 
 /**
- * The word a person meant, small letters, without folders in front and ".cu" behind. False if it is too long or empty.
+ * Extracts the name from a user's word: lower case, without folders and ".cu". Returns false if it is empty or too
+ * long.
  */
 static bool plain_word(const char *wanted, char word[MAX_WANTED])
 {
@@ -44,7 +45,7 @@ static bool plain_word(const char *wanted, char word[MAX_WANTED])
     return true;
 }
 
-/** How many letters must be changed, added or left out to make `word` a part of `name`. */
+/** Returns the number of letters to change, add or remove to make `word` a part of `name`. */
 static size_t letters_off(const char *word, const char *name)
 {
     const size_t length = strlen(word);
@@ -90,7 +91,7 @@ static void list_names(const char *word, size_t most, char *list, size_t size)
     }
 }
 
-/** What was wanted, cut and with nothing in it that a terminal would act on. */
+/** Copies the wanted name, cut to `size` and without characters that a terminal would act on. */
 static void show_wanted(const char *wanted, char *shown, size_t size)
 {
     snprintf(shown, size, "%s", wanted);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What one grading needs and comes to. */
+/** The inputs and the results of a grading. */
 struct attempt {
     const struct exercise *exercise;
     const struct grading *grading;
@@ -34,7 +34,7 @@ static struct text text_of(const char *path, const char *text)
     return (struct text){.path = path, .text = text, .size = strlen(text)};
 }
 
-/** Reads the learner's file, which must be the exercise's outside the learner's regions. False with one line. */
+/** Reads the learner's file. Returns false with one line if it differs from the exercise outside the regions. */
 static bool read_learners(struct attempt *attempt, struct error *error)
 {
     char original_path[LEARN_PATH_SIZE];
@@ -49,7 +49,7 @@ static bool read_learners(struct attempt *attempt, struct error *error)
     return regions_same_outside(&original, &learners, error);
 }
 
-/** Says what brings a file back that cannot be graded as it is. */
+/** Prints why a file cannot be graded, and the command that restores the original. Returns LEARN_BAD. */
 static int refuse_file(const struct learn *learn, const struct attempt *attempt, const struct error *why)
 {
     struct error error;
@@ -69,7 +69,7 @@ static bool run_built(struct attempt *attempt, struct error *error)
     return attempt->compiled;
 }
 
-/** Runs for the trace only. False with a reason. */
+/** Runs the program for the trace only. Returns false with a reason on failure. */
 static bool run_traced(struct attempt *attempt, struct error *error)
 {
     static const struct verdict_limits limits = {
@@ -92,7 +92,7 @@ static bool run_traced(struct attempt *attempt, struct error *error)
     return good;
 }
 
-/** Builds and runs. LEARN_PASSED or LEARN_NOT_PASSED; else a reason. */
+/** Builds and runs. Returns LEARN_PASSED or LEARN_NOT_PASSED; any other result comes with a reason. */
 static enum learn_result build_and_run(struct attempt *attempt, struct error *error)
 {
     const enum learn_result impossible = attempt->grading->gpu ? LEARN_NO_DEVICE : LEARN_BAD;
@@ -130,7 +130,7 @@ static void note(struct learn *learn, const struct attempt *attempt)
         return;
     entry->last = passed ? PROGRESS_PASSED : PROGRESS_FAILED;
     if (passed && !entry->passed)
-        learn_set_at(learn, attempt->exercise); /* `next` goes on behind it */
+        learn_set_at(learn, attempt->exercise); /* the command `next` continues after it */
     entry->passed |= passed;
 }
 
@@ -151,7 +151,7 @@ static void show(const struct learn *learn, const struct attempt *attempt)
     fflush(learn->out.stream);
 }
 
-/** Grades what was read, between learn_begin() and learn_end(), and shows it after. */
+/** Grades the file that was read between learn_begin() and learn_end(), and then shows the result. */
 static int grade_read(struct learn *learn, struct attempt *attempt)
 {
     struct error error = {0}, unsaved = {0};
@@ -174,7 +174,7 @@ static int grade_read(struct learn *learn, struct attempt *attempt)
     return attempt->compiled ? code : LEARN_BAD;
 }
 
-/** Grades the file once the learner's copy is there. */
+/** Makes sure that the learner's copy exists, reads it and grades it. */
 static int grade_copy(struct learn *learn, struct attempt *attempt)
 {
     struct error error = {0};

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The first character of the line after this one, or the end of the text. */
+/** Returns the start of the next line, or the end of the text. */
 static char *next_line(char *line)
 {
     line += strcspn(line, "\n");
     return *line ? line + 1 : line;
 }
 
-/** Cuts the text at its last character that is no blank; returns its first line that is not blank. */
+/** Removes white space at the end of the text. Returns its first line that is not blank. */
 static char *without_blanks(char *text)
 {
     size_t length = strlen(text);
@@ -25,7 +25,7 @@ static char *without_blanks(char *text)
     return text;
 }
 
-/** Whether the line is "## N". */
+/** Checks whether the line is "## N". */
 static bool is_heading(const char *line, int number)
 {
     char *end;
@@ -34,14 +34,14 @@ static bool is_heading(const char *line, int number)
            end[strspn(end, " \t\r")] == '\n';
 }
 
-/** Whether a line of Markdown begins something of its own: nothing, a list, code, a fence of code. */
+/** Checks whether a line of Markdown does not continue a paragraph: it is empty, or begins a list, code or a fence. */
 static bool begins_anew(const char *line)
 {
     return line[0] == '\n' || line[0] == '\0' || line[0] == '-' || line[0] == '*' || isdigit((unsigned char)line[0]) ||
            strncmp(line, "    ", 4) == 0 || strncmp(line, "```", 3) == 0;
 }
 
-/** Makes one line of each paragraph, as Markdown means it; code stays as it is. */
+/** Joins the lines of each Markdown paragraph into one; code is unchanged. */
 static void join_paragraphs(char *text)
 {
     bool fenced = false;
@@ -55,7 +55,7 @@ static void join_paragraphs(char *text)
     }
 }
 
-/** Cuts the text in steps. False if a heading is not the next number, or a step says nothing. */
+/** Splits the text into hints. Returns false if a heading is not the next number, or a hint is empty. */
 static bool cut_steps(struct hints *hints)
 {
     char *next;
@@ -66,7 +66,7 @@ static bool cut_steps(struct hints *hints)
             continue;
         if (hints->count == MAX_HINTS || !is_heading(line, hints->count + 1))
             return false;
-        *line = '\0'; /* ends the step before */
+        *line = '\0'; /* ends the previous hint */
         hints->steps[hints->count++] = next;
     }
     for (int i = 0; i < hints->count; i++) {

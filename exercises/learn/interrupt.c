@@ -22,7 +22,7 @@ static void note(int signal_number)
 bool interrupt_open(struct error *error)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note}; /* no SA_RESTART: what waits is to stop waiting */
+    struct sigaction action = {.sa_handler = note}; /* no SA_RESTART: blocking calls must return */
     struct sigaction old;
 
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)

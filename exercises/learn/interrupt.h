@@ -1,4 +1,4 @@
-/** @file interrupt.h  Ctrl-C and its like, as a flag and a descriptor, so that work ends in order. */
+/** @file interrupt.h  SIGINT, SIGTERM and SIGHUP as a flag and a descriptor, so that commands end in order. */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
@@ -6,13 +6,13 @@
 
 #include <stdbool.h>
 
-/** From now on SIGINT, SIGTERM and SIGHUP interrupt blocking calls and are noted, no more. False with a reason. */
+/** Makes SIGINT, SIGTERM and SIGHUP only interrupt blocking calls and set the flag. Returns false with a reason. */
 bool interrupt_open(struct error *error);
 
-/** The signal that came last, or 0. */
+/** Returns the last signal, or 0. */
 int interrupt_seen(void);
 
-/** Readable once a signal came. */
+/** Returns a descriptor that becomes readable once a signal has come. */
 int interrupt_descriptor(void);
 
 /** Ends the process as the signal would have. Returns only if none came. */

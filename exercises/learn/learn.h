@@ -1,4 +1,4 @@
-/** @file learn.h  What every command of build/learn works with. */
+/** @file learn.h  The state that all commands of build/learn share. */
 #ifndef LEARN_H
 #define LEARN_H
 
@@ -14,56 +14,56 @@
 /** Exit codes. */
 enum learn_result { LEARN_PASSED = 0, LEARN_DONE = 0, LEARN_NOT_PASSED = 1, LEARN_BAD = 2, LEARN_NO_DEVICE = 3 };
 
-enum { LEARN_PATH_SIZE = 160 }; /* exercises/mine/NAME.cu, with a number behind */
+enum { LEARN_PATH_SIZE = 160 }; /* exercises/mine/NAME.cu, with a number appended */
 
 struct learn {
-    const char *command; /**< how the learner calls this program: argv[0] */
+    const char *command; /**< this program's name on the command line: argv[0] */
     struct place place;
     struct terminal out;
     struct progress progress;
-    int lock; /**< -1 while the record is not ours to change */
+    int lock; /**< -1 while this process does not hold the record's lock */
 };
 
-/** exercises/mine/NAME.cu, from the root. */
+/** Writes the path exercises/mine/NAME.cu, relative to the root. */
 void learn_file(const struct exercise *exercise, char path[LEARN_PATH_SIZE]);
 
-/** A file in the exercise's folder, from the root. */
+/** Writes the path of a file in the exercise's folder, relative to the root. */
 void learn_folder_file(const struct exercise *exercise, const char *name, char path[LEARN_PATH_SIZE]);
 
 /** Prints "learn: REASON" on standard error; returns LEARN_BAD. */
 int learn_refuse(const struct error *error);
 
-/** Reads the record, to look at. False with one line. */
+/** Reads the record without locking it. Returns false with one line on failure. */
 bool learn_look(struct learn *learn, struct error *error);
 
 /**
- * Makes exercises/mine if need be, waits until no other `learn` is at work there, and reads the record, now ours to
- * change. False with one line; also if Ctrl-C ended the wait.
+ * Makes exercises/mine if need be, waits for the record's lock, which another `learn` may hold, and reads the record,
+ * which the caller may then change. Returns false with one line on failure, or if Ctrl-C ended the wait.
  */
 bool learn_begin(struct learn *learn, struct error *error);
 
-/** Writes the record, and lets others have it. False with one line if it cannot be written. */
+/** Writes the record and releases its lock. Returns false with one line if the record cannot be written. */
 bool learn_end(struct learn *learn, struct error *error);
 
-/** Lets others have the record, as it was. */
+/** Releases the record's lock without writing the record. */
 void learn_drop(struct learn *learn);
 
 /**
- * Makes sure that the learner's copy is there, and that the record has it: made the first time, but not when the
- * learner deleted it. False with one line. Between learn_begin() and learn_end().
+ * Makes the learner's copy and its entry in the record when the exercise is begun, but not if the learner deleted the
+ * copy: then returns false with one line. Call it between learn_begin() and learn_end().
  */
 bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error);
 
-/** Records that the learner is at this exercise: `next` led there, or it was passed last. Between begin and end. */
+/** Records the exercise that `next` led to or that was passed last. Call between learn_begin() and learn_end(). */
 void learn_set_at(struct learn *learn, const struct exercise *exercise);
 
-/** The exercise that the learner is at: the first that is not passed, from the recorded one on; NULL if all are. */
+/** Returns the learner's current exercise: the first not passed, from the recorded one on; NULL if all are passed. */
 const struct exercise *learn_current(const struct learn *learn);
 
-/** Whether the learner has begun the exercise that learn_current() gives, and has not just come from a passed one. */
+/** Checks whether the learner has begun learn_current()'s exercise, and has not just come from a passed one. */
 bool learn_has_begun(const struct learn *learn);
 
-/** The next one after this that is not passed, from the start again after the last; NULL if there is no other. */
+/** Returns the next exercise that is not passed, from the start again after the last; NULL if there is no other. */
 const struct exercise *learn_next(const struct learn *learn, const struct exercise *after);
 
 #endif

@@ -32,7 +32,7 @@ int learn_refuse(const struct error *error)
     return LEARN_BAD;
 }
 
-/** Reads the record, and says on standard error if it was damaged. */
+/** Reads the record, and reports on standard error if it was damaged. */
 static bool read_record(struct learn *learn, bool set_aside, struct error *error)
 {
     struct error notice = {0};
@@ -50,7 +50,7 @@ bool learn_look(struct learn *learn, struct error *error)
     return read_record(learn, false, error);
 }
 
-/** Waits for the lock. */
+/** Waits until this process holds the lock. */
 static bool take_lock(int lock, struct error *error)
 {
     if (flock(lock, LOCK_EX | LOCK_NB) == 0)
@@ -90,7 +90,7 @@ bool learn_end(struct learn *learn, struct error *error)
 void learn_drop(struct learn *learn)
 {
     if (learn->lock >= 0)
-        close(learn->lock); /* which unlocks it */
+        close(learn->lock); /* this releases the lock */
     learn->lock = -1;
 }
 

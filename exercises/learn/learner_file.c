@@ -12,7 +12,7 @@
 
 enum { MAX_KEPT = 10000 };
 
-/** Reads up to `size` bytes; fewer at the end of the file. Returns how many, or -1. */
+/** Reads up to `size` bytes; fewer at the end of the file. Returns their number, or -1. */
 static ssize_t read_all(int file, char *bytes, size_t size)
 {
     size_t used = 0;
@@ -46,7 +46,7 @@ static bool write_all(int file, const char *bytes, size_t size)
     return true;
 }
 
-/** What is wrong with the text, or NULL. */
+/** Returns a message if the text cannot be a learner's file, else NULL. */
 static const char *bad_text(const char *text, size_t size)
 {
     if (memchr(text, 0, size))
@@ -82,7 +82,7 @@ static bool read_open(int file, const char *path, char **text, struct error *err
 
 bool learner_file_read(const char *path, char **text, struct error *error)
 {
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not keep us waiting */
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a FIFO must not block */
     bool good;
 
     *text = NULL;
@@ -97,7 +97,7 @@ bool learner_file_read(const char *path, char **text, struct error *error)
     return good;
 }
 
-/** Writes the text to an open file and closes it. False with errno set. */
+/** Writes the text to an open file and closes it. Returns false with errno set on failure. */
 static bool write_and_close(int file, const char *text)
 {
     const bool written = write_all(file, text, strlen(text));
@@ -109,7 +109,7 @@ static bool write_and_close(int file, const char *text)
     return written;
 }
 
-/** Makes the file in its place, where links cannot be had. */
+/** Writes the file at its path directly, for file systems without links. */
 static bool make_in_place(const char *path, const char *text)
 {
     const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -126,8 +126,8 @@ static bool make_in_place(const char *path, const char *text)
 }
 
 /**
- * Makes the whole file at once, by a link to a temporary beside it, which never replaces anything; and whoever waits
- * for files to be saved does not take it for the learner's doing.
+ * Makes the whole file at once, by a link to a temporary beside it. A link never replaces a file, and `learn watch`,
+ * which waits for files to be saved, does not take it for a save of the learner's.
  */
 static bool make_by_link(const char *path, const char *text)
 {

@@ -7,21 +7,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A file larger than this is no exercise. */
+/* The largest file that can be an exercise. */
 enum { LEARNER_FILE_MAX_BYTES = 1 << 20 };
 
 /**
- * Reads a file of text: at least one character that is no blank, no NUL, at most LEARNER_FILE_MAX_BYTES. The caller
- * frees the text, which ends with a NUL. False with one line that begins with `path`.
+ * Reads a text file: at least one character other than white space, no NUL, at most LEARNER_FILE_MAX_BYTES. The caller
+ * frees the text, which ends with a NUL. Returns false with one line that begins with `path`.
  */
 bool learner_file_read(const char *path, char **text, struct error *error);
 
-/** Copies the exercise to a path where nothing may be yet. False with one line; nothing is left there then. */
+/** Copies the exercise to a path that must not exist yet. On failure, returns false with one line and leaves none. */
 bool learner_file_make(const char *exercise, const char *path, struct error *error);
 
 /**
- * Renames what is at `path`, be it a file or not, to the first free of PATH.1, PATH.2, ..., and puts that name into
- * `kept`, or "" if nothing was there. False with one line.
+ * Renames the file, folder or link at `path` to the first free of PATH.1, PATH.2, ..., and stores that name in `kept`,
+ * or "" if the path did not exist. Returns false with one line on failure.
  */
 bool learner_file_set_aside(const char *path, char *kept, size_t size, struct error *error);
 

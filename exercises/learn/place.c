@@ -15,7 +15,7 @@ static bool is_there(const char *folder, const char *name, mode_t type)
            (status.st_mode & S_IFMT) == type;
 }
 
-/** Cuts the program's path down to the root. */
+/** Finds the root in the program's path. */
 static bool find_root(char root[PATH_MAX], struct error *error)
 {
     const ssize_t length = readlink("/proc/self/exe", root, PATH_MAX - 1);
@@ -34,7 +34,7 @@ static bool find_root(char root[PATH_MAX], struct error *error)
                      program);
 }
 
-/** Says how to get from `here` to `root`: down from it by "../", else the root's whole path. */
+/** Finds the prefix from `here` to `root`: a number of "../" if `here` is below the root, else the root's full path. */
 static void find_prefix(const char *root, const char *here, char prefix[PATH_MAX])
 {
     const size_t length = strlen(root);
@@ -57,7 +57,7 @@ bool place_find(struct place *place, struct error *error)
     if (!find_root(place->root, error))
         return false;
     if (!getcwd(here, sizeof here))
-        here[0] = '\0'; /* it was removed: whole paths, then */
+        here[0] = '\0'; /* the folder was removed: use full paths */
     find_prefix(place->root, here, place->prefix);
     return chdir(place->root) == 0 || error_set(error, "%s: %s", place->root, strerror(errno));
 }

@@ -1,4 +1,4 @@
-/** @file place.h  Where the repository is, and how its files are called where the learner stands. */
+/** @file place.h  The repository's root, and the prefix of its files' paths as seen from the learner's folder. */
 #ifndef PLACE_H
 #define PLACE_H
 
@@ -8,13 +8,13 @@
 #include <stdbool.h>
 
 struct place {
-    char root[PATH_MAX];   /**< whole, without a slash at the end */
-    char prefix[PATH_MAX]; /**< in front of a path from the root: "", "../" or "/home/me/course/" */
+    char root[PATH_MAX];   /**< full path, without a slash at the end */
+    char prefix[PATH_MAX]; /**< for paths relative to the root: "", "../" or "/home/me/course/" */
 };
 
 /**
- * Finds the root, which lies above this program's own file and holds build.ninja and exercises/, and makes it the
- * working directory. False with one line.
+ * Finds the root, the folder above this program's file that holds build.ninja and exercises/, and makes it the working
+ * directory. Returns false with one line on failure.
  */
 bool place_find(struct place *place, struct error *error);
 

@@ -10,15 +10,15 @@
 #include <sys/stat.h>
 
 /*
- * The file, a line each:
+ * The file's format, line by line:
  *
  *     progress 1
  *     at NAME                                        or - for none
  *     NAME LAST PASSED REFUSED HINTS                 for each exercise begun
  *     end
  *
- * LAST is ungraded, failed or passed; PASSED and REFUSED are yes or no; HINTS is a number. Lines with # in front are
- * remarks.
+ * LAST is ungraded, failed or passed; PASSED and REFUSED are yes or no; HINTS is a number. Lines that begin with # are
+ * comments.
  */
 
 static const char *const last_words[] = {"ungraded", "failed", "passed"};
@@ -70,7 +70,7 @@ struct progress_entry *progress_begin(struct progress *progress, const char *nam
     return more;
 }
 
-/** Reads one exercise's line. False if it is none; with a reason only if there is no memory. */
+/** Reads one exercise's line. Returns false if the line is malformed, with a reason only if memory is short. */
 static bool parse_entry(const char *line, struct progress *progress, struct error *error)
 {
     char name[PROGRESS_NAME_SIZE], last[16], passed[8], refused[8];
@@ -98,7 +98,7 @@ static bool parse_entry(const char *line, struct progress *progress, struct erro
     return place;
 }
 
-/** Reads the whole text, which it takes apart. False if it is not as it must be. */
+/** Parses the whole text, and modifies it. Returns false if the text is malformed. */
 static bool parse(char *text, struct progress *progress, struct error *error)
 {
     enum { WANT_VERSION, WANT_AT, WANT_ENTRY, WANT_NOTHING } want = WANT_VERSION;
@@ -124,13 +124,13 @@ static bool parse(char *text, struct progress *progress, struct error *error)
     return want == WANT_NOTHING;
 }
 
-/** Renames a file that is of no use, and says so. */
+/** Renames a damaged file, and puts a line about it into `notice`. */
 static void move_aside(const char *path, struct error *notice)
 {
     char aside[4096], kept[4096];
     struct error why = {0};
 
-    /* The first is PATH.damaged; later ones are numbered. */
+    /* The newest damaged file is PATH.damaged; older ones are numbered. */
     if (snprintf(aside, sizeof aside, "%s.damaged", path) < (int)sizeof aside &&
         learner_file_set_aside(aside, kept, sizeof kept, &why) && rename(path, aside) == 0)
         error_set(notice, "%s was damaged: it is kept as %s, and the record begins anew", path, aside);
@@ -154,7 +154,7 @@ bool progress_read(const char *path, bool set_aside, struct progress *progress, 
     good = learner_file_read(path, &text, notice) && parse(text, progress, error);
     free(text);
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO)
-        return error_set(error, "%s", notice->text); /* it may be as good as ever */
+        return error_set(error, "%s", notice->text); /* the file itself may be intact */
     if (good)
         return true;
     progress_free(progress);

@@ -1,4 +1,4 @@
-/** @file progress.h  What a learner has done so far, in a text file that is replaced as a whole. */
+/** @file progress.h  A learner's progress, in a text file that is replaced as a whole. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
@@ -7,42 +7,42 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PROGRESS_NAME_SIZE = 64 }; /* an exercise's name, with its end */
+enum { PROGRESS_NAME_SIZE = 64 }; /* an exercise's name and its NUL */
 
-/** How the last grading of an exercise ended. */
+/** The result of the last grading of an exercise. */
 enum progress_last { PROGRESS_UNGRADED, PROGRESS_FAILED, PROGRESS_PASSED };
 
-/** What is known of one exercise that was begun: its copy was made. */
+/** The record of an exercise that was begun: its copy was made. */
 struct progress_entry {
     char name[PROGRESS_NAME_SIZE];
     enum progress_last last;
     bool passed;  /**< at least once since it was begun */
-    bool refused; /**< the solution was asked for once before that */
-    int hints;    /**< how many were shown */
+    bool refused; /**< the solution was requested once before that */
+    int hints;    /**< number of hints shown */
 };
 
 struct progress {
-    struct progress_entry *entries; /**< in no order; exercises that are no more there stay */
+    struct progress_entry *entries; /**< in no order; entries of removed exercises stay */
     size_t num_entries;
     char at[PROGRESS_NAME_SIZE]; /**< the exercise that the learner went on to or passed last, or "" */
 };
 
 /**
- * Reads the file; one that is missing is an empty record. One that cannot be read or understood is an empty record too,
- * and `notice` gets one line about it, else "". With `set_aside`, it is renamed to PATH.damaged, and an older one of
- * that name to PATH.damaged.1, ...: only who may write the record may do so. False with a reason if there is no memory.
- * The caller frees with progress_free() after true.
+ * Reads the file. A missing file is an empty record. So is a file that cannot be read or parsed, and `notice` gets one
+ * line about it, else "". With `set_aside`, such a file is renamed to PATH.damaged, and an older one of that name to
+ * PATH.damaged.1, ...; only a process that holds the record's lock may do so. Returns false with a reason if memory is
+ * short. After true, the caller frees with progress_free().
  */
 bool progress_read(const char *path, bool set_aside, struct progress *progress, struct error *notice,
                    struct error *error);
 
-/** Replaces the file. False with a reason; the old file is then as it was. */
+/** Replaces the file. On failure, returns false with a reason and leaves the old file unchanged. */
 bool progress_write(const char *path, const struct progress *progress, struct error *error);
 
-/** The exercise's entry, or NULL. */
+/** Returns the exercise's entry, or NULL. */
 struct progress_entry *progress_find(const struct progress *progress, const char *name);
 
-/** The exercise's entry, made if there is none; NULL with a reason if there is no memory or the name is too long. */
+/** Returns the exercise's entry, made if there is none; NULL with a reason if memory is short or the name too long. */
 struct progress_entry *progress_begin(struct progress *progress, const char *name, struct error *error);
 
 void progress_free(struct progress *progress);

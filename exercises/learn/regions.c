@@ -6,7 +6,7 @@
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
-/** A line of a text: [begin, end) without white space at its end, the next one at `next`. */
+/** A line of a text: [begin, end) without white space at its end; the next line begins at `next`. */
 struct line {
     size_t begin, end, next;
     int number;
@@ -17,7 +17,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/** The line at `begin`, which is inside the text. */
+/** Returns the line at `begin`, which is inside the text. */
 static struct line line_at(const struct text *text, size_t begin, int number)
 {
     const char *const newline = memchr(text->text + begin, '\n', text->size - begin);
@@ -29,7 +29,7 @@ static struct line line_at(const struct text *text, size_t begin, int number)
     return line;
 }
 
-/** Goes to the next line, the first if `line` is all zeros; false behind the last. */
+/** Moves to the next line, or to the first if `line` is all zeros. Returns false after the last line. */
 static bool line_step(const struct text *text, struct line *line)
 {
     if (line->next >= text->size)
@@ -38,7 +38,7 @@ static bool line_step(const struct text *text, struct line *line)
     return true;
 }
 
-/** The line without white space in front, for messages: at most so many characters. */
+/** Finds the line without leading white space, for messages. Returns its length, at most 100 characters. */
 static int line_shown(const struct text *text, const struct line *line, const char **begin)
 {
     enum { MOST = 100 };
@@ -57,7 +57,7 @@ static bool is_name_character(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/** Whether the line is `word` and a name, and nothing else; copies the name. */
+/** Checks whether the line is `word` and a name, and nothing else; copies the name. */
 static bool is_marker(const struct text *text, const struct line *line, const char *word, char name[REGION_NAME_SIZE])
 {
     const size_t word_length = strlen(word);
@@ -85,7 +85,7 @@ static const struct region *find_region(const struct regions *regions, const cha
 /** A search for the regions of a text. */
 struct search {
     const struct text *text;
-    const struct regions *known; /**< names that count; NULL: all do */
+    const struct regions *known; /**< the only names to find; NULL: all names */
     struct regions *regions;
     struct region *open; /**< the region that the search is in, or NULL */
 };
@@ -123,7 +123,7 @@ static bool end_region(struct search *search, const struct line *line, const cha
     return true;
 }
 
-/** Finds regions; with `known`, names that are not among them are ordinary text. */
+/** Finds regions. With `known`, markers with other names are ordinary text. */
 static bool find(const struct text *text, const struct regions *known, struct regions *regions, struct error *error)
 {
     struct search search = {.text = text, .known = known, .regions = regions};
@@ -155,7 +155,7 @@ bool regions_find(const struct text *text, struct regions *regions, struct error
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
 
-/** Between the regions of answers there are only comments. */
+/** Checks that only comments and blank lines are between the regions of answers. */
 static bool nothing_between(const struct text *answers, const struct regions *regions, struct error *error)
 {
     struct line line = {0};
@@ -200,7 +200,7 @@ static void write_line_directive(FILE *stream, int line, const char *path)
     fputs("\"\n", stream);
 }
 
-/** Writes the characters [begin, end); a last line that has no end gets one. */
+/** Writes the characters [begin, end), and a line break if they do not end with one. */
 static void write_part(FILE *stream, const struct text *text, size_t begin, size_t end)
 {
     fwrite(text->text + begin, 1, end - begin, stream);
@@ -208,7 +208,7 @@ static void write_part(FILE *stream, const struct text *text, size_t begin, size
         fputc('\n', stream);
 }
 
-/** Texts that have regions, in the order in which they are asked for one. */
+/** A text and its regions. */
 struct source {
     const struct text *text;
     struct regions regions;
@@ -264,13 +264,13 @@ bool regions_fill(const struct text *exercise, const struct text *answers, const
 
 /* --- comparing ---------------------------------------------------------------------------------------------------- */
 
-/** The text from `begin` to `end`. */
+/** Returns the part [begin, end) of a text. */
 static struct text part_of(const struct text *text, size_t begin, size_t end)
 {
     return (struct text){.path = text->path, .text = text->text + begin, .size = end - begin};
 }
 
-/** Goes to the next line; behind the last, to an empty one. False if there was no line left. */
+/** Moves to the next line, or to an empty one after the last. Returns false if no line was left. */
 static bool step_or_empty(const struct text *text, struct line *line)
 {
     if (line_step(text, line))
@@ -289,7 +289,7 @@ static bool equal_lines(const struct text *a, const struct line *line_a, const s
            memcmp(a->text + line_a->begin, b->text + line_b->begin, length) == 0;
 }
 
-/** Compares line by line, blanks at the ends of lines aside; what one text has more than the other must be blank. */
+/** Compares line by line, except for blanks at the ends of lines. Additional lines at the end must be blank. */
 static bool same_lines(const struct text *exercise, const struct text *learner, int line_before, struct error *error)
 {
     struct line expected = {0}, found = {.number = line_before};
@@ -314,7 +314,7 @@ static bool same_lines(const struct text *exercise, const struct text *learner, 
     }
 }
 
-/** Both texts have the same regions in the same order. */
+/** Checks that both texts have the same regions in the same order. */
 static bool same_regions(const struct regions *expected, const struct text *learner, const struct regions *found,
                          struct error *error)
 {

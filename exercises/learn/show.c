@@ -13,7 +13,7 @@
 
 enum { LINE_SIZE = 8192, BAR_COLUMNS = 34, MAX_CODE_LINES = 6 };
 
-/** A label and a path or a command, which stay whole so that they can be copied. */
+/** Prints a label and a path or a command. */
 __attribute__((format(printf, 3, 4))) static void labelled(const struct learn *learn, const char *label,
                                                            const char *format, ...)
 {
@@ -26,7 +26,7 @@ __attribute__((format(printf, 3, 4))) static void labelled(const struct learn *l
     terminal_labelled(&learn->out, label, STYLE_PLAIN, text);
 }
 
-/** How many hints the exercise has; 0 if its file cannot be read. */
+/** Returns the number of the exercise's hints; 0 if its file cannot be read. */
 static int count_hints(const struct exercise *exercise)
 {
     char path[LEARN_PATH_SIZE];
@@ -67,7 +67,7 @@ void show_progress(const struct learn *learn)
     terminal_print(&learn->out, STYLE_STRONG, "  %zu of %zu passed\n", passed, num_exercises);
 }
 
-/** Whether the learner's copy is missing, or is as it was made. */
+/** Checks whether the learner's copy is missing or unchanged. */
 static bool is_untouched(const struct exercise *exercise)
 {
     char original_path[LEARN_PATH_SIZE], path[LEARN_PATH_SIZE];
@@ -84,7 +84,7 @@ static bool is_untouched(const struct exercise *exercise)
     return untouched;
 }
 
-/** The state as a word, and how it looks. */
+/** Returns the exercise's state in words, and stores the style to print it in. */
 static const char *state_of(const struct learn *learn, const struct exercise *exercise, enum style *style)
 {
     const struct progress_entry entry = entry_of(learn, exercise);
@@ -102,7 +102,7 @@ static const char *state_of(const struct learn *learn, const struct exercise *ex
     return "failing";
 }
 
-/** Columns of the longest name. */
+/** Returns the number of columns of the longest name. */
 static int name_columns(void)
 {
     int columns = 8;
@@ -168,7 +168,7 @@ void show_next(const struct learn *learn, const struct exercise *next)
 
 /* --- a solution --------------------------------------------------------------------------------------------------- */
 
-/** The comment of a line that holds nothing else, or NULL; markers of regions are none. */
+/** Returns the text of a line that is only a comment, or NULL. A region's marker is no comment. */
 static const char *comment_of(const char *line)
 {
     const char *const begin = line + strspn(line, " ");
@@ -178,7 +178,7 @@ static const char *comment_of(const char *line)
     return begin + 3;
 }
 
-/** Shows the comment that begins at `line` and goes on over lines with as many blanks in front, filled to the width. */
+/** Shows the comment lines from `line` on with the same indentation, filled to the width. Returns the next line. */
 static const char *show_comment(const struct learn *learn, const char *line)
 {
     const int indent = (int)strspn(line, " ");
@@ -220,7 +220,7 @@ void show_solution(const struct learn *learn, const char *text)
 
 /* --- a grading ---------------------------------------------------------------------------------------------------- */
 
-/** Bytes of the first few lines. */
+/** Returns the number of bytes of the first few lines. */
 static size_t first_lines(const char *text, size_t size)
 {
     size_t end = 0;
@@ -233,13 +233,13 @@ static size_t first_lines(const char *text, size_t size)
     return end;
 }
 
-/** Whether the message is about a file that it names from the root. */
+/** Checks whether the message begins with a path below exercises/. */
 static bool is_in_repository(const char *message)
 {
     return strncmp(message, "exercises/", strlen("exercises/")) == 0;
 }
 
-/** The first few errors or warnings, each with its source line, and how many more there are. */
+/** Shows the first few errors or warnings, each with its source line, and the number of the others. */
 static void show_diagnostics(const struct learn *learn, const struct diagnostics *found, size_t most, const char *word)
 {
     char line[LINE_SIZE];
@@ -282,7 +282,7 @@ static int count_case_passed(const struct verdict *verdict)
 }
 
 /**
- * Copies a text in which files have their whole paths, as the simulator has them, and calls them as the learner would.
+ * Copies a text with the full paths of files, as the simulator prints them, and shortens them for the learner's folder.
  */
 static void shorten_paths(const struct learn *learn, const char *text, char *shorter, size_t size)
 {
@@ -297,7 +297,7 @@ static void shorten_paths(const struct learn *learn, const char *text, char *sho
         snprintf(shorter + used, size - used, "%s", text);
 }
 
-/** "at equal_scores: 3 of 9 cases passed", and in words of the task what was wrong. */
+/** Shows "NOT PASSED at equal_scores  (3 of 9 cases pass)", and the reason in the words of the task. */
 static void show_failure(const struct learn *learn, const struct verdict *verdict)
 {
     char reason[LINE_SIZE];
@@ -314,7 +314,7 @@ static void show_failure(const struct learn *learn, const struct verdict *verdic
     fputc('\n', learn->out.stream);
 }
 
-/** The names of the other cases that failed. */
+/** Shows the names of the other cases that failed. */
 static void show_others(const struct learn *learn, const struct verdict *verdict)
 {
     char names[VERDICT_MAX_CASES * (VERDICT_NAME_SIZE + 2)] = "";
@@ -331,7 +331,7 @@ static void show_others(const struct learn *learn, const struct verdict *verdict
         labelled(learn, "also", "%s", names);
 }
 
-/** What was measured, each figure once: "shuffles 10, block barriers 2 to 3". */
+/** Shows the measured figures, each once: "shuffles 10, block barriers 2 to 3". */
 static void show_measures(const struct learn *learn, const struct verdict *verdict)
 {
     char text[LINE_SIZE] = "";
@@ -363,7 +363,7 @@ static void show_measures(const struct learn *learn, const struct verdict *verdi
         labelled(learn, "measured", "%s", text);
 }
 
-/** Warnings often say what is wrong with code that compiles. */
+/** Shows the compiler's first warning, which often names the mistake in code that compiles. */
 static void show_warnings(const struct learn *learn, const struct graded *graded)
 {
     struct diagnostics warnings;
@@ -375,7 +375,7 @@ static void show_warnings(const struct learn *learn, const struct graded *graded
     show_diagnostics(learn, &warnings, 1, "warning");
 }
 
-/** The printed text, or how to see it. */
+/** Shows the program's output, or the option that shows it. */
 static void show_output(const struct learn *learn, const struct graded *graded)
 {
     const char *const output = graded->verdict ? graded->verdict->output : NULL;
@@ -390,7 +390,7 @@ static void show_output(const struct learn *learn, const struct graded *graded)
     terminal_code(&learn->out, output, strlen(output));
 }
 
-/** How to see the same again, and where help is. */
+/** Shows the command that repeats the run, and where to find help. */
 static void show_help(const struct learn *learn, const struct graded *graded)
 {
     const struct exercise *const exercise = graded->exercise;

@@ -1,4 +1,4 @@
-/** @file show.h  What learners see of an exercise, of a grading and of their progress. */
+/** @file show.h  Output for learners: of an exercise, of a grading and of their progress. */
 #ifndef SHOW_H
 #define SHOW_H
 
@@ -7,34 +7,34 @@
 
 #include <stdint.h>
 
-/** A graded file, or one that did not compile. */
+/** The result of grading a file. */
 struct graded {
     const struct exercise *exercise;
     uint64_t seed;
     bool gpu;
-    bool show_output;              /**< all that the program printed was asked for */
-    bool watching;                 /**< the next exercise is shown by others */
-    const char *messages;          /**< the compiler's */
+    bool show_output;              /**< the learner requested the program's output */
+    bool watching;                 /**< the caller shows the next exercise */
+    const char *messages;          /**< the compiler's messages */
     const struct verdict *verdict; /**< NULL: it did not compile */
-    double seconds;                /**< building and running */
+    double seconds;                /**< time of building and running */
 };
 
-/** "[####....]  4 of 17 passed". */
+/** Shows "[####....]  4 of 17 passed". */
 void show_progress(const struct learn *learn);
 
-/** What the exercise is, where its task stands and which file is the learner's. */
+/** Shows the exercise's title, the file with its task and the learner's file. */
 void show_exercise(const struct learn *learn, const struct exercise *exercise);
 
-/** How a grading ended, what to look at first, and what to do next. */
+/** Shows how a grading ended, the first failure, and the commands to use next. */
 void show_graded(const struct learn *learn, const struct graded *graded);
 
-/** A solution's text, its comments filled to the terminal's width. */
+/** Shows a solution's text, with its comments filled to the terminal's width. */
 void show_solution(const struct learn *learn, const char *text);
 
-/** Every exercise, a line each. */
+/** Shows every exercise, one per line. */
 void show_list(const struct learn *learn);
 
-/** "Next: ...", or that all are passed. */
+/** Shows the next exercise, or that all are passed. */
 void show_next(const struct learn *learn, const struct exercise *next);
 
 #endif

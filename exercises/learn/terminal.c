@@ -82,7 +82,7 @@ void terminal_print(const struct terminal *terminal, enum style style, const cha
     end_style(terminal, style);
 }
 
-/** Bytes of the UTF-8 character at `text`, which is not empty; 0 if it is none, or one that moves the cursor. */
+/** Returns the size of the UTF-8 character at `text`, which is not empty; 0 if it is invalid or a control character. */
 static size_t character_size(const char *text)
 {
     const unsigned char first = (unsigned char)text[0];
@@ -96,7 +96,7 @@ static size_t character_size(const char *text)
     return first == 0xc2 && (unsigned char)text[1] < 0xa0 ? 0 : size; /* the second range of control characters */
 }
 
-/** Prints the character at `text`, and returns its bytes. */
+/** Prints the character at `text`, or `?`. Returns its size in bytes. */
 static size_t put_character(const struct terminal *terminal, const char *text)
 {
     const size_t size = character_size(text);
@@ -114,7 +114,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/** Columns of the word at `text`, up to a blank or the end of the line. */
+/** Returns the number of columns of the word at `text`, up to a blank or the end of the line. */
 static int word_columns(const char *text)
 {
     int columns = 0;
@@ -134,10 +134,10 @@ static void start_line(const struct terminal *terminal, int indent, int *column)
     *column = indent;
 }
 
-/** Prints words from `column` on, and indents lines after the first. Ends with a line break. */
+/** Prints words from `column` on, and indents lines after the first by `rest`. Ends with a line break. */
 static void wrap_from(const struct terminal *terminal, enum style style, int column, int rest, const char *text)
 {
-    int blanks = 0; /* owed before the next word */
+    int blanks = 0; /* to print before the next word */
 
     begin_style(terminal, style);
     while (*text) {

@@ -16,7 +16,7 @@ uint64_t verdict_fresh_seed(void)
     struct timespec now;
     uint64_t bits;
 
-    clock_gettime(CLOCK_REALTIME, &now); /* where the system has no random numbers to give */
+    clock_gettime(CLOCK_REALTIME, &now); /* if the system provides no random numbers */
     if (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits)
         bits = (uint64_t)now.tv_nsec ^ (uint64_t)getpid();
     return bits % 1000000000;
@@ -36,13 +36,13 @@ static struct verdict_limits limits_or_defaults(const struct verdict_limits *lim
 
 enum { MAX_FIELDS = 4, LINE_SIZE = 4096 };
 
-/** How far the records go. */
+/** The progress of reading the records. */
 struct records {
     bool done;                      /**< the last record came */
-    char trying[VERDICT_NAME_SIZE]; /**< the case that was begun and not ended; "" if there is none */
+    char trying[VERDICT_NAME_SIZE]; /**< the case that has begun and not ended; "" if there is none */
 };
 
-/** A record: its fields. Those that are not there are "". */
+/** A record's fields; missing ones are "". */
 struct record {
     char line[LINE_SIZE];
     const char *field[MAX_FIELDS];
@@ -58,7 +58,7 @@ static void split(const char *begin, size_t length, struct record *record)
         record->field[i] = rest ? strsep(&rest, "\t") : "";
 }
 
-/** Copies text that a terminal may show: no control characters. */
+/** Copies a text, with `?` in place of control characters. */
 static void copy_shown(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from);
@@ -72,7 +72,7 @@ static void read_measure(const struct record *record, struct verdict *verdict, c
     struct verdict_measure *const measure = &verdict->measures[verdict->num_measures];
 
     if (verdict->num_measures == VERDICT_MAX_MEASURES)
-        return; /* nobody looks at so many */
+        return; /* the rest is dropped */
     memcpy(measure->of_case, records->trying, sizeof measure->of_case);
     copy_shown(measure->name, sizeof measure->name, record->field[1]);
     measure->value = strtod(record->field[2], NULL);
@@ -110,7 +110,7 @@ static void read_record(const struct record *record, struct verdict *verdict, st
         records->done = true;
 }
 
-/** Reads the lines into verdict->planned, cases and measures. A last line without an end is none. */
+/** Reads the lines into verdict->planned, cases and measures. Ignores a last line without a line break. */
 static void records_read(const struct child_text *text, struct verdict *verdict, struct records *records)
 {
     memset(records, 0, sizeof *records);
@@ -128,7 +128,7 @@ static void records_read(const struct child_text *text, struct verdict *verdict,
 
 /* --- judging ------------------------------------------------------------------------------------------------------ */
 
-/** Writes why a program that did not end by itself, or not as it should, did so; false if there is nothing to say. */
+/** Writes why a program was stopped or crashed. Returns false if it exited. */
 static bool say_how_it_ended(const struct child_end *end, const struct verdict_limits *limits, char *text, size_t size)
 {
     const double mebibytes = (double)limits->memory_bytes / (1 << 20);
@@ -155,7 +155,7 @@ static bool say_how_it_ended(const struct child_end *end, const struct verdict_l
     }
 }
 
-/** Writes what is wrong with records that report no failure; false if they are complete. */
+/** Writes what is missing in records that report no failure. Returns false if they are complete. */
 static bool say_what_is_missing(const struct verdict *verdict, const struct records *records,
                                 const struct child_end *end, char *text, size_t size)
 {
@@ -179,7 +179,7 @@ static const struct verdict_case *first_failure(const struct verdict *verdict)
     return NULL;
 }
 
-/** Sets passed, no_device, reason and at_case: the first case that failed, else what is wrong with the end. */
+/** Sets passed, no_device, reason and at_case from the first case that failed, else from how the program ended. */
 static void judge(struct verdict *verdict, const struct records *records, const struct child_end *end,
                   const struct verdict_limits *limits)
 {
@@ -206,7 +206,7 @@ static void judge(struct verdict *verdict, const struct records *records, const 
 
 /* --- running ------------------------------------------------------------------------------------------------------ */
 
-/** What a program printed, without characters that a terminal would obey. Takes the text over. */
+/** Returns a program's output, with `?` in place of control characters. Takes ownership of the text. */
 static char *output_to_show(struct child_text *output)
 {
     char *const text = output->text;

@@ -1,18 +1,18 @@
 /**
  * @file verdict.h
- * @brief Runs a graded program within limits, and judges it by what it reported and how it ended.
+ * @brief Runs a graded program within limits, and judges it by its records and how it ended.
  *
  * The program runs as a child: `PROGRAM --records --seed S [--until-failure] [--only CASE]`, in a process group of its
  * own, with limits on time, memory and output. It reports on descriptor 3, a line per record, tab-separated:
  *
- *     plan N                              how many cases there are; first
- *     try NAME                            before each
- *     measure NAME VALUE                  a figure of the case that runs
- *     case NAME pass|fail|fault MESSAGE   after each
+ *     plan N                              the number of cases; first
+ *     try NAME                            before each case
+ *     measure NAME VALUE                  a figure of the running case
+ *     case NAME pass|fail|fault MESSAGE   after each case
  *     done                                last
  *
- * It has passed if all N cases were reported and passed, `done` came, the exit code is 0, and it kept within its
- * limits. Whatever it prints counts for nothing.
+ * It has passed if all N cases were reported and passed, `done` was reported, the exit code is 0, and it kept within
+ * its limits. Its printed output does not count.
  */
 #ifndef VERDICT_H
 #define VERDICT_H
@@ -27,61 +27,61 @@ enum { VERDICT_NAME_SIZE = 64, VERDICT_MESSAGE_SIZE = 1024, VERDICT_MAX_CASES = 
 
 enum case_result { CASE_PASSED, CASE_FAILED, CASE_FAULTED };
 
-/** One case as the program reported it. */
+/** A case as the program reported it. */
 struct verdict_case {
     char name[VERDICT_NAME_SIZE];
     enum case_result result;
     char message[VERDICT_MESSAGE_SIZE]; /**< "" if it passed; one line */
 };
 
-/** A figure that the program measured: shuffles, barriers. */
+/** A figure that the program measured, such as shuffles or barriers. */
 struct verdict_measure {
     char of_case[VERDICT_NAME_SIZE];
     char name[VERDICT_NAME_SIZE];
     double value;
 };
 
-/** What a program may use. Zeros stand for the defaults. */
+/** The resource limits of a program. Zeros stand for the defaults. */
 struct verdict_limits {
-    double seconds; /**< wall time without a record, so of a case; 10 */
-    /** Address space; 2 GiB, of which the simulator reserves 1.3. SIZE_MAX: no limit, for a GPU. */
+    double seconds; /**< wall time between two records, so per case; default 10 */
+    /** Address space; default 2 GiB, of which the simulator reserves 1.3. SIZE_MAX: no limit, for a GPU. */
     size_t memory_bytes;
-    size_t output_bytes; /**< on standard output and error; 4 MiB */
-    uint64_t events;     /**< of one launch on the simulator, before it counts as endless */
+    size_t output_bytes; /**< on standard output and error; default 4 MiB */
+    uint64_t events;     /**< of one launch on the simulator, before it is reported as endless */
 };
 
-/** What is run. */
+/** A grader program and how to run it. */
 struct graded_program {
     const char *program; /**< path */
     uint64_t seed;       /**< of its inputs; see verdict_fresh_seed() */
-    const char *only;    /**< the one case to run; NULL: all */
+    const char *only;    /**< the only case to run; NULL: all */
     bool until_failure;  /**< no case is tried after the first that does not pass */
     struct verdict_limits limits;
 };
 
-/** How it went. */
+/** The result of a run. */
 struct verdict {
     bool passed;
-    bool no_device; /**< it ended with 3: there is no GPU it can run on; `reason` says so */
+    bool no_device; /**< exit code 3: there is no GPU that it can run on, as `reason` says */
     char reason
         [VERDICT_MESSAGE_SIZE];      /**< "" if it passed, else one line: the first case that failed, or how it ended */
     char at_case[VERDICT_NAME_SIZE]; /**< the case that `reason` is about; "" if it is about none */
-    int planned;                     /**< cases that there should be; 0 if it did not say */
-    int num_cases;                   /**< that were reported */
+    int planned;                     /**< number of cases announced; 0 if there was no plan */
+    int num_cases;                   /**< number of cases reported */
     struct verdict_case cases[VERDICT_MAX_CASES];
     int num_measures;
     struct verdict_measure measures[VERDICT_MAX_MEASURES];
-    char *output;   /**< what it printed, cut; for showing on request. NULL if there was none */
-    double seconds; /**< wall time it took */
+    char *output;   /**< the program's output, truncated; shown on request. NULL if there was none */
+    double seconds; /**< wall time */
 };
 
-/** Runs and judges. False with one line if the program could not be started; then there is nothing to free. */
+/** Runs and judges a program. Returns false with one line, and nothing to free, if it could not be started. */
 bool verdict_run(const struct graded_program *graded, struct verdict *verdict, struct error *error);
 
 /** Frees the output. */
 void verdict_free(struct verdict *verdict);
 
-/** A seed nobody has seen, of at most 9 digits so that it can be typed again. */
+/** Returns a fresh seed, of at most 9 digits so that it can be typed again. */
 uint64_t verdict_fresh_seed(void);
 
 #endif

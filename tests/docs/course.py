@@ -21,19 +21,19 @@ ANY_MARKER = ("<!-- times: f32 -->, <!-- counters: 03 04 --> and <!-- tree: 0-7 
 
 
 def build_folder():
-    """The folder of the built programs, from the repository's root: the test's argument, or build."""
+    """Returns the folder of the built programs, from the repository's root: the test's argument, or build."""
     given = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "")
     return os.path.relpath(given.resolve() if (given / "cpu").is_dir() else ROOT / "build", ROOT)
 
 
 def python_with(module):
-    """The command of a Python that has the module, or [] if no python3 here has it."""
+    """Returns the command of a Python that has the module, or [] if no python3 here has it."""
     command = ["sh", str(ROOT / "common" / "python.sh"), module]
     return command if subprocess.run([*command, "-c", ""], capture_output=True, check=False).returncode == 0 else []
 
 
 def write(path, text, mode=None):
-    """Writes a file, in folders that are made for it."""
+    """Writes a file and makes its folders."""
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -42,7 +42,8 @@ def write(path, text, mode=None):
 
 
 def program(name, *reports, trace=None, status=0):
-    """build/cpu/NAME: a program that prints these reports, or leaves a trace in the file that follows --trace."""
+    """Writes build/cpu/NAME: a program that prints these reports, or writes a trace to the file that follows
+    --trace."""
     lines = ["#!/bin/sh"]
     if trace is not None:
         lines += ['while [ "$1" != --trace ]; do shift; done', "cat >\"$2\" <<'END'", json.dumps(trace), "END"]
@@ -52,7 +53,7 @@ def program(name, *reports, trace=None, status=0):
 
 
 def access(kind, size, offsets, values, space="shared"):
-    """An event of a trace: an access by as many of warp 0's lanes as there are offsets but None."""
+    """Returns an event of a trace: an access by as many of warp 0's lanes as there are offsets that are not None."""
     lanes = sum(1 << lane for lane, offset in enumerate(offsets) if offset is not None)
     others = [None] * (32 - len(offsets))
     return {"kind": kind, "warp": 0, "lanes": lanes, "space": space, "bytes": size, "offset": offsets + others,
@@ -60,18 +61,18 @@ def access(kind, size, offsets, values, space="shared"):
 
 
 def barrier(number):
-    """The events of a block barrier. Two warps are there."""
+    """Returns the events of a block barrier of two warps."""
     return [{"kind": "block_barrier", "warp": warp, "lanes": 0xffffffff, "barrier": number} for warp in range(2)]
 
 
 def trace(events, offset, size):
-    """A trace of these events, with so many bytes of dynamic shared memory."""
+    """Returns a trace of these events, with so many bytes of dynamic shared memory."""
     return {"kernel": "k", "block": [64, 1, 1], "dynamic_shared": {"offset": offset, "bytes": size}, "truncated": False,
             "events": events}
 
 
 def call(main, *arguments, stdin=""):
-    """Runs a tool's main(): its exit status, and what it said on both streams."""
+    """Runs a tool's main(); returns its exit status and its output on both streams."""
     said, kept = io.StringIO(), (sys.argv, sys.stdin)
     sys.argv, sys.stdin = ["tool", *map(str, arguments)], io.StringIO(stdin)
     results.source_hash.cache_clear()
@@ -87,7 +88,7 @@ def call(main, *arguments, stdin=""):
 
 
 class Course(unittest.TestCase):
-    """Each test runs in a folder of its own, in which the fixtures of make_course() lie."""
+    """Base of tests that each run in a folder of their own, with the fixtures of make_course()."""
 
     maxDiff = None
 
@@ -100,33 +101,33 @@ class Course(unittest.TestCase):
         self.make_course()
 
     def make_course(self):
-        """Makes what the tests need."""
+        """Makes the files that the tests need."""
 
     def page(self, *lines):
-        """a.md with these lines."""
+        """Writes a.md with these lines."""
         write("a.md", "\n".join([*lines, ""]))
 
     def written(self):
-        """The lines of a.md that are neither markers nor empty."""
+        """Returns the lines of a.md that are neither markers nor empty."""
         return [line for line in pathlib.Path("a.md").read_text().split("\n") if line and not line.startswith("<!--")]
 
     def row(self, start):
-        """The line of a.md that begins so."""
+        """Returns the line of a.md that begins so."""
         return next((line for line in self.written() if line.startswith(start)), None)
 
     def tables(self, *arguments):
-        """tables.py of a.md, or of these arguments."""
+        """Runs tables.py on a.md, or with these arguments."""
         return call(tables.main, *(arguments or ["a.md"]))
 
     def writes(self, *lines):
-        """Writes a.md anew from these lines and an end; returns its table. A second time changes nothing."""
+        """Writes a.md again from these lines and an end; returns its table. A second time changes nothing."""
         self.page(*lines, "<!-- end -->")
         self.assertEqual(self.tables(), (0, ""))
         self.assertEqual(self.tables("--check", "a.md"), (0, ""))
         return self.written()
 
     def refuses(self, message, *lines):
-        """Exit status 2, one line, and a.md as it was."""
+        """Checks that tables.py exits with 2 and prints one line, and that a.md stays as it was."""
         with self.subTest(message):
             self.page(*lines)
             before = pathlib.Path("a.md").read_text()

@@ -1,4 +1,4 @@
-"""What pages tell a reader to build is a target of build.ninja."""
+"""Tests that every target that pages tell a reader to build is a target of build.ninja."""
 import re
 import subprocess
 import unittest
@@ -9,7 +9,7 @@ WORDS = re.compile(r"(?<![.\w])ninja((?: +(?:-j *\d+|[a-z][\w./-]*))+)")
 
 
 def code(text):
-    """The code of a Markdown file: what stands between fences, comments aside, and between backquotes."""
+    """Returns the code of a Markdown file: the text between fences, without comments, and between backquotes."""
     fence = re.compile(r"^( *)```.*?\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
     blocks = [re.sub(r" +# .*", "", found[2]) for found in fence.finditer(text)]
     return blocks + [found.replace("\n", " ") for found in re.findall(r"`([^`]+)`", fence.sub("", text))]

@@ -1,6 +1,6 @@
 # run: $b
-"""Tables of counters: those of the course are what the programs' CSV says; what simulator and GPU counted, and what
-is refused."""
+"""Tests of tables of counters: the course's tables against the programs' CSV, the counts of simulator and GPU, and the
+inputs that are rejected."""
 import csv
 import io
 import json
@@ -19,7 +19,7 @@ BUILD = course.build_folder()
 
 
 class TheCourse(unittest.TestCase):
-    """Figures from the programs' CSV, which the tables are not made from."""
+    """Tests of the course's tables against the programs' CSV, from which the tables are not made."""
 
     def csv(self, chapter, name):
         done = subprocess.run([f"{BUILD}/cpu/{chapter}", "--format", "csv"], cwd=ROOT, capture_output=True, text=True,

@@ -1,5 +1,5 @@
-"""What pages say that programs print: values in their words and tables of a page's own, what commands print; no table
-of numbers is typed by hand without a reason; README's two commands."""
+"""Tests of the numbers on pages: values in their text and in their own tables, the output of commands, no table of
+numbers typed by hand without a reason, and README's two commands."""
 import pathlib
 import re
 import unittest
@@ -20,7 +20,7 @@ PAGES = ("README.md", "chapters/*/*.md", "docs/pages/*.md", "common/data/*/READM
 
 
 def is_of_numbers(block):
-    """Whether the lines of a Markdown table, or of a block of code that is in no language, are a table of numbers."""
+    """Checks whether the lines of a Markdown table, or of a block of code in no language, are a table of numbers."""
     if not block[0].startswith("|"):
         return re.fullmatch(r" *```(console|text)?", block[0]) and \
             sum(len(NUMBER.findall(line)) >= 3 for line in block[1:]) >= 2
@@ -30,8 +30,8 @@ def is_of_numbers(block):
 
 
 def blocks(text):
-    """A page's tables and blocks of code, in its words: each's line number, its lines, and the line above it; those
-    between markers aside."""
+    """Yields a page's tables and blocks of code outside of markers: each with its line number, its lines, and the line
+    above it."""
     block, written, above = [], False, ""
     for number, line in enumerate([*text.split("\n"), ""], 1):
         fenced = block and not block[0].startswith("|")
@@ -51,8 +51,8 @@ def blocks(text):
 
 
 def typed_by_hand(text):
-    """The line numbers of a page's tables of numbers that no tool writes and no marker gives a reason for; and those
-    of reasons that stand above no such table."""
+    """Returns the line numbers of a page's tables of numbers that no tool writes and no marker gives a reason for; and
+    the number of reasons that are above no such table."""
     found = list(blocks(text))
     without = [number for number, block, above in found if is_of_numbers(block) and not REASON.fullmatch(above)]
     used = sum(bool(is_of_numbers(block) and REASON.fullmatch(above)) for _, block, above in found)
@@ -133,7 +133,7 @@ class Values(course.Course):
             "kernel_source_sha256": results.source_hash(pathlib.Path("tests/gpu/cycles.cu"))}])
 
     def value(self, words):
-        """How a value is written, first where another stands and then where it does."""
+        """Returns the text of a value, written first over another text and then over itself."""
         self.page(f"It is <!-- value: {words} -->?<!-- end -->, no less.")
         self.assertEqual(self.tables("--check", "a.md")[0], 1)
         self.assertEqual((self.tables(), self.tables("--check", "a.md")), ((0, ""), (0, "")))

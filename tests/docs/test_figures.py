@@ -1,5 +1,6 @@
 # run in all: $b
-"""The figures: up to date, of today's data, readable on light and dark pages; and what is refused."""
+"""Tests of the figures: up to date, of today's data, readable on light and dark pages; and of inputs that are
+rejected."""
 import ast
 import collections
 import csv
@@ -55,12 +56,12 @@ def setUpModule():
 
 
 def texts(name):
-    """All texts of a committed figure, in order."""
+    """Returns all texts of a committed figure, in order."""
     return re.findall(r"<text[^>]*>([^<]*)</text>", (FOLDER / f"{name}.svg").read_text())
 
 
 def recorded(name):
-    """Whether a chapter's times are recorded: those of a new one come later."""
+    """Checks whether a chapter's times are recorded, which a new chapter's are not yet."""
     return (ROOT / "docs" / "results" / "h200" / f"{name}.json").exists()
 
 
@@ -73,7 +74,7 @@ def holds(sequence, part):
 
 
 def tool(*arguments, python=(sys.executable,)):
-    """What figures.py exits with and says."""
+    """Runs figures.py; returns its exit status and its output."""
     done = subprocess.run([*python, "docs/tools/figures.py", "--build", BUILD, *map(str, arguments)],
                           capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
@@ -85,7 +86,7 @@ class Committed(unittest.TestCase):
         self.assertEqual({path.stem for path in FOLDER.iterdir()}, set(figures.FIGURES))
 
     def test_what_every_one_must_be(self):
-        """XML, with words for those who do not see it, on a card of its own, readable, small, and nothing from
+        """Valid XML, with a description for screen readers, on its own card, readable, small, and nothing from
         elsewhere."""
         for path in FOLDER.iterdir():
             with self.subTest(path.name):
@@ -106,7 +107,7 @@ class Committed(unittest.TestCase):
 
     @NEEDS_MATPLOTLIB
     def test_text_stays_on_its_card(self):
-        """In DejaVu Sans, the widest of the fonts."""
+        """Measured in DejaVu Sans, the widest of the fonts."""
         svgs = [(path.name, xml.dom.minidom.parseString(path.read_text()).documentElement) for path in FOLDER.iterdir()]
         characters = sorted(
             {letter for _, svg in svgs for text in svg.getElementsByTagName("text") for letter in text.firstChild.data})
@@ -139,7 +140,7 @@ class Committed(unittest.TestCase):
                 self.assertEqual(re.findall(r'(?:fill|stroke|style)="', path.read_text()), [])
 
     def test_contrast(self):
-        """Text on every ground that it may stand on, and lines on the card."""
+        """Checks text on each of its possible backgrounds, and lines on the card."""
         source = (ROOT / "docs" / "tools" / "figure_style.py").read_text()
         themes = ast.literal_eval(re.search(r"^THEMES = (\{.*?^\})", source, re.M | re.S)[1])
         self.assertEqual(len({light for light, _ in themes.values()}), len(themes))
@@ -243,13 +244,13 @@ class Committed(unittest.TestCase):
                                               if expert // 32 in data["stay"] and choice >= data["bound"]])
 
     def events(self, program, snippet, kind, operation=None):
-        """What the run of four tokens did in a snippet of its kernel."""
+        """Returns the events of this kind that the run of four tokens has in a snippet of its kernel."""
         read = trace.read(runs.trace(BUILD, program, "--num-tokens 4"))
         return [event for event, name in zip(read["events"], kernel_steps._snippets(read))
                 if name == snippet and event["kind"] == kind and event.get("operation") == operation]
 
     def stored(self, program, snippet, room):
-        """For each lane, the words that it stored in its token's list and where; a list has room for `room`."""
+        """Returns each lane's words in its token's list, with their positions; a list has `room` slots."""
         events, stored = self.events(program, snippet, "shared_store"), collections.defaultdict(list)
         begin = min(event["offset"][lane] for event in events for lane in event["active"])
         for event in events:
@@ -346,7 +347,7 @@ class Plots(unittest.TestCase):
         return [[tokens, value["median_us"] if isinstance(value, dict) else value] for tokens, value in values if value]
 
     def expected(self):
-        """The lines of both plots of times, from the recorded runs."""
+        """Returns the lines of both plots of times, from the recorded runs."""
         rows = self.rows
         gate, align = {"dtype": "f32"}, {"block_size": 64, "kernel": "auto", "room": None, "capacity": None}
         return {"gate": {"PyTorch eager": rows("pytorch_gate", "eager_graph", **gate),
@@ -425,7 +426,7 @@ class Plots(unittest.TestCase):
 
 
 class Spoiled(unittest.TestCase):
-    """The check finds figures that are not what they should be; drawing mends them."""
+    """Tests that the check finds figures that are not up to date, and that drawing repairs them."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -503,7 +504,7 @@ class Spoiled(unittest.TestCase):
 
 
 class Recorded(unittest.TestCase):
-    """Recorded runs that are old, odd or missing."""
+    """Tests of recorded runs that are old, invalid or missing."""
 
     def setUp(self):
         self.recorded = results.load()
@@ -545,7 +546,7 @@ class Recorded(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
-    """Traces and arrays that are none, or not of what a figure shows."""
+    """Tests of traces and arrays that are invalid, or that a figure cannot show."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -567,7 +568,7 @@ class Refused(unittest.TestCase):
         self.assertNotIn("\n", str(caught.exception))
 
     def spoiled(self, path, change):
-        """The trace after change(trace), in a file."""
+        """Returns the file of a trace that change(trace) has modified."""
         content = json.loads(path.read_text())
         change(content)
         (self.folder / "spoiled.json").write_text(json.dumps(content))

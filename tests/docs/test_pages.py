@@ -1,6 +1,6 @@
 # run: $b
-"""Pages of the site from Markdown files: what becomes of their lines, and everything that must stop them from being
-made."""
+"""Tests of pages of the site from Markdown files: the conversion of their lines, and all errors that must stop pages
+from being made."""
 import json
 import pathlib
 
@@ -37,11 +37,11 @@ class TinyCourse(course.Course):
         self.first()
 
     def first(self, *lines):
-        """The first chapter's README."""
+        """Writes the first chapter's README."""
         write(FIRST, "\n".join(["# 01 First {#chapter_01}", "", "**The idea.**", "", *lines, ""]))
 
     def make(self, step_pages=()):
-        """All pages by their names."""
+        """Makes all pages; returns them by their names."""
         self.site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms(),
                                    page_text.read_term_pages())
         results.source_hash.cache_clear()
@@ -49,13 +49,13 @@ class TinyCourse(course.Course):
         return pages.write_pages(self.site, recorded, step_pages)
 
     def becomes(self, expected, *lines):
-        """A line of the page that is made."""
+        """Checks that these lines of Markdown become the expected line of the page."""
         self.first(*lines)
         with self.subTest(lines=lines):
             self.assertIn(expected, self.make()["chapter_01.md"].splitlines())
 
     def refuses(self, message, *lines):
-        """The page is not made."""
+        """Checks that the page is not made, and the error's message."""
         if lines:
             self.first(*lines)
         with self.subTest(message), self.assertRaises((OSError, ValueError)) as raised:

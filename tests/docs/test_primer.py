@@ -1,6 +1,6 @@
 # run: $b
-"""The primer: its programs end as its page says, print the numbers that its text explains, and a reader's own kernel
-is built as it says there."""
+"""Tests of the primer: its programs end as its page says and print the numbers that its text explains, and a reader's
+own kernel is built as the page says."""
 import os
 import pathlib
 import re
@@ -14,7 +14,7 @@ import pages
 PAGES = [pathlib.Path(f"docs/pages/{name}.md") for name in ("primer", "primer_together", "primer_machine")]
 BUILD = course.build_folder()
 
-# What the text takes from the outputs: commands, and pieces of what they print.
+# The parts of outputs that the text uses: commands, and parts of their output.
 PRINTED = {
     "primer gate": ["topk_ids 2 5", "topk_weights 0.54 0.46"],
     "primer who": ["[33] = 101", "[128] = 0", "global store requests 8"],

@@ -1,4 +1,4 @@
-"""Recorded runs: what is added where, in which layout, and which commands everything is recorded by."""
+"""Tests of recorded runs: where they are added, in which layout, and the commands by which everything is recorded."""
 import json
 import os
 import pathlib

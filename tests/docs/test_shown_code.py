@@ -1,7 +1,7 @@
 """Each line of a chapter's kernel file is in a snippet on the chapter's page or in its lab notes, or unchanged from the
 chapter before, which shows it. Comments, braces, blank lines and includes aside.
 
-    python3 tests/docs/test_shown_code.py [CHAPTER...]     prints what is shown nowhere, of these chapters or of all
+    python3 tests/docs/test_shown_code.py [CHAPTER...]     prints the lines that no page shows, of these or of all
 """
 import difflib
 import functools
@@ -12,7 +12,7 @@ import unittest
 
 CHAPTERS = pathlib.Path(__file__).resolve().parents[2] / "chapters"
 
-# Chapters whose pages do not show all of their kernel file yet. One that does must be taken out.
+# Chapters whose pages do not show all of their kernel file yet. A chapter whose page does must be removed.
 INCOMPLETE = set()
 
 # Lines that no page shows, each with the reason: {chapter: {line: reason}}.
@@ -20,8 +20,8 @@ NOT_SHOWN = {}
 
 
 def kernel_file(chapter):
-    """The path of a chapter's gate.c, gate.cu or align.cu: of its kernels, or where it has none, of what computes on
-    the host."""
+    """Returns the path of a chapter's kernel file, gate.c, gate.cu or align.cu: of the GPU's kernels, or, if it has
+    none, of the host's code."""
     sources = [path
                for path in (CHAPTERS / chapter).iterdir() if path.suffix in (".c", ".cu") and path.name != "main.c"]
     files = [path for path in sources if path.suffix == ".cu"] or sources
@@ -31,26 +31,27 @@ def kernel_file(chapter):
 
 @functools.lru_cache(maxsize=None)
 def chapters():
-    """The chapters' folders, in order."""
+    """Returns the chapters' folders, in order."""
     return sorted(path.name for path in CHAPTERS.iterdir() if path.is_dir())
 
 
 def chapter_before(chapter):
-    """The nearest chapter before this one whose kernel file has the same name; None if there is none."""
+    """Returns the nearest chapter before this one whose kernel file has the same name; None if there is none."""
     earlier = [other for other in chapters() if other < chapter]
     same = [other for other in earlier if kernel_file(other).name == kernel_file(chapter).name]
     return same[-1] if same else None
 
 
 def code_lines(text):
-    """{line number: line without comments and outer blanks}, of the lines that must be shown."""
+    """Returns {line number: line without comments and outer blanks} for the lines that must be shown."""
     blanked = re.sub(r"/\*.*?\*/|//[^\n]*", lambda comment: re.sub(r"[^\n]", "", comment[0]), text, flags=re.DOTALL)
     lines = {number: line.strip() for number, line in enumerate(blanked.splitlines(), 1)}
     return {number: line for number, line in lines.items() if line.strip("{}; ") and not line.startswith("#include")}
 
 
 def snippet_lines(chapter):
-    """The numbers of the lines of the kernel file that are in snippets on the chapter's page or in its notes."""
+    """Returns the numbers of the lines of the kernel file that are in snippets on the chapter's page or in its
+    notes."""
     source = kernel_file(chapter)
     page = "\n".join(path.read_text() for path in sorted((CHAPTERS / chapter).glob("*.md")))
     marks = source.read_text().splitlines()
@@ -62,7 +63,7 @@ def snippet_lines(chapter):
 
 
 def unchanged_lines(chapter):
-    """The numbers of the lines of the kernel file that the chapter before has, too."""
+    """Returns the numbers of the lines of the kernel file that the chapter before also has."""
     before = chapter_before(chapter)
     if not before:
         return set()
@@ -74,14 +75,15 @@ def unchanged_lines(chapter):
 
 
 def missing_lines(chapter):
-    """[(number, line)] of the kernel file that are neither on the page, nor unchanged, nor in NOT_SHOWN."""
+    """Returns [(number, line)] of the kernel file for lines that are neither on the page, nor unchanged, nor in
+    NOT_SHOWN."""
     known = snippet_lines(chapter) | unchanged_lines(chapter)
     return [(number, line) for number, line in code_lines(kernel_file(chapter).read_text()).items()
             if number not in known and line not in NOT_SHOWN.get(chapter, {})]
 
 
 def describe(chapter):
-    """The missing lines of a chapter, as text."""
+    """Returns the missing lines of a chapter, as text."""
     missing = missing_lines(chapter)
     path = kernel_file(chapter).relative_to(CHAPTERS.parent)
     return "\n".join([f"{path}: {len(missing)} lines are on no page", *(f"{n:5} {line}" for n, line in missing)])

@@ -1,9 +1,9 @@
 # run in all: $b
 # takes: long
 # needs: pygments
-"""The documentation site as a whole: it is made without a warning, its links lead somewhere, it looks as it should
-in a browser, which reads it from files, and does what its readers need; and what must stop it from being made. In a
-copy of the course, in which things can be broken."""
+"""Tests of the documentation site as a whole, in a copy of the course, so that tests can break it: it is made without a
+warning, its links are valid, a browser that reads it from files shows it correctly, its functions for readers work; and
+the errors that must stop it from being made."""
 import base64
 import functools
 import os
@@ -25,7 +25,7 @@ BUILD = (course.ROOT / course.build_folder()).resolve()
 NO_DOXYGEN = not shutil.which("doxygen") or not make_site.AWESOME.is_dir() or not make_site.LUNR.is_dir()
 CHAPTER = "chapters/02_warp_per_group/README.md"
 DOWN, ENTER, ESCAPE = "\ue015", "\ue007", "\ue00c"
-# What the search says once it has an answer for what was typed.
+# Returns the search's results once it has an answer to the typed text.
 FOUND = """
 const field = document.getElementById('search-field'), list = document.getElementById('search-results');
 list.replaceChildren();
@@ -44,7 +44,7 @@ return new Promise(function wait(done) {
 STORED = "return Object.keys(localStorage).filter(key => key.startsWith('moe-routing:')).sort()"
 
 
-# Makes a site whatever is committed, which takes longest to look at.
+# Makes a site without the check of committed tables and figures, which takes longest.
 UNCHECKED = """
 import sys, pathlib
 sys.path.insert(0, "docs/tools")
@@ -54,7 +54,7 @@ files.errors_in_one_line("make_site")(make_site.make_site)(pathlib.Path("broken"
 
 
 def make(build="build", command=("docs/tools/make_site.py", "--build"), **environment):
-    """Makes the site: the exit status, and what was said."""
+    """Makes the site; returns the exit status and the output."""
     done = subprocess.run([sys.executable, *command, build], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False, env={**os.environ, **environment})
     return done.returncode, done.stdout.strip()
@@ -62,7 +62,7 @@ def make(build="build", command=("docs/tools/make_site.py", "--build"), **enviro
 
 @functools.lru_cache(maxsize=None)
 def copy_of_the_course():
-    """A copy of the course with its site, made once, and what making it said."""
+    """Returns a copy of the course with its site, made once, and the output of making it."""
     copy = pathlib.Path(tempfile.mkdtemp())
     unittest.addModuleCleanup(shutil.rmtree, copy)
     unittest.addModuleCleanup(os.chdir, os.getcwd())
@@ -90,13 +90,13 @@ class Site(unittest.TestCase):
 
 
 class Files(Site):
-    """The site's files, and what must stop them from being made."""
+    """Tests of the site's files, and of the errors that must stop them from being made."""
 
     def read(self, name):
         return (self.html / name).read_text()
 
     def stops(self, patterns, *changes, **how):
-        """With a text of each of some files changed, the site is not made, and all this is said."""
+        """Checks that the site is not made with these changes of files, and that the output matches all patterns."""
         kept = {path: pathlib.Path(path).read_text() for path, _, _ in changes}
         for path, before, after in changes:
             self.assertRegex(kept[path], before)
@@ -217,7 +217,7 @@ class InABrowser(Site):
             self.assertTrue(self.run_script("return document.getElementById('search-results').hidden"))
 
     def test_the_search_shows_pages_of_the_course_first(self):
-        """Of them first a section of just this name; and it finds every word of a walkthrough, however common."""
+        """The first result is a section of just this name; every word of a walkthrough is found, however common."""
         self.open("index.html")
         for text in ("warp", "occupancy", "barrier", "gate_launch"):
             found = [entry[0] for entry in self.run_script(FOUND, text)]
@@ -236,7 +236,7 @@ class InABrowser(Site):
         self.assertTrue(title.startswith("32 threads of a block."), title)
 
     def test_terms_of_another_meaning(self):
-        """In the layer's chapters `gate` is a half of w13, and a group is one of copies."""
+        """In the layer's chapters `gate` is a half of w13, and a group is a group of copies."""
         for path in self.html.glob("chapter_1[126]*.html"):
             self.assertNotRegex(path.read_text(), r"glossary\.html#term_(gate|group)\"", path.name)
         self.assertIn('glossary.html#term_group"', self.read_page("chapter_02.html"))
@@ -282,7 +282,7 @@ class InABrowser(Site):
         self.run_script("localStorage.clear()")
 
     def test_figures_are_dark_where_the_page_is(self):
-        """Whatever the system is: the page's own switch decides."""
+        """The page's own switch decides, not the system."""
         ground = """
             const box = document.querySelector('figure.picture img').getBoundingClientRect();
             return [box.x + 8, box.y + 20];"""
@@ -298,7 +298,7 @@ class InABrowser(Site):
                 self.assertAlmostEqual(shown, expected, delta=3)
 
     def pixel(self, x, y):
-        """The colour at a place of the window."""
+        """Returns the colour of a pixel of the window."""
         clip = {"x": round(x), "y": round(y), "width": 1, "height": 1, "scale": 1}
         shot = self.browser.devtools("Page.captureScreenshot", format="png", clip=clip)["data"]
         script = """
@@ -331,7 +331,7 @@ class InABrowser(Site):
         self.assertIn("ninja figures", others)
 
     def test_the_main_page_has_no_hole_beside_its_picture(self):
-        """Nothing stands much further down than what is before it ends, the picture aside."""
+        """No block begins much further down than the block before it ends, except the picture."""
         gaps = """
             const blocks = [...document.querySelectorAll('.textblock > :not(figure)')].filter(block => block.offsetHeight);
             const boxes = blocks.map(block => block.getBoundingClientRect());
@@ -349,7 +349,7 @@ class InABrowser(Site):
             self.assertEqual(self.run_script(cut), [], page)
 
     def test_print(self):
-        """Light, answers unfolded, and nothing that only a screen needs; afterwards as before."""
+        """Paper is light, with answers unfolded and nothing that only a screen needs; then the page is as before."""
         look = """
             const seen = name => [...document.querySelectorAll(name)].some(e => e.checkVisibility());
             window.printed = [document.documentElement.classList.contains('dark-mode'),

@@ -1,7 +1,7 @@
 # run: $b
 # needs: pygments
-"""Pages that show what a step changed: those of the course, against the files that they are made from; and what
-becomes of changed lines, and of inputs that are missing or not what they must be."""
+"""Tests of pages that show a step's changes: the course's pages against the files that they are made from, changed
+lines, and inputs that are missing or invalid."""
 import html.parser
 import json
 import os
@@ -24,7 +24,7 @@ BUILD = course.build_folder()
 
 
 def table_rows(page, caption):
-    """The rows of a table: headings to cells."""
+    """Returns the rows of a table: headings to cells."""
     table = page[page.index(f"<caption>{caption}"):].partition("</table>")[0]
     rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', table)
     return {heading: re.findall(r"<td>(.*?)</td>", cells) for heading, cells in rows}
@@ -58,7 +58,7 @@ class Side(html.parser.HTMLParser):
 
 
 class TheCourse(unittest.TestCase):
-    """Its pages, made once."""
+    """Tests of the course's pages, which are made once."""
 
     @classmethod
     def setUpClass(cls):
@@ -71,7 +71,7 @@ class TheCourse(unittest.TestCase):
                        for page in site.pages if pages.number_of(page)}
 
     def test_each_step_has_its_page(self):
-        """The first of align and of the layer begin another operator."""
+        """The first chapters of align and of the layer have no page, because they begin another operator."""
         self.assertEqual(list(self.pages), ["02", "03", "04", "05", "07", "08", "09", "10", "11b", "11c", "11d", "13b", "13c",
                                             "14b", "16b"])
         for number, page in self.pages.items():

@@ -1,8 +1,8 @@
 # run in all: $b
 # takes: long
-"""The pages that play a run: their size, their words, what they show at the end, in a browser, and what the
-JavaScript makes of the trace. Each page shows the command it was made by; the test compares with what that
-writes."""
+"""Tests of the pages that play a run: their size, their text, their state at the end in a browser, and the events that
+the JavaScript reads from the trace. Each page shows the command that made it; the tests compare the page with that
+command's output."""
 import array
 import ast
 import base64
@@ -35,7 +35,7 @@ return new Promise(function wait(done) {
 """
 STEPPER = "const s = document.querySelector('.stepper').stepper; "
 
-# Pairs of text and background with less contrast than 4.5 to 1, among all that is to be seen.
+# Returns the pairs of text and background with less contrast than 4.5 to 1, among all visible text.
 CONTRAST = r"""
 const linear = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
 const rgba = text => (text.match(/[\d.]+/g) || []).map(Number);
@@ -70,7 +70,7 @@ return [...poor];
 
 
 def read_npy(path):
-    """A file's elements, flat."""
+    """Returns a file's elements, flat."""
     data = path.read_bytes()
     length = int.from_bytes(data[8:10], "little")
     header = ast.literal_eval(data[10:10 + length].decode())
@@ -80,7 +80,7 @@ def read_npy(path):
 
 
 def outputs_of(command):
-    """Runs the command that the page shows; the arrays that the program writes."""
+    """Runs the command that the page shows; returns the arrays that the program writes."""
     with tempfile.TemporaryDirectory() as folder:
         words = [f"{folder}/trace.json" if word == "trace.json" else word for word in command.split()]
         words[0] = words[0].replace("build", BUILD, 1)
@@ -89,20 +89,22 @@ def outputs_of(command):
 
 
 def fragments_of(words):
-    """What each lane gets of 8x8 matrices whose rows these are: of row lane / 4 the two elements of word lane % 4."""
+    """Returns each lane's elements of 8x8 matrices with these rows: of row lane / 4 the two elements of word lane %
+    4."""
     matrices = sum(text is not None for text in words[0]) // 8
     return [[words[lane % 4][8 * matrix + lane // 4] for lane in range(32)] for matrix in range(matrices)]
 
 
 def rows_of(event):
-    """What the lanes show of a bulk copy, without where it goes to, and of an operation on an mbarrier."""
+    """Returns the numbers that the lanes show of a bulk copy, without its target, and of an operation on an
+    mbarrier."""
     columns = [name for name in ("phase", "arrivals", "announced", "parity", "copied") if name in event]
     return [[None if number is None else str(number) for number in event[name]] for name in columns]
 
 
 def shown_events(path, dtype):
-    """The events that the page should have: kind, warp, line, and of each lane that takes part where it reads and
-    its values."""
+    """Returns the events that the page should have: kind, warp, line, and for each active lane the lane that it reads
+    and its values."""
     trace, barriers, events = traces.read(path), 0, []
     for event in trace["events"]:
         is_barrier = event["kind"] == "block_barrier"
@@ -128,7 +130,7 @@ def shown_events(path, dtype):
 
 
 class Pages(unittest.TestCase):
-    """All pages, made once."""
+    """Base of tests that need all pages, which are made once."""
 
     maxDiff = 2000
 
@@ -145,7 +147,7 @@ class Pages(unittest.TestCase):
             (cls.folder / name).write_text(text)
 
     def each(self):
-        """Chapter, name and text of each page, as a subtest."""
+        """Yields chapter, name and text of each page, as a subtest."""
         for name, text in self.pages.items():
             with self.subTest(name):
                 yield name.removeprefix("stepper_").removesuffix(".html"), name, text
@@ -156,7 +158,7 @@ class Pages(unittest.TestCase):
 
 
 class Text(Pages):
-    """What is in a page before any script runs."""
+    """Tests of a page's content before any script runs."""
 
     def test_there_is_a_page_for_each_chapter_that_has_a_kernel(self):
         chapters = [chapter for chapter in results.chapters() if results.kernel_of(chapter).suffix == ".cu"]
@@ -241,7 +243,7 @@ class InABrowser(Pages):
         return self.browser.run(STEPPER + script, *arguments)
 
     def test_each_page(self):
-        """Opening a page takes longer than most that is looked at there, so each is opened once."""
+        """Opens each page only once, because opening it takes longer than most checks."""
         for chapter, name, text in self.each():
             self.browser.emulate(width=1280, scheme="light", motion="reduce")  # colours at once
             self.open(name)
@@ -327,7 +329,7 @@ class InABrowser(Pages):
         self.assertEqual(shown, loaded)
 
     def hears_keys(self, *_):
-        """Arrows step, Home and End jump, space plays and pauses, and the focus is to be seen."""
+        """Arrows step, Home and End jump, space plays and pauses, and the focus is visible."""
         self.run_script("document.querySelector('.stepper-view').focus()")
         last, positions, playing = self.run_script("return s.steps.length"), [], []
         for key, _ in KEYS:
@@ -370,7 +372,7 @@ class InABrowser(Pages):
         self.assertEqual(in_view, [True, True, True])
 
     def has_contrast_and_does_not_scroll_sideways(self, *_):
-        """In the light and in the dark, on a phone and on a wide screen."""
+        """Light and dark, on a phone and on a wide screen."""
         self.run_script("s.moveTo(Math.min(6, s.steps.length))")
         for scheme in ("dark", "light"):
             self.browser.emulate(scheme=scheme, motion="reduce")
@@ -403,7 +405,7 @@ class InABrowser(Pages):
         self.assertEqual(clipped, [])
 
     def test_words_have_their_index(self):
-        """Those of memory, from 0, and those that the lanes access: a lane's own expert, in chapter 02."""
+        """Words of an array count from 0, as do the words that lanes access: in chapter 02 each lane's own expert."""
         self.open("stepper_02.html")
         titles = self.browser.run("return [...document.querySelectorAll('.stepper-region p')].map(p => p.textContent)")
         self.assertIn("group_best, shared, words 64 to 79", titles)

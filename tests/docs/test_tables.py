@@ -1,6 +1,6 @@
 # run: $b
-"""Tables in Markdown: those of the course are what is recorded and printed; tables of times, trees, and what is
-refused."""
+"""Tests of tables in Markdown: the course's tables against recorded runs and outputs; tables of times, trees, and
+inputs that are rejected."""
 import json
 import os
 import pathlib
@@ -386,8 +386,8 @@ TRACE = course.trace([store(3, 1, 7, 0), *course.barrier(0), store(0, 3, 4, 11)]
 
 
 def layer_run(program, rows, day=2, **more):
-    """A run of the layer; the ceilings are 1e12 bytes and, of 4,096 tokens and more, 2e14 and 4e14 operations a
-    second."""
+    """Returns a run of the layer; its ceilings are 1e12 bytes a second and, from 4,096 tokens on, 2e14 and 4e14
+    operations a second."""
     kernel = f"chapters/{program}/moe.cu" if program[0] == "1" else "tests/peers/moe_layers.py"
     return {"device": "GPU", "toolkit": "CUDA 1.2", "command": f"gpu/{program} --bench",
             "date": f"2026-01-0{day}T01:02:03Z",
@@ -430,7 +430,7 @@ class Layer(course.Course):
             "second. GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
 
     def test_ceilings_of_the_same_card(self):
-        """A chapter's own, and for others those of the run that is nearest in time."""
+        """A chapter has its own ceilings, and other runs have those of the run that is nearest in time."""
         results.write(RESULTS / "11a_naive.json", [layer_run("11a_naive", [
             {"num_tokens": 1, "here": us(400.0), "cublas_operations_per_second": 1e14}], 1,
             floor={"read_bytes_per_second": 5e11})])

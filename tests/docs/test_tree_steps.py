@@ -1,5 +1,6 @@
 # run: $b
-"""Arrays in shared memory from barrier to barrier: a chapter's tree, steps by hand, and what is refused."""
+"""Tests of arrays in shared memory from barrier to barrier: a chapter's tree, steps by hand, and inputs that are
+rejected."""
 import json
 import os
 import subprocess
@@ -20,7 +21,7 @@ def store(size, offset, value):
 
 class Steps(course.Course):
     def trace(self, *events, **more):
-        """t.json, of a kernel with 16 words of dynamic shared memory from byte 64 on."""
+        """Writes t.json, of a kernel with 16 words of dynamic shared memory from byte 64 on."""
         flat = [event for part in events for event in (part if isinstance(part, list) else [part])]
         write("t.json", json.dumps({**course.trace(flat or barrier(0), 64, 64), **more}))
 

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Puts a chapter's counters from the CPU simulator beside what Nsight Compute counts on the GPU, for the same problem.
+# Compares a chapter's counters from the CPU simulator with Nsight Compute's counts on the GPU, for the same problem.
 #
 #   sh tests/gpu/count_on_gpu.sh 02_warp_per_group [NUM_TOKENS]      (after ninja and ninja gpu)
 #
-# Needs ncu, and leave to read the GPU's counters. Prints JSON, as docs/results has it: what was run on what, and
-# "counters": of each its name, the simulator's figure, the GPU's (null: not counted), and the GPU's name for it. Of
-# several launches these are the sums.
-# "kernels" has, for each launch, what a warp waits for: the cycles between two of its instructions, by reason
-# ("selected" is the one in which it issues), and their sum.
+# Needs ncu and the right to read the GPU's counters. Prints JSON in the form of docs/results: the program and the GPU,
+# and "counters": the name, the simulator's figure, the GPU's figure (null: not counted) and the GPU's metric of each.
+# Figures of several launches are added up.
+# "kernels" has, for each launch, a warp's cycles between two of its instructions, by the reason of the wait ("selected"
+# is the cycle in which it issues), and their sum.
 set -eu
 . "$(dirname "$0")/head.sh"
 chapter=$1
@@ -42,14 +42,14 @@ simulator() {
 measured=$(ncu --clock-control none --kernel-name "regex:$kernels" --launch-count "$(simulator launches)" \
     --metrics "$metrics" --print-metric-instances details --print-units base \
     --csv "build/gpu/$chapter" --num-tokens "$num_tokens" 2>/dev/null)
-# values METRIC: the GPU's figures, one for each launch
+# values METRIC: prints the GPU's figures, one for each launch
 values() { echo "$measured" | grep -F "\"$1\"" | sed 's/.*,"\([^"]*\)"$/\1/' | tr -d ','; }
 gpu() { values "$1" | awk '{ sum += $1 } END { if (NR) printf "%.15g", sum; else printf "null" }'; }
 opcodes=$(values sass__inst_executed_per_opcode | tr '(;)' '\n\n\n')
 executed() { echo "$opcodes" | sed -n "s/^ *$1: *//p" | awk '{ sum += $1 } END { print sum + 0 }'; }
 
 separator=
-# counter NAME SIMULATOR GPU METRIC
+# counter NAME SIMULATOR GPU METRIC: prints a counter's JSON
 counter() {
     printf '%s\n    {"counter": "%s", "simulator": %s, "gpu": %s, "metric": "%s"}' "$separator" "$@"
     separator=,

@@ -1,8 +1,7 @@
 /**
  * @file cycles.cu
- * @brief What claims about instructions and small sorts come to, in a GPU's clock cycles. A line for each figure: its
- * name,
- *        the number, the unit. Exits 1 where a result is wrong.
+ * @brief Measures instructions and small sorts in a GPU's clock cycles. Prints one line per figure: its name, the
+ * number and the unit. Exits 1 if a result is wrong.
  *
  *   sh tests/gpu/figures.sh cycles
  */
@@ -16,9 +15,9 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 static int failures;
 
-/* --- chains: each step needs the result of the one before --------------------------------------------------------- */
+/* --- chains: each operation needs the result of the one before ---------------------------------------------------- */
 
-/** `word` and `shift` are there so that nothing is known when the kernel is compiled. */
+/** Run-time values that a chain uses; the compiler does not know `word`. */
 struct setting {
     unsigned word, lane;
     unsigned *buffer; /* [WARP_SIZE] of shared memory, the warp's own */
@@ -72,7 +71,7 @@ struct shuffle_from_any_lane {
 struct shuffle_xor_of_8_lanes {
     static __device__ unsigned step(unsigned x, const setting &at)
     {
-        return __shfl_xor_sync(FULL_MASK, x, 1, at.word ? 8 : 16); /* a width that is known at run time only */
+        return __shfl_xor_sync(FULL_MASK, x, 1, at.word ? 8 : 16); /* the width is known only at run time */
     }
 };
 
@@ -95,7 +94,7 @@ struct block_barrier {
     }
 };
 
-/** One block. `took` gets the cycles of STEPS steps in the first warp, timed in the second of two rounds. */
+/** Runs a chain in one block. `took` gets the cycles of STEPS operations in the first warp, in the second round. */
 template <typename Chain>
 static __global__ void __launch_bounds__(1024) chain(unsigned word, unsigned *out, long long *took)
 {
@@ -105,7 +104,7 @@ static __global__ void __launch_bounds__(1024) chain(unsigned word, unsigned *ou
     unsigned x = lane;
 
 #pragma unroll 1
-    for (int round = 0; round < 2; round++) { /* the first one brings the instructions */
+    for (int round = 0; round < 2; round++) { /* the first round loads the instruction cache */
         __syncthreads();
         asm volatile("" : "+r"(x)::"memory");
         const long long began = clock64();
@@ -123,7 +122,7 @@ static __global__ void __launch_bounds__(1024) chain(unsigned word, unsigned *ou
 template <typename Chain>
 static void report_chain(const char *name, int warps, void *out, long long *took)
 {
-    for (int run = 0; run < 3; run++) /* the last one counts */
+    for (int run = 0; run < 3; run++) /* the last run is reported */
         chain<Chain><<<1, warps * WARP_SIZE>>>(0x5a5a5a5au, (unsigned *)out, took);
     if (cudaDeviceSynchronize() != cudaSuccess) {
         failures++;
@@ -134,7 +133,7 @@ static void report_chain(const char *name, int warps, void *out, long long *took
 
 /* --- the best of some candidates ---------------------------------------------------------------------------------- */
 
-/** Candidate number `i` of sort number `sort`. */
+/** Returns the value of candidate `i` in sort `sort`. */
 static __host__ __device__ float value_of(int sort, int i)
 {
     return (float)((unsigned)(i * 64 + sort + 1) * 2654435761u >> 8);
@@ -152,7 +151,7 @@ static __device__ __forceinline__ candidate compare_exchange(candidate mine, int
     return select(ranks_before(other, mine) == keep_better, other, mine);
 }
 
-/** Chapter 04's sort, of the first 2^STAGES lanes. */
+/** Sorts the candidates of the first 2^STAGES lanes, as chapter 04 does. */
 template <int STAGES>
 static __device__ __forceinline__ candidate sort_lanes(candidate mine, unsigned lane)
 {
@@ -165,7 +164,7 @@ static __device__ __forceinline__ candidate sort_lanes(candidate mine, unsigned 
     return mine;
 }
 
-/** Chapter 04's merge: the best 32 of two sorted warpfuls. */
+/** Returns the best 32 of two sorted sets of 32, by chapter 04's merge. */
 static __device__ __forceinline__ candidate merge_lanes(candidate mine, candidate other, unsigned lane)
 {
     other.value = __shfl_sync(FULL_MASK, other.value, WARP_SIZE - 1 - lane);
@@ -177,7 +176,7 @@ static __device__ __forceinline__ candidate merge_lanes(candidate mine, candidat
     return mine;
 }
 
-/** The k-th best in lane k, by sorting COUNT candidates; a lane has two of 64. */
+/** Returns the k-th best candidate in lane k, by sorting COUNT candidates; with 64, a lane has two. */
 template <int COUNT>
 struct by_sorting {
     static __device__ __forceinline__ candidate best(candidate mine, candidate second, unsigned lane)
@@ -199,7 +198,7 @@ static __device__ __forceinline__ candidate prune_lanes(candidate mine, unsigned
     return mine;
 }
 
-/** The same for 32 in 14 steps: runs of 8 are sorted, then of each pair of runs the better half is. */
+/** Returns the same for 32 candidates in 14 steps: sorts runs of 8, then the better half of each pair of runs. */
 struct by_pruning {
     static __device__ __forceinline__ candidate best(candidate mine, candidate, unsigned lane)
     {
@@ -213,7 +212,7 @@ struct by_pruning {
     }
 };
 
-/** The same by chapter 03's rounds: find the best, take it out. */
+/** Returns the same by chapter 03's rounds: each finds the best candidate and removes it. */
 template <int COUNT>
 struct by_maxima {
     static __device__ __forceinline__ candidate best(candidate mine, candidate second, unsigned lane)
@@ -237,8 +236,8 @@ struct by_maxima {
 };
 
 /**
- * One block; each warp makes SORTS choices, one after the other: `zero` is 0, and makes each wait for the one before.
- * `ids` [SORTS][TOPK] gets the first warp's.
+ * Makes SORTS choices one after another in each warp of a block. `zero` is 0; it makes each choice depend on the one
+ * before. `ids` [SORTS][TOPK] gets the first warp's choices, `took` the cycles of the second round.
  */
 template <typename Way>
 static __global__ void __launch_bounds__(1024) choose(int zero, int *ids, long long *took)
@@ -267,7 +266,7 @@ static __global__ void __launch_bounds__(1024) choose(int zero, int *ids, long l
     }
 }
 
-/** Whether these are the best of `count`, best first. */
+/** Checks whether `ids` are the best TOPK of `count` candidates, best first. */
 static bool are_best(const int *ids, int sort, int count)
 {
     for (int k = 0; k < TOPK; k++) {
@@ -303,7 +302,8 @@ static void report_choice(const char *name, int count, int *ids, long long *took
 /* --- lanes of one warp wait for each other ------------------------------------------------------------------------ */
 
 /**
- * Lanes 0 and 1 hand a number to and fro, each in a loop of its own. A warp in lock step would never leave the first.
+ * Passes a number between lanes 0 and 1, each in a loop of its own. A warp in lock step would never leave the first
+ * loop.
  */
 static __global__ void to_and_fro(int *rounds)
 {
@@ -315,7 +315,7 @@ static __global__ void to_and_fro(int *rounds)
     __syncwarp();
     if (me < 2)
         for (int round = 0; round < ROUNDS; round++) {
-            while (ball != 2 * round + me && turns < 1 << 20) /* gives up in the end */
+            while (ball != 2 * round + me && turns < 1 << 20) /* gives up after 2^20 turns */
                 turns++;
             if (ball == 2 * round + me) {
                 ball = 2 * round + me + 1;

@@ -1,14 +1,15 @@
 #!/bin/sh
-# The exercises on a GPU: every solution passes, and what is unsolved does not.
+# Grades the exercises on a GPU: every solution must pass, and every unsolved exercise must fail.
 #
 #   sh tests/gpu/exercises.sh GRADE_ANSWER      (after ninja learn-gpu)
 #
-# A budget and a prediction need the simulator's counters: such an exercise is right on a GPU before it is solved. So is
-# a kernel whose fault a GPU lets pass; these are only run, so that neither a crash nor a hang gets out of the grader.
+# Exercises with a budget or a prediction need the simulator's counters, so on a GPU they pass before they are solved.
+# The same is true of kernels whose fault has no effect on a GPU. These are only run, to check that neither a crash nor
+# a hang escapes from the grader.
 . tests/tap.sh
 grade_answer=$1
 
-# grade EXERCISE [ANSWERS]: the exit status, and the first line
+# grade EXERCISE [ANSWERS]: prints the exit status and the first line
 grade() {
     said=$("$grade_answer" "$@" --seed 1 --gpu 2>&1)
     echo "$? $said" | head -n 1

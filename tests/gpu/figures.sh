@@ -1,9 +1,9 @@
 #!/bin/sh
-# Builds a small CUDA program that prints figures, a line each with its name, the number and the unit, and runs it.
+# Builds and runs a small CUDA program that prints figures, one per line: the name, the number and the unit.
 #
 #   sh tests/gpu/figures.sh cycles|store_rate      tests/gpu/cycles.cu, tests/gpu/store_rate.cu
 #
-# Prints JSON, as docs/results has it. Exits 1 if the program does not build, or finds a result wrong.
+# Prints JSON in the form of docs/results. Exits 1 if the program does not build or finds a wrong result.
 set -eu
 . "$(dirname "$0")/head.sh"
 source=tests/gpu/$1.cu

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# Read by scripts that measure on a GPU.
+# Functions for scripts that measure on a GPU.
 
-# print_head KIND NAME SOURCE COMMAND: what a recorded run begins with; KIND is chapter or peer
+# print_head KIND NAME SOURCE COMMAND: prints the beginning of a recorded run; KIND is chapter or peer
 print_head() {
     cat <<END_OF_HEAD
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures on a GPU what docs/pages/claims.md rests on and no chapter's page has, records it, writes the page's tables
-# anew, and prints all of it in short. What fails is named, and the rest goes on.
+# Measures on a GPU the figures of docs/pages/claims.md that no chapter's page has, records them, rewrites the page's
+# tables, and prints a short form of all. Failures are named, and the rest continues.
 #
 #   ninja && ninja gpu && sh tests/gpu/measure_claims.sh      (ncu and PyTorch for some of it)
 set -u

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Chapter 12 on two GPUs of this machine: every way to divide a layer verifies, and a rank that dies or hangs ends both.
+# Tests chapter 12 on two GPUs: every division of a layer must verify, and a rank that dies or hangs must end both.
 #
 #   sh tests/run.sh "tests/gpu/parallel.sh build/gpu/12_expert_parallel"
 set -u
@@ -35,7 +35,7 @@ done <<'END'
 --num-tokens 0
 END
 
-# stops HOW STAGE DISPATCH: rank 1 dies or hangs there; both must end, with messages in $said
+# stops HOW STAGE DISPATCH: makes rank 1 die or hang at a stage; sets $ended to the exit status, $said to the messages
 stops() {
     # shellcheck disable=SC2086 # words
     EXPERT_PARALLEL_STOP=1:$2:$1 timeout -k 5 120 "$program" --gpus 2 $shape --num-tokens 9 --timeout 5 \

@@ -4,7 +4,7 @@
 #
 #   sh tests/gpu/sanitize.sh build/gpu/02_warp_per_group...     (without a program: only says whether it could)
 #
-# compute-sanitizer is $CUDA_HOME's, else the one in PATH, else /usr/local/cuda's.
+# Uses compute-sanitizer of $CUDA_HOME, else of PATH, else of /usr/local/cuda.
 set -u
 
 for sanitizer in ${CUDA_HOME:+"$CUDA_HOME/bin/compute-sanitizer"} "$(command -v compute-sanitizer)" \
@@ -16,7 +16,7 @@ done
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/../operators.sh"
 
-# clean TOOL PROGRAM ARGUMENT...: true if there is nothing to complain of. The last lines tell why not.
+# clean TOOL PROGRAM ARGUMENT...: succeeds if the tool reports nothing; otherwise the last lines give the reason
 clean() {
     tool=$1
     shift
@@ -27,7 +27,7 @@ clean() {
         echo "exit status $status"
         return 1
     fi
-    # What was not counted is not clean: a summary must be there, and each that is must be of nothing.
+    # There must be at least one summary, and every summary must count nothing.
     summaries=$(grep -E '^=+ .*SUMMARY: ' "$scratch/output")
     case $tool in
     racecheck) none='RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)' ;;
@@ -37,7 +37,7 @@ clean() {
     ! echo "$summaries" | grep -vF "$none" || { echo 'a summary that is not clean'; return 1; }
 }
 
-# runs_of PROGRAM: the arguments of the runs that every tool watches, a line each: every type, and every kernel there is
+# runs_of PROGRAM: prints the arguments of the runs under every tool, a line each: every type and every kernel
 runs_of() {
     case $(operator_of "$1") in
     align)

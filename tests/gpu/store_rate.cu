@@ -1,7 +1,7 @@
 /**
  * @file store_rate.cu
- * @brief How fast one multiprocessor stores: one thread block of 1,024 fills a list, 4 or 16 bytes a store; then
- * several do.
+ * @brief Measures how fast one multiprocessor stores: a block of 1,024 threads fills a list with stores of 4 or 16
+ * bytes; then several blocks do.
  *
  *   sh tests/gpu/figures.sh store_rate
  */
@@ -17,7 +17,7 @@ static __device__ long long nanoseconds()
     return now;
 }
 
-/** Each thread block fills a list of its own. `took` gets the cycles and the nanoseconds of the first. */
+/** Fills one list per thread block. `took` gets the cycles and the nanoseconds of the first block. */
 template <typename Piece>
 static __global__ void __launch_bounds__(THREADS) fill(Piece *lists, int pieces, Piece pad, long long *took)
 {
@@ -28,7 +28,7 @@ static __global__ void __launch_bounds__(THREADS) fill(Piece *lists, int pieces,
 
     for (int piece = threadIdx.x; piece < pieces; piece += THREADS)
         list[piece] = pad;
-    __threadfence(); /* until the stores have arrived */
+    __threadfence(); /* waits until the stores have been performed */
     __syncthreads();
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         took[0] = clock64() - first_cycle;
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(THREADS) fill(Piece *lists, int pieces,
 template <typename Piece>
 static void report(void *lists, int blocks, int bytes, Piece pad, long long *took)
 {
-    for (int run = 0; run < 3; run++) /* the last one counts */
+    for (int run = 0; run < 3; run++) /* the last run is reported */
         fill<<<blocks, THREADS>>>((Piece *)lists, (int)(bytes / sizeof(Piece)), pad, took);
     if (cudaDeviceSynchronize() != cudaSuccess)
         return;

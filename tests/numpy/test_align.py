@@ -5,7 +5,7 @@
     python3 tests/numpy/test_align.py PROGRAM... [--count N] [--seed S]
 
 num_tokens_post_padded and expert_ids must be equal element by element; so must sorted_token_ids, once the positions of
-each expert are in ascending order: a program may leave them in any.
+each expert are in ascending order, because a program may leave them in any order.
 """
 import argparse
 import pathlib
@@ -67,7 +67,7 @@ def ask_program(program, problem, folder):
 
 
 def in_order(sorted_token_ids, topk_ids, num_experts):
-    """Each run of positions of one expert in ascending order; everything else stays where it is."""
+    """Sorts each run of positions of one expert into ascending order; everything else stays where it is."""
     ids = numpy.append(topk_ids.reshape(-1), num_experts)  # a pad's expert
     experts = ids[numpy.clip(sorted_token_ids, 0, ids.size - 1)]
     ordered = sorted_token_ids.copy()

@@ -39,7 +39,7 @@ def random_map(rng, experts):
 
 
 def round_to(array, dtype):
-    """As bf16 holds it, to the nearest, ties to even."""
+    """Rounds an array to bf16, to nearest, ties to even; in f32 only converts it."""
     if dtype == "f32":
         return array.astype(numpy.float32)
     bits = array.astype(numpy.float32).view(numpy.uint32)
@@ -71,7 +71,7 @@ def ask_program(program, layer, dtype, folder):
 
 
 def compare(program, layer, dtype, folder):
-    """What is wrong; "" if nothing is."""
+    """Returns the difference between the program's and NumPy's outputs as a message; "" if they agree."""
     reason, got = ask_program(program, layer, dtype, folder)
     if reason:
         return reason

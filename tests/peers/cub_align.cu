@@ -2,8 +2,8 @@
  * @file cub_align.cu
  * @brief Align with CUB, the CUDA Toolkit's library: a radix sort of (expert, position), and a scan over the experts.
  *
- * The row that a library takes in the tables of times. CUB's sort keeps the order of equal keys, so positions ascend in
- * every group, which none of chapters 06 to 10 promises.
+ * Its times are the library's row in the tables of times. CUB's sort keeps the order of equal keys, so positions ascend
+ * in every group, which none of chapters 06 to 10 guarantees.
  */
 #include "harness/align/align.h"
 
@@ -12,7 +12,7 @@
 
 enum { THREADS = 256, SCAN_THREADS = 1024, ALIGNMENT = 256 };
 
-/** The workspace, cut into pieces. All but `sort_storage` are arrays of numel or num_experts + 1 words. */
+/** The arrays in the workspace. All but `sort_storage` have numel or num_experts + 1 words. */
 struct workspace {
     int *keys, *sorted_keys, *positions, *sorted_positions;
     int *begins;  /* [num_experts + 1]: where each expert begins in the sorted list */
@@ -21,7 +21,7 @@ struct workspace {
     size_t sort_bytes, bytes;
 };
 
-/** The bits of keys 0 .. num_experts; num_experts stands for ids that are skipped. */
+/** Returns the number of bits of keys 0 .. num_experts; num_experts is the key of ids that are skipped. */
 static int key_bits(int num_experts)
 {
     int bits = 1;
@@ -65,7 +65,7 @@ extern "C" size_t cub_align_workspace_bytes(const align_problem *problem)
     return cut_workspace(problem, NULL, &w) == cudaSuccess ? w.bytes : 0;
 }
 
-/** Grid: a thread for every id and for every place. */
+/** Fills the list with padding and makes the keys and positions to sort. Grid: a thread for every id and every slot. */
 template <typename Id>
 static __global__ void prepare_kernel(align_problem problem, const Id *topk_ids, int *keys, int *positions,
                                       int *sorted_token_ids)
@@ -83,7 +83,7 @@ static __global__ void prepare_kernel(align_problem problem, const Id *topk_ids,
     positions[i] = (int)i;
 }
 
-/** How many of the sorted keys are below `key`. */
+/** Returns the number of sorted keys below `key`. */
 static __device__ int lower_bound(const int *sorted_keys, int numel, int key)
 {
     int first = 0, end = numel;
@@ -99,7 +99,7 @@ static __device__ int lower_bound(const int *sorted_keys, int numel, int key)
     return first;
 }
 
-/** Grid: one block. Finds every expert's ids in the sorted list, and adds up the groups they fill. */
+/** Finds every expert's ids in the sorted list and scans the sizes of the experts' groups. Grid: one block. */
 static __global__ void __launch_bounds__(SCAN_THREADS)
     offsets_kernel(align_problem problem, const int *sorted_keys, const int *expert_map, int *begins, int *offsets,
                    int *expert_ids, int *num_tokens_post_padded)
@@ -134,7 +134,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
         *num_tokens_post_padded = total * block_size;
 }
 
-/** Grid: a thread for every id. */
+/** Copies sorted positions to their slots in sorted_token_ids. Grid: a thread for every id. */
 static __global__ void place_kernel(align_problem problem, workspace w, int *sorted_token_ids)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;

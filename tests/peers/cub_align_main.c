@@ -1,4 +1,4 @@
-/** @file cub_align_main.c  Align with CUB, as a program like a chapter's: checked and timed by the same harness. */
+/** @file cub_align_main.c  Align with CUB, as a program that the chapters' harness checks and times. */
 #include "harness/align/align.h"
 
 size_t cub_align_workspace_bytes(const struct align_problem *problem);
@@ -12,7 +12,7 @@ static const char *unsupported_reason(const struct align_problem *problem)
     return NULL;
 }
 
-/** CUB's radix sort is stable. */
+/** Returns true: the positions of each expert ascend, because CUB's radix sort is stable. */
 static bool ascending(const struct align_problem *problem)
 {
     (void)problem;

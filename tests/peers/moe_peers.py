@@ -1,13 +1,13 @@
-"""Times the layer of DeepSeek-V3's shape as others compute it, on the problem that chapters 11a to 11d are timed on.
+"""Times PyTorch's and Triton's layer of DeepSeek-V3's shape, on the problem that chapters 11a to 11d are timed on.
 
     python3 tests/peers/moe_peers.py --dist router --format json | python3 docs/tools/record.py
 
 PyTorch, a loop over the experts, in a stream; PyTorch's grouped product and a kernel of Triton, from CUDA graphs: see
-moe_layers.py. Of Triton's configurations the fastest counts, for each size. Tokens and weights are random; experts are
-what the router chooses, or as --dist says. All outputs are compared with each other, and a few of their rows with f32.
-A graph has 20 calls, or one that takes more than 5 ms, and is replayed for as long as --seconds, like the chapters'.
-What fails is null in the JSON, with the reason. --device cpu and small sizes try the script out: calls are timed,
-graphs and Triton are not there.
+moe_layers.py. For each size the fastest of Triton's configurations is reported. Tokens and weights are random; experts
+are the router's choices, or generated as --dist says. All outputs are compared with each other, and a few of their rows
+with f32. A graph has 20 calls, or one call if it takes more than 5 ms, and is replayed for as long as --seconds, like
+the chapters' graphs. A way that fails is null in the JSON, with the reason. --device cpu and small sizes test the
+script, with times of calls but without graphs and Triton.
 """
 import argparse
 import datetime
@@ -40,7 +40,7 @@ SWIGLU_MEAN_SQUARE = 0.36
 
 
 def choose(num_tokens, options):
-    """topk_ids and topk_weights [n, topk]."""
+    """Returns topk_ids and topk_weights [n, topk]."""
     generator = torch.Generator().manual_seed(SEED)
     if options.dist == "router":
         problem = argparse.Namespace(dtype="f32", device="cpu")
@@ -57,7 +57,7 @@ def choose(num_tokens, options):
 
 
 def random_array(shape, variance, options):
-    """Uniform numbers of this variance, an expert's or a token's at a time."""
+    """Returns uniform numbers of this variance, generated for one expert or token at a time."""
     array = torch.empty(shape, dtype=torch.bfloat16, device=options.device)
     bound = (3 * variance) ** 0.5
     for part in array if len(shape) == 3 else [array]:
@@ -66,7 +66,7 @@ def random_array(shape, variance, options):
 
 
 def make_weights(options):
-    """w13 and w2: for every layer's output to be about as large as its input."""
+    """Returns w13 and w2, scaled so that every layer's output is about as large as its input."""
     hidden_size, intermediate_size = options.hidden_size, options.intermediate_size
     return (random_array((NUM_EXPERTS, 2 * intermediate_size, hidden_size), 1 / hidden_size, options),
             random_array((NUM_EXPERTS, hidden_size, intermediate_size), 1 / (SWIGLU_MEAN_SQUARE * intermediate_size),
@@ -80,7 +80,8 @@ def make_layer(num_tokens, weights, options):
 
 
 def work(layer):
-    """What any kernel must do and move: weights of the experts that have tokens, tokens and outputs."""
+    """Returns the operations and bytes that any kernel needs: weights of the experts that have tokens, tokens and
+    outputs."""
     expert = layer.w13[0].numel() + layer.w2[0].numel()
     used = int((layer.counts > 0).sum())
     return {"operations": 2 * layer.order.numel() * expert, "bytes": 2 * (used * expert + 2 * layer.hidden.numel())}
@@ -90,13 +91,13 @@ def work(layer):
 
 
 def distance(found, expected):
-    """The largest difference of two rows, as vectors, by the length of the expected one."""
+    """Returns the largest difference of two rows, as vectors, divided by the length of the expected row."""
     found, expected = found.float(), expected.float()
     return float(((found - expected).norm(dim=-1) / expected.norm(dim=-1)).max())
 
 
 def expected_row(layer, token):
-    """A token's output in f32, nothing rounded."""
+    """Returns a token's output in f32, without rounding in between."""
     row = torch.zeros(layer.hidden.shape[1], device=layer.hidden.device)
     for expert, weight in zip(layer.topk_ids[token].tolist(), layer.topk_weights[token]):
         gate, up = (layer.w13[expert].float() @ layer.hidden[token].float()).chunk(2)
@@ -105,7 +106,7 @@ def expected_row(layer, token):
 
 
 class Check:
-    """What the output must be: in a few rows what f32 gives, in all what the first that passed gave."""
+    """Check of an output: a few rows are compared with f32, all rows with the first output that passed."""
 
     def __init__(self, layer):
         self.tokens = sorted({0, len(layer.hidden) // 2, len(layer.hidden) - 1})
@@ -127,7 +128,8 @@ class Check:
 
 
 def time_samples(run, calls, options):
-    """Median, p10 and p90 of a call, of as many samples as fit into --seconds: 3 at least, --replays at most."""
+    """Returns median, p10 and p90 of a call, of as many samples as fit into --seconds: 3 at least, --replays at
+    most."""
     pytorch_gate.time_sample(run, options)
     took = pytorch_gate.time_sample(run, options)
     count = max(3, min(options.replays, int(1e6 * options.seconds / took)))
@@ -162,7 +164,7 @@ def time_in_graph(function, layer, check, options):
 
 
 def time_triton(row, layer, check, options):
-    """The fastest configuration's time; which it was stands in the row."""
+    """Returns the fastest configuration's time, and puts the configuration into the row."""
     best, reason = None, None
     for configuration in moe_layers.configurations(layer):
         function = functools.partial(moe_layers.triton_layer, configuration=configuration)

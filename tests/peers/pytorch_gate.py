@@ -4,8 +4,8 @@
 
 Four ways: eager or torch.compile'd for the one size, launched in a stream or replayed from a CUDA graph. A sample is 20
 calls, as a graph of the chapters' programs is 20 launches. Every output is compared with the eager function's before
-and after it is timed. Counts what one call launches. A way that fails is null in the JSON, with the reason; the others
-go on. --device cpu tries the script out: eager calls are timed, graphs and launches are not there.
+and after it is timed. The launches of one call are counted. A way that fails is null in the JSON, with the reason; the
+others still run. --device cpu tests the script, with times of eager calls but without graphs and launches.
 """
 import argparse
 import ctypes
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-# compiling is timed, not finding what was compiled before
+# so that compilation is timed, not a look-up of cached code
 os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
 import numpy
 import torch
@@ -47,7 +47,7 @@ def gate(logits, bias):
 
 
 def load_problem(num_tokens, options):
-    """The router's logits, its rows repeated, and its bias."""
+    """Returns the router's logits, its rows repeated, and its bias."""
     folder = ROOT / "common" / "data" / "router"
     logits = torch.from_numpy(numpy.load(folder / "layer2_logits.npy"))
     rows = torch.arange(num_tokens) % logits.shape[0]
@@ -69,7 +69,7 @@ def synchronize(options):
 
 
 def rows_alike(found, expected, tolerance):
-    """Which rows have the same experts, with weights that differ by no more than the tolerance."""
+    """Checks, for each row, whether the experts are the same and the weights differ by no more than the tolerance."""
     found_ids, found_order = found[1].sort(dim=-1)
     expected_ids, expected_order = expected[1].sort(dim=-1)
     found_weights, expected_weights = found[0].gather(1, found_order), expected[0].gather(1, expected_order)
@@ -78,7 +78,7 @@ def rows_alike(found, expected, tolerance):
 
 
 class Check:
-    """What the answer must be: the eager function's. Compiled code need not round each tensor in between to f16 or
+    """Check of an answer against the eager function's. Compiled code need not round each tensor in between to f16 or
     bf16, so the answer to the same logits in f32 is right too; and one row in twenty may fall between the two."""
 
     def __init__(self, logits, bias, options):
@@ -96,7 +96,7 @@ class Check:
 
 
 def time_sample(run, options):
-    """Microseconds of one sample. On a GPU by events, so that the time is the GPU's."""
+    """Returns the microseconds of one sample, on a GPU by events, so that the time is the GPU's."""
     if options.device == "cpu":
         start = time.perf_counter()
         run()
@@ -110,7 +110,8 @@ def time_sample(run, options):
 
 
 def time_samples(run, options):
-    """Median, p10 and p90 of a call, over as many samples as fit into --seconds: 10 at least, --replays at most."""
+    """Returns median, p10 and p90 of a call, over as many samples as fit into --seconds: 10 at least, --replays at
+    most."""
     for _ in range(WARM_UP_SAMPLES):
         took = time_sample(run, options)
     count = max(min(10, options.replays), min(options.replays, int(1e6 * options.seconds / took)))
@@ -131,7 +132,7 @@ def time_in_stream(function, problem, check, options):
 
 
 def capture(function, problem):
-    """A graph of calls, and the tensors that hold the last one's output."""
+    """Returns a graph of calls, and the tensors that hold the last call's output."""
     graph = torch.cuda.CUDAGraph()
     function(*problem)
     torch.cuda.synchronize()
@@ -159,7 +160,7 @@ def time_in_graph(function, problem, check, options):
 
 
 def compile_gate(problem, options):
-    """The compiled function and how many seconds its first call took."""
+    """Returns the compiled function and the seconds of its first call."""
     if not hasattr(torch, "compile"):
         raise RuntimeError(f"PyTorch {torch.__version__} has no torch.compile")
     torch._dynamo.reset()
@@ -174,7 +175,7 @@ def compile_gate(problem, options):
 
 
 def trace_call(function, problem):
-    """The events of one call, from the profiler's own file: its Python lists name what is launched in other ways
+    """Returns the events of one call, from the profiler's own file: its Python lists have other names for launches,
     too."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU,
                                             torch.profiler.ProfilerActivity.CUDA]) as profile:
@@ -200,8 +201,8 @@ def count_launches(function, problem, options):
 
 
 def sum_up_launches(counts):
-    """Over all sizes: the least and the most launches of a call, and what the most were; None if nothing was
-    counted."""
+    """Returns, over all sizes, the least and the most launches of a call, and the kinds of the most; None if nothing
+    was counted."""
     if not counts:
         return None
     most = max(counts, key=lambda count: sum(count.values()))
@@ -212,7 +213,7 @@ def sum_up_launches(counts):
 
 
 def attempt(row, name, function, *arguments):
-    """Puts into the row what the function returns, or null and the reason."""
+    """Puts the function's result into the row, or null and the reason."""
     try:
         row[name] = function(*arguments)
     except Exception as error:  # whatever PyTorch raises is one row's reason
@@ -257,7 +258,7 @@ def measure(options):
 
 
 def driver_version():
-    """What CUDA the driver can run, as the chapters' programs say it."""
+    """Returns the CUDA version that the driver can run, written as in the chapters' programs."""
     version = ctypes.c_int(0)
     try:
         ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))
@@ -267,7 +268,7 @@ def driver_version():
 
 
 def repeating_command(options):
-    """The command that measures this again; how it was printed says nothing about the figures."""
+    """Returns the command that measures this again, without its output format, which does not affect the figures."""
     command = ["python3", "tests/peers/pytorch_gate.py", "--dtype", options.dtype]
     for name in ("device", "num_tokens", "replays", "seconds"):
         value = getattr(options, name)
@@ -278,7 +279,7 @@ def repeating_command(options):
 
 
 def source_hash():
-    """Of the function that is measured, without the lines that mark a snippet."""
+    """Returns the hash of the function that is measured, without the lines that mark a snippet."""
     return hashlib.sha256(re.sub(rb"(?m)^# \[.*\n", b"", SOURCE.read_bytes())).hexdigest()
 
 

@@ -1,12 +1,11 @@
-"""What each operator of the PyTorch function takes, by number of tokens and of experts; and what masked_fill's kernel
-does.
+"""Measures the time of each operator of the PyTorch function, by number of tokens and of experts, and counts the work
+of masked_fill's kernel.
 
     python3 tests/peers/pytorch_launches.py | python3 docs/tools/record.py
 
 Prints JSON, as docs/results has it. A row has microseconds a call, the sum over an operator's launches, by PyTorch's
-profiler: the mean of 20 calls. "masked_fill" is what Nsight Compute counts of the kernel that fills, for 4,096 tokens
-and 256 experts; null, with the reason, where ncu is missing. --device cpu tries the script out: times are the CPU's
-then.
+profiler: the mean of 20 calls. "masked_fill" has Nsight Compute's counts of the kernel that fills, for 4,096 tokens and
+256 experts; it is null, with the reason, if ncu is missing. --device cpu tests the script, with times of the CPU.
 """
 import argparse
 import csv
@@ -38,7 +37,7 @@ def make_problem(num_tokens, num_experts, device):
 
 
 def operator_times(num_tokens, num_experts, device):
-    """Microseconds a call of each operator that the function calls, in the order of their first calls."""
+    """Returns the microseconds a call of each operator that the function calls, in the order of their first calls."""
     problem = make_problem(num_tokens, num_experts, device)
     for _ in range(3):
         pytorch_gate.gate(*problem)
@@ -61,7 +60,7 @@ def operator_times(num_tokens, num_experts, device):
 
 
 def fill_once(device):
-    """What Nsight Compute looks at."""
+    """Runs the fill that Nsight Compute profiles."""
     scores, _ = make_problem(4096, 256, device)
     group = torch.arange(256, device=device) // (256 // GROUPS)
     mask = (group + torch.arange(4096, device=device).unsqueeze(1)) % GROUPS < GROUPS // 2
@@ -70,7 +69,7 @@ def fill_once(device):
 
 
 def count_masked_fill():
-    """METRICS of the second fill, and the kernel's name."""
+    """Returns METRICS of the second fill, and the kernel's name."""
     command = ["ncu", "--clock-control", "none", "--kernel-name-base", "demangled", "--kernel-name",
                "regex:masked_fill",
                "--launch-skip", "1", "--launch-count", "1", "--metrics", ",".join(METRICS.values()), "--print-units",

@@ -1,5 +1,5 @@
 # needs: numpy, torch
-"""Tests of moe_peers.py on a CPU: the layers agree, wrong ones are refused, what is reported."""
+"""Tests of moe_peers.py on a CPU: the layers agree, wrong layers are rejected, and the report is complete."""
 import argparse
 import json
 import pathlib
@@ -30,7 +30,7 @@ def layer_of(num_tokens, dist="uniform"):
 
 
 def multiply_groups(rows, weights, offs):
-    """What grouped_mm does."""
+    """Multiplies groups of rows as grouped_mm does."""
     begins = [0, *offs.tolist()]
     return torch.cat([rows[begin:end] @ weight for begin, end, weight in zip(begins, begins[1:], weights)])
 

@@ -1,5 +1,6 @@
 # needs: numpy, torch
-"""Tests of pytorch_gate.py on a CPU: what it measures, reports and refuses, and what it does when a way fails. TAP."""
+"""Tests of pytorch_gate.py on a CPU: its measurements, its reports, the inputs that it rejects, and its rows when a way
+fails. TAP."""
 import argparse
 import io
 import json
@@ -22,7 +23,7 @@ def run(*arguments):
 
 
 def with_compile(function):
-    """What is measured when torch.compile is this function."""
+    """Returns the measured row when torch.compile is this function."""
     kept = {name: getattr(torch, name) for name in ("compile", "_dynamo") if hasattr(torch, name)}
     torch.compile, torch._dynamo = function, types.SimpleNamespace(reset=lambda: None)
     try:

@@ -31,7 +31,7 @@ def random_problem(rng, device):
     topk = rng.randint(1, min(16, topk_group * group_size))
     dtypes = ["f32", "bf16"] + (["f16"] if device == "cuda" else [])  # PyTorch 1.13 has no f16 sigmoid on the CPU
     score = rng.choice(["sigmoid", "softmax", "none"])
-    if rng.random() < 0.3:  # DeepSeek-V3's, which chapter 13 has a kernel for
+    if rng.random() < 0.3:  # DeepSeek-V3's shape, for which chapter 13 has a kernel
         group_size, groups, topk_group, topk, score, shared = 32, 8, 4, 8, "sigmoid", rng.randint(0, 2)
     return {"num_tokens": rng.randint(1, 60), "num_experts": group_size * groups, "num_expert_group": groups,
             "topk_group": topk_group, "topk": topk, "dtype": rng.choice(dtypes), "score": score,
@@ -55,7 +55,7 @@ def save(path, tensor):
 
 
 def with_shared_experts(problem, weights, ids):
-    """Puts shared experts behind what was chosen, its weights in the logits' type and neither divided nor scaled."""
+    """Appends shared experts to the chosen ones, with weights in the logits' type, neither divided nor scaled."""
     total = weights.sum(dim=-1, keepdim=True)
     numbers = torch.arange(problem["num_experts"], problem["num_experts"] + problem["shared"], dtype=ids.dtype)
     weights = torch.cat([weights, (total / problem["scale"]).expand(-1, problem["shared"])], dim=-1)
@@ -89,14 +89,14 @@ def ask_pytorch(problem, folder, seed, device):
 
 
 def exact_choices(problem, logits, bias):
-    """What experts are ranked by, in double precision."""
+    """Returns the values by which experts are ranked, in double precision."""
     choices = {"sigmoid": torch.sigmoid, "softmax": lambda row: torch.softmax(row, -1), "none": lambda row: row}[
         problem["score"]](logits.double())
     return (choices if bias is None else choices + bias.cpu().double()).numpy()
 
 
 def run(command, may_refuse=False):
-    """Why a command failed, in one line. Exit code 2: the program does not take the problem."""
+    """Returns the reason why a command failed, in one line. Exit code 2: the program does not support the problem."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 2 and may_refuse:
         return REFUSED
@@ -104,8 +104,9 @@ def run(command, may_refuse=False):
 
 
 def compare(problem, ids, weights, their_ids, their_weights, choices):
-    """Rows with the same ids must have the same weights; few rows may differ, and only in 16 bits may there be more.
-    Experts whose choices are next to equal may stand for each other."""
+    """Returns the difference of two answers as a message, "" if they agree. Rows with the same ids must have the same
+    weights. Few rows may have other ids, more of them only in 16 bits. Experts whose choices are nearly equal may
+    replace each other."""
     same = (ids == their_ids).all(axis=1)
     last_bits = 0 if problem["bias"] == "none" else 1e-7  # of the sum, which may be next to 0
     chosen = (numpy.take_along_axis(choices, row[:, :problem["topk"]], 1) for row in (ids, their_ids))

@@ -1,4 +1,4 @@
-/** @file bench_kernels.h  Three kernels that exercise the simulator's three costs. */
+/** @file bench_kernels.h  Kernels for bench_simt.c and print_counts.c, one for each of the simulator's main costs. */
 #ifndef BENCH_KERNELS_H
 #define BENCH_KERNELS_H
 
@@ -8,16 +8,16 @@
 extern "C" {
 #endif
 
-/** c = a b, all [size, size], through 16 x 16 tiles in shared memory. */
+/** Computes c = a b, all [size, size], with 16 x 16 tiles in shared memory. */
 cudaError_t bench_matmul(const float *a, const float *b, float *c, int size);
 
-/** Each thread adds up every stride-th element of x [count] and leaves the sum in y. */
+/** Adds up x [count]: each thread adds every stride-th element and stores its sum in y. */
 cudaError_t bench_stream(const float *x, float *y, int count, int blocks);
 
-/** y[i] = rounds butterflies over the warp of i. */
+/** Computes `rounds` butterfly sums over each warp into y. */
 cudaError_t bench_butterfly(int *y, int rounds, int blocks);
 
-/** rounds barriers, a shared word written and another read between them. */
+/** Runs `rounds` rounds of two barriers, with a store and a load of shared memory between them. */
 cudaError_t bench_barrier(int *y, int rounds, int blocks);
 
 #ifdef __cplusplus

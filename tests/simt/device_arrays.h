@@ -1,4 +1,4 @@
-/** @file device_arrays.h  Arrays of tests that a GPU runs as well as the simulator; whatever fails ends the program. */
+/** @file device_arrays.h  Device arrays for tests that run on the simulator and on a GPU; errors end the program. */
 #ifndef TESTS_DEVICE_ARRAYS_H
 #define TESTS_DEVICE_ARRAYS_H
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** What a call of CUDA's says; anything but success ends the program. */
+/** Ends the program if a CUDA call has failed. */
 static void check(cudaError_t error)
 {
     if (error == cudaSuccess)
@@ -15,7 +15,7 @@ static void check(cudaError_t error)
     exit(1);
 }
 
-/** The same elements on the device, to be given to from_device() or freed. */
+/** Copies elements to a new device array, which the caller passes to from_device() or frees. */
 template <class T>
 static T *to_device(const T *host, size_t count)
 {
@@ -26,7 +26,7 @@ static T *to_device(const T *host, size_t count)
     return device;
 }
 
-/** Fetches what kernels have left there, and frees it. */
+/** Copies a device array to the host after checking the last launch, and frees it. */
 template <class T>
 static void from_device(T *host, T *device, size_t count)
 {
@@ -35,7 +35,7 @@ static void from_device(T *host, T *device, size_t count)
     check(cudaFree(device));
 }
 
-/** What a kernel of this program was compiled for, 80 for sm_80: it may be less than the GPU's capability. */
+/** Returns the architecture that a kernel was compiled for, 80 for sm_80; it may be older than the GPU. */
 static int compiled_for(const void *kernel)
 {
 #ifdef __CUDACC__
@@ -44,7 +44,7 @@ static int compiled_for(const void *kernel)
     check(cudaFuncGetAttributes(&attributes, kernel));
     return attributes.ptxVersion;
 #else
-    return kernel ? 90 : 0; /* the simulator has what sm_90 has */
+    return kernel ? 90 : 0; /* the simulator supports what sm_90 has */
 #endif
 }
 

@@ -8,13 +8,13 @@
 extern "C" {
 #endif
 
-/** Fills `count` ints. */
+/** Sets `count` ints to `value`. */
 cudaError_t host_api_fill(int *memory, int count, int value);
 
-/** Launches a kernel that does nothing much in the given shape, and returns what the launch says. */
+/** Launches a kernel that stores one int, in the given shape, and returns the launch's error. */
 cudaError_t host_api_launch(int *memory, dim3 grid, dim3 block, size_t dynamic_shared);
 
-/** Lets that kernel have more dynamic shared memory. */
+/** Raises that kernel's limit of dynamic shared memory. */
 cudaError_t host_api_allow_shared(int bytes);
 
 #ifdef __cplusplus

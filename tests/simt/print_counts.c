@@ -1,6 +1,7 @@
 /**
  * @file print_counts.c
- * @brief Prints every counter of four kernels, one a line: the same in every run, whatever the addresses.
+ * @brief Prints every counter of four kernels, one per line, for test_same_counts.sh: the counters must not depend on
+ * addresses.
  */
 #include "bench_kernels.h"
 #include "simt.h"

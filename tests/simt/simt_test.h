@@ -1,8 +1,8 @@
 /**
  * @file simt_test.h
- * @brief What the simulator's tests share: device buffers that check themselves, faults found by a mark in the source.
+ * @brief Helpers for the simulator's tests: device buffers, counters, and faults found by a mark in the source.
  *
- * A test file holds kernels and their tests together, is C++ to the compiler, and reads as C.
+ * A test file holds kernels and their tests together. It is compiled as C++ and written like C.
  */
 #ifndef SIMT_TEST_H
 #define SIMT_TEST_H
@@ -27,7 +27,7 @@ enum { FULL = -1 };
 
 #define WORDS 4096
 
-/** A device buffer of WORDS ints, all `value`. */
+/** Allocates a device buffer of WORDS ints, all equal to `value`. */
 static inline int *device_words(int value)
 {
     static int host[WORDS];
@@ -40,7 +40,7 @@ static inline int *device_words(int value)
     return words;
 }
 
-/** A device buffer of WORDS ints that count from 0. */
+/** Allocates a device buffer of WORDS ints that count from 0. */
 static inline int *device_iota(void)
 {
     static int host[WORDS];
@@ -52,7 +52,7 @@ static inline int *device_iota(void)
     return words;
 }
 
-/** Copies the words back and frees them. The host's copy stays until the next call. */
+/** Copies the words to the host and frees them. The host's copy is valid until the next call. */
 static inline const int *take_words(int *words)
 {
     static int host[WORDS];
@@ -62,7 +62,7 @@ static inline const int *take_words(int *words)
     return host;
 }
 
-/** The line of `file` that holds [mark]; 0 if none does. */
+/** Returns the number of the line of `file` that has [mark] in a comment; 0 if no line has. */
 static inline int line_of(const char *file, const char *mark)
 {
     char bracketed[80];
@@ -84,7 +84,7 @@ static inline int line_of(const char *file, const char *mark)
     return 0;
 }
 
-/** The launch went well. */
+/** Checks that the last launch succeeded. */
 static inline void expect_good(void)
 {
     const cudaError_t error = cudaGetLastError();
@@ -94,13 +94,13 @@ static inline void expect_good(void)
     assert_null(simt_fault());
 }
 
-/** Whether this machine can look up lines: the tool that does may be missing where there is no compiler. */
+/** Checks whether the fault has its source line; without a compiler the tool that finds lines may be missing. */
 static inline bool lines_known(const char *fault, const char *file)
 {
     return strncmp(fault, file, strlen(file)) == 0;
 }
 
-/** The launch was refused with `error`, at the line of `file` marked `mark`, and says `text`. */
+/** Checks that the launch failed with `error`, at the line of `file` marked `mark`, and that its fault has `text`. */
 static inline void expect_fault(cudaError_t error, const char *file, const char *mark, const char *text)
 {
     char place[512];
@@ -122,7 +122,7 @@ static inline void expect_fault(cudaError_t error, const char *file, const char 
         print_message("# no file and line in \"%s\"\n", fault);
 }
 
-/** What the launches since the last call counted. */
+/** Returns the counters of the launches since the last call. */
 static inline struct simt_counters take_counters(void)
 {
     struct simt_counters counters;

@@ -1,4 +1,5 @@
-// What CUDA's 16-bit types do, as one line of digests per function: the same for CUDA's own headers and for the simulator's.
+// Prints digests of the results of CUDA's 16-bit types, one line per group of functions. The simulator's headers must
+// give the same lines as CUDA's.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <initializer_list>
@@ -16,7 +17,7 @@ struct digest {
     }
     void add_number(uint16_t bits, uint16_t infinity)
     {
-        add((bits & 0x7fff) > infinity ? 0x7fff : bits); // which NaN is not compared
+        add((bits & 0x7fff) > infinity ? 0x7fff : bits); // all NaNs are equal here
     }
 };
 
@@ -33,7 +34,7 @@ static double double_from_bits(uint64_t bits)
     return value;
 }
 
-/** Numbers on, just below and just above every value and every midpoint of the type. */
+/** Converts numbers at, just below and just above every value and every midpoint of the type. */
 template <class number, class as_bits, class widen>
 static void narrow(const char *name, uint16_t infinity, as_bits bits_of, widen float_of)
 {
@@ -85,7 +86,7 @@ static void arithmetic(const char *name, uint16_t infinity, as_bits bits_of, fro
            (unsigned long)products.value, (unsigned long)order.value, (unsigned long)extremes.value);
 }
 
-/** The other modes, where CUDA's headers have them for the host. */
+/** Converts with the other rounding modes, where CUDA's headers have them for the host. */
 template <class number, class as_bits, class from_bits, class all_from_float, class all_from_int, class all_to_int>
 static void modes(const char *name, uint16_t infinity, as_bits bits_of, from_bits number_of, all_from_float from_float,
                   all_from_int from_int, all_to_int to_int)
@@ -155,7 +156,7 @@ static void both(const char *name, uint16_t infinity, from_bits number_of, pair_
 
 #ifdef SIMT_SMALL_FLOAT_TYPE_H
 
-/** Whether no other number of the type is nearer to a x b + c, which 113 bits hold, and an even one as near. */
+/** Checks whether `got` is a x b + c rounded to nearest even; 113 bits hold the exact value. */
 template <class number>
 static bool is_nearest(number got, number a, number b, number c, uint16_t infinity)
 {
@@ -185,7 +186,7 @@ static void fused(const char *name, uint16_t infinity, int exponent_at)
     for (int i = 0; i < 2000000; i++) {
         number of[3];
 
-        /* Exponents from -6 to 6; the last term is often a tie's neighbour. */
+        /* Exponents from -6 to 6, so that the last term often decides a near tie. */
         for (number &term : of) {
             const unsigned bits = (unsigned)next_random(&state);
 

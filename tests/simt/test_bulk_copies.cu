@@ -1,7 +1,7 @@
 /**
  * @file test_bulk_copies.cu
- * @brief Misuse of barriers in shared memory, of bulk copies and of a warpgroup's products: each is refused, at the
- *        line marked with its name, and says what it should; and the idioms beside it are not.
+ * @brief Tests misuse of mbarriers, bulk copies and a warpgroup's products: each fault is reported with its message at
+ *        the line marked with its name. Correct uses next to them run without a fault.
  */
 #include "simt_test.h"
 
@@ -13,7 +13,7 @@
 
 struct bad_kernel {
     const char *name;
-    const char *text; /* NULL: nothing is wrong with it */
+    const char *text; /* text of the fault; NULL: the kernel is correct */
     unsigned threads;
     void (*kernel)(const int *x, int *y);
 };
@@ -36,7 +36,7 @@ static int add_kernel(const char *name, const char *text, unsigned threads, void
 #define REFUSED(name, threads, text) KERNEL(name, threads, text)
 #define GOOD(name, threads)          KERNEL(name, threads, NULL)
 
-/** Thread 0 makes a barrier, for all. */
+/** Initialises a barrier for all threads of the block; thread 0 does it. */
 static __device__ __forceinline__ void make(mbarrier *barrier, uint32_t arrivals)
 {
     if (threadIdx.x == 0) {
@@ -46,13 +46,13 @@ static __device__ __forceinline__ void make(mbarrier *barrier, uint32_t arrivals
     __syncthreads();
 }
 
-/* What most copies need: where 64 words come to, and a barrier for so many arrivals. */
+/* Declares a destination of 64 words, and a barrier for `arrivals` arrivals. */
 #define WORDS_AND_BARRIER(arrivals)         \
     __shared__ __align__(16) int words[64]; \
     __shared__ mbarrier full;               \
     make(&full, (arrivals))
 
-/** Thread 0 announces and copies 64 words. */
+/** Announces and copies 64 words, in thread 0. */
 #define COPY_64(to, from, barrier)               \
     if (threadIdx.x == 0) {                      \
         mbarrier_arrive_expect((barrier), 256);  \
@@ -154,7 +154,7 @@ REFUSED(bytes_that_never_come, 32, "which lacks 0 of 1 arrivals and 16 bytes tha
     mbarrier_wait(&full, 0); // [bytes_that_never_come]
 }
 
-REFUSED(bytes_that_nobody_announced, 32, "256 bytes have come that nobody announced")
+REFUSED(bytes_that_nobody_announced, 32, "256 bytes have come unannounced")
 {
     WORDS_AND_BARRIER(1);
     if (threadIdx.x == 0) {
@@ -314,7 +314,7 @@ REFUSED(copy_beyond_allocation, 32, "out-of-bounds global access")
     COPY_64(words, x + WORDS - 32, &full) // [copy_beyond_allocation]
 }
 
-REFUSED(copy_that_nobody_waits_for, 32, "for which nobody waits before the block ends")
+REFUSED(copy_that_nobody_waits_for, 32, "for which no thread waits before the block ends")
 {
     WORDS_AND_BARRIER(1);
     COPY_64(words, x, &full) // [copy_that_nobody_waits_for]
@@ -476,10 +476,10 @@ REFUSED(tile_at_odd_column, 32, "from column 12, which is not a multiple of 8")
 
 /* --- products ----------------------------------------------------------------------------------------------------- */
 
-/* a at 0, 64 rows; b at 8192, 8 rows. */
+/* Byte offsets of the operands: a, 64 rows, at 0; b, 8 rows, at B. */
 enum { B = 64 * 128, END = B + 8 * 128 };
 
-/** Rows that threads write, as they lie; for products a fence is to follow. */
+/** Fills both operands with ones, by ordinary stores; products need a proxy fence after it. */
 static __device__ __forceinline__ void write_operands(unsigned char *operands)
 {
     for (unsigned i = threadIdx.x; i < END / 4; i += blockDim.x)
@@ -488,7 +488,7 @@ static __device__ __forceinline__ void write_operands(unsigned char *operands)
 
 #define PRODUCT(sums) wgmma_m64k16_bf16(sums, wgmma_operand(operands), wgmma_operand(operands + B))
 
-/** Rows that products may read. */
+/** Fills both operands with ones and makes them visible to products. */
 static __device__ __forceinline__ void make_ready(unsigned char *operands)
 {
     write_operands(operands);
@@ -497,14 +497,14 @@ static __device__ __forceinline__ void make_ready(unsigned char *operands)
     wgmma_fence();
 }
 
-/** Ends a group of products, and waits for it. */
+/** Commits a group of products and waits for it. */
 static __device__ __forceinline__ void end_products(void)
 {
     wgmma_commit_group();
     wgmma_wait_group<0>();
 }
 
-/* What a product needs. */
+/* Declares the operands in shared memory and a thread's sums. */
 #define OPERANDS_AND_SUMS                                       \
     extern __shared__ __align__(1024) unsigned char operands[]; \
     float sums[4] = {0, 0, 0, 0}
@@ -639,7 +639,7 @@ REFUSED(released_before_the_wait, 160, "shared memory race")
     }
 }
 
-#ifndef __clang__ /* it hooks no access to such sums */
+#ifndef __clang__ /* clang instruments no access to such sums */
 REFUSED(sums_read_before_the_wait, 128, "reads 4 bytes of the sums of a product")
 {
     OPERANDS_AND_SUMS;
@@ -745,7 +745,7 @@ static void run(void **state)
 
     assert_int_equal(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES),
                      cudaSuccess);
-    /* The second launch is as if the first had not been. */
+    /* The second launch must end like the first. */
     for (int launch = 0; launch < 2; launch++) {
         kernel<<<1, bad->threads, SHARED_BYTES>>>(x, y);
         const cudaError_t error = cudaPeekAtLastError();

@@ -1,4 +1,4 @@
-/** @file test_collectives.cu  Shuffles, votes, matches, reductions and barriers give what CUDA says they give. */
+/** @file test_collectives.cu  Tests the results of shuffles, votes, matches, reductions and barriers. */
 #include "kernels/reductions.cuh"
 #include "simt_test.h"
 
@@ -65,7 +65,7 @@ static __global__ void halves_kernel(int *out)
 {
     const int lane = threadIdx.x;
 
-    /* Two groups at different shuffles with disjoint masks do not wait for each other. */
+    /* Two groups of lanes at different shuffles with disjoint masks do not wait for each other. */
     if (lane < 16)
         out[lane] = __shfl_down_sync(0x0000ffffu, lane, 1, 16);
     else
@@ -90,7 +90,7 @@ static __global__ void early_kernel(int *out, int stay)
 {
     if ((int)threadIdx.x >= stay)
         return;
-    /* Lanes that have returned are let through in the mask, as on a GPU, as long as nobody reads them. */
+    /* The mask may name lanes that have returned, as on a GPU, as long as no lane reads from them. */
     out[threadIdx.x] = __shfl_sync(FULL, (int)threadIdx.x + 7, 2) + __popc(__ballot_sync(FULL, 1));
 }
 
@@ -221,7 +221,7 @@ static void votes_of_part_of_a_warp(void **)
     }
 }
 
-/** The lanes in `mask` reduce values by shuffles, as GPUs without the instruction do, and by the instruction. */
+/** Compares reductions by shuffles, as on GPUs without the instruction, with the instruction, for lanes in `mask`. */
 static __global__ void reductions_kernel(unsigned mask, int *out)
 {
     const int lane = threadIdx.x;
@@ -334,7 +334,7 @@ static void a_block_in_three_dimensions(void **)
 
 extern __shared__ int outside[];
 
-/** Every declaration, whatever its type and place, is of the same memory. */
+/** Uses several declarations of dynamic shared memory, of any type and scope, which all name the same memory. */
 template <typename T>
 static __global__ void dynamic_arrays_kernel(int *out)
 {
@@ -442,7 +442,7 @@ static void atomics_constants_and_device_variables(void **)
 
 static __global__ void arithmetic_kernel(int *out)
 {
-    volatile float infinite = INFINITY; /* the difference is computed when this runs */
+    volatile float infinite = INFINITY; /* volatile, so that the difference is computed at run time */
     int i = 0;
 
     out[i++] = __popc(0xf0f0u) == 8 && __popcll(~0ull) == 64;
@@ -482,7 +482,7 @@ static void bits_and_arithmetic(void **)
 
     while (got[checks] == 1)
         checks++;
-    if (got[checks] != -1) /* as it was before the kernel: there is no such check */
+    if (got[checks] != -1) /* -1 is the initial value, after the last check */
         fail_msg("check %d", checks);
     assert_int_equal(checks, 17);
 }

@@ -1,20 +1,20 @@
 /**
  * @file test_copies.cu
- * @brief Random programs with asynchronous copies: one is refused where, and only where, a list of its events has a
+ * @brief Tests asynchronous copies in random programs: the simulator reports a fault if and only if an oracle finds a
  * conflict.
  *
  *     test_copies [PROGRAMS [FIRST_SEED]]
  *
- * A program is for each thread a few loads and stores of words, copies, commits, waits and barriers. The kernel notes
- * each event before it happens. From that list alone the oracle works out what is ordered: by each thread's order and
- * by barriers. A copy goes on from its issue to its wait. It conflicts with whoever touches what it writes, or writes
- * what it reads, unless that is ordered before the issue or after the wait.
+ * A program gives each thread a few loads and stores of words, copies, commits, waits and barriers. The kernel records
+ * each event before it happens. From that list alone the oracle computes which events are ordered, by each thread's
+ * order and by barriers. A copy lasts from its issue to its wait. It conflicts with an access to the words that it
+ * writes, or a store to the words that it reads, unless that access is ordered before the issue or after the wait.
  */
 #include "simt_test.h"
 
 #include <cuda_pipeline.h>
 
-/* The oracle and the notes are no part of the kernel. */
+/* The oracle and the recording of events are not part of the kernel. */
 #define HOST_ONLY SIMT_UNTRACED __attribute__((noinline))
 
 enum { BLOCKS = 2, THREADS = 34, ALL = BLOCKS * THREADS, MAX_OPS = 24, MAX_EVENTS = 1024, PLACES = 8 };
@@ -23,11 +23,11 @@ enum kind { SHARED_LOAD, SHARED_STORE, GLOBAL_LOAD, GLOBAL_STORE, COPY, COMMIT, 
 
 struct op {
     uint8_t kind;
-    uint8_t to, from;   /* words */
-    uint8_t words;      /* of a copy */
-    uint8_t zeros;      /* words, too */
-    uint8_t prior;      /* of a wait */
-    uint8_t collective; /* a barrier's number */
+    uint8_t to, from;   /* word indices */
+    uint8_t words;      /* number of words of a copy */
+    uint8_t zeros;      /* number of words that a copy fills with zeros */
+    uint8_t prior;      /* groups that a wait leaves pending */
+    uint8_t collective; /* number of the barrier */
 };
 
 struct program {
@@ -38,7 +38,7 @@ struct program {
 struct event {
     struct op op;
     uint8_t thread, block;
-    int wait;                         /* of a copy: the number of the event that waits for it, or -1 */
+    int wait;                         /* for a copy: the number of the event that waits for it, or -1 */
     uint64_t before[MAX_EVENTS / 64]; /* events that are ordered before it */
 };
 
@@ -83,7 +83,7 @@ static __global__ void run_kernel(int *global, int *out)
         else if (op->kind == GLOBAL_LOAD)
             sum += global[op->from];
         else if (op->kind == GLOBAL_STORE)
-            global[op->from] = 0; /* what was there: that it is written must be seen all the same */
+            global[op->from] = 0; /* the value that is there: the store must be seen all the same */
         else if (op->kind == COPY)
             __pipeline_memcpy_async(&shared[op->to], &global[op->from], 4 * op->words, 4 * op->zeros);
         else if (op->kind == COMMIT)
@@ -107,7 +107,7 @@ static HOST_ONLY bool is_before(int first, int second)
     return events[second].before[first / 64] >> first % 64 & 1;
 }
 
-/** By its own thread's last event, and by the barrier that it leaves. */
+/** Orders event number `i` after its thread's last event and after the barrier that it leaves. */
 static HOST_ONLY void order(int i)
 {
     struct event *event = &events[i];
@@ -127,7 +127,7 @@ static HOST_ONLY void order(int i)
     }
 }
 
-/** Finds the copies that a wait is for: those of its thread that were committed before, but for the last groups. */
+/** Marks the copies that the wait number `i` waits for: its thread's committed copies, except the last groups. */
 static HOST_ONLY void wait_for_copies(int i)
 {
     int commits = 0;
@@ -148,7 +148,7 @@ static HOST_ONLY bool overlap(unsigned a, unsigned words_of_a, unsigned b, unsig
     return a < b + words_of_b && b < a + words_of_a;
 }
 
-/** Whether two events are at one word of a memory, and one of them writes there. */
+/** Checks whether two operations access the same word of a memory, and at least one of them writes it. */
 static HOST_ONLY bool collide(const struct op *a, const struct op *b, bool shared)
 {
     const uint8_t load = shared ? SHARED_LOAD : GLOBAL_LOAD, store = shared ? SHARED_STORE : GLOBAL_STORE;
@@ -164,7 +164,7 @@ static HOST_ONLY bool collide(const struct op *a, const struct op *b, bool share
                    b->kind == COPY ? b->words - b->zeros : 1);
 }
 
-/** Whether all of event number `first`, a copy's wait included, is ordered before event number `second`. */
+/** Checks whether event number `first`, including a copy's wait, is ordered before event number `second`. */
 static HOST_ONLY bool is_over(int first, int second)
 {
     if (events[first].op.kind != COPY)
@@ -172,7 +172,7 @@ static HOST_ONLY bool is_over(int first, int second)
     return events[first].wait >= 0 && events[first].wait < second && is_before(events[first].wait, second);
 }
 
-/** Whether two events, the first of which happened earlier, conflict. */
+/** Checks whether two events conflict; `first` happened earlier. */
 static HOST_ONLY bool conflict(int first, int second)
 {
     const struct event *a = &events[first], *b = &events[second];
@@ -181,7 +181,7 @@ static HOST_ONLY bool conflict(int first, int second)
         return !is_over(first, second) && (a->op.kind == COPY || a->thread != b->thread);
     if (!collide(&a->op, &b->op, false))
         return false;
-    /* A source matters as long as somebody waits for what is copied. */
+    /* The source is read until the wait for the copy; a copy without a wait counts as reading it at its issue only. */
     if (a->op.kind == COPY && (a->wait < 0 || a->thread == b->thread))
         return a->wait < 0 ? !is_before(first, second) : a->wait > second;
     return !is_over(first, second) && a->thread != b->thread;
@@ -247,7 +247,7 @@ static HOST_ONLY void make_program(uint64_t seed)
 
     for (unsigned steps = 4 + below(24); steps > 0; steps--) {
         const unsigned first = below(blocks) * THREADS;
-        /* A few of the threads, of both warps. */
+        /* A few of the threads, from both warps. */
         const unsigned thread = below(2) ? below(active) : THREADS - 1 - below(active);
         struct op op = {};
 
@@ -284,7 +284,7 @@ static unsigned programs = 10000;
 static uint64_t first_seed = 1;
 static int *device_words_of_global, *device_out;
 
-/** Whether the simulator says of the program of a seed what the oracle does; *conflicts counts those with one. */
+/** Checks whether the simulator agrees with the oracle on a seed's program; *conflicts counts those that have one. */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *conflicts)
 {
     make_program(seed);

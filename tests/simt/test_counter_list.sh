@@ -1,4 +1,4 @@
-# The simulator's page has every counter, in the words of the list of counters.
+# Checks that the simulator's page has every counter, with the description from the list of counters.
 
 . tests/tap.sh
 

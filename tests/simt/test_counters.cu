@@ -1,4 +1,4 @@
-/** @file test_counters.cu  Every counter against a calculation by hand. */
+/** @file test_counters.cu  Tests every counter against a value calculated by hand. */
 #include "simt_test.h"
 
 #include <cuda_fp16.h>
@@ -184,12 +184,12 @@ static __global__ void shared_patterns_kernel(int *y)
     pairs[lane] = make_int2(lane, 1);
     pairs[32 + lane] = make_int2(lane, 2);
     __syncwarp();
-    y[lane] = words[7] +                   /* one word for all: 1 wavefront */
+    y[lane] = words[7] +                   /* one word for all lanes: 1 wavefront */
               words[lane * 2] +            /* stride two: 2 */
               words[lane % 2 * 32] +       /* two words of a bank: 2 */
               words[lane / 2];             /* neighbours share a word: 1 */
-    const float4 quad = quads[lane];       /* 16 bytes a lane: 4, which is the least */
-    const int2 pair = pairs[lane];         /* 8 bytes a lane: 2, which is the least */
+    const float4 quad = quads[lane];       /* 16 bytes per lane: 4, the minimum */
+    const int2 pair = pairs[lane];         /* 8 bytes per lane: 2, the minimum */
     const int2 far = pairs[lane * 2 % 64]; /* 8 bytes, stride two: 4 */
 
     y[32 + lane] = (int)quad.x + pair.x + far.y;
@@ -238,7 +238,7 @@ static void atomics_and_their_conflicts(void **)
     const struct simt_counters counters = take_counters();
     const int *got = take_words(bins);
 
-    /* Per block: 2 warps onto 4 bins, 28 of 32 lanes find theirs taken; then 4 lanes onto 4 words. */
+    /* Per block: 2 warps update 4 bins, so that 28 of 32 lanes conflict; then 4 lanes update 4 words. */
     assert_int_equal(counters.atomic_requests, 2 * (2 + 1));
     assert_int_equal(counters.atomic_conflicts, 2 * 2 * 28);
     for (int i = 0; i < 4; i++)
@@ -291,7 +291,7 @@ static __global__ void nested_kernel(volatile int *y)
 {
     const int lane = threadIdx.x;
 
-    /* One branch that diverges, and inside each arm one more. */
+    /* A divergent branch with another one in each arm. */
     if (lane < 16) {
         if (lane < 8)
             y[lane] = 1;
@@ -342,7 +342,7 @@ static void a_loop_left_by_one_lane_after_another(void **)
     expect_good();
     const struct simt_counters counters = take_counters();
 
-    /* Of 32 tests of the condition all but the last part the lanes: one leaves each time. */
+    /* At each of the 32 tests of the condition a lane leaves the loop; all but the last test diverge. */
     assert_int_equal(counters.divergent_branches, 31);
     assert_int_equal(counters.global_load_requests, 32);
     assert_int_equal(counters.global_store_requests, 1);
@@ -360,7 +360,7 @@ static __global__ void calls_kernel(const int *x, volatile int *y)
     const int lane = threadIdx.x;
     int sum = 0;
 
-    /* Both arms call one function; its lanes run together neither while nor because the call is the same. */
+    /* Both arms call the same function, but their lanes do not converge in it. */
     if (x[lane] < 10)
         sum = called(x[lane]);
     else
@@ -410,7 +410,7 @@ static void leaving_early_is_a_way_to_go(void **)
     cudaFree(y);
 }
 
-/* Longer than any trace, with lanes far apart: what is counted does not depend on how the lanes were interleaved. */
+/* Longer than any trace, with lanes far apart: the counters must not depend on the interleaving of the lanes. */
 static __global__ void long_kernel(const int *x, int *y, int rounds)
 {
     int sum = 0;
@@ -434,7 +434,7 @@ static void a_trace_longer_than_its_buffer(void **)
     expect_good();
     const struct simt_counters one = take_counters();
 
-    /* Several warps take turns. */
+    /* Several warps, which alternate. */
     long_kernel<<<1, 128>>>(x, y, ROUNDS);
     expect_good();
     const struct simt_counters four = take_counters();
@@ -543,7 +543,7 @@ static __global__ void shuffle_kernel(Word *y)
 }
 } // namespace far
 
-/** The counters of the kernel at `index`, which is `name`. */
+/** Returns the counters of the kernel at `index`, whose name must be `name`. */
 static struct simt_counters kernel_counters(int index, const char *name)
 {
     struct simt_counters counters = {};
@@ -554,7 +554,7 @@ static struct simt_counters kernel_counters(int index, const char *name)
     return counters;
 }
 
-/** Over all kernels every counter adds up to the total. */
+/** Checks that the sum of every counter over all kernels equals its total. */
 static void expect_sums(void)
 {
     enum { COUNTERS = sizeof(struct simt_counters) / sizeof(uint64_t) };
@@ -665,7 +665,7 @@ static __global__ void bad_kernel(int *y)
     y[1 << 28] = 1;
 }
 
-/** A launch that is refused has not been; one that goes wrong has done what it did. */
+/** Tests failed launches: a rejected launch counts nothing, and a faulty kernel counts its work up to the fault. */
 static void launches_that_fail(void **)
 {
     int *y = device_words(0);
@@ -688,7 +688,7 @@ static void launches_that_fail(void **)
 
 /* --- asynchronous copies and tensor cores ------------------------------------------------------------------------- */
 
-/** 8 bytes a lane, to places so many words apart; some lanes take less, or nothing, from global memory. */
+/** Copies 8 bytes per lane, to addresses `stride` words apart; some lanes read fewer bytes, or none. */
 static __global__ void copies_kernel(const int *x, int stride)
 {
     __shared__ __align__(16) int words[2048];
@@ -734,7 +734,7 @@ static void asynchronous_copies(void **)
     expect_copies(32, 32);
 }
 
-/** Rows of 16 bytes, so far apart. */
+/** Loads matrices whose rows of 16 bytes are `row_words` words apart. */
 template <int count>
 static __global__ void rows_kernel(int *y, int row_words)
 {

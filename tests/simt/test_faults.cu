@@ -1,10 +1,10 @@
 /**
  * @file test_faults.cu
- * @brief Faulty kernels, some for each class of fault: each is refused, says what it should at its line, and harms
- * nothing.
+ * @brief Tests faulty kernels of each class of fault: each fault is reported with its message at its line, and later
+ * launches still work.
  *
- * FAULT(class, name, what the refusal says) and the kernel; the line that is at fault has the mark [name]. Those that
- * need a launch of their own have it in a function. Each ends with a launch of a good kernel, which must still run.
+ * FAULT(class, name, text of the message) is followed by the kernel; the faulty line has the mark [name]. FAULT_LAUNCH
+ * is followed by a function with its own launch. Each test ends with a launch of a good kernel, which must still run.
  */
 #include "simt_test.h"
 
@@ -542,7 +542,7 @@ FAULT("heap", heap_past_end, 1, 32, "right behind the end of an allocation of 12
     y[threadIdx.x] = words[x[1]];
 }
 
-FAULT("heap", heap_before_it_is_written, 1, 32, "that nobody has written, 4 bytes into an allocation of 8 bytes")
+FAULT("heap", heap_before_it_is_written, 1, 32, "unwritten bytes, 4 bytes into an allocation of 8 bytes")
 {
     int *const words = (int *)malloc(2 * sizeof(int));
 
@@ -596,7 +596,7 @@ struct top4 {
     int id[4];
 };
 
-/* The rewriter knows a kernel by its qualifier. */
+/* The rewriter recognises a kernel by its qualifier, so that these kernels are written without a macro. */
 #define INDEX_FAULT(name, text)              \
     static void name##_run(void)             \
     {                                        \
@@ -786,14 +786,13 @@ FAULT("memory", memcpy_race, 2, 1, "wrote")
 }
 
 /*
- * --- memory that nobody wrote ---------------------------------------------------------------------------------------
+ * --- memory that no thread wrote ------------------------------------------------------------------------------------
  */
 
-static const char first_word[] = "reads 4 bytes that nobody has written, 0 bytes into an allocation of 256 bytes";
-static const char second_half[] =
-    "thread (16,0,0) of block (0,0,0) reads 4 bytes that nobody has written, 64 bytes into";
+static const char first_word[] = "reads 4 unwritten bytes, 0 bytes into an allocation of 256 bytes";
+static const char second_half[] = "thread (16,0,0) of block (0,0,0) reads 4 unwritten bytes, 64 bytes into";
 
-/** Device memory that holds nothing; the tests free it together. */
+/** Allocates uninitialised device memory, which `refused` frees at the end of each test. */
 static void *fresh(size_t bytes)
 {
     void *memory = NULL;
@@ -809,7 +808,7 @@ static __global__ void half_kernel(int *to)
         to[threadIdx.x] = 1;
 }
 
-/* Each has a kernel of its own: the line is the kernel's. */
+/* Each test has its own kernel, because the fault is at the kernel's line. */
 #define READS(name) static __global__ void name##_reads(const int *from, int *to)
 
 READS(nothing)
@@ -856,7 +855,7 @@ READS(last_byte)
     to[threadIdx.x] = ((const unsigned char *)from)[threadIdx.x]; // [last_byte]
 }
 
-FAULT_LAUNCH("unwritten", last_byte, "thread (31,0,0) of block (0,0,0) reads 1 byte that nobody has written")
+FAULT_LAUNCH("unwritten", last_byte, "thread (31,0,0) of block (0,0,0) reads 1 unwritten byte")
 {
     int *words = (int *)fresh(256);
 
@@ -872,7 +871,7 @@ READS(every_other_half)
     to[threadIdx.x + 32] = from[0] + to[threadIdx.x]; // [every_other_half]
 }
 
-FAULT_LAUNCH("unwritten", every_other_half, "reads 2 bytes that nobody has written, 2 bytes into")
+FAULT_LAUNCH("unwritten", every_other_half, "reads 2 unwritten bytes, 2 bytes into")
 {
     (void)every_other_half_added;
     every_other_half_reads<<<1, 32>>>(device_x, (int *)fresh(256));
@@ -894,7 +893,7 @@ READS(handed_out_again)
     to[threadIdx.x] = from[threadIdx.x]; // [handed_out_again]
 }
 
-FAULT_LAUNCH("unwritten", handed_out_again, "reads 4 bytes that nobody has written")
+FAULT_LAUNCH("unwritten", handed_out_again, "reads 4 unwritten bytes")
 {
     (void)handed_out_again_added;
     for (int i = 0; i < 100; i++)
@@ -923,7 +922,7 @@ READS(poisoned)
     to[threadIdx.x] = from[threadIdx.x]; // [poisoned]
 }
 
-FAULT_LAUNCH("unwritten", poisoned, "reads 4 bytes that nobody has written, 128 bytes into")
+FAULT_LAUNCH("unwritten", poisoned, "reads 4 unwritten bytes, 128 bytes into")
 {
     int *words = (int *)fresh(256);
 
@@ -934,14 +933,13 @@ FAULT_LAUNCH("unwritten", poisoned, "reads 4 bytes that nobody has written, 128 
     poisoned_reads<<<1, 64>>>(words, device_y);
 }
 
-FAULT_LAUNCH("unwritten", copied_to_host, "copies 256 bytes to the host that nobody has written, from 0 bytes into")
+FAULT_LAUNCH("unwritten", copied_to_host, "copies 256 unwritten bytes to the host, from 0 bytes into")
 {
     (void)copied_to_host_added;
     cudaMemcpy(host_words, fresh(256), 256, cudaMemcpyDeviceToHost); // [copied_to_host]
 }
 
-FAULT_LAUNCH("unwritten", half_copied_to_host,
-             "copies 64 bytes to the host that nobody has written, from 64 bytes into")
+FAULT_LAUNCH("unwritten", half_copied_to_host, "copies 64 unwritten bytes to the host, from 64 bytes into")
 {
     int *words = (int *)fresh(256);
 
@@ -1377,7 +1375,7 @@ FAULT("copies", place_used_twice, 1, 32, "writes 4 bytes that it copies asynchro
     y[threadIdx.x] = words[threadIdx.x];
 }
 
-/* A ring of two stages, each read by other threads than those that fill it. */
+/* A ring of two stages; each stage is read by other threads than those that fill it. */
 FAULT("copies", ring_without_second_barrier, 1, 64, "that thread (31,0,0) copies asynchronously")
 {
     __shared__ __align__(16) int ring[2][64];
@@ -1479,7 +1477,7 @@ static __global__ void copy_of_words(const int *words, int *y)
     y[threadIdx.x] = mine[threadIdx.x];
 }
 
-FAULT_LAUNCH("copies", source_nobody_wrote, "that nobody has written")
+FAULT_LAUNCH("copies", source_nobody_wrote, "unwritten bytes")
 {
     copy_of_words<<<1, 32>>>((const int *)fresh(128), device_y);
 }
@@ -1952,7 +1950,7 @@ static __global__ void total_kernel(int value)
     device_total[threadIdx.x] = value; // [device_variable]
 }
 
-/** Streams, the second one of which the default stream does not wait for; and an event. */
+/** Streams, of which the default stream does not wait for the second; and two events. */
 static cudaStream_t streams[3];
 static cudaEvent_t events[2];
 
@@ -2002,7 +2000,7 @@ STREAM_FAULT(default_and_non_blocking, "race of two streams")
 
 STREAM_FAULT(memset_not_waited_for, "race of two streams")
 {
-    cudaMemset(device_y, 0, 64); /* the host goes on before it is done */
+    cudaMemset(device_y, 0, 64); /* the host continues before it is done */
     fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 2);
 }
 
@@ -2285,7 +2283,7 @@ STREAM_FAULT(event_for_a_stream, "the stream was destroyed, or never made")
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-/** What a process of its own says where it dies of what the test does. */
+/** Runs a test in a child process, which must die of SIGSEGV; stores what it wrote to standard error in `text`. */
 static void last_words(const struct fault *fault, char *text, size_t size)
 {
     int ends[2];
@@ -2299,7 +2297,7 @@ static void last_words(const struct fault *fault, char *text, size_t size)
     assert_true(child >= 0);
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
-        signal(SIGSEGV, SIG_DFL); /* cmocka has a handler of its own, and puts it there anew for each test */
+        signal(SIGSEGV, SIG_DFL); /* cmocka installs its own handler for each test */
         device_x = device_iota();
         fault->run();
         _exit(0);
@@ -2314,7 +2312,7 @@ static void last_words(const struct fault *fault, char *text, size_t size)
     assert_int_equal(WTERMSIG(status), SIGSEGV);
 }
 
-/** The line that the fault is in: "// [its name]", or, where another is clang's, "// [its name by clang]". */
+/** Returns the line that has the mark of the fault; with clang, a mark "NAME by clang" comes first. */
 static int line_of_fault(const struct fault *fault)
 {
     int line = 0;

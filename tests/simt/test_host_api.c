@@ -1,4 +1,4 @@
-/** @file test_host_api.c  The host functions from C: memory, copies, errors, the device, streams, events. */
+/** @file test_host_api.c  Tests the simulator's host API from C: memory, copies, errors, device, streams, events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void allocations_are_aligned_and_apart(void **state)
         assert_int_equal((uintptr_t)memory[i] % 256, 0);
         for (int j = 0; j < i; j++)
             assert_true(memory[i] >= memory[j] + j * 97 + 1 + 256 || memory[i] + i * 97 + 1 + 256 <= memory[j]);
-        /* Nothing to rely on, and no zeros. */
+        /* New memory must not look like zeros. */
         simt_unwrite(memory[i], (size_t)i * 97 + 1);
         assert_int_equal(cudaMemcpy(host, memory[i], (size_t)i * 97 + 1, cudaMemcpyDeviceToHost), cudaSuccess);
         for (int j = 0; j <= i * 97; j++)
@@ -208,7 +208,7 @@ static void streams_and_events(void **state)
     expect_error(cudaStreamCreateWithFlags(NULL, 0), cudaErrorInvalidValue);
 }
 
-/** The first to ask is told that work is not done; the time between events is known when both are past. */
+/** Tests queries of pending work: the first returns cudaErrorNotReady; two events have a time once both are done. */
 static void what_is_not_done_yet(void **state)
 {
     cudaStream_t stream;
@@ -249,7 +249,7 @@ static void what_is_not_done_yet(void **state)
     assert_int_equal(cudaFree(memory), cudaSuccess);
 }
 
-/** Numbers of streams are given again, but never a handle; many may live at once. */
+/** Tests many live streams; a destroyed stream's number may be used again, but its handle never is. */
 static void many_streams(void **state)
 {
     enum { MANY = 300 };
@@ -301,7 +301,7 @@ static void captures_that_go_wrong(void **state)
     expect_error(cudaGraphInstantiate(&exec, graph, 0), cudaErrorInvalidValue);
     expect_error(cudaGraphDestroy(graph), cudaErrorInvalidValue);
 
-    /* What is wrong with a step is found when it is done. */
+    /* An invalid operation is found only when the graph runs it. */
     assert_int_equal(cudaStreamBeginCapture(first, cudaStreamCaptureModeRelaxed), cudaSuccess);
     assert_int_equal(cudaMemsetAsync(memory, 0, 4097, first), cudaSuccess);
     assert_int_equal(cudaStreamEndCapture(first, &graph), cudaSuccess);
@@ -379,7 +379,7 @@ static void memory_of_the_host_and_the_device(void **state)
     assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
 }
 
-/** What there is one device to say of. */
+/** Tests the functions that ask for, or set, something of the only device. */
 static void the_only_device(void **state)
 {
     size_t limit, other;
@@ -418,7 +418,7 @@ static void the_only_device(void **state)
     assert_int_equal(cudaProfilerStop(), cudaSuccess);
 }
 
-/** Functions that are given a kernel, but no kernel, or a place for an answer that is none. */
+/** Tests functions of kernels with no kernel, or without a pointer for the result. */
 static void no_kernel(void **state)
 {
     struct cudaFuncAttributes attributes;
@@ -467,7 +467,7 @@ static void memory_in_rows(void **state)
     assert_int_equal(cudaFree(volume.ptr), cudaSuccess);
 }
 
-/** Functions of streams, events and graphs, given what is none. */
+/** Tests functions of streams, events and graphs with invalid or destroyed handles. */
 static void no_stream_event_or_graph(void **state)
 {
     const cudaStream_t stream = (cudaStream_t)&stream;
@@ -498,13 +498,13 @@ static void no_stream_event_or_graph(void **state)
     assert_int_equal(cudaStreamDestroy(good), cudaSuccess);
 }
 
-/** What a host function of a graph does: counts. */
+/** Counts its calls; a host function of a graph. */
 static void count_up(void *count)
 {
     ++*(int *)count;
 }
 
-/** Several graphs that can be launched, freed in another order than made; none is launched into a capture. */
+/** Tests several executable graphs, freed in another order than created; a launch during a capture fails. */
 static void graphs_that_can_be_launched(void **state)
 {
     cudaGraphExec_t first, second;

@@ -1,4 +1,5 @@
-# test_layers.sh LIBRARY: the simulator's folders are layers, and call and include only what its page's table allows.
+# test_layers.sh LIBRARY: checks that the simulator's folders are layers, which call and include only the layers that
+# the table of the simulator's page allows.
 #
 # run: $b/cpu/libsimt.a
 
@@ -6,12 +7,12 @@
 
 simt=common/simt
 
-# layers: the folders of the page's table, from the lowest to the highest
+# layers: prints the folders of the page's table, from the lowest to the highest
 layers() {
     sed -n '/^| layer /,/^$/s/^| [^|]* | `\([a-z]*\)` |.*/\1/p' docs/pages/simulator.md | tac
 }
 
-# calls: "FOLDER/FILE FOLDER/FILE SYMBOL" for each symbol that one file of the library takes from another
+# calls: prints "FOLDER/FILE FOLDER/FILE SYMBOL" for each symbol that one file of the library uses from another
 calls() {
     nm -A "$1" | awk '{ sub(/^[^:]*:/, ""); split($0, part, /\.o:/); file = part[1]
             sub(/^common_simt_/, "", file); sub(/_/, "/", file); kind = $(NF - 1) }
@@ -20,13 +21,13 @@ calls() {
             if (pair[2] in owner && owner[pair[2]] != pair[1]) print pair[1], owner[pair[2]], pair[2] } }' | sort
 }
 
-# includes: "FOLDER/FILE FOLDER/FILE HEADER" for each header of another layer that a file includes
+# includes: prints "FOLDER/FILE FOLDER/FILE HEADER" for each header of another layer that a file includes
 includes() {
     (cd $simt && grep -o '^#include "[a-z]*/[a-z_]*\.h"' -- */*.[ch]) |
         sed 's|^\([a-z/_]*\)\.[ch]:#include "\(.*\)\.h"$|\1 \2 \2.h|'
 }
 
-# upward: of such lines, those that the table does not allow. Only the highest layer knows the observers.
+# upward: prints the lines that the table does not allow. Only the highest layer may use the observers.
 upward() {
     awk 'NR == FNR { rank[highest = $1] = NR; next }
         { split($1, from, "/"); split($2, to, "/") }
@@ -35,7 +36,7 @@ upward() {
             print $1 " must not use " $3 " of " $2 }' "$scratch/layers" -
 }
 
-# circles: of such lines, the files that call each other in a circle
+# circles: prints the files that call each other in a circle
 circles() {
     awk '{ print $2, $1 }' | tsort 2>&1 >/dev/null | grep -v 'contains a loop'
 }

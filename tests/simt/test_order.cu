@@ -1,4 +1,4 @@
-/** @file test_order.cu  Kernels that are right, each ordered in its own way: none may be refused. */
+/** @file test_order.cu  Tests correct kernels, each with its own kind of ordering: no fault may be reported. */
 #include "simt_test.h"
 
 #include <cuda_bf16.h>
@@ -9,7 +9,7 @@ static __global__ void neighbours_kernel(__nv_bfloat16 *y)
     __shared__ __nv_bfloat16 words[64];
     __shared__ unsigned char bytes[64];
 
-    /* Two threads share every word, four every word of bytes: they touch different bytes of it. */
+    /* Two threads share each word of `words`, four share each word of `bytes`, but they access different bytes. */
     words[threadIdx.x] = __float2bfloat16((float)threadIdx.x);
     bytes[threadIdx.x] = threadIdx.x;
     if (threadIdx.x % 2)
@@ -32,7 +32,7 @@ static __global__ void barrier_kernel(const int *x, int *y, int rounds)
     __shared__ int words[2][64];
     int value = x[threadIdx.x];
 
-    /* Two buffers take turns, so that one barrier a round is enough. */
+    /* Two buffers alternate, so that one barrier per round is enough. */
     for (int round = 0; round < rounds; round++) {
         words[round % 2][threadIdx.x] = value;
         __syncthreads();
@@ -95,7 +95,7 @@ static __global__ void partial_kernel(int *y)
         words[lane] = 1;
         __syncwarp(0x0000ffffu);
     }
-    /* Order is handed on: 0..7 to 8..15 to 16..23. */
+    /* The order is transitive: lanes 0..7 before 8..15 before 16..23. */
     if (lane >= 8)
         __syncwarp(0x00ffff00u);
     if (lane >= 16)
@@ -163,7 +163,7 @@ static __global__ void shared_halves_kernel(const int *x, int *y)
 {
     __shared__ int words[64];
 
-    /* Threads that read one word's different bytes, then each writes the bytes that it alone read. */
+    /* Threads read different bytes of a word, then each writes the bytes that it alone has read. */
     ((short *)words)[2 * threadIdx.x] = x[threadIdx.x];
     ((short *)words)[2 * threadIdx.x + 1] = x[threadIdx.x];
     __syncthreads();
@@ -181,7 +181,7 @@ static __global__ void half_and_whole_kernel(int *y)
 
     words[threadIdx.x] = threadIdx.x;
     __syncthreads();
-    /* An even thread reads a whole word and its neighbour the lower half: the upper half is the even thread's alone. */
+    /* An even thread reads a whole word, its neighbour only the lower half; so the even thread may write the upper. */
     if (threadIdx.x % 2 == 0) {
         y[threadIdx.x] = words[threadIdx.x];
         __shfl_xor_sync(0x55555555u, 0, 2);
@@ -282,7 +282,7 @@ static __global__ void flag_kernel(int *y)
     if (threadIdx.x == 0)
         ready = 0;
     __syncthreads();
-    /* The waiting warp spins on an atomic until the other has run: turns are given. */
+    /* The waiting warp polls with an atomic until the other warp has run: the simulator switches warps. */
     if (threadIdx.x == 0) {
         while (atomicAdd((int *)&ready, 0) == 0)
             ;

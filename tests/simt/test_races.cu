@@ -1,21 +1,21 @@
 /**
  * @file test_races.cu
- * @brief Random programs: the simulator reports a race where, and only where, a list of all events has one.
+ * @brief Tests race detection on random programs: the simulator reports a race if and only if an oracle finds one.
  *
  *     test_races [PROGRAMS [FIRST_SEED]]
  *
- * A program is for each thread a few accesses of 1 to 8 bytes to shared and global memory, atomics, fences and
- * barriers. The kernel that runs it notes each event before it happens. From that list alone the oracle works out what
- * is ordered before what, as a graph, by the rules at the top of happens_before.h, and compares every two events.
+ * A program gives each thread a few accesses of 1 to 8 bytes to shared and global memory, atomics, fences and barriers.
+ * The kernel that runs it records each event before it happens. From that list alone the oracle computes the order of
+ * the events, as a graph, by the rules at the top of happens_before.h, and compares every two events.
  *
- * A program of the second kind is for the host a few launches, copies and memsets in four streams, events, and waits;
- * the rules are those at the top of work.h.
+ * A program of the second kind gives the host a few launches, copies and memsets in four streams, events, and waits;
+ * its rules are at the top of work.h.
  */
 #include "simt_test.h"
 
 #include <cooperative_groups.h>
 
-/* The oracle and the notes are no part of the kernel. */
+/* The oracle and the recording of events are not part of the kernel. */
 #define HOST_ONLY SIMT_UNTRACED __attribute__((noinline))
 
 enum {
@@ -24,7 +24,7 @@ enum {
     MAX_WARP_COLLECTIVES = 10,
     MAX_OPS = 10 + MAX_WARP_COLLECTIVES,
     MAX_EVENTS = 1024,
-    PLACES = 16, /* bytes of each memory that programs use */
+    PLACES = 16, /* bytes of each memory that a program uses */
     WORDS_OF_EVENTS = MAX_EVENTS / 64
 };
 
@@ -40,7 +40,7 @@ enum kind {
     SYNCWARP,
     BARRIER,
     GRID_BARRIER,
-    LEAVES /* what follows a barrier, for who has been there */
+    LEAVES /* a thread continues after a barrier */
 };
 
 struct op {
@@ -49,12 +49,12 @@ struct op {
     uint8_t place;
     bool shared;
     bool in_block;
-    uint8_t collective; /* a barrier's number */
+    uint8_t collective; /* number of the barrier */
     uint32_t mask;
 };
 
 struct program {
-    unsigned threads; /* of a block */
+    unsigned threads; /* threads per block */
     unsigned blocks;
     bool cooperative;
     uint8_t count[MAX_THREADS];
@@ -64,11 +64,11 @@ struct program {
 struct event {
     struct op op;
     uint8_t thread, block;
-    bool strong;                      /* atomic, or as good as one */
+    bool strong;                      /* atomic, or treated like one */
     uint64_t before[WORDS_OF_EVENTS]; /* events that are ordered before it */
-    uint64_t met[WORDS_OF_EVENTS];    /* those that are so by program order and barriers alone */
-    uint64_t sees[WORDS_OF_EVENTS];   /* atomics whose values it sees */
-    uint64_t covers[WORDS_OF_EVENTS]; /* those, and all that lie before them at the same place */
+    uint64_t met[WORDS_OF_EVENTS];    /* events that program order and barriers alone order before it */
+    uint64_t sees[WORDS_OF_EVENTS];   /* atomics whose values it reads */
+    uint64_t covers[WORDS_OF_EVENTS]; /* these, and all before them at the same location */
 };
 
 static __constant__ struct program constant_program;
@@ -212,13 +212,13 @@ static HOST_ONLY bool writes(const struct event *event)
     return is_access(event) && event->op.kind != LOAD && event->op.kind != VOLATILE_LOAD;
 }
 
-/** The bytes of its memory that event number `i` touches. */
+/** Returns the bytes that event number `i` accesses, as a bit mask over its memory. */
 static HOST_ONLY uint32_t bytes_of(unsigned i)
 {
     return ((1u << events[i].op.bytes) - 1) << events[i].op.place;
 }
 
-/** What is ordered before event number `i` by its own thread and by the barrier that it leaves. */
+/** Adds the events that are ordered before event number `i` by its own thread and by the barrier that it leaves. */
 static HOST_ONLY void order_by_barriers(unsigned i)
 {
     struct event *event = &events[i];
@@ -239,7 +239,7 @@ static HOST_ONLY void order_by_barriers(unsigned i)
     }
 }
 
-/** Which atomics event number `i` sees: those since the last other store, all of one place and size. */
+/** Finds the atomics that event number `i` sees: all since the last other store, of the same location and size. */
 static HOST_ONLY void see(unsigned i)
 {
     struct event *event = &events[i];
@@ -263,8 +263,8 @@ static HOST_ONLY void see(unsigned i)
 }
 
 /**
- * Whoever is ordered after an atomic is so after what that covers: what it sees, or is ordered before it, at the same
- * place.
+ * Finds the atomics that atomic number `i` covers: the atomics at the same location that it sees or that are ordered
+ * before it. An event that is ordered after an atomic is ordered after the atomics that it covers.
  */
 static HOST_ONLY void cover(unsigned i)
 {
@@ -282,7 +282,8 @@ static HOST_ONLY void cover(unsigned i)
 }
 
 /**
- * Adds to `before` what fences order for somebody who is at event number `i`: a fence of `thread`, or a volatile load.
+ * Adds to `before` the events that other threads' fences order before event number `i`, a fence or a volatile access.
+ * With `in_block`, event `i` is ordered only after fences of its own block.
  */
 static HOST_ONLY void order_by_fences(unsigned i, bool in_block, uint64_t *before)
 {
@@ -315,7 +316,7 @@ static HOST_ONLY bool has_fenced(unsigned i)
     return false;
 }
 
-/** Whether the atomic number `first` is ordered before the second event, or seen by an atomic that is. */
+/** Checks whether event number `first` is in `before`, or is covered by an event there that precedes `second`. */
 static HOST_ONLY bool saw(unsigned first, unsigned second, const uint64_t *before)
 {
     for (unsigned i = first; i < second; i++) {
@@ -326,8 +327,8 @@ static HOST_ONLY bool saw(unsigned first, unsigned second, const uint64_t *befor
 }
 
 /**
- * An atomic for one block that follows wider ones of others must have seen the latest of them, not only one of its own
- * block that had: the last that has seen the atomic number `first`.
+ * Returns the last atomic of grid scope before event number `second` that covers the atomic number `first`, or `first`.
+ * An atomic of block scope must have seen this one: it is not enough to have seen an atomic of its own block that had.
  */
 static HOST_ONLY unsigned last_wide_atomic(unsigned first, unsigned second)
 {
@@ -342,7 +343,8 @@ static HOST_ONLY unsigned last_wide_atomic(unsigned first, unsigned second)
 }
 
 /**
- * Whether event number `i` is a load whose thread next loads there by a compare-and-swap, without a barrier between.
+ * Checks whether event number `i` is a load whose thread next loads the same bytes by a compare-and-swap, without a
+ * barrier in between.
  */
 static HOST_ONLY bool is_forgiven(unsigned i)
 {
@@ -361,7 +363,7 @@ static HOST_ONLY bool is_forgiven(unsigned i)
     return false;
 }
 
-/** Whether stores that are ordered before the second event have been made over all bytes that both have. */
+/** Checks whether later stores, ordered before the second event, have overwritten all bytes that both events share. */
 static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_t *before)
 {
     uint32_t left = bytes_of(first) & bytes_of(second);
@@ -374,13 +376,13 @@ static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_
 }
 
 /**
- * The event that was last compared is no race only since an atomic that it has seen covers what it would race with (not
- * by CUDA's model, which does not count that as an order), or since what it would race with is a load before one that
- * is forgiven. The simulator may report it or not.
+ * True if the simulator may report a race of the last compared event, or not. The event does not race only because an
+ * atomic that it has seen covers the other event (in CUDA's model this gives no order), or because the other event is a
+ * load before one that is forgiven.
  */
 static bool either;
 
-/** Whether events number `first` and `second` race; `before` is ordered before the second. */
+/** Checks whether events number `first` and `second` race; the events in `before` are ordered before the second. */
 static HOST_ONLY bool race(unsigned first, unsigned second, const uint64_t *before)
 {
     const struct event *a = &events[first];
@@ -409,7 +411,7 @@ static HOST_ONLY bool race(unsigned first, unsigned second, const uint64_t *befo
     return false;
 }
 
-/** The number of the first event that races with an earlier one, or event_count. */
+/** Returns the number of the first event that races with an earlier one, or event_count. */
 static HOST_ONLY unsigned first_race(void)
 {
     for (unsigned i = 0; i < event_count; i++) {
@@ -448,7 +450,7 @@ static HOST_ONLY unsigned below(unsigned limit)
     return (unsigned)((random_state >> 33) % limit);
 }
 
-/** The last places of a thread are for barriers, which nobody may miss. */
+/** Appends an operation to a thread's list. Its last slots are for barriers, which no thread may miss. */
 static HOST_ONLY void give(unsigned thread, struct op op)
 {
     const unsigned room = op.kind < SYNCWARP ? MAX_OPS - MAX_WARP_COLLECTIVES : MAX_OPS;
@@ -504,7 +506,7 @@ static HOST_ONLY void meet(uint8_t collective, unsigned block)
     }
 }
 
-/** A random program; all its barriers fit, so nobody waits for ever. */
+/** Makes a random program. All its barriers fit into the threads' lists, so that no thread waits for ever. */
 static HOST_ONLY void make_program(uint64_t seed)
 {
     static const unsigned sizes[] = {2, 3, 4, 8, 34, 36};
@@ -525,7 +527,7 @@ static HOST_ONLY void make_program(uint64_t seed)
 
     for (unsigned steps = 4 + below(24); steps > 0; steps--) {
         const unsigned block = below(program.blocks);
-        /* A few of the threads, of both warps where there are two. */
+        /* A few of the threads, of both warps if there are two. */
         const unsigned thread = below(2) ? below(active) % program.threads
                                          : program.threads - 1 - below(active) % program.threads;
 
@@ -572,7 +574,7 @@ static HOST_ONLY void run_program(void)
         run_kernel<<<program.blocks, program.threads>>>(device_bytes, device_out);
 }
 
-/** Whether the simulator says of the program of a seed what the oracle does; *raced counts those with a race. */
+/** Checks whether the simulator agrees with the oracle on a seed's program; *raced counts the programs with a race. */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *raced)
 {
     make_program(seed);
@@ -585,8 +587,8 @@ static HOST_ONLY bool agrees(uint64_t seed, unsigned *raced)
     const bool expected = race < event_count;
 
     *raced += expected;
-    /* A race ends the launch: the event that is in it is the last. */
-    /* One of a load with an atomic may be forgiven: it does so at the thread's next barrier, or its end. */
+    /* A race ends the launch, so that the racing event is the last one. */
+    /* A race of a load may still be forgiven: it ends the launch at the thread's next barrier, or at its end. */
     const bool in_time = race == event_count - 1 || events[race].op.kind == LOAD;
 
     if (refused == expected ? !expected || in_time : refused && either)
@@ -632,9 +634,9 @@ enum step_kind {
     STEP_FROM_HOST, /* from pinned memory */
     STEP_SET,
     STEP_SYNCHRONOUS_SET,
-    STEP_SYNCHRONOUS_COPY, /* to memory that is not pinned */
-    STEP_PAGEABLE_COPY,    /* to such memory, asynchronously */
-    STEP_HOST_READS,       /* pinned memory */
+    STEP_SYNCHRONOUS_COPY, /* to pageable memory */
+    STEP_PAGEABLE_COPY,    /* to pageable memory, by an asynchronous call */
+    STEP_HOST_READS,       /* from pinned memory, on the host */
     STEP_HOST_WRITES,
     STEP_RECORD,
     STEP_WAIT,
@@ -644,7 +646,7 @@ enum step_kind {
     NUM_STEP_KINDS
 };
 
-/** What a launch does: one thread, in order. */
+/** The accesses of a launch, which one thread makes in order. */
 struct accesses {
     uint8_t count;
     struct op op[3];
@@ -659,7 +661,7 @@ struct step {
 
 static struct step steps[MAX_STEPS];
 static unsigned step_count;
-static cudaStream_t streams[STREAMS]; /* the default stream, one that it waits for, two that it does not */
+static cudaStream_t streams[STREAMS]; /* the default stream, one blocking and two non-blocking streams */
 static cudaEvent_t stream_events[EVENTS];
 static unsigned char *pinned;
 
@@ -692,7 +694,7 @@ static HOST_ONLY bool is_blocking(unsigned stream)
     return stream < 2;
 }
 
-/** Whether a step takes its place in a stream's order. */
+/** Checks whether a step is queued in a stream. */
 static HOST_ONLY bool is_in_stream(const struct step *step)
 {
     return step->kind < STEP_HOST_READS || step->kind == STEP_RECORD || step->kind == STEP_WAIT;
@@ -705,8 +707,8 @@ static HOST_ONLY bool waits_in_host(const struct step *step)
 }
 
 /**
- * Whether a step is ordered after an earlier one by itself: by its stream, the default stream's rule, an event or the
- * host.
+ * Checks whether a step is directly ordered after an earlier one: by its stream, the default stream's rule, an event or
+ * the host.
  */
 static HOST_ONLY bool follows(unsigned second, unsigned first)
 {
@@ -728,8 +730,8 @@ static HOST_ONLY bool follows(unsigned second, unsigned first)
 }
 
 /**
- * The bytes that a step uses, as a set for each enum: reads, strong reads, writes, strong writes; the pinned ones
- * above.
+ * Fills `uses` with the bytes that a step uses, as bit masks: reads, strong reads, writes, strong writes. Bytes of
+ * pinned memory are in the bits from PLACES on.
  */
 static HOST_ONLY void uses_of(const struct step *step, uint32_t uses[4])
 {
@@ -759,7 +761,10 @@ static HOST_ONLY void uses_of(const struct step *step, uint32_t uses[4])
         uses[2] = to << PLACES;
 }
 
-/** Whether two steps conflict. The host's own does with copies only. */
+/**
+ * Checks whether two steps use the same bytes, at least one writes them, and not both accesses are strong. The host's
+ * accesses conflict only with copies, because only copies use pinned memory, too.
+ */
 static HOST_ONLY bool conflict(const struct step *a, const struct step *b)
 {
     uint32_t mine[4];
@@ -774,7 +779,7 @@ static HOST_ONLY bool conflict(const struct step *a, const struct step *b)
            (mine[3] & theirs[0]) || (theirs[3] & mine[0]);
 }
 
-/** The number of the first step that races with an earlier one, or step_count. */
+/** Returns the number of the first step that races with an earlier one, or step_count. */
 static HOST_ONLY unsigned first_racing_step(void)
 {
     for (unsigned i = 0; i < step_count; i++) {
@@ -815,7 +820,7 @@ static HOST_ONLY struct step any_step(unsigned works, unsigned stream, unsigned 
     return step;
 }
 
-/** Often the next step of another stream waits for an event that the last has recorded, or should have. */
+/** Makes random steps. A new stream's first step often waits for the event that was recorded last, or for another. */
 static HOST_ONLY void make_steps(uint64_t seed)
 {
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 7;
@@ -848,7 +853,7 @@ static HOST_ONLY void make_steps(uint64_t seed)
     }
 }
 
-/** The host's own access, in code that is seen. */
+/** Accesses pinned memory on the host, in code that the simulator instruments. */
 static __attribute__((noinline)) void touch_pinned(const struct step *step)
 {
     for (unsigned i = 0; i < step->bytes; i++) {
@@ -912,7 +917,7 @@ static HOST_ONLY void take_step(const struct step *step)
     }
 }
 
-/** Takes steps until one is refused: its number, or step_count. */
+/** Runs steps until one fails; returns its number, or step_count. */
 static HOST_ONLY unsigned run_steps(void)
 {
     unsigned i = 0;

@@ -1,6 +1,6 @@
 /**
  * @file test_refusals.cu
- * @brief Every refusal, by a kernel that deserves it: the error, the line of the source, the thread.
+ * @brief Tests every kind of fault with a kernel that causes it: the error, the source line and the thread.
  */
 #include "simt_test.h"
 
@@ -89,7 +89,7 @@ static __global__ void second_barrier_kernel(int *y)
         words[threadIdx.x] = i;
         __syncthreads();
         sum += words[63 - threadIdx.x]; // [second_barrier]
-        /* No barrier before the next round writes. */
+        /* There is no barrier before the next round's store. */
     }
     y[threadIdx.x] = sum;
 }
@@ -414,7 +414,7 @@ static void past_the_end_of_a_shared_array(void **)
     beside_kernel<<<2, 32>>>(device_y, 32, false);
     EXPECT_FAULT(cudaErrorIllegalAddress, "beside_load",
                  "thread (9,0,0) of block (0,0,0) reads 4 bytes right past the end of 'sums', which has 128 bytes");
-    /* Where no variable is any more, but the array of a launch that asks for it. */
+    /* Beyond all variables, where dynamic shared memory would begin if the launch had any. */
     beside_kernel<<<2, 32>>>(device_y, 15000, true);
     EXPECT_FAULT(cudaErrorIllegalAddress, "beside_store", "out-of-bounds shared access: thread (7,0,0)");
 }
@@ -428,7 +428,7 @@ static void before_the_beginning_of_a_shared_array(void **)
                  "illegal address: thread (7,0,0) of block (0,0,0) writes 4 bytes before the first shared");
 }
 
-/* Volatile, here and below: clang would not store what it knows. */
+/* Volatile, here and below, because clang would otherwise remove stores of known values. */
 static __global__ void two_arrays_kernel(int *y, int first_index, int second_index)
 {
     __shared__ volatile int first[32];
@@ -619,8 +619,8 @@ static __global__ void two_kinds_of_warps_kernel(int *y)
 }
 
 /*
- * A GPU would let these meet: it counts arrivals. CUDA does not promise it, and the next change to either side breaks
- * it.
+ * Tests warps at different barriers. A GPU would let them pass, because it counts arrivals, but CUDA does not guarantee
+ * it, and the next change to either side would break it.
  */
 static void warps_at_different_barriers(void **)
 {
@@ -648,7 +648,7 @@ static __global__ void one_barrier_kernel(int *y)
 {
     __shared__ int word;
 
-    /* One call in the source, copies of it in the program: warps come to it in different rounds. */
+    /* The call occurs once in the source but several times in the program; warps reach it in different rounds. */
     if (threadIdx.x == 0)
         word = 7;
     meet_often<5>(threadIdx.x / 32);
@@ -812,7 +812,7 @@ static void a_stack_that_runs_over(void **)
     assert_non_null(strstr(simt_fault(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
 }
 
-/** A frame so large that what it leaves out is another thread's stack, or what lies below all of them. */
+/** Has a frame so large that it reaches past its own stack, into another thread's or below all of them. */
 template <int BYTES>
 static __device__ __noinline__ int large_frame(int at)
 {
@@ -826,7 +826,7 @@ template <int BYTES>
 static __global__ void large_frame_kernel(int *y, unsigned thread)
 {
     if (threadIdx.x == thread)
-        y[thread] = large_frame<BYTES>((int)threadIdx.x); /* an index that no compiler knows: it would cut the array */
+        y[thread] = large_frame<BYTES>((int)threadIdx.x); /* with a known index, a compiler would shrink the array */
 }
 
 static void a_frame_larger_than_a_stack(void **)

@@ -1,26 +1,26 @@
 #!/bin/sh
-# The tool that turns launches and dynamic shared memory into C++: $REWRITE_LAUNCH, or the build's.
+# Tests the tool that turns launches and dynamic shared memory into C++: $REWRITE_LAUNCH, or the build's.
 . tests/tap.sh
 tool=${REWRITE_LAUNCH:-build/cpu/rewrite_launch}
 source=$scratch/a.cu
 
-# rewritten TEXT: what the tool makes of it, less the #line directive
+# rewritten TEXT: prints the tool's output without the #line directive
 rewritten() {
     printf '%s' "$1" >"$source"
     "$tool" "$source" 2>&1 | tail -n +2
 }
 
-# becomes NAME TEXT EXPECTED
+# becomes NAME TEXT EXPECTED: checks that the tool turns TEXT into EXPECTED
 becomes() {
     equal "$1" "$3" "$(rewritten "$2")"
 }
 
-# unchanged NAME TEXT
+# unchanged NAME TEXT: checks that the tool does not change TEXT
 unchanged() {
     becomes "$1" "$2" "$2"
 }
 
-# refused NAME TEXT LINE REASON
+# refused NAME TEXT LINE REASON: checks that the tool rejects TEXT with this error
 refused() {
     printf '%s' "$2" >"$source"
     message=$("$tool" "$source" 2>&1 >/dev/null)
@@ -227,7 +227,7 @@ refused 'no name' 'x = <<<1, 2>>>(a);' 1 "$no_kernel"
 refused 'a member' '
 p->k<<<1, 2>>>(a);' 2 "$no_kernel"
 refused 'a member of an object' 'p.k<<<1, 2>>>(a);' 1 "$no_kernel"
-# Takes for ever if what follows each template is looked at twice.
+# Would not end in any reasonable time if the text after each template were scanned twice.
 templates=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "a<b> + " }')
 refused 'no end behind many templates' "k<<<$templates 1;" 1 "$no_end"
 becomes 'many templates' "k<<<${templates}1, 2>>>(a);" "simt_launch(SIMT_KERNEL((k)), \"k\", ${templates}1, 2)(a);"
@@ -264,14 +264,14 @@ refused 'two arrays at once' 'extern __shared__ int s[], t[];' 1 "$not_dynamic"
 refused 'a macro that stops short' '#define S extern __shared__
 S int s[];' 1 "$not_dynamic"
 
-# in_device NAME CODE EXPECTED: in a function of the device; in one of the host, nothing changes. Both are constexpr and
-# so have no marks
+# in_device NAME CODE EXPECTED: checks CODE in a device function, and that it does not change in a host function. Both
+# functions are constexpr, so that they have no marks.
 in_device() {
     becomes "$1" "constexpr __device__ int f() { if (x) { $2 } }" "constexpr __device__ int f() { if (x) { $3 } }"
     unchanged "$1, on the host" "constexpr __host__ int f() { if (x) { $2 } } __device__ int g();"
 }
 
-# marks NAME CODE EXPECTED: where blocks begin in a function that has some, whatever it is called by
+# marks NAME CODE EXPECTED: checks where basic blocks are marked in a device function that has several
 marks() {
     becomes "$1" "__device__ int f() { $2 }" "__device__ int f() { SIMT_CALL; $3 }"
 }
@@ -444,13 +444,13 @@ for deep in '(' '{' 'a?b:'; do
     equal "three hundred thousand $deep in a function" 0 "$("$tool" "$source" | grep -c SIMT)"
 done
 
-# compiled TEXT: the first error of the compiler, without its place
+# compiled TEXT: prints the compiler's first error without its location
 compiled() {
     printf '#include <cooperative_groups.h>\n%s\n' "$1" >"$scratch/a.cc"
     g++ -std=c++17 -O1 -Icommon/simt -Icommon -c -o "$scratch/a.o" "$scratch/a.cc" 2>&1 | sed -n 's/.*error: //p' | head -n 1
 }
 
-# What the headers refuse: a line of the compiler's that names it.
+# Code that the headers reject: the compiler's error must name it.
 if command -v g++ >/dev/null; then
     equal 'inline PTX' \
         'inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else' \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# CUDA's 16-bit types on a CPU against CUDA's own headers, where they are, and against what those once said.
+# Compares the simulator's 16-bit types with CUDA's headers, if they are installed, and with a record of their results.
 . tests/tap.sh
 program=tests/simt/small_float_types.cc
 

@@ -1,10 +1,10 @@
 /**
  * @file test_tensor_cores.cu
- * @brief Fragments lie where tensor_core.cuh says, products are what scalar ones add up to, and asynchronous copies
- * arrive.
+ * @brief Tests the layout of fragments in tensor_core.cuh, products against scalar sums, asynchronous copies and vector
+ * accesses.
  *
- * Runs on the simulator and, by "ninja test-gpu", on a GPU: nothing here knows which. The numbers are small integers,
- * of which every sum is exact, so that the order of summation does not matter; but for one test.
+ * Runs on the simulator and, by "ninja test-gpu", on a GPU, from the same source. In all tests but one the numbers are
+ * small integers, of which every sum is exact, so that the order of summation does not matter.
  */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -86,7 +86,7 @@ static __device__ void multiply(float d[4], const uint32_t a[4], const uint32_t 
     mma_m16n8k16_f16(d, a, b);
 }
 
-/** d [M, N] += a [M, K] b [K, N]; b's columns lie one after another. */
+/** Computes d [M, N] += a [M, K] b [K, N]; b is stored by columns. */
 template <class T>
 static __global__ void mma_kernel(const T *a, const T *b, float *d)
 {
@@ -105,7 +105,7 @@ static __global__ void mma_kernel(const T *a, const T *b, float *d)
         d[(group + i / 2 * 8) * N + pair + i % 2] = of_d[i];
 }
 
-/** `tolerance`: of an element, in units of 2^-24 times the sum of what is added up. */
+/** Checks a product. `tolerance` is in units of 2^-24 times the sum of the absolute values of an element's terms. */
 template <class T>
 static bool is_product(const T *a, const T *b, const float *before, const float *after, float tolerance)
 {
@@ -150,7 +150,7 @@ static bool mma_is_right(void (*fill)(T *numbers, int count), float tolerance)
 
 enum { LOADS = 4, WORDS_OF_LOAD = 4 * 32 };
 
-/** Element (row, column) of matrix m is 100 m + 10 row + column. Four kinds of load, one after another. */
+/** Loads four matrices by four kinds of ldmatrix. Element (row, column) of matrix m is 100 m + 10 row + column. */
 static __global__ void ldmatrix_kernel(uint32_t *loaded)
 {
     __shared__ __align__(16) uint16_t matrices[4][8][8];
@@ -204,7 +204,7 @@ enum { SIDE = 16, PITCH = 24 };
 template <class T, class LayoutA, class LayoutB>
 static __global__ void wmma_kernel(const T *a, const T *b, const float *c, float *d, wmma::layout_t layout)
 {
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800 /* no fragments of bf16 before */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800 /* earlier GPUs have no fragments of bf16 */
     wmma::fragment<wmma::matrix_a, SIDE, SIDE, SIDE, T, LayoutA> of_a;
     wmma::fragment<wmma::matrix_b, SIDE, SIDE, SIDE, T, LayoutB> of_b;
     wmma::fragment<wmma::accumulator, SIDE, SIDE, SIDE, float> sums, before;
@@ -220,7 +220,7 @@ static __global__ void wmma_kernel(const T *a, const T *b, const float *c, float
 #endif
 }
 
-/** Where element (row, column) of a matrix lies. */
+/** Returns the index of element (row, column) of a matrix. */
 static int place(int row, int column, bool by_rows)
 {
     return by_rows ? row * PITCH + column : column * PITCH + row;
@@ -255,7 +255,7 @@ static void wmma_is_right(const char *name, bool rows_of_a, bool rows_of_b)
                     sum += to_float(a[place(row, k, rows_of_a)]) * to_float(b[place(k, column, rows_of_b)]);
                 good = good && d[place(row, column, by_rows)] == sum;
             }
-        /* What lies between the rows is as it was. */
+        /* The elements between the rows must be unchanged. */
         for (int i = SIDE; i < PITCH; i++)
             good = good && d[i] == c[i];
     }
@@ -267,7 +267,7 @@ static void wmma_is_right(const char *name, bool rows_of_a, bool rows_of_b)
 
 /* --- asynchronous copies ------------------------------------------------------------------------------------------ */
 
-/** 4, 8 and 16 bytes a thread, of which the last are zeros; and copies of nothing but zeros, from nowhere. */
+/** Copies 4, 8 and 16 bytes per thread, of which the last are zeros; copies of only zeros have the source NULL. */
 static __global__ void copies_kernel(const int *from, int *to)
 {
     __shared__ __align__(16) int words[3][128];
@@ -320,13 +320,13 @@ static bool copies_are_right(void)
 
 enum { TILE_M = 64, TILE_N = 16, LONG_K = 256, STEP = 32, STAGES = 3, THREADS = 128 };
 
-/** 16 bytes of a row that has four of them, where ldmatrix meets no bank conflict. */
+/** Returns the index of a chunk of 16 bytes in a row of four, swizzled so that ldmatrix has no bank conflict. */
 static __device__ int swizzled(int row, int piece)
 {
     return row * STEP + (piece ^ row / 2 % 4) * 8;
 }
 
-/** One step of k of both operands, 16 bytes a copy. */
+/** Copies step `step` along K of both operands to a stage, 16 bytes per copy. */
 template <class T>
 static __device__ void copy_step(T *of_a, T *of_b, const T *a, const T *b, int step)
 {
@@ -340,7 +340,7 @@ static __device__ void copy_step(T *of_a, T *of_b, const T *a, const T *b, int s
                                 &b[i / pieces * LONG_K + step * STEP + i % pieces * 8], 16);
 }
 
-/** d [TILE_M, TILE_N] = a [TILE_M, LONG_K] b [LONG_K, TILE_N]: a ring of stages, a warp for 16 rows. */
+/** Computes d [TILE_M, TILE_N] = a [TILE_M, LONG_K] b [LONG_K, TILE_N] with a ring of stages; a warp has 16 rows. */
 template <class T>
 static __global__ void ring_kernel(const T *a, const T *b, float *d)
 {
@@ -403,7 +403,7 @@ static bool ring_is_right(void)
 
 /* --- vectors ------------------------------------------------------------------------------------------------------ */
 
-/** Each thread copies one vector; of four bf16, through uint2. */
+/** Copies one vector per thread through shared memory. */
 template <class Vector>
 static __global__ void vector_kernel(const Vector *from, Vector *to)
 {
@@ -432,7 +432,7 @@ static void vectors_are_right(const char *name)
     ok(good, name);
 }
 
-/** Four bf16 of 8 bytes each thread, doubled. */
+/** Doubles four bf16 numbers per thread, which are loaded and stored as one uint2. */
 static __global__ void four_bfloats_kernel(const __nv_bfloat16 *from, __nv_bfloat16 *to)
 {
     uint2 word = ((const uint2 *)from)[threadIdx.x];
@@ -471,7 +471,7 @@ int main(void)
     }
     ok(mma_is_right<__nv_bfloat16>(fill_with_integers, 0), "mma_m16n8k16_bf16");
     ok(mma_is_right<__half>(fill_with_integers, 0), "mma_m16n8k16_f16");
-    /* 17 terms; a truncated sum is off by up to two units, and terms are aligned to the largest. */
+    /* 17 terms: terms are aligned to the largest one, and a truncated sum has an error of up to two units per term. */
     ok(mma_is_right<__nv_bfloat16>(fill_with_reals, 2 * 17), "mma_m16n8k16_bf16 of numbers that round");
     ok(mma_is_right<__half>(fill_with_reals, 2 * 17), "mma_m16n8k16_f16 of numbers that round");
     ldmatrix_is_right();

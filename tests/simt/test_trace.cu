@@ -1,4 +1,4 @@
-/** @file test_trace.cu  Traces of small kernels, event by event against what was written by hand. */
+/** @file test_trace.cu  Tests traces of small kernels, event by event, against text that was written by hand. */
 #include "simt_test.h"
 
 #include <cuda_pipeline.h>
@@ -9,13 +9,13 @@
 
 enum { MAX_LINES = 80, LINE = 4096, SOURCE = 2, FIRST_EVENT = 5 };
 
-/** The trace of one launch, line by line: what stands before the events, a line for each of them, and "]}". */
+/** The trace of one launch, line by line: a header, one line per event, and "]}". */
 static struct trace {
     char line[MAX_LINES][LINE];
     int lines;
 } trace;
 
-/** Ends the trace and reads its text, which Python takes for JSON. */
+/** Ends the trace and reads its text, which must be valid JSON for Python. */
 static void take_trace(void)
 {
     char path[] = "/tmp/test_trace.XXXXXX", command[80];
@@ -34,7 +34,7 @@ static void take_trace(void)
     unlink(path);
 }
 
-/** What follows `"name": ` in a line; the test fails if that is not there. */
+/** Returns the text after `"name": ` in a line; the test fails if the line has no such member. */
 static const char *member(int line, const char *name)
 {
     char quoted[40];
@@ -56,17 +56,17 @@ static void expect_member(int line, const char *name, const char *value)
     assert_non_null(strchr(",}\n", at[strlen(value)]));
 }
 
-/** Whether the lines of the source are known, which is not so with every tool. */
+/** Checks whether the trace has source lines; not every tool finds them. */
 static bool knows_lines(void)
 {
     return strncmp(member(SOURCE, "source"), "\"\"", 2) != 0;
 }
 
-/** Event number `index` is `expected`, in which @ stands for the line marked `mark`. */
+/** Checks that event number `index` equals `expected`, in which @ stands for the line marked `mark`. */
 static void expect_event(int index, const char *mark, const char *expected)
 {
     char text[LINE];
-    char number[20] = "null"; /* no tool here knows lines */
+    char number[20] = "null"; /* if no tool here finds lines */
     const char *at = strchr(expected, '@');
 
     if (knows_lines())
@@ -88,7 +88,8 @@ static void expect_events(int count)
 }
 
 /**
- * "name": [a, b, ...] with 32 elements: `first` + lane * `step` in the first `lanes`, in `format`; `none` in the rest.
+ * Writes `, "name": [a, b, ...]` with 32 elements to `text` and returns it: `first` + (lane ^ `flip`) * `step` in the
+ * first `lanes` elements, `none` in the rest.
  */
 static const char *column(char *text, const char *name, int lanes, int first, int step, int flip, const char *none)
 {
@@ -148,7 +149,7 @@ static void an_xor_shuffle(void **)
     cudaFree(y);
 }
 
-/** A lane reads a word, then changes it: the load has the value before, each store its own. */
+/** Each lane writes a word, reads it and changes it, so that the load and both stores have different values. */
 static __global__ void exchange_kernel(int *y)
 {
     extern __shared__ int words[];
@@ -225,7 +226,7 @@ static void an_early_return(void **)
         "{\"kind\": \"atomic\", \"warp\": 0, \"line\": @, \"lanes\": 255, \"bytes\": 4, \"space\": \"global\"%s%s%s}",
         column(a, "allocation", 8, 0, 0, 0, "null"), column(b, "offset", 8, 4, 0, 0, "null"),
         column(c, "value", 8, 0, 5, 0, "null"));
-    /* The side of the source's first branch goes first. */
+    /* The lanes that take the first branch in the source run first. */
     expect_member(FIRST_EVENT, "kind", "\"return\"");
     expect_member(FIRST_EVENT, "lanes", "4294967040");
     expect_event(1, "old", text);
@@ -237,7 +238,7 @@ static void an_early_return(void **)
     cudaFree(y);
 }
 
-/** Longer than a lane's trace; the store of 8 bytes that are not aligned to 8 is two of 4. */
+/** Two ints, which are stored as two stores of 4 bytes, because the type is not aligned to 8 bytes. */
 struct pair {
     int first, second;
 };
@@ -321,7 +322,7 @@ static void only_the_first_launch(void **)
     FILE *stream = tmpfile();
 
     assert_non_null(stream);
-    assert_false(simt_trace_end(stream)); /* nothing was launched */
+    assert_false(simt_trace_end(stream)); /* no kernel was launched */
     fclose(stream);
     assert_true(simt_trace_end(NULL));
     cudaFree(y);
@@ -345,7 +346,7 @@ static void only_the_kernel_of_that_name(void **)
     FILE *stream = tmpfile();
 
     assert_non_null(stream);
-    assert_false(simt_trace_end(stream)); /* none of that name was launched */
+    assert_false(simt_trace_end(stream)); /* no kernel of that name was launched */
     fclose(stream);
     cudaFree(y);
 }
@@ -386,8 +387,8 @@ static __global__ void tensor_kernel(const int *x, int *y)
 }
 
 /**
- * Of a copy both sides, but of zeros only where they go; of ldmatrix the rows and the collective, of mma the
- * collective.
+ * Tests the events of copies and matrices. A copy has a source and a destination, but zeros only a destination;
+ * ldmatrix has its rows and the collective; mma has only the collective.
  */
 static void copies_and_matrices(void **)
 {
@@ -419,7 +420,7 @@ static void copies_and_matrices(void **)
     cudaFree(y);
 }
 
-/** Copies 4 rows of 64 words in bulk, from row 1 of x on; ends two phases more, and stores a part of the first row. */
+/** Copies 4 rows of 64 words in bulk, from row 1 of x on; completes two more phases, and stores 32 of the words. */
 static __global__ void bulk_kernel(const int *x, int *y)
 {
     __shared__ __align__(16) int words[256];
@@ -444,7 +445,7 @@ static __global__ void bulk_kernel(const int *x, int *y)
     y[threadIdx.x] = words[threadIdx.x];
 }
 
-/** The event of an operation on the mbarrier at `at`, by the first lanes; but for "init" in this phase. */
+/** Checks the event of an operation on the mbarrier at `at` by `lanes`; all operations but "init" have a phase. */
 static void expect_mbarrier(int index, const char *mark, unsigned lanes, const char *operation, int at, int phase,
                             const char *name, int number)
 {
@@ -461,7 +462,7 @@ static void expect_mbarrier(int index, const char *mark, unsigned lanes, const c
     expect_event(index, mark, text);
 }
 
-/** Bulk copies and what is done at their barrier are where a lane does them, between its accesses. */
+/** Tests that bulk copies and operations on their barrier are in program order with the lane's other accesses. */
 static void bulk_copies_and_mbarriers(void **)
 {
     char a[LINE], b[LINE], c[LINE], d[LINE], text[4 * LINE];
@@ -509,7 +510,7 @@ static __global__ void tile_kernel(const __grid_constant__ tensor_map map, int r
     mbarrier_wait(&full, 0);
 }
 
-/** A tile's source is the first of its numbers that the matrix has: here the ninth of a row, if any. */
+/** Tests that a tile's source is its first element inside the matrix: here element 8 of a row, if there is one. */
 static void a_tile_begins_where_the_matrix_does(void **)
 {
     static const struct {
@@ -533,7 +534,7 @@ static void a_tile_begins_where_the_matrix_does(void **)
     cudaFree(x);
 }
 
-/** The counters of a launch of bulk_kernel, but for what the simulator itself did. */
+/** Returns the counters of a launch of bulk_kernel, without those of the simulator's own work. */
 static struct simt_counters bulk_counters(bool traced)
 {
     struct simt_counters counters;

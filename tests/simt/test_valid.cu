@@ -1,6 +1,6 @@
 /**
  * @file test_valid.cu
- * @brief Kernels as course readers write them, all of them right: each runs, and gives what it should.
+ * @brief Tests correct kernels such as course readers write: each runs without a fault and gives the right result.
  */
 #include "simt_test.h"
 
@@ -32,7 +32,7 @@ static int free_buffers(void **)
     return cudaFree(device_x) != cudaSuccess || cudaFree(device_y) != cudaSuccess;
 }
 
-/** The launch before went well; what device_y holds. */
+/** Checks that the last launch succeeded, and returns a host copy of device_y, valid until the next call. */
 static const int *result(void)
 {
     static int host[WORDS];
@@ -42,7 +42,7 @@ static const int *result(void)
     return host;
 }
 
-/** A test that launches once and looks at one word. */
+/** Defines a test that launches once and checks one word of device_y. */
 #define RIGHT(name, launch, index, expected)         \
     static void name(void **)                        \
     {                                                \
@@ -508,7 +508,7 @@ static void local_memory_of_128_kilobytes(void **)
     assert_int_equal(result()[1], 31 * 1024 + 1);
 }
 
-/** A list's element, of which each thread makes some. */
+/** An element of the lists that the threads allocate. */
 struct link {
     int value;
     link *next;
@@ -557,7 +557,7 @@ static __global__ void full_kernel(int *y)
     free(more);
 }
 
-/** A kernel's own memory, for as long as it is not freed. */
+/** Tests memory that kernels allocate, use in later launches, and free. */
 static void the_heap_of_kernels(void **)
 {
     link **lists;
@@ -581,7 +581,7 @@ struct row_of_three {
     struct {
         short half[2][2];
     } inner;
-    int last[1]; /* of as many as there is memory for */
+    int last[1]; /* the first of as many elements as there is memory for */
 };
 
 enum place { FIRST, SECOND, PLACES };
@@ -698,7 +698,7 @@ static __global__ void calls_kernel(const int *x, int *y)
 {
     __shared__ int words[64];
 
-    /* The same for all threads of a block: its barriers may be in branches. */
+    /* All threads of a block take the same branch, so that barriers may be in it. */
     if (blockIdx.x == 0) {
         words[threadIdx.x] = sum_over_warp(x[threadIdx.x]);
         barrier_at_depth(20);
@@ -722,7 +722,7 @@ static void barriers_and_shuffles_in_functions(void **)
     assert_int_equal(result()[1], 96 + 3 * 96);
 }
 
-/** Lanes that return before a collective need not come to it, whatever they did before. */
+/** Lanes that return before a collective need not take part in it. */
 static __global__ void early_kernel(const int *x, int *y, int n)
 {
     const int i = (int)threadIdx.x;
@@ -749,7 +749,7 @@ static void lanes_that_return_early(void **)
     assert_int_equal(result()[41], -1);
 }
 
-/** Half of the lanes do their own collectives while the others do theirs. */
+/** Each half of the warp runs collectives of its own. */
 static __global__ void halves_kernel(const int *x, int *y)
 {
     const unsigned half = threadIdx.x < 16 ? 0x0000ffffu : 0xffff0000u;
@@ -781,7 +781,7 @@ static __global__ void __launch_bounds__(96, 2) bounds_kernel(int *y)
 }
 
 struct all_parameters {
-    int words[8188]; /* with a pointer before them, 8 bytes less than the most */
+    int words[8188]; /* with a pointer before them, 8 bytes less than the limit */
 };
 
 static __global__ void parameters_kernel(int *y, all_parameters all)
@@ -850,7 +850,7 @@ static void streams_in_turn(void **)
         cudaStreamWaitEvent(second, done, 0);
         scale_kernel<<<2, 64, 0, second>>>(device_y, device_y + 1000, 2);
     }
-    /* What the second stream reads is overwritten by itself: it has the next turn. */
+    /* No race: in the next turn device_y is overwritten by the same stream that reads it here as the second one. */
     cudaStreamSynchronize(one);
     assert_int_equal(result()[1003], 18);
     destroy_streams();
@@ -895,7 +895,7 @@ static void the_default_stream_waits(void **)
     destroy_streams();
 }
 
-/** One buffer in parts, each copied and computed in one of two streams. */
+/** Tests a buffer in parts, each of which is copied and computed in one of two streams. */
 static void copies_and_kernels_overlap(void **)
 {
     enum { PARTS = 6, PART = 65 };
@@ -920,7 +920,7 @@ static void copies_and_kernels_overlap(void **)
             assert_int_equal(pinned[part * PART - 1], part - 1); /* the copy only reads it */
     }
     while (cudaEventQuery(done) == cudaErrorNotReady)
-        assert_int_equal(cudaGetLastError(), cudaSuccess); /* an answer, no error */
+        assert_int_equal(cudaGetLastError(), cudaSuccess); /* cudaErrorNotReady is an answer, not an error */
     assert_int_equal(back[5 * PART + 1], 50);
     pinned[5 * PART] = 0;
     cudaStreamSynchronize(one);
@@ -930,7 +930,7 @@ static void copies_and_kernels_overlap(void **)
     destroy_streams();
 }
 
-/** The host and kernels in turn, at the same addresses. */
+/** Tests the host and kernels using managed memory in turn, at the same addresses. */
 static void managed_memory(void **)
 {
     int *from;
@@ -942,8 +942,8 @@ static void managed_memory(void **)
         from[i] = i;
     assert_int_equal(cudaMemPrefetchAsync(from, 256, 0), cudaSuccess);
     scale_kernel<<<1, 64>>>(from, to, 2);
-    assert_int_equal(from[5], 5); /* the kernel only reads it */
-    from[64] = 1;                 /* and not this */
+    assert_int_equal(from[5], 5); /* the kernel only reads this element */
+    from[64] = 1;                 /* and does not use this one */
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
     assert_int_equal(to[63], 126);
     for (int i = 0; i < 64; i++)
@@ -960,7 +960,7 @@ static void managed_memory(void **)
     assert_int_equal(cudaFree(to), cudaSuccess);
 }
 
-/** Pinned memory by its own address, and by the one that the device is said to have it at. */
+/** Tests pinned memory in kernels, at its host address and at the address of cudaHostGetDevicePointer. */
 static void pinned_memory_in_kernels(void **)
 {
     int *pinned;
@@ -1009,7 +1009,7 @@ static void what_ends_while_it_works(void **)
 
     make_streams(cudaStreamNonBlocking);
     scale_kernel<<<1, 64, 0, one>>>(words, device_y, 2);
-    cudaFree(words); /* waits */
+    cudaFree(words); /* waits for the kernel */
     scale_kernel<<<1, 64, 0, two>>>(device_x, device_y, 3);
     destroy_streams();
     make_streams(cudaStreamNonBlocking);
@@ -1021,7 +1021,7 @@ static void what_ends_while_it_works(void **)
 }
 
 /*
- * --- memory that somebody wrote -------------------------------------------------------------------------------------
+ * --- memory that a thread wrote -------------------------------------------------------------------------------------
  */
 
 struct padded_record {
@@ -1121,7 +1121,7 @@ static void read_only_loads_launch_after_launch(void **)
 }
 
 /*
- * --- what C++ leaves open -------------------------------------------------------------------------------------------
+ * --- what C++ leaves undefined --------------------------------------------------------------------------------------
  */
 
 static __global__ void shift_kernel(const int *x, int *y)
@@ -1346,7 +1346,7 @@ static __global__ void unrolled_tree_kernel(const int *x, int *y)
 }
 RIGHT(a_tree_for_one_size, (unrolled_tree_kernel<256><<<1, 256>>>(device_x, device_y)), 0, 32640)
 
-/* On one line, as many write it: the compiler's copies of a barrier are one. */
+/* The barriers share a line with other code, as in many programs; the compiler's copies of a barrier count as one. */
 template <unsigned threads>
 static __global__ void tree_on_lines_kernel(const int *x, int *y)
 {
@@ -1768,7 +1768,7 @@ static void a_search_by_levels(void **)
 {
     int *const levels = device_y, *const counts = device_y + 200, *const queues = device_y + 300;
 
-    assert_int_equal(cudaMemset(levels, 1, 4), cudaSuccess); /* node 0 is the first of the queue */
+    assert_int_equal(cudaMemset(levels, 1, 4), cudaSuccess); /* node 0 is the first in the queue */
     assert_int_equal(cudaMemset(counts, 1, 1), cudaSuccess);
     for (int level = 1; level <= 6; level++)
         frontier_kernel<<<4, 32>>>(queues + 200 * (level - 1), counts + level - 1, levels, queues + 200 * level,
@@ -2209,7 +2209,7 @@ static __global__ void unwaited_copies_kernel(const int *x, int *y)
     }
 }
 
-/** Three groups, of which each is used when it has arrived; the last one is empty. */
+/** Uses each of three groups of copies after it has arrived; the last group is empty. */
 static __global__ void groups_of_copies_kernel(const int *x, int *y)
 {
     __shared__ __align__(16) int words[2][64];
@@ -2234,7 +2234,7 @@ static __global__ void groups_of_copies_kernel(const int *x, int *y)
     y[128 + thread] = words[0][thread];
 }
 
-/** Copies that nobody waits for leave the shared memory of later blocks and launches alone. */
+/** Tests that copies that no thread waits for do not change the shared memory of later blocks and launches. */
 static void copies_that_nobody_waits_for(void **)
 {
     unwaited_copies_kernel<<<5, 32>>>(device_x, device_y);
@@ -2253,7 +2253,7 @@ static void groups_of_copies(void **)
 
 static __device__ __align__(16) int copied_variable[4] = {5, 6, 7, 8};
 
-/** The source may be a variable, or may end where the zeros begin; and the same for every thread. */
+/** Copies from a variable, from a source that ends where the zeros begin, and from one source by several threads. */
 static __global__ void sources_kernel(const int *x, int *y)
 {
     __shared__ __align__(16) int words[32][4];
@@ -2278,7 +2278,7 @@ static void sources_of_copies(void **)
     assert_memory_equal(result() + 12, of_last, sizeof of_last);
 }
 
-/** What a thread has waited for is its own: it may write source and destination anew, and tell others by a flag. */
+/** After its wait a thread may write source and destination again, and publish the data by a flag. */
 static __global__ void copies_again_kernel(int *x, int *y)
 {
     __shared__ __align__(16) int words[64];
@@ -2311,7 +2311,7 @@ static __global__ void copies_again_kernel(int *x, int *y)
 
 RIGHT(copies_again, (copies_again_kernel<<<1, 64>>>(device_x, device_y)), 0, 43)
 
-/** Blocks that live together each have copies under way while the others run. */
+/** Each of several resident blocks has copies under way while the others run. */
 static __global__ void copies_of_a_grid_kernel(int *x, int *y)
 {
     __shared__ __align__(16) int words[32];
@@ -2336,7 +2336,7 @@ static void copies_of_a_grid(void **)
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
-/** Warps of a block multiply by themselves, and in branches that whole warps take. */
+/** Each warp of a block multiplies on its own, also in branches that whole warps take. */
 static __global__ void warps_that_multiply_kernel(const int *x, int *y)
 {
     const uint32_t one = 0x3f803f80, a[4] = {one, one, one, one}, b[2] = {one, one};
@@ -2358,7 +2358,7 @@ static void warps_that_multiply(void **)
     assert_int_equal(result()[127], 64);
 }
 
-/** Infinities and NaN go their way, of halves and of bfloats; zeros do not hide them. */
+/** Multiplies infinities, whose products with zeros are NaN, in f16 and in bf16. */
 static __global__ void special_products_kernel(int *y)
 {
     const uint32_t infinite[2] = {0x7f807f80, 0x7c007c00}, none[2] = {0, 0}, one[2] = {0x3f803f80, 0x3c003c00};
@@ -2526,7 +2526,7 @@ static void arguments_of_templates_are_found(void **)
     const int count = 64;
     void (*by_pointer)(int *, twice) = inside::apply_kernel<int, twice>;
 
-    scale_kernel<<<2, 32>>>(device_x, device_y, 3, count); /* int is not size_t, int * no const int * */
+    scale_kernel<<<2, 32>>>(device_x, device_y, 3, count); /* needs conversions: int to size_t, int * to const int * */
     rows_of_kernel<<<2, 32>>>((int(*)[32])device_y);
     inside::apply_kernel<<<1, 64>>>(device_y, twice{1});
     inside::apply_kernel<int><<<1, 64>>>(device_y, twice());
@@ -2591,7 +2591,7 @@ static void dependent_launches(void **)
  * ------------------------------------------------------------------------------------------------------------
  */
 
-/** Each kernel writes 1 for a thing that is so. */
+/** Checks that a kernel has written 1 for each of its `count` checks, and 0 after them. */
 static void all_hold(int count)
 {
     const int *y = result();
@@ -2690,7 +2690,7 @@ static __global__ void halves_kernel(int *y, __half a, __half b)
     *y++ = is(__hadd(a, b), 0x4580) && is(__hsub(a, b), 0xc100) && is(__hmul(a, b), 0x4600) && is(__hdiv(a, b), 0x3600);
     *y++ = is(__hfma(a, b, a), 0x4780) && is(a * b + a, 0x4780) && is(__hfma_sat(a, b, a), 0x3c00) &&
            is(__hfma_relu(-a, b, a), 0);
-    /* (1 + 3 x 2^-10)^2 - 1 is 1.5 x 2^-8 + 9 x 2^-20, which a product that is rounded by itself loses. */
+    /* (1 + 3 x 2^-10)^2 - 1 is 1.5 x 2^-8 + 9 x 2^-20, which a separately rounded product loses. */
     *y++ = is(__hfma(__ushort_as_half(0x3c03), __ushort_as_half(0x3c03), (__half)-1), 0x1e02);
     c += b;
     c *= b;
@@ -2851,7 +2851,7 @@ static void a_graph(void **)
     assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-/** Two streams, forked and joined by events; the arguments are those of the capture. */
+/** Tests a graph of two streams, forked and joined by events; launches use the arguments of the capture. */
 static void a_graph_of_two_streams(void **)
 {
     cudaStream_t first, second;
@@ -2965,7 +2965,7 @@ static void how_many_blocks_fit(void **)
     assert_int_equal(block, 1024);
     assert_int_equal(grid, 2 * properties.multiProcessorCount);
     assert_int_equal(cudaOccupancyMaxPotentialBlockSize(&grid, &block, increment_kernel, 0, 100), cudaSuccess);
-    assert_int_equal(block, 64); /* 32 blocks, of 100 threads only 16 */
+    assert_int_equal(block, 64); /* 32 resident blocks; with 100 threads only 16 */
     assert_int_equal(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, increment_kernel, 2, 128), cudaSuccess);
     assert_int_equal(bytes, 113 * 1024);
 }

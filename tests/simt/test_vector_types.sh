@@ -1,18 +1,18 @@
 #!/bin/sh
-# The copy of a short vector is one access, and shared memory of vectors or 16-bit types has no hidden guard: read off
-# the hooks that gcc calls in tests/simt/vector_accesses.cc. What clang, which keeps local variables in memory, makes of
-# them is counted where it is tried (tests/test_toolchains.sh).
+# Checks that the copy of a short vector is one access, and that shared memory of vectors or 16-bit types has no hidden
+# guard, by the hooks that gcc calls in tests/simt/vector_accesses.cc. Clang keeps local variables in memory; its
+# accesses are counted in tests/test_toolchains.sh.
 . tests/tap.sh
 . tests/toolchains.sh
 fixture=tests/simt/vector_accesses.cc
 
-# found NAME: the loads and stores of a function in $assembly, sorted
+# found NAME: prints the loads and stores of a function in $assembly, sorted
 found() {
     sed -n "/^$1:/,/^[[:space:]]*\.size[[:space:]]*$1,/p" "$assembly" |
         grep -oE '__tsan_(unaligned_)?(read|write)[a-z0-9_]*' | sed 's/__tsan_//' | sort | tr '\n' ' '
 }
 
-# check_compiler COMPILER: every function of the fixture as this compiler makes it
+# check_compiler COMPILER: checks every function of the fixture, compiled by this compiler
 check_compiler() {
     assembly=$scratch/$1.s
     compiler=$(toolchain_variable "$1" cxx)

@@ -1,10 +1,10 @@
 /**
  * @file test_warpgroup_products.cu
- * @brief Tiles lie where bulk_copy.cuh says, products of a warpgroup are what scalar ones add up to, and what arrives
- *        at a barrier is there behind it.
+ * @brief Tests the layout of tiles in bulk_copy.cuh, a warpgroup's products against scalar sums, and data that arrives
+ *        at an mbarrier.
  *
- * Runs on the simulator and, by "ninja test-gpu", on a GPU: nothing here knows which. The numbers are small integers,
- * of which every sum is exact.
+ * Runs on the simulator and, by "ninja test-gpu", on a GPU, from the same source. The numbers are small integers, of
+ * which every sum is exact.
  */
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -43,7 +43,7 @@ static tensor_map map_of(const void *matrix, uint64_t rows, uint64_t columns, ui
 
 enum { MATRIX_ROWS = 40, MATRIX_COLUMNS = 72, TILE_ROWS = 24 };
 
-/** What shared memory holds after a copy of a tile, byte for byte. */
+/** Copies a tile to shared memory, and that memory, element by element, to `out`. */
 static __global__ void tile_kernel(const __grid_constant__ tensor_map map, int row, int column, int tile_columns,
                                    uint16_t *out)
 {
@@ -96,7 +96,7 @@ static void test_tile(uint32_t swizzle, int row, int column)
 
 enum { STAGES = 3, STAGE_WORDS = 64, STEPS = 10 };
 
-/** A ring: a warp fills it, by bulk copies and by copies of each lane in turn, the other adds up what it finds. */
+/** Passes rows through a ring: one warp fills it, by bulk copies and lanes' copies in turn; the other adds them up. */
 static __global__ void ring_kernel(const int *words, int *sums)
 {
     __shared__ __align__(128) int ring[STAGES][STAGE_WORDS];
@@ -167,7 +167,7 @@ static void test_ring(void)
 
 enum { PRODUCT_DEPTH = 128 };
 
-/** c[64][N] = a[64][PRODUCT_DEPTH] times b[N][PRODUCT_DEPTH], transposed; a warpgroup, and a thread that copies. */
+/** Computes c[64][N] = a[64][PRODUCT_DEPTH] b[N][PRODUCT_DEPTH]^T with a warpgroup, and one thread that copies. */
 template <int COLUMNS>
 static __global__ __launch_bounds__(160) void product_kernel(const __grid_constant__ tensor_map a_map,
                                                              const __grid_constant__ tensor_map b_map, float *c)
@@ -260,7 +260,7 @@ static void test_product(void)
 /* --- an operand that threads write -------------------------------------------------------------------------------- */
 
 /**
- * Rows are gathered by copies of each thread, permuted as a tile is; c[64][16] = a[64][64] times b[16][64], transposed.
+ * Computes c[64][16] = a[64][64] b[16][64]^T from rows that each thread's copies gather, swizzled as in a tile.
  */
 static __global__ __launch_bounds__(128) void gather_kernel(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c)
 {
@@ -271,7 +271,7 @@ static __global__ __launch_bounds__(128) void gather_kernel(const __nv_bfloat16 
     if (threadIdx.x == 0)
         mbarrier_init(&full, 128);
     __syncthreads();
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800 /* no asynchronous copies before */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800 /* earlier GPUs have no asynchronous copies */
     for (int chunk = (int)threadIdx.x; chunk < 80 * 8; chunk += 128) {
         const int row = chunk / 8, at = chunk % 8;
         const __nv_bfloat16 *const from = (row < 64 ? a + (63 - row) * 64 : b + (79 - row) * 64) + at * 8;
@@ -323,7 +323,7 @@ static void test_gather(void)
 
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 
-/** Block 0 writes a row and says so; the others wait, and one copies it in bulk. */
+/** Publishes a row in block 0; in each other block one thread waits for it and copies it in bulk. */
 static __global__ void message_kernel(int *row, int *ready, int *out)
 {
     __shared__ __align__(16) int copied[32];

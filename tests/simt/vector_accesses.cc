@@ -1,11 +1,11 @@
-// Functions with the loads and stores they must be compiled to, in any order: what test_vector_types.sh looks for.
+// Functions with the loads and stores that they must be compiled to, in any order; test_vector_types.sh checks them.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 __shared__ int4 file_scope[8];
 
-// A line is a function and what it must become.
+// Each line is a function and its expected accesses.
 // clang-format off
 extern "C" {
 void copy_char2(char2 *to, const char2 *from) { *to = *from; }                // read2 write2

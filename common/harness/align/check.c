@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** An answer under examination, and what the examiner needs. */
+/** An answer under examination, with the checker's working memory. */
 struct examination {
     const struct align_problem *problem;
     const struct align_buffers *buffers;
     bool ascending;
     struct align_groups groups;
-    int32_t *placed_at; /* [numel] where sorted_token_ids holds this position; -1: not seen yet */
+    int32_t *placed_at; /* [numel] slot of sorted_token_ids that holds this position; -1: not seen yet */
     error_words expected, got;
     struct error *error;
 };
@@ -50,8 +50,8 @@ static bool is_position(const struct examination *exam, int32_t element)
 /* --- what is wrong ----------------------------------------------------------------------------------------- */
 
 /**
- * Fails at an element of an array, and of a block (-1: no one block is meant) of an expert (-1: past the last). What is
- * expected and what was got are in the examination already.
+ * Sets the error for an element of an array, in a block (-1: no particular block) of an expert (-1: past the last). The
+ * caller has set exam->expected and exam->got. Returns false.
  */
 static bool fail(struct examination *exam, const char *array, int64_t index, int64_t block, int expert,
                  const char *rule)
@@ -66,7 +66,7 @@ static bool fail(struct examination *exam, const char *array, int64_t index, int
                         exam->expected, exam->got);
 }
 
-/** A number, and whether it is what the buffer held before the launch. */
+/** Describes a number, and whether it is the poison from before the launch. */
 static void describe_value(error_words *text, int32_t value)
 {
     int32_t poison;
@@ -75,7 +75,7 @@ static void describe_value(error_words *text, int32_t value)
     error_words_set(text, "%" PRId32 "%s", value, value == poison ? ", as before the launch: nothing was written" : "");
 }
 
-/** An element of sorted_token_ids and what it stands for. */
+/** Describes an element of sorted_token_ids and its meaning. */
 static void describe_element(error_words *text, const struct examination *exam, int32_t element)
 {
     if (element == exam->problem->numel)
@@ -91,7 +91,7 @@ static void describe_element(error_words *text, const struct examination *exam, 
         error_words_set(text, "position %" PRId32 " of expert %" PRId64, element, id_at(exam, element));
 }
 
-/** The lowest position of the expert that its group lacks; -1 if it has all. Looks at `place` and what comes after. */
+/** Returns the expert's lowest position that its group lacks; -1 if it has all. Checks the slots from `place` on. */
 static int64_t missing_position(struct examination *exam, int expert, int64_t place)
 {
     int64_t position = 0;
@@ -107,13 +107,13 @@ static int64_t missing_position(struct examination *exam, int expert, int64_t pl
     return position < exam->problem->numel ? position : -1;
 }
 
-/** Fails at a place of the expert's group; -1: past the last. */
+/** Sets the error for a slot of the expert's group; expert -1: past the last group. Returns false. */
 static bool fail_place(struct examination *exam, int64_t place, int expert, const char *rule)
 {
     return fail(exam, "sorted_token_ids", place, place / exam->problem->block_size, expert, rule);
 }
 
-/** Fails at a place where one of the expert's positions should be. */
+/** Sets the error for a slot that should hold one of the expert's positions. Returns false. */
 static bool fail_position(struct examination *exam, int64_t place, int expert, const char *rule)
 {
     int64_t missing;
@@ -193,7 +193,7 @@ static bool position_is_right(struct examination *exam, int64_t place, int exper
     return true;
 }
 
-/** The element before this one is right, and of the same expert. */
+/** Checks that an element is larger than the previous one, which is a valid position of the same expert. */
 static bool position_ascends(struct examination *exam, int64_t place, int expert)
 {
     const int32_t before = exam->buffers->sorted_token_ids[place - 1], element = exam->buffers->sorted_token_ids[place];
@@ -245,7 +245,7 @@ static bool places_are_right(struct examination *exam)
     return true;
 }
 
-/** Follows from the rest if the groups were counted right. This asks the ids alone. */
+/** Checks every id. This follows from the other checks if the groups were counted right, but does not rely on them. */
 static bool every_id_is_placed_or_skipped(struct examination *exam)
 {
     for (int64_t i = 0; i < exam->problem->numel; i++) {

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams of random numbers; a distribution's is its own number. */
+/* Streams of random numbers; the stream of a distribution has the distribution's number. */
 enum { STREAM_COUNTS = 100, STREAM_MAP };
 
 const char *const align_dist_names[] = {"balanced", "uniform", "zipf", "one", "sparse", "repeated", "invalid", NULL};
 
 /* --- shuffling ---------------------------------------------------------------------------------------------------- */
 
-/** Swaps two things of so many bytes. */
+/** Swaps two elements of `bytes` bytes. */
 static void swap(void *a, void *b, size_t bytes)
 {
     char *const x = a, *const y = b;
@@ -29,14 +29,14 @@ static void swap(void *a, void *b, size_t bytes)
     }
 }
 
-/** Any order of `count` things of so many bytes each (Fisher and Yates). */
+/** Shuffles `count` elements of `bytes` bytes each (Fisher and Yates). */
 static void shuffle(void *things, int64_t count, size_t bytes, struct random *random)
 {
     for (int64_t left = count; left > 1; left--)
         swap((char *)things + (left - 1) * bytes, (char *)things + random_below(random, (uint32_t)left) * bytes, bytes);
 }
 
-/** 0 .. count - 1 in any order. */
+/** Fills values with 0 .. count - 1 in random order. */
 static void fill_shuffled(int32_t *values, int count, struct random *random)
 {
     for (int i = 0; i < count; i++)
@@ -44,7 +44,7 @@ static void fill_shuffled(int32_t *values, int count, struct random *random)
     shuffle(values, count, sizeof *values, random);
 }
 
-/** Draws the value at `index` from those that are not drawn yet: from there on. */
+/** Draws a value from those at `index` and after, which are not drawn yet, and swaps it to `index`. */
 static int32_t draw(int32_t *values, int index, int count, struct random *random)
 {
     swap(&values[index], &values[index + (int)random_below(random, (uint32_t)(count - index))], sizeof *values);
@@ -53,11 +53,11 @@ static int32_t draw(int32_t *values, int index, int count, struct random *random
 
 /* --- distributions ------------------------------------------------------------------------------------------------ */
 
-/** What ids are generated from. */
+/** State of the generation of ids. */
 struct generator {
     const struct align_problem *problem;
     int topk;
-    int32_t *experts; /* all of them, in any order: none is favoured for its number */
+    int32_t *experts; /* all experts in random order, so that no distribution favours low numbers */
     struct random random;
     void *topk_ids;
 };
@@ -70,8 +70,8 @@ static void shuffle_ids(struct generator *generator, int64_t begin, int64_t coun
 }
 
 /**
- * Walks round and round one order of the experts: any topk <= num_experts neighbours differ, and counts differ by one
- * at most. Shuffling tokens, and ids inside tokens, keeps both.
+ * Fills the ids with the shuffled experts over and over: any topk <= num_experts neighbours differ, and counts differ
+ * by at most one. Both still hold after the tokens, and the ids inside each token, are shuffled.
  */
 static void walk_round(struct generator *generator)
 {
@@ -83,7 +83,7 @@ static void walk_round(struct generator *generator)
     shuffle(generator->topk_ids, problem->numel / generator->topk, token_bytes, &generator->random);
 }
 
-/** Deals a token from the first `size` experts, no expert again before all of them are dealt. */
+/** Fills a token from the first `size` experts; no expert repeats before all of them have been used. */
 static void deal_distinct(struct generator *generator, int64_t begin, int count, int size)
 {
     for (int k = 0; k < count; k++)
@@ -91,7 +91,7 @@ static void deal_distinct(struct generator *generator, int64_t begin, int count,
                        draw(generator->experts, k % size, size, &generator->random));
 }
 
-/** The token has half as many experts as ids, and so each of them twice or more. */
+/** Fills a token with half as many experts as ids, so that each expert occurs at least twice. */
 static void deal_repeated(struct generator *generator, int64_t begin, int count)
 {
     const int num_experts = generator->problem->num_experts, half = generator->topk > 1 ? generator->topk / 2 : 1;
@@ -104,7 +104,7 @@ static void deal_repeated(struct generator *generator, int64_t begin, int count)
     shuffle_ids(generator, begin, count);
 }
 
-/** Numbers with no expert behind them, some of which a careless kernel takes for one after cutting them to 32 bits. */
+/** Returns an id that names no expert; some of these look valid to a kernel that truncates ids to 32 bits. */
 static int64_t invalid_id(int num_experts, struct random *random)
 {
     const int64_t low_word = random_below(random, (uint32_t)num_experts);
@@ -138,12 +138,12 @@ static void deal_invalid(struct generator *generator, int64_t begin, int count)
 
 /* --- zipf --------------------------------------------------------------------------------------------------------- */
 
-/** Draws ranks, rank r as often as 1 / (r + 1) says, and remembers which of them the current token has. */
+/** Generator of ranks, rank r with a probability proportional to 1 / (r + 1); it knows the current token's ranks. */
 struct zipf {
     int size;
-    double *below;   /**< [size] the sum of the shares of rank 0 to this one */
-    int32_t *deck;   /**< [size] every rank once, those the token has first */
-    int32_t *placed; /**< [size] where a rank is in the deck */
+    double *below;   /**< [size] sum of the weights of ranks 0 to this one */
+    int32_t *deck;   /**< [size] every rank once, the token's ranks first */
+    int32_t *placed; /**< [size] index of each rank in the deck */
 };
 
 static bool zipf_start(int size, struct zipf *zipf, struct error *error)
@@ -185,7 +185,7 @@ static int zipf_draw(const struct zipf *zipf, struct random *random)
     return low;
 }
 
-/** A rank that the token, which has `dealt`, does not have yet. After enough bad luck any such rank will do. */
+/** Returns a rank that is not among the token's `dealt` ranks; after 16 failed draws, a uniformly random one. */
 static int zipf_deal(struct zipf *zipf, int dealt, struct random *random)
 {
     int rank = zipf_draw(zipf, random);
@@ -301,7 +301,7 @@ void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map)
             expert_map[e] = -1;
 }
 
-/** Checks the values; first_at [num_experts] is for the check alone. */
+/** Checks the values of a map; first_at [num_experts] is working memory. False, naming --expert-map. */
 static bool check_local_ids(const int32_t *expert_map, int num_experts, int32_t *first_at, struct error *error)
 {
     char range[40] = " is 0";

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Where the ids come from, opened. What the source does not have is empty. */
+/** The opened source of the ids. Members of other sources are empty. */
 struct source {
     struct npy_array file;       /**< ALIGN_SOURCE_FILE */
     int64_t *counts;             /**< ALIGN_SOURCE_COUNTS */
-    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: as many tokens as are asked for, at most the data's */
-    struct tensors gate_tensors; /**< the same: the logits, and room for what is chosen */
+    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: the requested tokens, at most those of the data */
+    struct tensors gate_tensors; /**< ALIGN_SOURCE_ROUTER: the logits, and room for the choices */
 };
 
 static void close_source(struct source *source)
@@ -25,9 +25,9 @@ static void close_source(struct source *source)
     tensors_free(&source->gate_tensors);
 }
 
-/* --- opening: the problem's shape is known afterwards ------------------------------------------------------------- */
+/* --- opening, which determines the problem's shape ---------------------------------------------------------------- */
 
-/** Reads the file; takes topk, the number of tokens and the ids' type from it, where nothing else is asked for. */
+/** Reads the file, and takes topk, the number of tokens and the ids' type from it where no option gives them. */
 static bool open_file(struct align_options *options, struct npy_array *file, struct error *error)
 {
     int64_t rows, length;
@@ -53,7 +53,7 @@ static bool open_file(struct align_options *options, struct npy_array *file, str
     return true;
 }
 
-/** Reads the list of counts: as many experts as it has numbers, as many tokens as these are in all. */
+/** Reads the list of counts. The number of experts is its length, the number of tokens is its sum. */
 static bool open_counts(struct align_options *options, int64_t **counts, struct error *error)
 {
     const size_t size = strlen(options->counts) + 1;
@@ -72,11 +72,11 @@ static bool open_counts(struct align_options *options, int64_t **counts, struct 
     return good && align_counts_check(*counts, options->problem.num_experts, &options->program.num_tokens, error);
 }
 
-/* No router gives a token more. */
+/* The most experts per token that the gate chooses from the router's logits. */
 enum { ROUTER_MAX_CHOICES = 32 };
 
 /**
- * Reads the router's logits and bias, for as many tokens as are asked for; those that it lacks repeat its rows later.
+ * Reads the router's logits and bias for the requested tokens; if the data have fewer tokens, its rows repeat later.
  */
 static bool open_router(struct align_options *options, struct source *source, struct error *error)
 {
@@ -117,7 +117,7 @@ static bool open_source(struct align_options *options, struct source *source, st
     }
 }
 
-/** Settles what depends on the shape, then asks whether the whole makes sense. */
+/** Sets the members that depend on the shape, then checks the problem and whether the implementation takes it. */
 static bool settle_problem(struct align_options *options, const struct align_implementation *implementation,
                            struct error *error)
 {
@@ -137,7 +137,7 @@ static bool settle_problem(struct align_options *options, const struct align_imp
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
 
-/** What the gate's reference chooses for the router's tokens, repeated where there are too few, are the ids. */
+/** Fills the ids with the gate reference's choices for the router's tokens, which repeat if there are too few. */
 static bool fill_by_gate(const struct align_options *options, struct source *source, void *topk_ids,
                          struct error *error)
 {
@@ -184,7 +184,7 @@ bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *
     return good;
 }
 
-/** Makes the capacity another than the one that the tensors have room for. */
+/** Changes the capacity as --room says, and replaces the tensors by tensors of that capacity. */
 static bool give_room(const struct align_implementation *implementation, const struct align_groups *groups,
                       struct align_options *options, struct tensors *tensors, struct error *error)
 {
@@ -202,7 +202,7 @@ static bool give_room(const struct align_implementation *implementation, const s
     return true;
 }
 
-/** The map comes first: nothing is launched for a map that is wrong. */
+/** Fills the inputs and counts the groups. The map comes first: nothing is launched with a wrong map. */
 static bool fill(struct align_options *options, const struct align_implementation *implementation,
                  struct source *source, struct tensors *tensors, struct align_groups *groups, struct error *error)
 {

@@ -11,7 +11,7 @@ const char *const align_room_names[] = {"bound", "exact", "spare", NULL};
 
 static const char *const ids_names[] = {"i32", "i64", NULL};
 
-/** What decides which options repeat a run; and, from 16 on, one for each source, in the order of enum align_source. */
+/** Traits that select the options which repeat a run. From 16 on there is one per source, as in enum align_source. */
 enum { HAS_CAPACITY = OPERATOR_TRAIT, HAS_ROOM = 256 };
 
 #define FROM(source) (16u << ALIGN_SOURCE_##source)
@@ -23,7 +23,7 @@ const char *align_source_name(const struct align_options *options)
     return options->source == ALIGN_SOURCE_GENERATED ? align_dist_names[options->dist] : names[options->source];
 }
 
-/** There is one input: the flag that names it must be the first that does. */
+/** Sets the source of the input, which only one of the flags may name. False, naming both flags, if two do. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
     static const char *const flags[] = {"", "topk-ids", "dist", "counts"}; /* in the order of enum align_source */
@@ -78,7 +78,7 @@ static const struct option_row table[] = {
     {.rest = program_option_rows},
 };
 
-/** A list of counts says all there is to say of the shape. */
+/** Checks that --counts comes without other options of the shape, since the list determines it. */
 static bool check_counts(struct align_options *options, struct error *error)
 {
     bool *const num_tokens_given = &options->program.num_tokens_given;
@@ -93,7 +93,7 @@ static bool check_counts(struct align_options *options, struct error *error)
     return true;
 }
 
-/** Every size of a sweep has a capacity of its own. */
+/** Checks that --capacity is not given for a sweep, each size of which has its own capacity, or with --room. */
 static bool check_capacity(const struct align_options *options, struct error *error)
 {
     if (options->program.bench && options->capacity_given && !options->program.num_tokens_given)

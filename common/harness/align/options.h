@@ -1,4 +1,4 @@
-/** @file align/options.h  An align program's command line. */
+/** @file align/options.h  The command line of an align program. */
 #ifndef ALIGN_OPTIONS_H
 #define ALIGN_OPTIONS_H
 
@@ -8,19 +8,19 @@
 
 enum align_source { ALIGN_SOURCE_ROUTER, ALIGN_SOURCE_FILE, ALIGN_SOURCE_GENERATED, ALIGN_SOURCE_COUNTS };
 
-/* So many 4-byte words are 16 bytes: where sorted_token_ids begins matters up to there. */
+/* Words in 16 bytes: only the alignment of sorted_token_ids within 16 bytes matters. */
 enum { ALIGN_MISALIGNMENTS = 4 };
 
 /**
- * How much room the ids get: what the implementation allocates, what they need, or more than the implementation would
- * allocate.
+ * Capacity for the ids: the one that the implementation allocates, the least that the ids need, or more than the
+ * implementation would allocate.
  */
 enum align_room { ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE, NUM_ALIGN_ROOMS };
 
-/** What was asked for. Strings belong to argv. */
+/** The options of a run. Strings belong to argv. */
 struct align_options {
     struct program_options program;
-    struct align_problem problem; /**< its numel and, unless given, its capacity are settled by align_load() */
+    struct align_problem problem; /**< align_load() sets numel and, unless it is given, the capacity */
     int topk;
     bool num_experts_given;
     bool topk_given;
@@ -30,9 +30,9 @@ struct align_options {
     enum align_source source;
     const char *ids_path; /**< ALIGN_SOURCE_FILE */
     enum align_dist dist; /**< ALIGN_SOURCE_GENERATED */
-    const char *counts;   /**< ALIGN_SOURCE_COUNTS: a comma between two */
+    const char *counts;   /**< ALIGN_SOURCE_COUNTS: separated by commas */
     const char *map;      /**< as given: "none", "random" or a file */
-    enum align_room room; /**< what the capacity becomes once the ids are known */
+    enum align_room room; /**< sets the capacity once the ids are known */
 };
 
 /**
@@ -41,24 +41,24 @@ struct align_options {
  */
 bool align_options_parse(struct program *program, int argc, char **argv, struct align_options *options);
 
-/** What an empty command line asks for: the real router's choices. */
+/** Returns the options of an empty command line, whose input is the real router's choices. */
 struct align_options align_options_default(void);
 
-/** "auto", "large", "small", in the order of the enum; NULL ends them. */
+/** "auto", "large", "small", in the order of the enum; NULL-terminated. */
 extern const char *const align_kernel_names[];
 
-/** "bound", "exact", "spare", likewise. */
+/** "bound", "exact", "spare", in the order of the enum; NULL-terminated. */
 extern const char *const align_room_names[];
 
-/** One word for where the ids come from: the distribution's name, "router", "file" or "counts". */
+/** Returns one word for the source of the ids: the distribution's name, "router", "file" or "counts". */
 const char *align_source_name(const struct align_options *options);
 
-/** Makes program->command the one that repeats this run, every choice spelled out. */
+/** Sets program->command to a command that repeats this run, with every option given explicitly. */
 void align_options_command(const struct align_options *options, struct program *program);
 
 /**
- * Problem number 0, 1, ..., as options with check_all: its kernel is the implementation's own choice where the
- * implementation does not take the one drawn. False: there is none of this number, it was the last before it.
+ * Makes problem `number`, 0, 1, ..., as options with check_all. If the implementation does not support the kernel that
+ * is drawn, align_load() leaves the choice to the implementation. False: the numbers end before this one.
  */
 bool align_problem_to_try(int number, uint64_t seed, struct align_options *options);
 

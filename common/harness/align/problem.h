@@ -1,4 +1,4 @@
-/** @file align/problem.h  Is an align problem well formed, how large are its arrays, and how does one name it. */
+/** @file align/problem.h  Checks, array sizes and a description of an align problem, for the harness. */
 #ifndef ALIGN_PROBLEM_H
 #define ALIGN_PROBLEM_H
 
@@ -6,27 +6,27 @@
 #include "harness/align/align.h"
 #include "harness/core/dtype.h"
 
-/** Sets *numel to num_tokens * topk. False, naming the flag, if one is out of range or the product over 2147483647. */
+/** Sets *numel to num_tokens * topk. False, naming the flag, if a factor is out of range or numel above 2147483647. */
 bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error);
 
 /**
- * Checks numel, num_experts and block_size and not the capacity; align_capacity() and an implementation's own
- * capacity() do not overflow once this has returned true. False, naming the flag, what was given and what is allowed.
+ * Checks numel, num_experts and block_size, but not the capacity. If it returns true, align_capacity() and an
+ * implementation's capacity() do not overflow. False, naming the flag, what was given and what is allowed.
  */
 bool align_shape_check(const struct align_problem *problem, struct error *error);
 
-/** Checks everything: the shape, then that the capacity is a multiple of block_size from 0 to 2147483647. */
+/** Checks the shape, then that the capacity is a multiple of block_size from 0 to 2147483647. */
 bool align_problem_check(const struct align_problem *problem, struct error *error);
 
-/** The elements of expert_ids. Only for problems that passed align_problem_check(). */
+/** Returns the number of elements of expert_ids. The problem must have passed align_problem_check(). */
 static inline int64_t align_blocks(const struct align_problem *problem)
 {
     return problem->capacity / problem->block_size;
 }
 
 /**
- * Reads and writes element `index` of topk_ids, [numel] in the problem's type. What i32 does not hold becomes -1: no
- * expert either.
+ * Reads or writes element `index` of topk_ids, [numel] in the problem's type. An id that does not fit i32 is written as
+ * -1, which names no expert either.
  */
 static inline int64_t align_load_id(const struct align_problem *problem, const void *topk_ids, int64_t index)
 {
@@ -41,26 +41,26 @@ static inline void align_store_id(const struct align_problem *problem, void *top
         ((int32_t *)topk_ids)[index] = id >= INT32_MIN && id <= INT32_MAX ? (int32_t)id : -1;
 }
 
-/** True if the id names an expert. Others are skipped. */
+/** Checks whether the id names an expert. Other ids are skipped. */
 static inline bool align_id_is_valid(const struct align_problem *problem, int64_t id)
 {
     return id >= 0 && id < problem->num_experts;
 }
 
-/** The type of topk_ids. */
+/** Returns the type of topk_ids. */
 static inline enum dtype align_ids_dtype(const struct align_problem *problem)
 {
     return problem->wide_ids ? DTYPE_I64 : DTYPE_I32;
 }
 
-/** Why the implementation does not take the problem, in one line; NULL: it does. */
+/** Returns one line on why the implementation does not support the problem; NULL: it does. */
 static inline const char *align_unsupported_reason(const struct align_implementation *implementation,
                                                    const struct align_problem *problem)
 {
     return implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL;
 }
 
-/** Writes one line for people: "16384 i32 ids of 256 experts in blocks of 64, 32512 places". */
+/** Writes a one-line description: "16384 i32 ids of 256 experts in blocks of 64, 32512 places". */
 void align_problem_describe(const struct align_problem *problem, char *text, size_t size);
 
 #endif

@@ -2,11 +2,11 @@
 
 #include "base/random.h"
 
-/* One, a warp and one to either side, DeepSeek-V2's 160 and V3's 256, a block of threads and one more, two blocks. */
+/* 1, a warp and its neighbours 31 and 33, DeepSeek-V2's 160 and V3's 256, a block of threads, one more, two blocks. */
 static const int expert_counts[] = {1, 2, 3, 8, 31, 32, 33, 64, 65, 128, 160, 256, 1000, 1024, 1025, 2048};
 static const int block_sizes[] = {1, 3, 16, 64, 128};
 
-/* Up to 5,000 ids, more and fewer than experts; 1,023 to 1,025 are about what a block of threads takes at a time. */
+/* Up to 5,000 ids, more and fewer than experts; 1,023 to 1,025 are around the ids that a block handles at a time. */
 static const struct {
     int64_t num_tokens;
     int topk;
@@ -21,7 +21,7 @@ enum {
     NUM_PROBLEMS = ROUNDS * NUM_EXPERT_COUNTS * NUM_BLOCK_SIZES * ALIGN_DIST_COUNT
 };
 
-/** Every combination of experts, block size and distribution, three times; all the rest is drawn from its number. */
+/** Makes problem `number`: every combination of experts, block size and distribution, 3 times; the rest is drawn. */
 bool align_problem_to_try(int number, uint64_t seed, struct align_options *options)
 {
     struct random random = random_start(seed, (uint64_t)number);

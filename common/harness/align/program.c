@@ -1,4 +1,4 @@
-/** @file align/program.c  An align chapter's program, from the command line to the exit code. */
+/** @file align/program.c  The program of an align chapter, from the command line to the exit code. */
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
 
@@ -11,7 +11,7 @@ static double percent(int64_t part, int64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/** Makes the texts that say which run it is. */
+/** Makes the texts that describe the run: command, problem, input. */
 static void name_run(const struct align_options *options, struct program *program)
 {
     const struct align_problem *const problem = &options->problem;
@@ -37,7 +37,7 @@ static void name_run(const struct align_options *options, struct program *progra
              count_of(problem->capacity, "place", places), count_of(align_blocks(problem), "block", blocks));
 }
 
-/** Adds the problem: all of it, or, for a benchmark, what does not change from row to row. */
+/** Adds the problem: all of it, or, for a benchmark, the part that is the same in every row. */
 static void report_problem(const struct align_options *options, bool all, struct record *report)
 {
     const struct align_problem *const problem = &options->problem;
@@ -65,7 +65,7 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_text(fields, IN_JSON, "expert_map", "%s", options->map);
 }
 
-/** Adds what padding costs; whoever sorts these ids comes to the same. */
+/** Adds the padded size and the number of pads, which depend on the ids alone and not on the implementation. */
 static void report_padding(const struct align_problem *problem, const struct align_groups *groups,
                            struct record *report)
 {
@@ -84,7 +84,7 @@ static void report_padding(const struct align_problem *problem, const struct ali
     record_number(report, IN_DATA, "skipped_ids", "%" PRId64, groups->skipped);
 }
 
-/** Adds how the ids are spread over the experts. */
+/** Adds the load of the experts: the busiest one, and the number of idle ones. */
 static void report_load(const struct align_problem *problem, const struct align_groups *groups, struct record *report)
 {
     const int busiest = align_busiest_expert(problem, groups);
@@ -107,7 +107,7 @@ static void report_load(const struct align_problem *problem, const struct align_
     record_number(fields, IN_DATA, "idle_experts", "%d", idle);
 }
 
-/** Adds what the map leaves here, and what is skipped, for people. */
+/** Adds the numbers of local experts and of skipped ids to the table. */
 static void report_left_out(const struct align_problem *problem, const struct align_groups *groups,
                             const int32_t *expert_map, struct record *report)
 {
@@ -124,7 +124,7 @@ static void report_left_out(const struct align_problem *problem, const struct al
                     groups->skipped == 1 ? "s" : "");
 }
 
-/** Adds what there is to say of these ids; nothing where there is no report. */
+/** Adds the part of the report that describes the ids; nothing if there is no report. */
 static void report_ids(const struct align_problem *problem, const struct align_groups *groups,
                        const int32_t *expert_map, struct record *report)
 {
@@ -135,7 +135,7 @@ static void report_ids(const struct align_problem *problem, const struct align_g
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
-/** Times the chapter before, if there is one, with the capacity and the workspace that it would get. */
+/** Times the previous chapter, if there is one, with its own capacity and workspace. */
 static void run_before(struct program *program, const struct align_options *options,
                        const struct align_implementation *before, const struct tensors *tensors)
 {
@@ -156,8 +156,8 @@ static void run_before(struct program *program, const struct align_options *opti
 }
 
 /**
- * One problem: its input, a checked run (in a benchmark, times of this implementation and of the one before), the
- * report.
+ * Handles one problem: loads its input, runs and checks it (in a benchmark, times this implementation and the previous
+ * one), and reports.
  */
 static void run(struct program *program, const struct align_chapter *chapter, struct align_options *options)
 {

@@ -1,37 +1,37 @@
-/** @file align/reference.h  What align's right answer is: counting, a sum, a list, one id after the other. */
+/** @file align/reference.h  Align's reference answer, computed serially on the host, for checkers and loaders. */
 #ifndef ALIGN_REFERENCE_H
 #define ALIGN_REFERENCE_H
 
 #include "base/error.h"
 #include "harness/align/align.h"
 
-/** Where each expert's group lies, for some ids. */
+/** Sizes and offsets of the experts' groups. */
 struct align_groups {
     int64_t *counts;  /**< [num_experts] ids of each expert */
-    int64_t *offsets; /**< [num_experts + 1] where its group begins; the last one is the padded size */
+    int64_t *offsets; /**< [num_experts + 1] start of each expert's group; the last one is the padded length */
     int64_t skipped;  /**< ids that name no expert */
 };
 
 /**
- * Counts the ids. The capacity plays no part, so a problem that passed align_shape_check() will do. align_groups_free()
- * frees the groups. False, owning nothing, when memory is short.
+ * Counts the ids of each expert and computes the offsets. The capacity is not used, so that a problem that passed
+ * align_shape_check() suffices. align_groups_free() frees the groups. False, owning nothing, when memory is short.
  */
 bool align_groups_count(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
                         struct error *error);
 void align_groups_free(struct align_groups *groups);
 
-/** The places that these ids need: the padded size. */
+/** Returns the padded length: the slots that these ids need. */
 int64_t align_required_capacity(const struct align_problem *problem, const struct align_groups *groups);
 
-/** False, naming --capacity and what these ids need, if the problem's capacity is smaller. */
+/** Checks that the capacity holds these ids. False, naming --capacity and the slots that they need. */
 bool align_capacity_check(const struct align_problem *problem, const struct align_groups *groups, struct error *error);
 
-/** The expert that has most ids, the lowest of them if several do. */
+/** Returns the expert with the most ids; of several, the lowest. */
 int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups);
 
 /**
- * Fills the outputs, which are host memory as the inputs are: an answer whose positions ascend inside each group. False
- * when memory is short or the capacity is.
+ * Fills the outputs with an answer whose positions ascend inside each group. All arrays are host memory. False when
+ * memory is short or the capacity is too small.
  */
 bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
                              struct error *error);

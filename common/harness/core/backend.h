@@ -1,6 +1,7 @@
 /**
  * @file core/backend.h
- * @brief What runs the kernels: a GPU (backend_gpu.c) or the CPU simulator (backend_simt.c). A program links one.
+ * @brief The device that runs the kernels: a GPU (backend_gpu.c) or the CPU simulator (backend_simt.c). A program links
+ *        exactly one of the two.
  *
  * Everything else in the harness sees only CUDA's runtime API and this header.
  */
@@ -18,7 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** What the backend is, as reports print it. Unknown entries are "". */
+/** Description of the backend, as reports print it. Unknown entries are "". */
 struct backend {
     char device[256]; /**< "NVIDIA H200", "CPU simulator" */
     char driver[64];
@@ -31,7 +32,7 @@ struct backend {
 /** Finds the device. Returns false and the reason when there is none that can run kernels with these needs, or NULL. */
 bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error);
 
-/** A deterministic count of what the launches did. */
+/** A deterministic counter of the launches' work. */
 struct counter {
     const char *name; /**< static; words joined by '_' */
     uint64_t value;
@@ -44,63 +45,63 @@ void backend_reset_counters(void);
 
 enum { MAX_KERNELS = 16, KERNEL_NAME_SIZE = 64 };
 
-/** What the launches of one kernel did. */
+/** Counters of the launches of one kernel. */
 struct kernel_counters {
-    char name[KERNEL_NAME_SIZE]; /**< as the launch has it, without template arguments */
+    char name[KERNEL_NAME_SIZE]; /**< as in the launch, without template arguments */
     struct counter counters[MAX_COUNTERS];
 };
 
-/** The counters of a run. All zero: nothing was counted, as on a GPU. */
+/** Counters of a run. All zero: nothing was counted, as on a GPU. */
 struct run_counters {
-    struct counter total[MAX_COUNTERS]; /**< the sums of the kernels' */
+    struct counter total[MAX_COUNTERS]; /**< sums over the kernels */
     int num_counters;
-    int num_rare; /**< the last so many: of what few programs do, so that reports leave out those that are 0 */
+    int num_rare; /**< number of rare counters, the last ones, which reports leave out if they are 0 */
     struct kernel_counters
         kernels[MAX_KERNELS]; /**< in the order of their first launches; each has num_counters of them */
     int num_kernels;
-    uint64_t global_atomic_requests; /**< those of the atomic requests that are not in shared memory; in no report */
+    uint64_t global_atomic_requests; /**< atomic requests to global memory; not in reports */
 };
 
-/** Reads what has been counted since backend_reset_counters(). */
+/** Reads the counters since backend_reset_counters(). */
 void backend_read_counters(struct run_counters *counters);
 
 /**
- * Before anything is allocated: whether launches may be made in processes that are forked later, which share the
- * device's memory with this one. A GPU's may not.
+ * Shares the device's memory with processes that are forked later, so that they can launch, too. Call it before any
+ * allocation. Returns false if that is not possible, as on a GPU.
  */
 bool backend_share(void);
 
 /**
- * The caller touches device memory by calls of the runtime only, until it says `false`: nobody needs to watch it. Calls
- * nest.
+ * Makes device memory accessible to the host without checks, or, with `false`, protects it again; calls nest. Meanwhile
+ * the caller accesses it only by calls of the runtime, so that the backend need not check these accesses.
  */
 void backend_keep_open(bool open);
 
-/** Makes device memory off limits to kernels, if the backend can: guard bands. */
+/** Forbids kernels to access device memory, such as guard bands, if the backend can. */
 void backend_forbid(const void *begin, size_t bytes);
 
 /**
- * Device memory holds what the host will look for: a kernel that reads it before one has written it is refused, if the
- * backend can.
+ * Marks device memory as not written: a kernel that reads it before a kernel has written it is reported, if the backend
+ * can.
  */
 void backend_unwrite(const void *begin, size_t bytes);
 
 /**
  * Writes `count` generated values, from number `first` on, to device memory in the type f32 or bf16; or, with `others`,
- * writes nothing and adds to it how many elements there are not so. Returns when that is done.
+ * writes nothing and adds the number of differing elements to it. Returns when that is done.
  */
 cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
                              uint64_t *others);
 
-/** One line that says what a failed launch did wrong, with file and line; NULL if the backend cannot tell. */
+/** Returns one line that describes the fault of a failed launch, with file and line; NULL if it is not known. */
 const char *backend_fault(void);
 
-/** What the counters cannot see: text for people, or NULL. */
+/** Returns a text for readers on what the counters do not cover, or NULL. */
 const char *backend_limits(void);
 
 /**
- * Traces block (0,0,0) of the next launch, or of the next of the kernel of that name; the name stays the caller's.
- * Returns false with the reason: a GPU cannot be watched so.
+ * Traces block (0,0,0) of the next launch, or of the next launch of the named kernel; the caller keeps the name alive.
+ * Returns false with the reason: a GPU cannot be traced.
  */
 bool backend_trace_begin(const char *kernel, struct error *error);
 
@@ -109,11 +110,11 @@ bool backend_trace_begin(const char *kernel, struct error *error);
  */
 bool backend_trace_end(FILE *stream, struct error *error);
 
-/** Launches once what is to be timed. `turn` counts the launches, for whoever rotates among several inputs. */
+/** Launches the timed work once. `turn` is the number of the launch, by which a caller can rotate among inputs. */
 typedef cudaError_t backend_launch(void *context, int turn, cudaStream_t stream);
 
 enum backend_cache {
-    BACKEND_WARM,    /**< launches follow one another: what one left in L2 is there for the next */
+    BACKEND_WARM,    /**< launches follow one another, each with the L2 contents of the last one */
     BACKEND_FLUSHED, /**< L2 is overwritten before each launch */
 };
 
@@ -122,17 +123,17 @@ struct timing {
     double median, p10, p90;
 };
 
-/** Sorts the times, of repeated launches or batches of them, and picks the three. */
+/** Returns the three times of repeated launches, or of batches of launches, after sorting `times`. */
 struct timing timing_of(double *times, int count);
 
 /**
- * Times a launch: a CUDA graph of 20, or of one that takes more than 5 ms, replayed; the median and the 10th and 90th
- * percentile over the replays. `launch` must not allocate or synchronise. Returns false with the reason.
+ * Times a launch by replaying a CUDA graph of 20 launches, or of one launch if it takes more than 5 ms: the median and
+ * the 10th and 90th percentiles over the replays. `launch` must not allocate or synchronise. False with the reason.
  */
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
                   struct error *error);
 
-/** What no kernel can be faster than. */
+/** Lower bounds of a kernel's time. */
 struct floor_figures {
     double empty_us;         /**< an empty kernel in the same kind of graph */
     double bytes_per_second; /**< a large device-to-device copy, counting bytes read and bytes written */
@@ -141,13 +142,13 @@ struct floor_figures {
 /** Measures the floor on this device. Returns false with the reason. */
 bool backend_measure_floor(struct floor_figures *figures, struct error *error);
 
-/** Bytes a second that all multiprocessors together read from memory, and write nothing. False with the reason. */
+/** Measures the rate at which all multiprocessors together read memory, without writing. False with the reason. */
 bool backend_measure_reading(double *bytes_per_second, struct error *error);
 
 /**
- * Operations a second of a library's products of large bf16 matrices, one after the other for at least so many
- * microseconds: as long as what they are compared with took, since a GPU that has to stay within its power lowers its
- * clock. 0 if the library is not there. False with the reason.
+ * Measures the operations per second of a library's products of large bf16 matrices, run for at least `least_us`
+ * microseconds: as long as the launches with which they are compared, because a GPU at its power limit lowers its
+ * clock. 0 if the library is not installed. False with the reason.
  */
 bool backend_measure_products(double least_us, double *operations_per_second, struct error *error);
 

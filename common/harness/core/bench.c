@@ -8,10 +8,10 @@
 
 enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 
-/* Where rotated inputs begin to come from memory: more than the L2 of any GPU sold. */
+/* Size from which rotated inputs come from memory: more than the L2 of any GPU sold. */
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
 
-/** Finds out what nothing can be faster than. False, with a reason for people, if the backend has no times. */
+/** Measures the floor. False, with the reason, if the backend has no times. */
 static bool measure_floor(struct benchmark *bench, struct error *error)
 {
     if (bench->on_host)
@@ -37,8 +37,8 @@ bool bench_next(struct benchmark *bench, struct error *error)
 }
 
 /**
- * The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. What is
- * compared with ceilings reads nearly all that it moves, and reading is faster than copying.
+ * Returns the time to move inputs and outputs once, or that of an empty kernel, whichever is longer; 0 on the host.
+ * Operators that are compared with ceilings read nearly all bytes that they move, and reading is faster than copying.
  */
 static double floor_us(const struct benchmark *bench, const struct tensors *tensors)
 {
@@ -51,7 +51,7 @@ static double floor_us(const struct benchmark *bench, const struct tensors *tens
 
 /* --- on the host -------------------------------------------------------------------------------------------------- */
 
-/** The microseconds of so many calls; negative when memory runs out. */
+/** Returns the microseconds of `calls` calls; negative when memory is short. */
 static double time_calls(const struct launch *launch, const struct tensors *tensors, int calls)
 {
     const double start = seconds_now();
@@ -62,7 +62,7 @@ static double time_calls(const struct launch *launch, const struct tensors *tens
     return 1e6 * (seconds_now() - start);
 }
 
-/** Median, p10 and p90 of repeated calls; short ones are repeated until a batch is long enough to time. */
+/** Measures median, p10 and p90 of repeated calls; short calls are timed in batches. False when memory is short. */
 static bool time_on_host(const struct launch *launch, const struct tensors *tensors, struct timing *timing)
 {
     double times[HOST_REPEATS];
@@ -82,10 +82,10 @@ static bool time_on_host(const struct launch *launch, const struct tensors *tens
 
 /* --- on the device ------------------------------------------------------------------------------------------------ */
 
-/** A launch over its tensors, or over copies of the largest input in turn. */
+/** A launch on its tensors, or on copies of the largest input in turn. */
 struct turns {
     const struct launch *launch;
-    struct tensors tensors; /**< the same addresses, but for the input whose turn it is */
+    struct tensors tensors; /**< the tensors, with the current copy as input */
     int input;
     void *copies[MAX_COPIES];
     int num_copies;
@@ -118,8 +118,8 @@ static void free_copies(struct turns *turns)
 }
 
 /**
- * Makes copies of the input until together they exceed every cache. False: they never would, it does by itself, or
- * memory is short.
+ * Makes copies of the input until together they exceed every cache. False if MAX_COPIES do not suffice, if a single one
+ * exceeds the caches, or if memory is short.
  */
 static bool make_copies(struct turns *turns)
 {
@@ -202,7 +202,7 @@ void bench_before(struct benchmark *bench, const struct launch *launch, struct t
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/** Two times whose spreads overlap are the same. */
+/** Returns the speed-up as text; "noise" if the spreads of the two times overlap; "" without the second time. */
 static const char *compare(struct timing here, struct timing before, char text[32])
 {
     if (before.median <= 0.0)
@@ -232,7 +232,7 @@ static void add_timing(const char *name, struct timing timing, struct record *ro
     record_number(object, IN_JSON, "p90_us", "%.4f", timing.p90);
 }
 
-/** Adds a column and a member for the part of a ceiling that was reached. */
+/** Adds a column and a JSON member for the share of a ceiling that was reached. */
 static void add_part(const char *heading, const char *name, double part, struct record *row)
 {
     char text[32] = "-";
@@ -273,7 +273,7 @@ static void add_row(const struct benchmark *bench, const struct bench_row *times
     add_time("before", "before_us", times->before.median, row);
     if (times->operations > 0.0)
         add_ceilings(bench, times, row);
-    record_column(row, 0, "", "%s", ""); /* two spaces before what is not a number */
+    record_column(row, 0, "", "%s", ""); /* two spaces before text */
     record_column(row, 0, bench->before ? bench->before : "", "%s", compare(times->here, times->before, gain));
     add_timing("here", times->here, row);
     add_timing("rotated", times->rotated, row);

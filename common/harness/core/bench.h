@@ -1,4 +1,4 @@
-/** @file core/bench.h  Times over a sweep of sizes: taking them, and writing them down. */
+/** @file core/bench.h  Benchmarks over a sweep of sizes: measurement and report, for core/program.c. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -6,50 +6,49 @@
 #include "harness/core/backend.h"
 #include "harness/core/run.h"
 
-/** One size. Times in microseconds; a median of 0 says not measured. */
+/** Results of one size. Times are in microseconds; a median of 0 means that it was not measured. */
 struct bench_row {
     int64_t num_tokens;
-    struct timing here;    /**< the chapter, its input where the last launch left it */
-    struct timing rotated; /**< the chapter, its input in another copy each time */
-    struct timing before;  /**< the chapter before */
+    struct timing here;    /**< the chapter, its input as the last launch left it in the cache */
+    struct timing rotated; /**< the chapter, with another copy of its input in each launch */
+    struct timing before;  /**< the previous chapter */
     double floor_us;
-    double operations, bytes;   /**< that must be done and moved; operations 0: not compared with ceilings */
-    double products_per_second; /**< operations of a library's products, held for as long as `here` took; 0: none */
+    double operations, bytes;   /**< required work; operations 0: not compared with ceilings */
+    double products_per_second; /**< rate of a library's products, over the time of `here`; 0: none */
 };
 
 enum { BENCH_MAX_ROWS = 24 };
 
-/** A benchmark: first what it is of, which a program fills, then what it has measured, which begins as zeros. */
+/** A benchmark: first its parameters, which the program sets, then its results, which begin as zeros. */
 struct benchmark {
-    const char *name, *before; /**< the chapter's, and that of the chapter before it, or NULL */
-    bool on_host;              /**< it computes there and launches nothing */
-    bool has_times;            /**< the backend has; nobody asks on the host */
-    bool flush_l2;             /**< before each launch */
-    int64_t one_size;          /**< it is the only one; below 0: a sweep of sizes */
-    const int64_t *sweep;      /**< the sizes, then 0, at most BENCH_MAX_ROWS; NULL: the usual ones */
-    int64_t most_tokens;       /**< a sweep ends there; 0: it is not cut short */
+    const char *name, *before; /**< names of the chapter and of the previous one, or NULL */
+    bool on_host;              /**< it computes on the host and launches nothing */
+    bool has_times;            /**< the backend measures times; not used on the host */
+    bool flush_l2;             /**< flush L2 before each launch */
+    int64_t one_size;          /**< the only size; below 0: a sweep of sizes */
+    const int64_t *sweep;      /**< at most BENCH_MAX_ROWS sizes, then 0; NULL: the usual ones */
+    int64_t most_tokens;       /**< largest size of the sweep; 0: no limit */
 
-    int host_threads; /**< of what computed on the host; 0 if nothing did */
+    int host_threads; /**< threads of an implementation on the host; 0: on the device */
     struct floor_figures floor;
-    double read_bytes_per_second; /**< 0: nothing is compared with ceilings */
-    double timed_us;              /**< how long the last launch was replayed and timed */
+    double read_bytes_per_second; /**< read bandwidth; 0: no comparison with ceilings */
+    double timed_us;              /**< total time for which the last launch was replayed */
     int num_rows;
     struct bench_row rows[BENCH_MAX_ROWS];
 };
 
-/** Begins the row of the next size, and says in it how many tokens. False: there is none, or an error. */
+/** Begins the row of the next size and sets its num_tokens. False: there is none, or an error. */
 bool bench_next(struct benchmark *bench, struct error *error);
 
 /**
- * Runs and verifies a launch, times it, and verifies what it left behind once more: fills the row's times but for
- * `before`. Rotated: on copies of the largest input in turn, so many that they exceed every cache; not measured where
- * L2 is flushed anyway, where one copy exceeds them, where too many copies would be needed and where memory does not
- * suffice for them.
+ * Runs and verifies a launch, times it, and verifies its last answer again: fills the row's times except `before`.
+ * `rotated` uses copies of the largest input in turn, enough to exceed every cache. It is not measured if L2 is
+ * flushed, if one copy exceeds the caches, if too many copies would be needed, or if memory is short.
  */
 void bench_implementation(struct benchmark *bench, const struct launch *launch, struct tensors *tensors,
                           struct error *error);
 
-/** Times the chapter before in the same way, warm or flushed only. Missing times are not an error. */
+/** Times the previous chapter in the same way, but not rotated. Missing times are not an error. */
 void bench_before(struct benchmark *bench, const struct launch *launch, struct tensors *tensors);
 
 /** Adds the rows to a report. */

@@ -1,4 +1,4 @@
-/** @file core/device_buffer.h  Device memory between guard bands, so that a write past either end is seen. */
+/** @file core/device_buffer.h  Device memory between guard bands, which detect writes past either end. */
 #ifndef DEVICE_BUFFER_H
 #define DEVICE_BUFFER_H
 
@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 struct device_buffer {
-    void *base;   /**< of the allocation; NULL in an empty buffer */
-    void *data;   /**< what the kernel gets */
+    void *base;   /**< start of the allocation; NULL in an empty buffer */
+    void *data;   /**< address for the kernel */
     size_t bytes; /**< usable at `data` */
 };
 
@@ -21,23 +21,23 @@ struct device_buffer {
 bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t misalign, struct error *error);
 void device_buffer_free(struct device_buffer *buffer);
 
-/** Writes zeros, which kernels may read. */
+/** Fills the usable bytes with zeros, which count as written: kernels may read them. */
 bool device_buffer_zero(const struct device_buffer *buffer, struct error *error);
 
-/** Fills the usable bytes with one byte value, which is for the host to find again: no kernel has written them yet. */
+/** Fills the usable bytes with poison, which only the host may read until a kernel has written them. */
 bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct error *error);
 
 /** Copies all usable bytes from or to host memory. */
 bool device_buffer_upload(const struct device_buffer *buffer, const void *host, struct error *error);
 bool device_buffer_download(const struct device_buffer *buffer, void *host, struct error *error);
 
-/** False, naming the buffer, when a guard band was written to. */
+/** Checks both guard bands. False, naming the buffer, if one was written to. */
 bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *name, struct error *error);
 
-/** False, naming the buffer, when its bytes differ from `host`: a kernel wrote to its input. */
+/** Compares the bytes with `host`. False, naming the buffer, if they differ: a kernel wrote to its input. */
 bool device_buffer_equals(const struct device_buffer *buffer, const void *host, const char *name, struct error *error);
 
-/** "out of memory", and so on, after a failed CUDA call: what was being done and CUDA's own words. Returns false. */
+/** Sets the error of a failed CUDA call: the operation and CUDA's message, or the fault. Returns false. */
 bool device_error(struct error *error, const char *doing, cudaError_t status);
 
 #endif

@@ -1,4 +1,4 @@
-/** @file core/dtype.h  The types of arrays by name and size; the three float types by rounding too. */
+/** @file core/dtype.h  The types of arrays: names, sizes and, for the float types, rounding, loads and stores. */
 #ifndef DTYPE_H
 #define DTYPE_H
 
@@ -12,16 +12,16 @@
 extern "C" {
 #endif
 
-/** The float types come first: elsewhere, "a dtype" is one of those. DTYPE_U8: bytes of no type, a workspace. */
+/** Types of array elements, the float types first: elsewhere, "a dtype" is one of these. DTYPE_U8 is for workspaces. */
 enum dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_I32, DTYPE_I64, DTYPE_U8, NUM_DTYPES };
 
-/** Bytes of one element. */
+/** Returns the bytes of an element. */
 static inline size_t dtype_size(enum dtype dtype)
 {
     return dtype == DTYPE_I64 ? 8 : dtype == DTYPE_U8 ? 1 : dtype == DTYPE_F32 || dtype == DTYPE_I32 ? 4 : 2;
 }
 
-/** "f32", "f16", "bf16", ... */
+/** Returns the type's name: "f32", "f16", "bf16", ... */
 static inline const char *dtype_name(enum dtype dtype)
 {
     static const char *const names[NUM_DTYPES] = {"f32", "f16", "bf16", "i32", "i64", "u8"};
@@ -29,7 +29,7 @@ static inline const char *dtype_name(enum dtype dtype)
     return names[dtype];
 }
 
-/** The nearest value of the type, ties to even. */
+/** Rounds to the nearest value of the type, ties to even. */
 static inline float dtype_round(enum dtype dtype, float value)
 {
     switch (dtype) {
@@ -42,7 +42,7 @@ static inline float dtype_round(enum dtype dtype, float value)
     }
 }
 
-/** Element `index` of an array of the type. */
+/** Loads element `index` of an array of the type. */
 static inline float dtype_load(enum dtype dtype, const void *array, size_t index)
 {
     switch (dtype) {
@@ -70,7 +70,7 @@ static inline void dtype_store(enum dtype dtype, void *array, size_t index, floa
     }
 }
 
-/** The bits of element `index`, zero-extended: equal bits are the same value, NaN included. */
+/** Returns the bits of element `index`, zero-extended. Equal bits are the same value, including NaN. */
 static inline uint32_t dtype_bits(enum dtype dtype, const void *array, size_t index)
 {
     return dtype == DTYPE_F32 ? ((const uint32_t *)array)[index] : ((const uint16_t *)array)[index];

@@ -1,9 +1,9 @@
 /**
  * @file core/generated.h
- * @brief Arrays whose elements a hash makes of their numbers: the same wherever they are made, on the host or a GPU.
+ * @brief Arrays whose elements are hashes of their indices, and therefore the same on the host and on a GPU.
  *
- * So a layer's weights, which may be more than the host has memory for, are made where they lie, and the checker makes
- * once more those that it looks at.
+ * A layer's weights, which may need more memory than the host has, are generated in device memory, and the checker
+ * generates those that it needs again.
  */
 #ifndef GENERATED_H
 #define GENERATED_H
@@ -17,16 +17,16 @@
 #endif
 
 /**
- * Numbers evenly spread from -scale to scale. With a row they are a part of the whole array, as a rank has it: `row`
- * elements of every `pitch`, from element `skip` on.
+ * An array of numbers uniform between -scale and scale. If `row` is not 0, it is a rank's part of the whole array:
+ * `row` elements of every `pitch`, from element `skip` on.
  */
 struct generated {
-    uint64_t state; /**< of the seed and the array */
+    uint64_t state; /**< from the seed and the array's stream */
     float scale;
     int64_t row, pitch, skip;
 };
 
-/** The output of number `index` of SplitMix64 (Steele, Lea and Flood, 2014): 64 bits, each as good as random. */
+/** Returns output number `index` of SplitMix64 (Steele, Lea and Flood, 2014): 64 pseudo-random bits. */
 GENERATED_FUNCTION uint64_t generated_bits(uint64_t state, uint64_t index)
 {
     uint64_t z = state + (index + 1) * 0x9e3779b97f4a7c15u;
@@ -36,7 +36,7 @@ GENERATED_FUNCTION uint64_t generated_bits(uint64_t state, uint64_t index)
     return z ^ z >> 31;
 }
 
-/** Array number `stream` of a seed's. */
+/** Returns array number `stream` of a seed. */
 GENERATED_FUNCTION struct generated generated_start(uint64_t seed, uint64_t stream, float scale)
 {
     struct generated generated = {generated_bits(generated_bits(seed, 0), stream), scale, 0, 0, 0};
@@ -44,7 +44,7 @@ GENERATED_FUNCTION struct generated generated_start(uint64_t seed, uint64_t stre
     return generated;
 }
 
-/** Element `index`: a multiple of scale / 2^23, rounded once. */
+/** Returns element `index`: a multiple of scale / 2^23, rounded once. */
 GENERATED_FUNCTION float generated_value(struct generated generated, int64_t index)
 {
     if (generated.row)

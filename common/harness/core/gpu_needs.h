@@ -1,4 +1,4 @@
-/** @file core/gpu_needs.h  What a program needs of a GPU, as data, and whether a GPU and a build have it. */
+/** @file core/gpu_needs.h  A program's requirements of a GPU, as data, and checks of a GPU and a build against them. */
 #ifndef GPU_NEEDS_H
 #define GPU_NEEDS_H
 
@@ -6,32 +6,32 @@
 
 #include <stddef.h>
 
-/** What kernels need beyond what every GPU of this course has, compute capability 7.5. All zeros: nothing. */
+/** Requirements of kernels beyond compute capability 7.5, which every GPU of this course has. All zeros: none. */
 struct gpu_needs {
     int capability;   /**< the least compute capability, 90 for 9.0; 0: any */
-    bool only;        /**< that one and none later, whose instructions are others */
-    const char *what; /**< what it is needed for: "bulk copies" */
+    bool only;        /**< exactly that one: later GPUs lack these instructions */
+    const char *what; /**< the feature that needs it: "bulk copies" */
 };
 
-/** The GPU that kernels run on. All zeros, as for the simulator: nothing is asked of it. */
+/** The GPU that runs the kernels. All zeros, as for the simulator: no check applies. */
 struct gpu {
     int capability;      /**< 90 for 9.0 */
     int compiled_for;    /**< 80 if the program was compiled for sm_80 */
-    size_t shared_bytes; /**< shared memory that a block may have */
+    size_t shared_bytes; /**< largest shared memory of a block */
 };
 
-/** False, as RUN_NO_DEVICE, if the GPU of this name lacks what is needed. NULL needs nothing. */
+/** Checks that the GPU of this name meets the needs; NULL: none. False, as RUN_NO_DEVICE. */
 bool gpu_suits(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error);
 
 /**
- * False, as RUN_NO_DEVICE, if the program was compiled for a GPU that lacks it: an older one, whose code the GPU of
- * this name runs as well, but in which the newer instructions are missing.
+ * Checks that the program was compiled for a GPU that meets the needs. False, as RUN_NO_DEVICE, if it was compiled for
+ * an older one: the GPU of this name runs that code, but the newer instructions are missing in it.
  */
 bool build_suits(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error);
 
 /**
- * False, as RUN_NO_DEVICE and unsupported, if a block of the GPU of this name may have less than so many bytes of
- * shared memory.
+ * Checks that a block on the GPU of this name may have so many bytes of shared memory. False, as RUN_NO_DEVICE and
+ * unsupported.
  */
 bool gpu_has_room(const struct gpu *gpu, const char *name, size_t shared_bytes, struct error *error);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids travel as int32_t, and chapters number an invalid expert id + num_experts. */
+/* Ids are int32_t, and chapters give an invalid expert the number id + num_experts. */
 enum { MAX_EXPERTS = 1 << 20 };
 
 bool num_tokens_check(int64_t num_tokens, struct error *error)
@@ -25,7 +25,7 @@ bool count_check(const char *name, int count, struct error *error)
     return count >= 1 || error_set(error, "--%s: %d; it must be at least 1", name, count);
 }
 
-/** Whether a text is whole numbers of 1 to `most`; with `list`, a comma between two. */
+/** Checks whether a text is a whole number from 1 to `most`, or, with `list`, several separated by commas. */
 static bool are_counts(const char *text, int64_t most, bool list)
 {
     char number[24];

@@ -1,4 +1,4 @@
-/** @file core/limits.h  The limits of one number each, for every operator. */
+/** @file core/limits.h  Checks of single numbers and of environment variables, for every operator. */
 #ifndef LIMITS_H
 #define LIMITS_H
 
@@ -6,12 +6,12 @@
 
 #include <stdint.h>
 
-/** False, naming the flag, what was given and what is allowed. */
+/** Checks the range of a number. False, naming the flag, what was given and what is allowed. */
 bool num_tokens_check(int64_t num_tokens, struct error *error);
 bool num_experts_check(int num_experts, struct error *error);
 bool count_check(const char *name, int count, struct error *error);
 
-/** False, naming the variable, if one of the environment's that the programs read makes no sense. */
+/** Checks the environment variables that the programs read. False, naming the one that is invalid. */
 bool environment_check(struct error *error);
 
 #endif

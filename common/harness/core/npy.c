@@ -16,7 +16,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".npy data is read and
 static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 enum { PREFIX_BYTES = 10, ALIGNMENT = 64 };
 
-/* What the file calls a type. NumPy has no bf16, and here nothing is kept as bytes. */
+/* Names of the types in a file. NumPy has no bf16, and bytes are not written here. */
 static const char *const descr_names[NUM_DTYPES] = {
     [DTYPE_F16] = "<f2", [DTYPE_F32] = "<f4", [DTYPE_I32] = "<i4", [DTYPE_I64] = "<i8"};
 
@@ -39,7 +39,7 @@ void npy_free(struct npy_array *array)
 
 /* --- the header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } -------------------------------------- */
 
-/** Where the reader is in a header, which a NUL ends, and what it has found. */
+/** The reader's position in a NUL-terminated header, and the array that it fills. */
 struct cursor {
     const char *path;
     const char *at;
@@ -48,7 +48,7 @@ struct cursor {
     struct error *error;
 };
 
-/** Takes `word`, after white space, if it comes next. */
+/** Skips white space, and then `word` if it comes next. Returns whether it does. */
 static bool take(struct cursor *cursor, const char *word)
 {
     cursor->at += strspn(cursor->at, " \t\n\v\f\r");
@@ -58,7 +58,7 @@ static bool take(struct cursor *cursor, const char *word)
     return true;
 }
 
-/** Fails, with the next characters of the header: as many as are printable, at most 24. */
+/** Sets an error with the next printable characters of the header, at most 24. Returns false. */
 static bool fail_expected(struct cursor *cursor, const char *expected)
 {
     char text[32];
@@ -74,7 +74,7 @@ static bool fail_expected(struct cursor *cursor, const char *expected)
                      expected);
 }
 
-/** Takes a string in single or double quotes without escapes. */
+/** Reads a string in single or double quotes without escapes. */
 static bool take_string(struct cursor *cursor, const char *expected, const char **text, int *length)
 {
     take(cursor, "");
@@ -155,7 +155,7 @@ static bool take_shape(struct cursor *cursor)
         array->shape[array->ndim++] = dimension;
         comma = take(cursor, ",");
     }
-    /* Without its comma (3) is a number to Python; () is a tuple all the same. */
+    /* In Python (3) without a comma is a number, although () is a tuple. */
     return array->ndim != 1 || comma ||
            error_set(cursor->error, "%s: the shape is a number, not a tuple", cursor->path);
 }
@@ -167,7 +167,7 @@ static const struct {
 
 enum { NUM_KEYS = sizeof keys / sizeof *keys };
 
-/** Takes one key and its value. `seen` has a bit for each key taken before. */
+/** Reads one key and its value. `seen` has a bit for each key read before. */
 static bool take_entry(struct cursor *cursor, unsigned int *seen)
 {
     const char *text;
@@ -208,7 +208,7 @@ static bool parse_header(struct cursor *cursor)
     return true;
 }
 
-/** The data's bytes, or -1 if the dimensions that are not 0 make too many. */
+/** Returns the data's bytes, or -1 if the product of the dimensions other than 0 overflows. */
 static int64_t data_bytes(const struct npy_array *array)
 {
     int64_t bytes = (int64_t)dtype_size(array->dtype);
@@ -224,7 +224,7 @@ static int64_t data_bytes(const struct npy_array *array)
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-/** Reads exactly `bytes`. */
+/** Reads exactly `bytes` bytes. */
 static bool read_bytes(FILE *file, const char *path, void *buffer, size_t bytes, struct error *error)
 {
     if (fread(buffer, 1, bytes, file) == bytes)
@@ -282,7 +282,7 @@ static bool read_array(FILE *file, const char *path, int64_t file_bytes, struct 
 bool npy_read(const char *path, struct npy_array *array, struct error *error)
 {
     struct stat status;
-    FILE *file = NULL; /* only a regular file is opened: to open a pipe that nobody writes to would wait */
+    FILE *file = NULL; /* only a regular file is opened: opening a pipe without a writer would block */
     bool good;
 
     *array = (struct npy_array){.data = NULL};
@@ -324,7 +324,7 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/** Fills in what stands before the data: a multiple of ALIGNMENT bytes, which it returns. */
+/** Makes everything before the data. Returns its bytes, a multiple of ALIGNMENT. */
 static size_t make_header(const struct npy_array *array, char header[4 * ALIGNMENT])
 {
     size_t size = PREFIX_BYTES + (size_t)sprintf(header + PREFIX_BYTES,
@@ -357,7 +357,7 @@ bool npy_write(const char *path, const struct npy_array *array, struct whole_fil
         return error_set(error, "%s: an array of this shape cannot be written", path);
     if (!whole_file_open(file, "", path, error))
         return false;
-    fwrite(header, 1, make_header(array, header), file->stream); /* what fails is seen when it is kept */
+    fwrite(header, 1, make_header(array, header), file->stream); /* whole_files_keep() reports a failure */
     fwrite(array->data, 1, (size_t)data_bytes(array), file->stream);
     return true;
 }

@@ -2,7 +2,7 @@
  * @file core/npy.h
  * @brief NumPy's .npy files, version 1.0: f2, f4, i4 and i8, little-endian, C order.
  *
- * Errors are one line, "PATH: what was found and what is allowed". A reader trusts nothing in the file.
+ * Errors are one line, "PATH: what was found and what is allowed". The reader checks everything in the file.
  */
 #ifndef NPY_H
 #define NPY_H
@@ -22,7 +22,7 @@ struct npy_array {
     void *data;                  /**< C order; f16 as its bits, uint16_t */
 };
 
-/** The number of elements. */
+/** Returns the number of elements. */
 int64_t npy_count(const struct npy_array *array);
 
 /** Reads a whole file. On success the caller frees `array` with npy_free(); on failure there is nothing to free. */
@@ -30,17 +30,17 @@ bool npy_read(const char *path, struct npy_array *array, struct error *error);
 
 enum npy_kind { NPY_FLOATS, NPY_INTEGERS };
 
-/** The same, and only if the elements are of this kind and there are `least_dims` to `most_dims` dimensions. */
+/** Reads a whole file whose elements must be of this kind, with `least_dims` to `most_dims` dimensions. */
 bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, struct npy_array *array,
                    struct error *error);
 
 /**
- * Writes a whole file, for whole_files_keep() to put in its place: `path` is either complete or as it was before. On
+ * Writes a whole file, which whole_files_keep() then moves to `path`: `path` is either complete or unchanged. On
  * failure there is nothing to drop.
  */
 bool npy_write(const char *path, const struct npy_array *array, struct whole_file *file, struct error *error);
 
-/** Frees the data of an array that npy_read() filled. NULL data is fine. */
+/** Frees the data of an array that npy_read() filled. NULL data is allowed. */
 void npy_free(struct npy_array *array);
 
 #endif

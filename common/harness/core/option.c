@@ -17,7 +17,7 @@
 
 const char *options_version_lines = "";
 
-/** Prints what --version asks for: the course, the compiler of the C files, and what else the program can tell. */
+/** Prints the answer to --version: the course, the compiler of the C files, and the program's own lines. */
 static void show_version(FILE *stream, struct argp_state *state)
 {
     (void)state;
@@ -44,7 +44,7 @@ static bool parse_word(const char *name, const char *text, const char *const *wo
     return error_set(error, "--%s: '%s'; it must be one of %s", name, text, list);
 }
 
-/** Sets the option's field from its value, and then what depends on it. */
+/** Sets the option's field from its value, then calls its take(). */
 static bool set_option(const struct option_row *option, const char *text, void *options, struct error *error)
 {
     void *const field = (char *)options + option->field;
@@ -76,14 +76,14 @@ static bool set_option(const struct option_row *option, const char *text, void *
 
 /* --- command line ------------------------------------------------------------------------------------------------- */
 
-/** The row after this one, in the same table or in the one where it goes on; NULL: it was the last. */
+/** Returns the next row, in the same table or in the table that continues it; NULL after the last row. */
 static const struct option_row *next_row(const struct option_row *option)
 {
     option = option[1].rest ? option[1].rest : option + 1;
     return option->name || option->help ? option : NULL;
 }
 
-/** How many options the word `--name` may stand for; `found` is the exact or the last one. */
+/** Returns the number of options that `--name` may abbreviate; `found` is the exact match or the last one. */
 static int match_option(const struct option_row *table, const char *name, size_t length,
                         const struct option_row **found)
 {
@@ -100,7 +100,7 @@ static int match_option(const struct option_row *table, const char *name, size_t
     return matches;
 }
 
-/** Whether a list that NULL ends, or that is NULL, has the name. */
+/** Checks whether a NULL-terminated list contains the name; the list itself may be NULL. */
 static bool is_among(const char *const *names, const char *name)
 {
     while (names && *names && strcmp(*names, name) != 0)
@@ -108,7 +108,7 @@ static bool is_among(const char *const *names, const char *name)
     return names && *names;
 }
 
-/** Prints what --help and its like ask for, and exits. */
+/** Prints the answer to --help, --usage or --version, and exits. */
 static _Noreturn void show_help(const struct option_row *table, const char *const *refused, const char *doc,
                                 const char *program, const char *word)
 {
@@ -128,7 +128,7 @@ static _Noreturn void show_help(const struct option_row *table, const char *cons
 
     struct error error = {.result = RUN_VERIFIED};
 
-    unsetenv("ARGP_HELP_FMT"); /* what it may hold makes argp print without end */
+    unsetenv("ARGP_HELP_FMT"); /* some of its values make argp print without end */
     argp_parse(&argp, 2, (char **)arguments, ARGP_NO_EXIT, NULL, NULL);
     if (!standard_output_arrives(&error))
         fprintf(stderr, "%s: %s\n", program, error.text);
@@ -145,7 +145,7 @@ static bool is_help(const char *word)
     return false;
 }
 
-/** Finds the option of argv[*i], and its value there or in the next word. */
+/** Finds the option of argv[*i], and its value in the same word or in the next. */
 static const struct option_row *find_option(const struct option_row *table, int argc, char **argv, int *i,
                                             const char **value, struct error *error)
 {
@@ -176,7 +176,7 @@ static const struct option_row *find_option(const struct option_row *table, int 
 bool options_parse(const struct option_row *table, const char *const *refused, const char *doc, int argc, char **argv,
                    void *options, struct error *error)
 {
-    for (int sets = 0; sets <= 1; sets++) /* every word is known before any value is looked at */
+    for (int sets = 0; sets <= 1; sets++) /* the first pass checks all words, the second sets the values */
         for (int i = 1; i < argc; i++) {
             const struct option_row *option;
             const char *value;
@@ -209,7 +209,7 @@ const char *options_other(const struct option_row *table, const char *const *nam
 
 /* --- the command that repeats a run ------------------------------------------------------------------------------- */
 
-/** Writes as many digits, from six on, as it takes to read the same number again. */
+/** Writes the fewest digits, at least six, that are read as the same number again. */
 static void write_float(float value, FILE *stream)
 {
     char text[32] = "";
@@ -219,7 +219,7 @@ static void write_float(float value, FILE *stream)
     fputs(text, stream);
 }
 
-/** Writes a word so that a shell takes it for that word. */
+/** Writes a word, quoted for a shell if necessary. */
 static void write_quoted(const char *text, FILE *stream)
 {
     const bool plain = text[0] && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -235,7 +235,7 @@ static void write_quoted(const char *text, FILE *stream)
     putc('\'', stream);
 }
 
-/** Writes a field as its option takes it. */
+/** Writes a field's value in the form that its option accepts. */
 static void write_value(const struct option_row *option, const void *field, FILE *stream)
 {
     if (option->words)

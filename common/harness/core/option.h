@@ -1,6 +1,6 @@
 /**
  * @file core/option.h
- * @brief A program's options as a table: from it come parsing, checks, --help and the command that repeats a run.
+ * @brief A program's options as a table, for parsing, checks, --help and the command that repeats a run.
  */
 #ifndef OPTION_H
 #define OPTION_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What an option's value is, and the type of the field that it sets. */
+/** Kind of an option's value, and the type of the field that it sets. */
 enum option_type {
     OPTION_FLAG,  /**< has no value: bool */
     OPTION_TEXT,  /**< anything, a path: const char *, which stays argv's */
@@ -19,55 +19,55 @@ enum option_type {
     OPTION_INT64, /**< int64_t, or uint64_t where the least is 0 */
     OPTION_FLOAT, /**< float, finite */
     OPTION_BOOL,  /**< bool: 0 or 1, or one of two words */
-    OPTION_WORD,  /**< int or an enum: the place of one of some words */
+    OPTION_WORD,  /**< int or an enum: the index of one of some words */
 };
 
-/** One option; or, without a name, the heading of a group in --help. A row of nothing ends a table. */
+/** An option; or, without a name, the heading of a group in --help. A row of zeros ends a table. */
 struct option_row {
     const char *name;     /**< without its dashes */
-    const char *argument; /**< what --help calls its value; NULL for a flag */
+    const char *argument; /**< name of its value in --help; NULL for a flag */
     const char *help;
-    int group; /**< of --help, whose order in a group is the alphabet's */
+    int group; /**< of --help, which sorts each group by name */
     enum option_type type;
     size_t field;             /**< offset in the program's options */
-    size_t given;             /**< offset of a bool that says that it was given; 0: nobody asks */
-    int64_t least, most;      /**< of whole numbers, an OPTION_BOOL without words among them */
-    const char *const *words; /**< of OPTION_WORD and some OPTION_BOOL; NULL ends them */
-    /** What is special about it, once its field is set; NULL: nothing. False with the reason. */
+    size_t given;             /**< offset of a bool that is set when it is given; 0: there is none */
+    int64_t least, most;      /**< of whole numbers, including an OPTION_BOOL without words */
+    const char *const *words; /**< of OPTION_WORD and some OPTION_BOOL; NULL-terminated */
+    /** Handles the option further, once its field is set; NULL: nothing to do. False with the reason. */
     bool (*take)(const struct option_row *row, void *options, struct error *error);
     /**
-     * It belongs to the command that repeats a run with one of these traits; 0: with any. Flags and texts: if they are
-     * set.
+     * Traits of the runs whose repeating command has this option; 0: every run. Flags and texts are in it only if they
+     * are set.
      */
     unsigned repeats;
-    const struct option_row *rest; /**< in place of all else: the table goes on there */
+    const struct option_row *rest; /**< if set, the table continues there, and this row has nothing else */
 };
 
-/** A trait that no run has; others are the operator's, from 2 on. */
+/** A trait that no run has; other traits begin at 2. */
 enum { WITH_NO_RUN = 1 };
 
 /**
- * Lines "NAME: VALUE\n" that --version adds to the course's name and the compiler; "" until a program sets it, before
- * options_parse(). Tests read there what a build can do.
+ * Lines "NAME: VALUE\n" that --version adds to the course's name and the compiler; "" unless a program sets it before
+ * options_parse(). Tests read the features of a build from it.
  */
 extern const char *options_version_lines;
 
 /**
- * Parses the command line into `options`; --help and --version print and exit. `doc` is what --help says around the
- * options; of these it leaves out `refused`, a list that NULL ends, or NULL: the program parses them to say why it has
- * none. False with one line that names the argument, what was given and what is allowed.
+ * Parses the command line into `options`; --help and --version print and exit. `doc` is the text of --help around the
+ * options. --help leaves out the options in `refused`, a NULL-terminated list or NULL: the program parses them only to
+ * report why it does not have them. False with one line that names the argument, what was given and what is allowed.
  */
 bool options_parse(const struct option_row *table, const char *const *refused, const char *doc, int argc, char **argv,
                    void *options, struct error *error);
 
 /**
- * The first option on a command line that was parsed which is none of `names`, which NULL ends; NULL: there is none.
+ * Returns the first option of a parsed command line that is not in `names`, a NULL-terminated list; NULL: none.
  */
 const char *options_other(const struct option_row *table, const char *const *names, int argc, char **argv);
 
 /**
- * The command that repeats a run with these traits, as a shell takes it: the program and, in the table's order, its
- * options. The caller frees it; NULL if memory is short.
+ * Returns the shell command that repeats a run with these traits: the program and, in the table's order, its options.
+ * The caller frees it; NULL when memory is short.
  */
 char *options_command(const struct option_row *table, const void *options, unsigned traits, const char *program);
 

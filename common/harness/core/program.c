@@ -80,7 +80,7 @@ static bool check_options(const struct program_options *options, struct error *e
 
 static bool ended;
 
-/** OpenMP exits with 1 when it cannot have a thread: that is no wrong result. It has said why. */
+/** Replaces exit code 1 of OpenMP, which exits when it cannot create a thread: that is not a wrong result. */
 static void end_early(void)
 {
     if (!ended)
@@ -125,7 +125,7 @@ bool output_directory_ready(const char *directory, struct error *error)
 
 /* --- runs --------------------------------------------------------------------------------------------------------- */
 
-/** Begins the benchmark's next size. */
+/** Begins the benchmark's next size. False: there is none, or an error. */
 static bool next_size(struct program *program)
 {
     struct benchmark *const bench = &program->bench;
@@ -152,7 +152,7 @@ bool program_next(struct program *program)
     return asked->bench ? next_size(program) : first || asked->check_all;
 }
 
-/** Runs the launch under a trace, which is written if it is verified. */
+/** Runs the launch with a trace, which is written if the answer is verified. */
 static bool run_traced(struct program *program, const struct launch *launch, struct tensors *tensors,
                        struct whole_file *trace)
 {
@@ -164,7 +164,7 @@ static bool run_traced(struct program *program, const struct launch *launch, str
     return backend_trace_end(good ? trace->stream : NULL, good ? error : &(struct error){0}) && good;
 }
 
-/** Runs it once; keeps the trace and the outputs, all or none, and the counters. */
+/** Runs the launch once; keeps the trace and the outputs, all or none, and the counters. */
 static void run_once(struct program *program, const struct launch *launch, struct tensors *tensors)
 {
     const char *const out = program->asked.out;
@@ -181,7 +181,7 @@ static void run_once(struct program *program, const struct launch *launch, struc
         backend_read_counters(&program->counters);
 }
 
-/** False if a block of the launch needs more shared memory than the device has. */
+/** Checks that the device has enough shared memory for a block of the launch. */
 static bool has_room(const struct program *program, const struct launch *launch, struct error *error)
 {
     return gpu_has_room(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
@@ -189,13 +189,13 @@ static bool has_room(const struct program *program, const struct launch *launch,
 
 enum { EIGHTH = 8 };
 
-/** The first of the problems that --check-eighth verifies: another one after most changes of the kernel. */
+/** Returns the first problem that --check-eighth verifies. It depends on the kernel's hash, so that changes vary it. */
 static int first_of_eighth(const struct program *program)
 {
     return (unsigned char)program->source_hash[0] % EIGHTH;
 }
 
-/** Whether the problem that is loaded is one to verify. */
+/** Checks whether the loaded problem is to be verified: all are, or with --check-eighth every eighth. */
 static bool is_to_verify(struct program *program)
 {
     return !program->asked.check_eighth || program->num_loaded++ % EIGHTH == first_of_eighth(program);
@@ -223,7 +223,7 @@ void program_run_before(struct program *program, const struct launch *launch, st
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** What the report of a run begins with. In JSON the operator's "problem" comes before "verified", in CSV behind it. */
+/** Begins the report of a run. In JSON the operator's "problem" comes before "verified", in CSV after it. */
 static void report_run(const struct program *program, struct record *report)
 {
     const char *const device = program->on_host ? "host" : program->backend.device;
@@ -255,7 +255,7 @@ void report_origin(const struct program *program, struct record *report)
     record_number(report, IN_JSON, "seed", "%" PRIu64, program->asked.seed);
 }
 
-/** What the report of a benchmark begins with; program->problem is the last row's. */
+/** Begins the report of a benchmark; program->problem is the last row's. */
 static void report_bench(const struct program *program, struct record *report)
 {
     const char *const device = program->on_host ? "host" : program->backend.device;
@@ -300,7 +300,7 @@ struct record *program_report_result(struct program *program)
 
 /* --- counters ----------------------------------------------------------------------------------------------------- */
 
-/** A line of the table. One kernel alone has done all: it gets no column. */
+/** Adds a line of the table, with a column for each kernel if there are several. */
 static void add_row(const struct run_counters *counters, int index, double num_tokens, struct record *row)
 {
     const struct counter *const total = &counters->total[index];
@@ -374,7 +374,7 @@ int program_exit(const struct program *program)
     return program->error.result;
 }
 
-/** Says how many problems there were, or what failed, with the command that repeats it. */
+/** Prints the number of problems, or the failure with the command that repeats it. Returns the exit code. */
 static int end_check_all(struct program *program)
 {
     struct error *const error = &program->error;
@@ -392,7 +392,7 @@ static int end_check_all(struct program *program)
     return program_exit(program);
 }
 
-/** Writes the report, and what is wrong. */
+/** Writes the report and the error, if there is one. Returns the exit code. */
 static int end_report(struct program *program)
 {
     const bool wrong = program->error.result == RUN_WRONG && !program->asked.bench;

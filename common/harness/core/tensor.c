@@ -36,12 +36,12 @@ void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, floa
     const struct generated generated = recipe->values;
     const enum dtype dtype = tensor->host.dtype;
 
-    if (recipe->piece) /* what it is in the whole array */
+    if (recipe->piece) /* index in the whole array */
         first = recipe->numbers[first / recipe->piece] * recipe->piece + first % recipe->piece;
     if (!recipe->piece)
         for (int64_t i = 0; i < count; i++)
             values[i] = dtype_load(dtype, tensor->host.data, (size_t)(first + i));
-    else if (dtype == DTYPE_BF16) /* by itself: a check reads thousands of millions */
+    else if (dtype == DTYPE_BF16) /* its own loop for speed: a check reads billions */
         for (int64_t i = 0; i < count; i++)
             values[i] = dtype_round(DTYPE_BF16, generated_value(generated, first + i));
     else
@@ -96,7 +96,7 @@ void tensors_poison_host(struct tensors *tensors)
 /* --- device ------------------------------------------------------------------------------------------------------- */
 
 /**
- * False, with what is needed, if the device has less memory free. What it has is no promise: allocation may still fail.
+ * Checks that the device has enough free memory. False, with the bytes needed. Allocation may still fail after that.
  */
 static bool memory_suffices(const struct tensors *tensors, struct error *error)
 {
@@ -110,7 +110,7 @@ static bool memory_suffices(const struct tensors *tensors, struct error *error)
                         1e-9 * (double)needed, 1e-9 * (double)available);
 }
 
-/** Makes an input by its recipe or, with `others`, counts its elements that are not as they were made. */
+/** Generates an input by its recipe or, with `others`, counts the elements that differ from the recipe. */
 static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct error *error)
 {
     const struct tensor_recipe *const recipe = &tensor->recipe;
@@ -125,7 +125,7 @@ static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct e
     return status == cudaSuccess || device_error(error, "generating on the device", status);
 }
 
-/** Fills a tensor's device memory. */
+/** Fills a tensor's device memory: zeros, poison, or the input. */
 static bool fill_device(const struct tensor *tensor, unsigned char poison, struct error *error)
 {
     if (tensor->zeroed)
@@ -136,7 +136,7 @@ static bool fill_device(const struct tensor *tensor, unsigned char poison, struc
                                 : device_buffer_upload(&tensor->device, tensor->host.data, error);
 }
 
-/** False, naming the tensor, if a kernel has written to this input. */
+/** Checks that no kernel has written to this input. False, naming the tensor. */
 static bool input_is_as_before(const struct tensor *tensor, struct error *error)
 {
     uint64_t others = 0;
@@ -180,7 +180,7 @@ bool tensors_fetch(struct tensors *tensors, struct error *error)
             good = input_is_as_before(&list[i], error);
     backend_keep_open(false);
     if (!good)
-        error->result = RUN_WRONG; /* whatever cannot be looked at any more was the kernel's doing */
+        error->result = RUN_WRONG; /* the kernel is the cause if data cannot be read any more */
     return good;
 }
 
@@ -198,7 +198,7 @@ static bool file_path(const char *directory, const char *name, char path[PATH_MA
            error_set(error, "--out: %s: the path is too long", directory);
 }
 
-/** Writes an array; one of bf16, which a file cannot hold, as f32. */
+/** Writes an array; bf16, which a file cannot hold, is written as f32. */
 static bool write_array(const char *path, const struct npy_array *array, struct whole_file *file, struct error *error)
 {
     struct npy_array wide = *array;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** One row's answer under examination, and what the examiner needs; one per thread. */
+/** The answer of one row under examination, with the checker's working memory; each thread has its own. */
 struct examination {
     const struct gate_problem *problem;
     int64_t token; /* -1: none yet */
@@ -21,9 +21,9 @@ struct examination {
     struct interval *right_weights; /* [topk + num_fused_shared_experts] */
     int32_t *right_ids;             /* [topk] */
     bool *chosen;                   /* [num_experts] */
-    bool *used;                     /* [num_expert_group] holds a chosen expert */
-    bool *stays;                    /* [num_expert_group] must be among the kept groups */
-    bool *shut;                     /* [num_expert_group] cannot be among them */
+    bool *used;                     /* [num_expert_group] the group has a chosen expert */
+    bool *stays;                    /* [num_expert_group] the group must be kept */
+    bool *shut;                     /* [num_expert_group] the group cannot be kept */
     error_words expected, got;
     struct error error;
 };
@@ -62,7 +62,7 @@ static int group_of(const struct examination *exam, int expert)
 }
 
 /**
- * Fails because of an expert; -1: of no one expert. What is expected and what was got are in the examination already.
+ * Sets the error for an expert (-1: no particular one). The caller has set exam->expected and exam->got. Returns false.
  */
 static bool fail(struct examination *exam, int expert, const char *rule)
 {
@@ -74,7 +74,7 @@ static bool fail(struct examination *exam, int expert, const char *rule)
                         rule, exam->expected, exam->got);
 }
 
-/** "expert 17 (choice 0.81250)", or why it has none. */
+/** Describes an expert and its choice, "expert 17 (choice 0.81250)", or says that the choice is NaN. */
 static void describe_expert(error_words *text, const struct examination *exam, int expert)
 {
     if (exam->row.experts[expert].invalid)
@@ -147,7 +147,7 @@ static bool groups_are_few_enough(struct examination *exam)
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
 /**
- * The best expert of the group that is left out although it certainly ranks before a chosen one; -1 if there is none.
+ * Returns the first expert of the group that was not chosen although it certainly ranks before a chosen one; -1: none.
  */
 static int wronged_expert(const struct examination *exam, int group)
 {
@@ -161,8 +161,8 @@ static int wronged_expert(const struct examination *exam, int group)
 }
 
 /**
- * Marks every group that certainly ranks before (or, downwards, after) a marked one, until nothing changes. Returns how
- * many are marked.
+ * Marks every group that certainly ranks before (or, downwards, after) a marked one, until nothing changes. Returns the
+ * number of marked groups.
  */
 static int close_marks(const struct examination *exam, bool downwards, bool *marked)
 {
@@ -194,7 +194,7 @@ static bool fail_choice(struct examination *exam, int got, const char *rule)
     return fail(exam, got, rule);
 }
 
-/** The chosen expert that ranks last by the reference. */
+/** Returns the chosen expert that ranks last by the reference. */
 static int last_chosen(const struct examination *exam)
 {
     int last = exam->ids[0];
@@ -205,7 +205,7 @@ static int last_chosen(const struct examination *exam)
     return last;
 }
 
-/** More groups rank before the used ones than may stay: names a chosen expert's group and one that should be there. */
+/** Sets the error for kept groups that are not the best: names a chosen expert's group and a better one. */
 static bool fail_group(struct examination *exam)
 {
     const struct gate_problem *problem = exam->problem;
@@ -224,9 +224,10 @@ static bool fail_group(struct examination *exam)
 }
 
 /**
- * There must be topk_group groups that hold every choice, none certainly worse than a group left out, in which no
- * expert is wronged. Such a set is closed upwards: it grows from what is used by whatever certainly ranks before, and
- * can be filled up to topk_group exactly when enough groups, each with all that rank before it, are free of wrong.
+ * Checks that topk_group groups exist that hold every choice, of which none is certainly worse than a group outside the
+ * set, and in which no expert is wrongly left out (see wronged_expert()). Such a set is closed upwards: it has the used
+ * groups and every group that certainly ranks before a member. It can be filled up to topk_group groups exactly when
+ * enough groups are free of wronged experts, together with all groups that rank before them.
  */
 static bool groups_are_the_best(struct examination *exam)
 {
@@ -290,8 +291,9 @@ static bool weights_are_right(struct examination *exam)
 }
 
 /**
- * A softmax's sum may be off by its many additions, but it is one sum: there is a factor that leads from the scores as
- * each by itself may be to all the weights. Renormalized weights do not depend on it, and rounding to 16 bits hides it.
+ * Checks that one factor leads from the scores, within their own errors, to all weights of the token. The many
+ * additions of a softmax's sum may have an error, but all scores share the sum. Renormalized weights do not depend on
+ * it, and rounding to 16 bits hides it.
  */
 static bool weights_share_a_factor(struct examination *exam)
 {
@@ -306,7 +308,7 @@ static bool weights_share_a_factor(struct examination *exam)
         const double weight = (double)exam->weights[k] / scale;
         const double low = weight / own.high * (1.0 - 0x1p-23), high = weight / own.low * (1.0 + 0x1p-23);
 
-        if (fabsf(exam->weights[k]) < FLT_MIN) /* its rounding is not relative */
+        if (fabsf(exam->weights[k]) < FLT_MIN) /* below the normal floats rounding errors are not relative */
             continue;
         if (low > most || high < least) {
             error_words_set(&exam->expected, "%.9g to %.9g times the score %.9g", least, most, own.value);
@@ -335,7 +337,7 @@ static bool row_is_right(struct examination *exam, const struct gate_buffers *bu
 bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
                 struct error *error)
 {
-    int64_t first_wrong = INT64_MAX; /* token; -1: a thread has no memory to look at any */
+    int64_t first_wrong = INT64_MAX; /* token; -1: a thread had no memory for its examination */
 
 #pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
     {

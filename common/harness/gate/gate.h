@@ -1,10 +1,10 @@
 /**
  * @file gate/gate.h
- * @brief The gate: which experts a token goes to, and with what weight.
+ * @brief The gate: chooses each token's experts and computes their weights.
  *
  * A router gives every token one logit per expert (`gating_output`). The gate turns logits into scores, keeps the best
- * `topk_group` of the `num_expert_group` groups, and of their experts the best `topk`. This header is all that a
- * chapter's kernel and its main.c need.
+ * `topk_group` of the `num_expert_group` groups, and chooses the best `topk` of their experts. A chapter's kernel and
+ * its main.c need no other header of the harness.
  */
 #ifndef GATE_H
 #define GATE_H
@@ -22,50 +22,52 @@ extern "C" {
 enum gate_score { GATE_SCORE_SIGMOID, GATE_SCORE_SOFTMAX, GATE_SCORE_NONE };
 
 // [problem]
-/** One gate problem: its shape, its types and what is done with the weights. */
+/** A gate problem: its shape, its types and how the weights are computed. */
 struct gate_problem {
     int64_t num_tokens;          /**< at least 0 */
     int num_experts;             /**< a multiple of num_expert_group */
     int num_expert_group;        /**< expert e is in group e / (num_experts / num_expert_group) */
-    int topk_group;              /**< groups that stay */
-    int topk;                    /**< experts per token, all from groups that stay */
+    int topk_group;              /**< groups that are kept */
+    int topk;                    /**< experts per token, all from kept groups */
     enum dtype dtype;            /**< of gating_output */
-    enum gate_score score;       /**< how a logit becomes a score */
-    bool has_bias;               /**< choose by score + correction_bias; a group counts its two best, not its best */
+    enum gate_score score;       /**< function from logit to score */
+    bool has_bias;               /**< choose by score + correction_bias; groups by their two best, not their best */
     enum dtype bias_dtype;       /**< f32, or the logits' own type */
     bool renormalize;            /**< divide a token's weights by their sum */
-    float routed_scaling_factor; /**< what every weight is multiplied with at the end... */
-    bool scale_later;            /**< ... unless whoever adds up the experts' outputs does it */
+    float routed_scaling_factor; /**< factor of every weight... */
+    bool scale_later;            /**< ... unless the kernel that adds up the experts' outputs applies it */
     /**
-     * Experts that every token has, behind those chosen: ids from num_experts on, weight sum / routed_scaling_factor.
+     * Experts that every token has in addition, after the chosen ones: ids from num_experts on, weight
+     * sum / routed_scaling_factor.
      */
     int num_fused_shared_experts;
 };
 
-/** What every weight is multiplied with at the end. */
+/** Returns the factor that the gate itself applies to every weight. */
 static inline float gate_output_scale(const struct gate_problem *problem)
 {
     return problem->scale_later ? 1.0f : problem->routed_scaling_factor;
 }
 
-/** Where the tensors lie: host memory for a chapter that computes on the host, device memory for one that launches. */
+/** Addresses of the tensors: in host memory if the chapter computes on the host, else in device memory. */
 struct gate_buffers {
     const void *gating_output;   /**< [num_tokens, num_experts] of problem->dtype, row-major */
     const void *correction_bias; /**< [num_experts] of problem->bias_dtype; NULL without a bias */
     float *topk_weights;         /**< [num_tokens, topk + num_fused_shared_experts] */
-    int32_t *topk_ids;           /**< [num_tokens, topk + num_fused_shared_experts], best first, then the shared ones */
+    int32_t *topk_ids;           /**< [num_tokens, topk + num_fused_shared_experts], best first, then shared ones */
 };
 // [problem]
 
-/** The type that PyTorch gives score + bias, in which experts are compared: f32 if one of the two is. */
+/** Returns the type of score + bias in PyTorch, in which experts are compared: f32 if either of the two is f32. */
 static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
 {
     return problem->has_bias && problem->bias_dtype == DTYPE_F32 ? DTYPE_F32 : problem->dtype;
 }
 
 /**
- * One way to compute the gate. Exactly one of `compute` and `launch` is set. `unsupported_reason` returns NULL, or one
- * line that names the flag it cannot take and why; NULL in its place takes everything.
+ * An implementation of the gate. Exactly one of `compute` and `launch` is set. `unsupported_reason` returns NULL, or
+ * one line that names the flag that it does not support and why; if the pointer itself is NULL, every problem is
+ * supported.
  */
 struct gate_implementation {
     const char *name;
@@ -73,21 +75,21 @@ struct gate_implementation {
     const char *(*unsupported_reason)(const struct gate_problem *problem);
     /** Computes on the host. Returns false when memory runs out. */
     bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);
-    /** Launches on `stream`. Returns the launch's error. No tokens: launches nothing. */
+    /** Launches on `stream`, or, without tokens, launches nothing. Returns the launch's error. */
     cudaError_t (*launch)(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream);
 };
 
-/** What one chapter is: its implementation, and the implementation of the chapter before it (no name in the first). */
+/** A chapter: its implementation and that of the previous chapter, which has no name in the first chapter. */
 struct gate_chapter {
     struct gate_implementation implementation;
     struct gate_implementation before;
 };
 
-/** Every gate.c defines this one; the build gives the chapter before the name gate_compute_before. */
+/** Computes the gate. Every gate.c defines it; the build renames the previous chapter's to gate_compute_before. */
 bool gate_compute(const struct gate_problem *problem, const struct gate_buffers *buffers);
 bool gate_compute_before(const struct gate_problem *problem, const struct gate_buffers *buffers);
 
-/** Every gate.cu defines this one; the build gives the chapter before the name gate_launch_before. */
+/** Launches the gate. Every gate.cu defines it; the build renames the previous chapter's to gate_launch_before. */
 cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream);
 cudaError_t gate_launch_before(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                cudaStream_t stream);

@@ -8,7 +8,7 @@
 
 const char *const gate_dist_names[] = {"normal", "uniform", "zipf", "ties", "equal", "extreme", "nan", NULL};
 
-/** One of a few experts far ahead: expert e's place in this row's order decides its logit. */
+/** Returns the logit of an expert at a random rank of Zipf's law, so that a few experts are far ahead of the rest. */
 static float zipf_logit(struct random *random, int num_experts)
 {
     const int place = (int)(random_uniform(random) * num_experts);
@@ -28,7 +28,7 @@ static float extreme_logit(struct random *random, enum dtype dtype)
     return values[random_below(random, sizeof values / sizeof *values)];
 }
 
-/** Row r of the nan distribution is trouble of kind r % 9. */
+/** Returns a logit of the nan distribution: row r has irregularities of kind r % 9. */
 static float troubled_logit(const struct gate_problem *problem, struct random *random, int64_t row, int expert)
 {
     const int num_experts = problem->num_experts, size = gate_experts_per_group(problem);
@@ -39,9 +39,9 @@ static float troubled_logit(const struct gate_problem *problem, struct random *r
         return expert == (int)(row / 9 % num_experts) ? NAN : value;
     case 1: /* some */
         return other < 0.25f ? NAN : value;
-    case 2: /* nothing else */
+    case 2: /* only NaN */
         return NAN;
-    case 3: /* nearly nothing else: fewer numbers than topk */
+    case 3: /* nearly only NaN: fewer numbers than topk */
         return other < 0.98f ? NAN : value;
     case 4:
         return other < 0.1f ? INFINITY : value;
@@ -49,9 +49,9 @@ static float troubled_logit(const struct gate_problem *problem, struct random *r
         return other < 0.6f ? -INFINITY : value;
     case 6:
         return other < 0.2f ? NAN : other < 0.4f ? INFINITY : other < 0.6f ? -INFINITY : value;
-    case 7: /* about one in a group, with nothing but its opposite beside it: their sum is NaN */
+    case 7: /* about one infinity in a group, all others -infinity: the sum of the two best is NaN */
         return other * size < 1.0f ? INFINITY : -INFINITY;
-    default: /* a row of numbers between them */
+    default: /* a row of numbers between the others */
         return value;
     }
 }
@@ -93,14 +93,14 @@ void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dis
 static float generate_bias(enum gate_dist dist, int group, bool is_first, struct random *random)
 {
     switch (dist) {
-    case GATE_DIST_UNIFORM: /* no choice by a sigmoid or a softmax is above 0 */
+    case GATE_DIST_UNIFORM: /* every choice by a sigmoid or a softmax is below 0 */
         return 0.1f * random_normal(random) - 2.0f;
     case GATE_DIST_TIES:
     case GATE_DIST_EQUAL:
         return 0.125f * (float)random_below(random, 2);
     case GATE_DIST_EXTREME:
         return group % 3 == 1 ? -INFINITY : random_normal(random);
-    case GATE_DIST_NAN: /* a group's two best that have no sum, whatever their scores are */
+    case GATE_DIST_NAN: /* the sum of a group's two best is NaN, whatever their scores are */
         if (group % 4 == 3)
             return is_first ? INFINITY : -INFINITY;
         return 0.1f * random_normal(random);

@@ -8,10 +8,10 @@
 static const char *const dtype_names[] = {"f32", "f16", "bf16", NULL};
 static const char *const bias_dtypes[] = {"f32", "same", NULL};
 
-/** What decides which options repeat a run. */
+/** Traits that select the options which repeat a run. */
 enum { GENERATED = OPERATOR_TRAIT, FUSED = 2 * OPERATOR_TRAIT };
 
-/** There is one input: the flag that names it must be the first that does. */
+/** Sets the source of the input, which only one of the flags may name. False, naming both flags, if two do. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
     struct gate_options *const options = context;
@@ -47,7 +47,7 @@ const struct option_row gate_option_rows[] = {
      FIELD(problem.renormalize), .most = 1},
     {"routed-scaling-factor", "X", "Multiply every weight with X (default 2.5)", 1, OPTION_FLOAT,
      FIELD(problem.routed_scaling_factor)},
-    {"scale-later", "0|1", "Leave the factor to whoever adds up the experts' outputs (default 0)", 1, OPTION_BOOL,
+    {"scale-later", "0|1", "Leave the factor to the kernel that adds up the outputs (default 0)", 1, OPTION_BOOL,
      FIELD(problem.scale_later), .most = 1, .repeats = FUSED},
     {"num-fused-shared-experts", "N", "Experts that every token has, behind those chosen (default 0)", 1, OPTION_INT,
      FIELD(problem.num_fused_shared_experts), .most = 1024, .repeats = FUSED},
@@ -79,7 +79,7 @@ struct gate_options gate_options_default(void)
     };
 }
 
-/** Only a kernel that is launched has a trace. */
+/** Checks that --trace comes with a launch: not on the host, and not without tokens. */
 static bool check_trace(const struct program *program, const struct gate_options *options, struct error *error)
 {
     if (options->program.trace && program->on_host)

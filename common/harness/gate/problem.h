@@ -1,23 +1,23 @@
-/** @file gate/problem.h  Is a gate problem well formed, how large are its arrays, and how does one name it. */
+/** @file gate/problem.h  Checks, array sizes and a description of a gate problem, for the harness. */
 #ifndef GATE_PROBLEM_H
 #define GATE_PROBLEM_H
 
 #include "base/error.h"
 #include "harness/gate/gate.h"
 
-/* With fewer rows the work is done before a second thread has woken up. */
+/* With fewer rows the work is done before a second thread wakes up. */
 enum { GATE_ROWS_WORTH_A_THREAD = 64 };
 
-/** Returns false and names the flag and what is allowed when the shape makes no sense or its sizes overflow. */
+/** Checks the shape and that no size overflows. False, naming the flag and what is allowed. */
 bool gate_problem_check(const struct gate_problem *problem, struct error *error);
 
-/** How many experts a token has: a row of topk_ids. Only for problems that passed gate_problem_check(), as below. */
+/** Returns the length of a row of topk_ids. Here and below, the problem must have passed gate_problem_check(). */
 static inline int gate_experts_per_token(const struct gate_problem *problem)
 {
     return problem->topk + problem->num_fused_shared_experts;
 }
 
-/** The size of topk_ids; nothing overflows. */
+/** Returns the number of elements of topk_ids, which does not overflow. */
 static inline size_t gate_choices(const struct gate_problem *problem)
 {
     return (size_t)problem->num_tokens * gate_experts_per_token(problem);
@@ -28,17 +28,17 @@ static inline int gate_experts_per_group(const struct gate_problem *problem)
     return problem->num_experts / problem->num_expert_group;
 }
 
-/** Why the implementation does not take the problem, in one line; NULL: it does. */
+/** Returns one line on why the implementation does not support the problem; NULL: it does. */
 const char *gate_unsupported_reason(const struct gate_implementation *implementation,
                                     const struct gate_problem *problem);
 
-/** "sigmoid", "softmax", "none", in the order of the enum; NULL ends them. */
+/** Names of the score functions, "sigmoid", "softmax", "none", in the order of the enum; NULL-terminated. */
 extern const char *const gate_score_names[];
 
-/** "none", or the type of the bias. */
+/** Returns the name of the bias's type; "none" without a bias. */
 const char *gate_bias_name(const struct gate_problem *problem);
 
-/** Writes one line for people: "2048 tokens, 256 experts in 8 groups, ...". */
+/** Writes a one-line description: "2048 tokens, 256 experts in 8 groups, ...". */
 void gate_problem_describe(const struct gate_problem *problem, char *text, size_t size);
 
 #endif

@@ -7,14 +7,14 @@
         .num_experts = experts, .num_expert_group = groups, .topk_group = kept, .topk = chosen \
     }
 
-/* With shared experts; in every second problem weights are scaled later. */
+/* A shape with shared experts; gate_problem_to_try() clears scale_later in every second pair of problems. */
 #define SHARED(experts, groups, kept, chosen, shared)                                                                \
     {                                                                                                                \
         .num_experts = experts, .num_expert_group = groups, .topk_group = kept, .topk = chosen, .scale_later = true, \
         .num_fused_shared_experts = shared                                                                           \
     }
 
-/* DeepSeek-V3's, its relatives', and the corners: one group, every group, a full warp, a single expert per group. */
+/* Shapes of DeepSeek-V3 and its relatives, and edge cases: one group, every group, a full warp, single experts. */
 static const struct gate_problem shapes[] = {
     SHAPE(256, 8, 4, 8),     SHAPE(256, 16, 4, 8),    SHAPE(128, 4, 2, 6),    SHAPE(128, 8, 8, 8), SHAPE(160, 8, 3, 6),
     SHAPE(384, 16, 5, 7),    SHAPE(64, 1, 1, 6),      SHAPE(32, 1, 1, 32),    SHAPE(6, 3, 3, 1),   SHAPE(12, 12, 5, 5),
@@ -22,7 +22,7 @@ static const struct gate_problem shapes[] = {
     SHARED(256, 8, 4, 8, 1), SHARED(128, 8, 8, 8, 3), SHARED(64, 4, 3, 5, 0),
 };
 
-/* The last of three rows of NaN has nothing else: what is read past its end is past the array's. */
+/* The last of three rows of nan has only NaN, and is last in the array: reads past its end are out of bounds. */
 static const int64_t token_counts[] = {19, 1, 3, 0};
 
 enum {
@@ -34,7 +34,7 @@ enum {
 
 enum { BIAS_NONE, BIAS_F32, BIAS_SAME, NUM_BIASES };
 
-/** Takes the last digit of the number, in a base. */
+/** Removes the last digit of the number in a base. Returns the digit. */
 static int next_digit(int *number, int base)
 {
     const int digit = *number % base;
@@ -44,7 +44,8 @@ static int next_digit(int *number, int base)
 }
 
 /**
- * Up to 19; of a thousand experts, which take the simulator long, 9: a row of each of NaN's nine kinds.
+ * Returns the number of tokens: up to 19, but at most 9 for 1024 experts, which are slow in the simulator. 9 tokens
+ * have a row of each of the nine kinds of nan.
  */
 static int64_t num_tokens_of(int shape, int number)
 {
@@ -53,7 +54,7 @@ static int64_t num_tokens_of(int shape, int number)
     return shapes[shape].num_experts == 1024 && num_tokens > 9 ? 9 : num_tokens;
 }
 
-/** Groups of one have no second best for a bias, and for f32 a bias of the same type is the f32 bias again. */
+/** Checks that groups have a second best if there is a bias, and that the bias's type is not f32 for a second time. */
 static bool is_worth_trying(const struct gate_options *options)
 {
     return array_source(options->bias) == ARRAY_NONE || (gate_experts_per_group(&options->problem) > 1 &&

@@ -1,4 +1,4 @@
-/** @file gate/program.c  A gate chapter's program, from the command line to the exit code. */
+/** @file gate/program.c  The program of a gate chapter, from the command line to the exit code. */
 #include "harness/gate/problem.h"
 #include "harness/gate/run.h"
 
@@ -7,7 +7,7 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Makes the texts that say which run it is. */
+/** Makes the texts that describe the run: command, problem, input. */
 static void name_run(const struct gate_options *options, struct program *program)
 {
     const bool generated = options->source == GATE_SOURCE_GENERATED;
@@ -26,7 +26,7 @@ static void name_run(const struct gate_options *options, struct program *program
              grouped_digits(gate_choices(&options->problem), choices));
 }
 
-/** Adds the problem: all of it, or, for a benchmark, what does not change from row to row. */
+/** Adds the problem: all of it, or, for a benchmark, the part that is the same in every row. */
 static void report_problem(const struct gate_problem *problem, bool all, struct record *report)
 {
     struct record *const fields = record_object(report, IN_DATA, "problem");
@@ -48,7 +48,7 @@ static void report_problem(const struct gate_problem *problem, bool all, struct 
     record_number(fields, IN_JSON, "num_fused_shared_experts", "%d", problem->num_fused_shared_experts);
 }
 
-/** Adds how verified ids are spread over the experts. */
+/** Adds the load of the experts, from verified ids: the busiest one, and the number of idle ones. */
 static void report_load(const struct gate_problem *problem, const int32_t *topk_ids, struct record *report)
 {
     uint64_t *const choices = report ? calloc(problem->num_experts, sizeof *choices) : NULL;
@@ -79,8 +79,8 @@ static void report_load(const struct gate_problem *problem, const int32_t *topk_
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
 /**
- * One problem: its input, a checked run (in a benchmark, times of this implementation and of the one before), the
- * report.
+ * Handles one problem: loads its input, runs and checks it (in a benchmark, times this implementation and the previous
+ * one), and reports.
  */
 static void run(struct program *program, const struct gate_chapter *chapter, struct gate_options *options)
 {

@@ -30,12 +30,12 @@ void gate_row_free(struct gate_row *row)
 /* --- scores ------------------------------------------------------------------------------------------------------- */
 
 /*
- * What a right kernel may do: IEEE operations on floats; expf within 2 units in the last place, as CUDA has it; the
- * quotient that makes a score within 2 as well, which __fdividef is; sums in any order. The types' roundings and the
- * quotient of the weights leave no freedom. Each bound below follows from this, for the very numbers of the row.
+ * A correct kernel may use: IEEE operations on floats; expf within 2 units in the last place, as in CUDA; for a score a
+ * quotient within 2 units as well, such as __fdividef; sums in any order. The types' roundings and the quotient of the
+ * weights leave no freedom. Each bound below follows from this, for the actual numbers of the row.
  */
 
-/** One unit in the last place of a float of this size. */
+/** Returns a unit in the last place of a float of this size. */
 static double float_unit(double value)
 {
     int exponent;
@@ -45,8 +45,8 @@ static double float_unit(double value)
 }
 
 /**
- * value +- error, rounded to float and then to the type. What may be below the normal floats may come out as 0: the
- * textbook sigmoid overflows on the way there, and hardware may flush.
+ * Returns value +- error, rounded to float and then to the type. A result that may be below the normal floats may also
+ * be 0, because the textbook sigmoid overflows in an intermediate result and hardware may flush denormals.
  */
 static struct interval interval_around(double value, double error, enum dtype dtype)
 {
@@ -61,14 +61,15 @@ static struct interval interval_around(double value, double error, enum dtype dt
 }
 
 /*
- * Makes up for products of relative errors, of which all but a sum's are below 2^-20, and for the implementation in
- * units at 2^n.
+ * Allowance for products of relative errors, all of which except a sum's are below 2^-20, and for the change of the
+ * unit at a power of two.
  */
 static const double SECOND_ORDER = 1.0 + 0x1p-16;
 
 /**
- * With t = exp(-logit), 1 / (1 + t) takes over the error of t, at most 2^-22 of it, by t / (1 + t), which is 1 - value;
- * the sum adds 2^-24 and the quotient 2 units. It is the same for exp(logit) / (1 + exp(logit)).
+ * Returns the interval of a sigmoid. With t = exp(-logit), the relative error of t, at most 2^-22, enters 1 / (1 + t)
+ * with the factor t / (1 + t), which is 1 - value; the sum adds 2^-24 and the quotient 2 units. The same bound holds
+ * for exp(logit) / (1 + exp(logit)).
  */
 static struct interval sigmoid_interval(double logit, enum dtype dtype)
 {
@@ -86,17 +87,17 @@ static int larger_first(const void *a, const void *b)
 }
 
 /**
- * What a sum of these numbers, none of them negative, can be off by in float: any order, any tree; `terms` are sorted.
+ * Returns a bound for the error of a float sum of these non-negative numbers, in any order and any tree. Sorts `terms`.
  *
- * An addition is off by half a unit of its result at most. In any tree the i-th smallest of the inner nodes has at most
- * i + 1 leaves below it (if not, the nodes from the i-th on would have more leaves than there are), so its result is at
- * most the sum of the i + 1 largest terms. A term of less than half a unit of the whole sum moves the result by no more
- * than itself, whichever way it is rounded away. Where all terms are multiples of `grain`, results up to 2^24 of them
- * are exact. The terms may all be larger by a factor of up to 1 + `shared_error`.
+ * An addition has an error of at most half a unit of its result. In any tree the i-th smallest of the inner nodes has
+ * at most i + 1 leaves below it (if not, the nodes from the i-th on would have more leaves than there are), so its
+ * result is at most the sum of the i + 1 largest terms. A term of less than half a unit of the whole sum changes the
+ * result by no more than itself, however it is rounded away. If all terms are multiples of `grain`, results up to 2^24
+ * grains are exact. All terms may be larger by a factor of up to 1 + `shared_error`.
  */
 static double sum_error(double *terms, int count, double grain, double shared_error)
 {
-    const double larger = 1.0 + count * 0x1p-22 + shared_error; /* sums on the way are computed, of terms that were */
+    const double larger = 1.0 + count * 0x1p-22 + shared_error; /* partial sums have errors, and so do the terms */
     double sum = 0.0, dust = 0.0, so_far = 0.0, error = 0.0, half_unit;
 
     qsort(terms, count, sizeof *terms, larger_first);
@@ -115,21 +116,22 @@ static double sum_error(double *terms, int count, double grain, double shared_er
     return (error + dust) * larger;
 }
 
-/** exp(logit - largest), whose difference is rounded to a float in one way only. */
+/** Returns exp(logit - largest). The difference is a float: its rounding leaves no freedom. */
 static double power_of(float logit, float largest)
 {
     return exp((double)(logit - largest));
 }
 
 /**
- * Softmax: a power is off by 2 units, the quotient by 2 more. Both are an expert's own. The sum, off by what its terms
- * are off by and what adding them up is, is the same for all: where scores are divided by each other, it cancels.
+ * Computes the scores of a softmax. The power may have an error of 2 units and the quotient another 2; both are an
+ * expert's own. All experts share the error of the sum, which is that of its terms and of their addition: it cancels
+ * when scores are divided by each other.
  */
 static void compute_softmax(const struct gate_problem *problem, const void *gating_output, size_t first, float largest,
                             struct gate_row *row)
 {
     const int count = problem->num_experts;
-    const double rounding = 0x1p-22 + 0x1p-24; /* the quotient's; and where the ends of intervals become floats */
+    const double rounding = 0x1p-22 + 0x1p-24; /* of the quotient, and of the interval's ends as floats */
     double sum = 0.0, error = 0.0;
 
     for (int e = 0; e < count; e++) {
@@ -179,7 +181,7 @@ static void compute_scores(const struct gate_problem *problem, const void *gatin
     }
 }
 
-/** The sum as float arithmetic gives it (a double holds the sum of two floats well enough), in the type. */
+/** Returns the float sum, rounded to the type. Adding in double first does not change the float result. */
 static float rounded_sum(enum dtype dtype, float a, float b)
 {
     return dtype_round(dtype, (float)((double)a + (double)b));
@@ -213,7 +215,7 @@ static void compute_choices(const struct gate_problem *problem, const void *gati
 
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
-/** The two largest of a sequence; the second may equal the first. */
+/** The two largest numbers of a sequence; they may be equal. */
 struct two_largest {
     float first, second;
 };
@@ -235,7 +237,7 @@ static float group_value(const struct gate_problem *problem, struct two_largest 
     return !problem->has_bias ? two.first : isnan(sum) ? -INFINITY : sum;
 }
 
-/** Ranks by the value in the middle; of equals the lower index, and invalid experts last. */
+/** Returns true if expert a ranks before b by value; the lower index wins a tie, and invalid experts rank last. */
 static bool expert_before(const struct gate_row *row, int a, int b)
 {
     if (row->experts[a].invalid != row->experts[b].invalid)
@@ -244,7 +246,7 @@ static bool expert_before(const struct gate_row *row, int a, int b)
            (row->experts[a].choice.value == row->experts[b].choice.value && a < b);
 }
 
-/** Finds whose bits make the group's score, and whether rounding could make it anybody else's. */
+/** Finds the experts whose bits make the group's score, and whether rounding could select other experts' bits. */
 static void settle_group(const struct gate_problem *problem, struct gate_row *row, int index)
 {
     const int size = gate_experts_per_group(problem), begin = index * size, end = begin + size;
@@ -301,7 +303,7 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
-/** Of numbers in these intervals, the first is larger for certain; or, if the lower index is a's, at least as large. */
+/** Returns true if any number of the first interval is larger than any of the second; equal suffices if a < b. */
 static bool certainly_ahead(const struct gate_row *row, int a, int b, struct interval first, struct interval second)
 {
     return first.low > second.high || (!row->ties_are_free && a < b && first.low >= second.high);
@@ -331,17 +333,17 @@ bool gate_group_certainly_before(const struct gate_row *row, int a, int b)
 /** The sum of the chosen scores, before it is rounded to a float. */
 struct weight_sum {
     double low, value, high;
-    double error;      /**< what adding up makes of a sum within these: so much less, or so much more */
-    bool may_overflow; /**< some order of additions leaves the range of float on the way */
+    double error;      /**< of the additions, in addition to the interval, in either direction */
+    bool may_overflow; /**< in some order of additions a partial sum exceeds the range of float */
 };
 
-/** What divides: the scores; in f32 only their own errors count, as the one that they share cancels. */
+/** Returns the score that is divided by the sum. In f32 it has only the expert's own error: the shared one cancels. */
 static struct interval divided_score(const struct gate_problem *problem, const struct gate_expert *expert)
 {
     return problem->dtype == DTYPE_F32 ? expert->own_score : expert->score;
 }
 
-/** The largest power of two that all floats in the interval are multiples of; infinity for 0. */
+/** Returns the largest power of two of which all floats in the interval are multiples; infinity for 0. */
 static double grain_of(struct interval interval)
 {
     const double unit = float_unit(fminf(fabsf(interval.low), fabsf(interval.high)));
@@ -351,7 +353,7 @@ static double grain_of(struct interval interval)
     return units == 0 ? INFINITY : unit * (double)(units & -units);
 }
 
-/** Any order of additions in float. */
+/** Adds up the chosen scores, as an interval with an error that covers every order of float additions. */
 static struct weight_sum sum_scores(const struct gate_problem *problem, const struct gate_row *row, const int32_t *ids)
 {
     struct weight_sum sum = {0};
@@ -379,7 +381,8 @@ static float rounded(enum dtype dtype, double value)
 }
 
 /**
- * A sum in the type. In f32 its error has the rounding already, of which the scores' shared factor decides the place.
+ * Rounds a sum to the type. In f32 it stays as it is: its error includes the rounding already, whose position depends
+ * on the scores' shared factor.
  */
 static double rounded_total(enum dtype dtype, double value)
 {
@@ -388,7 +391,7 @@ static double rounded_total(enum dtype dtype, double value)
     return dtype == DTYPE_F32 && isfinite(nearest) ? value : nearest;
 }
 
-/** What dividing by the sum makes of a score; 0 divides nothing, and a sum that is not finite makes the weight 0. */
+/** Divides a score by the sum. A sum of 0 leaves the score as it is; a sum that is not finite makes the weight 0. */
 static struct interval renormalized(enum dtype dtype, struct interval score, const struct weight_sum *sum)
 {
     const struct interval nothing = {0.0f, 0.0f, 0.0f};
@@ -401,7 +404,7 @@ static struct interval renormalized(enum dtype dtype, struct interval score, con
     if (low == 0.0 && high == 0.0) {
         weight = score;
     } else if (low > 0.0 || high < 0.0) {
-        /* A float's place in its interval counts in the sum as well; what is rounded to 16 bits has too few places. */
+        /* The score's position in its interval also affects the sum; rounded to 16 bits it has too few positions. */
         const double width = dtype == DTYPE_F32 ? (double)score.high - score.low : 0.0;
         const float corners[4] = {rounded(dtype, score.low / low),
                                   rounded(dtype, score.low / rounded_total(dtype, sum->high - width + sum->error)),
@@ -425,7 +428,7 @@ static struct interval renormalized(enum dtype dtype, struct interval score, con
     return weight;
 }
 
-/** `dividend` / `divisor`, off by 2 units at most, in the type; below the normal floats it may come out as 0. */
+/** Returns the interval of dividend / divisor with 2 units of error, in the type, and with 0 if it may underflow. */
 static struct interval quotient_interval(enum dtype dtype, double dividend, double divisor)
 {
     const double value = dividend / divisor;
@@ -445,8 +448,9 @@ static struct interval interval_over(struct interval a, struct interval b)
 }
 
 /**
- * (sum / factor) / sum for a sum between two of one sign, neither 0: 1 / factor, but for the first quotient's rounding
- * to the type, by half of its last place or of its smallest number, and 2 units of both.
+ * Returns the interval of (sum / factor) / sum, for a sum between `low` and `high`, which have the same sign and are
+ * not 0. It is 1 / factor, except for the first quotient's rounding to the type, by half of its last place or of its
+ * smallest number, and for 2 units of both quotients.
  */
 static struct interval inverse_of_factor(enum dtype dtype, double factor, double low, double high)
 {
@@ -460,7 +464,7 @@ static struct interval inverse_of_factor(enum dtype dtype, double factor, double
 }
 
 /**
- * A shared expert's weight before it is scaled: the sum over the factor, divided by the sum as the other weights are.
+ * Returns a shared expert's weight before scaling: the sum over the factor, divided by the sum like the other weights.
  */
 static struct interval shared_weight(const struct gate_problem *problem, const struct weight_sum *sum)
 {
@@ -515,7 +519,7 @@ void gate_row_weights(const struct gate_problem *problem, const struct gate_row 
 
 /* --- the reference's own choice ----------------------------------------------------------------------------------- */
 
-/** How many groups rank before group g; it stays if they are fewer than topk_group. */
+/** Returns the number of groups that rank before the group; it is kept if they are fewer than topk_group. */
 static int group_rank(const struct gate_problem *problem, const struct gate_row *row, int group)
 {
     int before = 0;
@@ -534,7 +538,7 @@ void gate_row_choose(const struct gate_problem *problem, const struct gate_row *
         int place = length;
 
         if (group_rank(problem, row, e / gate_experts_per_group(problem)) >= problem->topk_group) {
-            e += gate_experts_per_group(problem) - 1; /* to the next group's first */
+            e += gate_experts_per_group(problem) - 1; /* skips to the next group's first expert */
             continue;
         }
         while (place > 0 && expert_before(row, e, ids[place - 1]))

@@ -1,17 +1,17 @@
-/** @file gate/run.h  The gate's tensors: what they are, filling them from the command line, a run over them. */
+/** @file gate/run.h  The gate's tensors: their list, their input from the command line, and a run over them. */
 #ifndef GATE_RUN_H
 #define GATE_RUN_H
 
 #include "harness/core/run.h"
 #include "harness/gate/options.h"
 
-/** The gate's tensors, in their order. */
+/** Indices of the gate's tensors. */
 enum { GATE_GATING_OUTPUT, GATE_CORRECTION_BIAS, GATE_TOPK_WEIGHTS, GATE_TOPK_IDS, NUM_GATE_TENSORS };
 
-/** Lists the tensors of a checked problem and allocates them on the host. False, owning nothing, without memory. */
+/** Lists the tensors of a checked problem and allocates them on the host. False, owning nothing, if memory is short. */
 bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *tensors, struct error *error);
 
-/** Where a kernel, or a checker, finds them. */
+/** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
 struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_place place);
 
 /**
@@ -22,7 +22,7 @@ struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_p
 bool gate_load(struct gate_options *options, const struct gate_implementation *implementation, struct tensors *tensors,
                struct error *error);
 
-/** The implementation's launch and check, for running and timing. */
+/** Returns the implementation's launch and check, for running and timing. */
 struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_implementation *implementation);
 
 #endif

@@ -1,4 +1,4 @@
-/** @file gpu/backend_gpu.c  A GPU as a backend: times by graph replay, no counters. */
+/** @file gpu/backend_gpu.c  A GPU as the backend of a program: times by graph replay, no counters. */
 #include "harness/core/backend.h"
 
 #include "harness/core/device_buffer.h"
@@ -19,13 +19,13 @@ enum {
     REPEATS = 5,
 };
 
-/* A launch that takes longer is a graph by itself, replayed for as long as all replays may take together. */
+/* A launch that takes longer than SLOW_US is a graph of its own, replayed for at most about ALL_REPLAYS_US. */
 static const double SLOW_US = 5000.0, ALL_REPLAYS_US = 2000000.0;
 
-/* The next implementation, unless one before it failed. */
+/* Makes the next call, unless an earlier one failed. */
 #define AND_THEN(call) (status = status == cudaSuccess ? (call) : status)
 
-/* A copy this large passes through every cache. */
+/* A copy of COPY_BYTES exceeds every cache. */
 static const size_t COPY_BYTES = (size_t)1 << 30, READ_BYTES = (size_t)1 << 35;
 
 bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error)
@@ -39,7 +39,7 @@ bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct
     if (status != cudaSuccess || count == 0)
         return error_set_as(error, RUN_NO_DEVICE, "no GPU: %s; build/cpu holds the same program for the CPU",
                             status == cudaSuccess ? "none is visible" : cudaGetErrorString(status));
-    status = cudaGetDevice(&device); /* the first, unless this process has chosen another */
+    status = cudaGetDevice(&device); /* the first GPU, unless this process has chosen another */
     AND_THEN(cudaGetDeviceProperties(&properties, device));
     AND_THEN(cudaSetDevice(device));
     if (status != cudaSuccess)
@@ -138,14 +138,14 @@ bool backend_trace_end(FILE *stream, struct error *error)
 
 /* --- graphs ------------------------------------------------------------------------------------------------------- */
 
-/** A graph of launches, and what replaying and timing it takes. */
+/** A graph of launches, with the objects and numbers for replaying and timing it. */
 struct replay {
     cudaStream_t stream;
     cudaEvent_t begin, end;
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     int launches, warm_ups, replays;
-    void *flush; /**< memory as large as twice the L2; NULL when the cache stays warm */
+    void *flush; /**< memory of twice the L2's size; NULL when the cache stays warm */
     size_t flush_bytes;
 };
 
@@ -174,9 +174,9 @@ static cudaError_t replay_allocate_flush(struct replay *replay)
 }
 
 /**
- * Launches once to wake the device and once for its time, and decides from that how much is to be timed. In the default
- * stream, as all launches outside graphs: once a process has launched in two streams or more, 16 times in all, every
- * kernel on an H200 takes 0.18 us longer, an empty one too, until the process ends.
+ * Launches once to wake the device and once to measure the time, which determines the numbers of launches and replays.
+ * Uses the default stream, as all launches outside graphs do: once a process has launched 16 times in total in two or
+ * more streams, every kernel on an H200, even an empty one, takes 0.18 us longer until the process ends.
  */
 static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, void *context)
 {
@@ -200,7 +200,7 @@ static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, vo
     return status;
 }
 
-/** Records the launches, each behind a flush of the cache if there is one. A NULL launch records the flushes alone. */
+/** Records the launches, each after a flush of the cache if there is one. A NULL launch records only the flushes. */
 static cudaError_t replay_capture(struct replay *replay, backend_launch *launch, void *context)
 {
     cudaError_t status = cudaStreamBeginCapture(replay->stream, cudaStreamCaptureModeThreadLocal);
@@ -231,7 +231,7 @@ static cudaError_t replay_start(struct replay *replay, backend_launch *launch, v
     return status == cudaSuccess ? replay_capture(replay, launch, context) : status;
 }
 
-/** Replays the graph and sorts out the microseconds per launch. */
+/** Replays the graph and measures the microseconds per launch. */
 static cudaError_t replay_time(struct replay *replay, struct timing *timing)
 {
     double times[REPLAYS];
@@ -273,7 +273,7 @@ bool backend_time(backend_launch *launch, void *context, enum backend_cache cach
         return false;
     if (cache == BACKEND_WARM)
         return true;
-    /* What the flushes take by themselves is not the launch's. */
+    /* The time of the flushes does not belong to the launch. */
     if (!time_graph(NULL, NULL, cache, &flush, error))
         return false;
     timing->median -= flush.median;
@@ -290,7 +290,7 @@ static cudaError_t launch_empty(void *context, int turn, cudaStream_t stream)
     return floor_launch_empty(stream);
 }
 
-/** The shortest time of a few launches, one after the other. */
+/** Measures the shortest time of a few launches, one after the other. */
 static cudaError_t shortest(backend_launch *launch, void *context, float *shortest_ms)
 {
     cudaEvent_t begin = NULL, end = NULL;
@@ -315,13 +315,13 @@ static cudaError_t shortest(backend_launch *launch, void *context, float *shorte
     return status;
 }
 
-/** Memory to move. */
+/** Memory that a measured launch moves. */
 struct stretch {
     char *memory;
     size_t bytes;
 };
 
-/** Copies one half of the memory into the other. */
+/** Launches a copy of one half of the memory to the other. */
 static cudaError_t launch_copy(void *context, int turn, cudaStream_t stream)
 {
     const struct stretch *const stretch = context;
@@ -331,7 +331,7 @@ static cudaError_t launch_copy(void *context, int turn, cudaStream_t stream)
     return cudaMemcpyAsync(stretch->memory + half, stretch->memory, half, cudaMemcpyDeviceToDevice, stream);
 }
 
-/** Reads both. */
+/** Launches a kernel that reads all of the memory. */
 static cudaError_t launch_read(void *context, int turn, cudaStream_t stream)
 {
     const struct stretch *const stretch = context;
@@ -340,7 +340,7 @@ static cudaError_t launch_read(void *context, int turn, cudaStream_t stream)
     return read_launch(stretch->memory, stretch->bytes, stream);
 }
 
-/** The rate of a launch that moves so many bytes once. */
+/** Measures the rate of a launch that moves `bytes` bytes. */
 static cudaError_t measure_rate(backend_launch *launch, size_t bytes, double *bytes_per_second)
 {
     struct stretch stretch = {.bytes = bytes};
@@ -371,7 +371,7 @@ bool backend_measure_reading(double *bytes_per_second, struct error *error)
     size_t free_bytes = 0, all_bytes;
     cudaError_t status = cudaMemGetInfo(&free_bytes, &all_bytes);
 
-    /* Two GiB gave 3,960 GB/s in some runs and 4,540 in others. */
+    /* With 2 GiB the rate was 3,960 GB/s in some runs and 4,540 GB/s in others. */
     AND_THEN(measure_rate(launch_read,
                           (free_bytes < READ_BYTES ? free_bytes : READ_BYTES) / 2 / READ_PIECE * READ_PIECE,
                           bytes_per_second));
@@ -382,7 +382,7 @@ bool backend_measure_reading(double *bytes_per_second, struct error *error)
 
 enum { PRODUCT_SIZE = 8192, PRODUCTS_PER_BATCH = 8, MAX_BATCHES = 1024 };
 
-/** The median microseconds of a batch of products, over batches that follow each other for as long as is wanted. */
+/** Measures the median microseconds of a batch of products, over consecutive batches for at least `least_us`. */
 static cudaError_t time_batches(struct replay *replay, const struct cublas *cublas, char *matrices, double least_us,
                                 double *median_us)
 {
@@ -401,14 +401,14 @@ static cudaError_t time_batches(struct replay *replay, const struct cublas *cubl
         AND_THEN(cudaEventSynchronize(replay->end));
         AND_THEN(cudaEventElapsedTime(&ms, replay->begin, replay->end));
         all += 1000.0 * ms;
-        if (batch >= 0) /* the first wakes the device and the library */
+        if (batch >= 0) /* the first batch wakes the device and the library */
             times[count++] = 1000.0 * ms;
     }
     *median_us = status == cudaSuccess ? timing_of(times, count).median : 0.0;
     return status;
 }
 
-/** Multiplies matrices of generated numbers: of zeros a product takes less power, and is faster. */
+/** Measures products of generated matrices; products of zeros take less power and are faster. */
 static cudaError_t measure_products(const struct cublas *cublas, struct replay *replay, double least_us,
                                     double *operations_per_second)
 {

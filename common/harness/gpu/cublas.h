@@ -1,6 +1,6 @@
 /**
  * @file gpu/cublas.h
- * @brief One function of cuBLAS, loaded when it is asked for: programs are built and run where it is not installed.
+ * @brief A bf16 product by cuBLAS, which is loaded at run time: programs are built and run where it is not installed.
  */
 #ifndef CUBLAS_H
 #define CUBLAS_H
@@ -8,18 +8,18 @@
 #include <cuda_runtime.h>
 #include <stdbool.h>
 
-/** The library, and a handle of it. All zero: not there. */
+/** The library and its handle. All zero: not loaded. */
 struct cublas {
     void *library, *handle;
 };
 
-/** Opens it, for launches on the stream. False: it is not there, or it does not work here. */
+/** Opens the library, for launches on the stream. False if it is not installed or does not work here. */
 bool cublas_open(struct cublas *cublas, cudaStream_t stream);
 
-/** Launches c = a times b, of bf16 [size, size] in device memory, sums in f32. */
+/** Launches c = a b for bf16 matrices [size, size] in device memory, with sums in f32. */
 cudaError_t cublas_multiply(const struct cublas *cublas, int size, const void *a, const void *b, void *c);
 
-/** Closes what is open. */
+/** Closes the handle and the library, as far as they are open. */
 void cublas_close(struct cublas *cublas);
 
 #endif

@@ -1,4 +1,4 @@
-/** @file gpu/floor.cu  A kernel that does nothing: what every launch costs. */
+/** @file gpu/floor.cu  An empty kernel, which has the minimum time of a launch. */
 #include "harness/gpu/floor.h"
 
 static __global__ void empty_kernel(void)
@@ -17,7 +17,7 @@ bool floor_kernel_runs(void)
 
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
-    cudaGetLastError(); /* the next call starts clean */
+    cudaGetLastError(); /* clears the error for the next call */
     return status == cudaSuccess;
 }
 
@@ -26,6 +26,6 @@ cudaError_t floor_compiled_for(int *architecture)
     struct cudaFuncAttributes attributes = {};
     const cudaError_t status = cudaFuncGetAttributes(&attributes, empty_kernel);
 
-    *architecture = attributes.ptxVersion; /* binaryVersion is the newer GPU's, for which the driver compiled the PTX */
+    *architecture = attributes.ptxVersion; /* binaryVersion is the newer GPU's, for which the driver compiles PTX */
     return status;
 }

@@ -1,4 +1,4 @@
-/** @file gpu/floor.h  The least a launch can do. */
+/** @file gpu/floor.h  An empty kernel, for the GPU backend: its time, and whether kernels run at all. */
 #ifndef FLOOR_H
 #define FLOOR_H
 
@@ -9,13 +9,13 @@
 extern "C" {
 #endif
 
-/** Launches a kernel that does nothing. */
+/** Launches an empty kernel. */
 cudaError_t floor_launch_empty(cudaStream_t stream);
 
-/** True if kernels compiled with this program run on the current device at all. */
+/** Checks whether kernels compiled with this program run on the current device. */
 bool floor_kernel_runs(void);
 
-/** Which architecture the kernels that run here were compiled for, 80 for sm_80, even if the GPU is a newer one. */
+/** Sets *architecture to that for which the kernels were compiled, 80 for sm_80, even on a newer GPU. */
 cudaError_t floor_compiled_for(int *architecture);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/** @file gpu/generate.cu  A thread per element, striding through the array: more than 4 billion are no trouble. */
+/** @file gpu/generate.cu  Generates arrays with a grid-stride loop, also of more than 4 billion elements. */
 #include "harness/gpu/generate.h"
 
 #include <cuda_bf16.h>

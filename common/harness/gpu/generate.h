@@ -1,4 +1,4 @@
-/** @file gpu/generate.h  Generated arrays, made and compared where they lie. */
+/** @file gpu/generate.h  Generates or compares arrays in device memory, for the GPU backend. */
 #ifndef GENERATE_H
 #define GENERATE_H
 
@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /**
- * Launches what backend_generate() promises, for f32 and bf16. `others`, in device memory, is NULL where the values are
- * to be written.
+ * Launches the work of backend_generate(), for f32 and bf16. `others` is a counter in device memory, or NULL to write
+ * the values.
  */
 cudaError_t generate_launch(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
                             unsigned long long *others);

@@ -1,9 +1,9 @@
 /**
  * @file gpu/read.cu
- * @brief Reads memory and does nothing with it: the rate that no kernel that reads its input once can pass.
+ * @brief Reads memory and discards it: an upper bound of the rate of kernels that read their input once.
  *
- * From compute capability 9.0 on a thread of each block has bulk copies bring pieces into shared memory, several of
- * them under way; before, threads load 16 bytes at a time, eight loads under way.
+ * From compute capability 9.0 on, a thread of each block copies pieces to shared memory with bulk copies, several of
+ * them in flight; on older GPUs, threads load 16 bytes at a time, with eight loads in flight.
  */
 #include "harness/gpu/read.h"
 
@@ -12,7 +12,7 @@
 
 enum { STAGES = 8, THREADS = 512, UNROLLED = 8 };
 
-/** Thread 0 asks for every gridDim-th piece; before it asks for one, the one STAGES earlier has come. */
+/** Reads every gridDim-th piece by thread 0, which waits for the piece STAGES earlier before it issues the next. */
 static __global__ void bulk_kernel(const char *from, int64_t pieces)
 {
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
@@ -45,16 +45,16 @@ static __global__ void bulk_kernel(const char *from, int64_t pieces)
 }
 
 /**
- * Reads a piece of 16 bytes a thread and implementation. What is read decides about a store that never happens, so it
- * is read.
+ * Reads 16 bytes per thread and iteration. The values control a store that never executes, so that the compiler keeps
+ * the loads.
  */
 static __global__ void load_kernel(const uint4 *from, int64_t words)
 {
     uint4 all = make_uint4(0, 0, 0, 0);
-    const int64_t implementation = (int64_t)gridDim.x * THREADS;
+    const int64_t stride = (int64_t)gridDim.x * THREADS;
 
 #pragma unroll UNROLLED
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < words; i += implementation) {
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < words; i += stride) {
         const uint4 word = __ldcs(&from[i]);
 
         all = make_uint4(all.x | word.x, all.y | word.y, all.z | word.z, all.w | word.w);

@@ -1,4 +1,4 @@
-/** @file gpu/read.h  Reading memory as fast as a GPU can. */
+/** @file gpu/read.h  A kernel that reads memory at the highest rate, for backend_measure_reading(). */
 #ifndef READ_H
 #define READ_H
 
@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-/** What is read at once: the bytes must be a multiple of it. */
+/** Bytes that are read at once; the size must be a multiple of it. */
 enum { READ_PIECE = 16384 };
 
-/** Launches a kernel that reads so many bytes of device memory, 128-byte aligned, once, and does nothing with them. */
+/** Launches a kernel that reads `bytes` bytes of device memory, 128-byte aligned, once and discards them. */
 cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream);
 
 #ifdef __cplusplus

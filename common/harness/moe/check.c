@@ -12,40 +12,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a check may cost: so many products, and so many tokens all the same. */
+/* Limits of a check's work: the most products, but in any case the least number of tokens. */
 static const int64_t MAX_PRODUCTS = (int64_t)1 << 30;
 enum { LEAST_TOKENS = 16, STREAM_TOKENS = 2000 };
 
-/* The rounding of f32, and how many deviations, see check.h, independent errors may reach together. */
+/* The relative rounding error of f32, and L of check.h, the limit of the sum of independent errors. */
 static const double F32_UNIT = 0x1p-24, DEVIATIONS = 7.0;
 
-/** One choice of a token that is checked, of an expert that is here. */
+/** A choice of a checked token; its expert is local. */
 struct choice {
-    int64_t token; /**< its number among those that are checked */
+    int64_t token; /**< index among the checked tokens */
     int expert;    /**< local */
     double weight;
 };
 
 /**
- * An output under examination, and what the examiner needs. An error here is what a value may be off by or, where
- * errors are independent, its square: either way those of a sum add up.
+ * An output under examination, with the checker's working memory. An "error" here is the bound of a value's error or,
+ * if errors are independent, the square of the bound: in both cases the errors of a sum's terms add up.
  */
 struct examination {
     const struct moe_problem *problem;
     bool independent;
-    int slices; /**< in which every choice is computed, at least 1 */
+    int slices; /**< parts in which each choice is computed, at least 1 */
     const struct moe_routing *routing;
     const struct tensors *tensors;
     int64_t num_tokens, num_choices;
     int64_t *tokens;        /**< [num_tokens] ascending */
     struct choice *choices; /**< [num_choices] expert by expert */
     double *hidden;         /**< [num_tokens, H] */
-    double *activation;     /**< [num_choices, I] the intermediate, not rounded */
-    double *errors;         /**< [num_choices, I] of it */
+    double *activation;     /**< [num_choices, I] intermediate, not rounded */
+    double *errors;         /**< [num_choices, I] errors of activation */
     double *output;         /**< [num_tokens, H] */
     double *output_errors;
-    double *output_size; /**< [num_tokens, H] the sum of the partial outputs' sizes */
-    float *rows;         /**< [threads, 2, H or I, whichever is more] of weights */
+    double *output_size; /**< [num_tokens, H] sum of the partial outputs' absolute values */
+    float *rows;         /**< [threads, 2, max(H, I)] weights */
     struct error *error;
 };
 
@@ -56,19 +56,19 @@ struct sum {
     double value, size, error;
 };
 
-/** An error of at most `bound`. */
+/** Returns the error for a bound: the bound itself, or its square if errors are independent. */
 static double error_of(const struct examination *exam, double bound)
 {
     return exam->independent ? bound * bound : bound;
 }
 
-/** The error of an f32 sum of so many, each rounding being of at most `size`; without end where f32 may overflow. */
+/** Returns the error of `count` roundings of f32 sums of at most `size`; infinite where f32 may overflow. */
 static double sum_error(const struct examination *exam, int count, double size)
 {
     return size > FLT_MAX ? (double)INFINITY : count * error_of(exam, F32_UNIT * size);
 }
 
-/** Half a unit in the last place of the type at a value. f32's is in the errors of sums already. */
+/** Returns half a unit in the last place of bf16 at a value; 0 for f32, whose rounding is in the errors of sums. */
 static double half_unit(const struct examination *exam, double value)
 {
     int exponent;
@@ -78,8 +78,8 @@ static double half_unit(const struct examination *exam, double value)
 }
 
 /**
- * The error of rounding to the type: any up to half a unit is as likely, so their mean square is a third of the most.
- * It stands for the square of a bound: see check.h.
+ * Returns the error of rounding to the type. All errors up to half a unit are equally likely, so their mean square is a
+ * third of the largest square. It replaces the square of a bound: see check.h.
  */
 static double type_error(const struct examination *exam, double value)
 {
@@ -98,7 +98,7 @@ static struct sum sum_products(const struct examination *exam, const double *val
     return (struct sum){sum, size, sum_error(exam, count, size)};
 }
 
-/** What the errors of the values add to a sum of products. */
+/** Returns the error that the values' errors add to a sum of products. */
 static double passed_error(const struct examination *exam, const double *errors, const float *weights, int count)
 {
     double sum = 0.0;
@@ -118,7 +118,7 @@ int64_t moe_checked_tokens(const struct moe_problem *problem)
     return problem->num_tokens < most ? problem->num_tokens : most;
 }
 
-/** The last token that goes to the busiest expert. */
+/** Returns the last token of the busiest expert. */
 static int64_t busy_token(const struct moe_layer *layer)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);
@@ -162,7 +162,7 @@ static int compare_choices(const void *a, const void *b)
                                   : (x->token > y->token) - (x->token < y->token);
 }
 
-/** Makes one of a token's choices of the same expert: their errors are the same, and so not independent. */
+/** Merges a token's choices of the same expert, because their errors are equal and so not independent. */
 static void merge_choices(struct examination *exam)
 {
     int64_t last = 0;
@@ -176,7 +176,7 @@ static void merge_choices(struct examination *exam)
     exam->num_choices = exam->num_choices > 0 ? last + 1 : 0;
 }
 
-/** Lists the choices of the tokens, without those of experts that are not here. */
+/** Lists the tokens' choices of local experts. */
 static void list_choices(struct examination *exam)
 {
     const int topk = exam->problem->topk;
@@ -243,7 +243,7 @@ static void examination_end(struct examination *exam)
     free(exam->rows);
 }
 
-/** Room for two rows of weights, this thread's own. */
+/** Returns this thread's buffer for two rows of weights. */
 static float *own_rows(const struct examination *exam)
 {
     const int h = exam->problem->hidden_size, i = exam->problem->intermediate_size;
@@ -254,7 +254,8 @@ static float *own_rows(const struct examination *exam)
 /* --- the layer ---------------------------------------------------------------------------------------------------- */
 
 /**
- * silu(gate) * up: silu(x) = x * sigmoid(x). Its error is its inputs', exp's, and that of what f32 and the type hold.
+ * Computes silu(gate) * up, with silu(x) = x * sigmoid(x). Its error is that of its inputs, of exp, and of the
+ * roundings to f32 and to the type.
  */
 static void activate(const struct examination *exam, struct sum gate, struct sum up, int64_t at)
 {
@@ -267,7 +268,7 @@ static void activate(const struct examination *exam, struct sum gate, struct sum
                        error_of(exam, own) + type_error(exam, value);
 }
 
-/** The first product of the choices of one expert, which lie from `begin` to `end`. */
+/** Computes the first product and the activation of choices `begin` to `end`, all of one expert. */
 static void multiply_w13(const struct examination *exam, int64_t begin, int64_t end)
 {
     const int h = exam->problem->hidden_size, intermediate = exam->problem->intermediate_size;
@@ -289,8 +290,8 @@ static void multiply_w13(const struct examination *exam, int64_t begin, int64_t 
 }
 
 /**
- * The second product of a choice with one row of w2, weighed and added to its token: of every slice of the row one
- * sum, which is rounded to the type, as each rank rounds its own.
+ * Computes the second product of a choice with one row of w2, and adds it, weighted, to the token: one sum for each
+ * slice of the row, rounded to the type, as each rank rounds its own sum.
  */
 static void add_choice(const struct examination *exam, int64_t c, const float *row, int64_t at)
 {
@@ -310,7 +311,7 @@ static void add_choice(const struct examination *exam, int64_t c, const float *r
     }
 }
 
-/** The second product of these choices, weighed and added to their tokens. */
+/** Computes the second product of choices `begin` to `end`, all of one expert, and adds it, weighted, to the tokens. */
 static void multiply_w2(const struct examination *exam, int64_t begin, int64_t end)
 {
     const int h = exam->problem->hidden_size, intermediate = exam->problem->intermediate_size;
@@ -339,7 +340,7 @@ static void compute(const struct examination *exam)
 
 /* --- comparing ---------------------------------------------------------------------------------------------------- */
 
-/** What an element may be off by; infinite where f32 may not hold what is on the way to it. */
+/** Returns the error that an element may have; infinite where an intermediate result may exceed the range of f32. */
 static double tolerance(const struct examination *exam, int64_t at)
 {
     const double errors = exam->output_errors[at] +
@@ -349,7 +350,7 @@ static double tolerance(const struct examination *exam, int64_t at)
     return before + half_unit(exam, fabs(exam->output[at]) + before) + FLT_MIN;
 }
 
-/** Fails at an element; `rule` says why. */
+/** Sets the error for an element, with the rule that it breaks. Returns false. */
 static bool fail(const struct examination *exam, int64_t token, int64_t element, const char *rule)
 {
     const struct moe_problem *const problem = exam->problem;
@@ -368,7 +369,7 @@ static float element_of(const struct examination *exam, int64_t index)
     return dtype_load(exam->problem->dtype, exam->tensors->list[MOE_OUTPUT].host.data, (size_t)index);
 }
 
-/** Every element holds something else than before the launch. */
+/** Checks that no element still holds the poison from before the launch. */
 static bool all_is_written(const struct examination *exam)
 {
     const struct tensor *const output = &exam->tensors->list[MOE_OUTPUT];

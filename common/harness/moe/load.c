@@ -14,12 +14,12 @@
 
 enum { MAX_AXES = 3 };
 
-/** What the axes of a file are; w13 has two rows for each of what is between the products. */
+/** The axes of each file; w13 has two rows for each intermediate element. */
 static const struct file_shape {
     enum npy_kind kind;
     int num_axes;
     int axes[MAX_AXES];
-    int doubled; /**< this axis has twice as many; -1: none */
+    int doubled; /**< axis of twice the dimension's size; -1: none */
 } file_shapes[NUM_MOE_FILES] = {
     [MOE_FILE_HIDDEN] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_HIDDEN_SIZE}, -1},
     [MOE_FILE_W13] = {NPY_FLOATS, 3, {MOE_EXPERTS, MOE_INTERMEDIATE_SIZE, MOE_HIDDEN_SIZE}, 1},
@@ -28,7 +28,7 @@ static const struct file_shape {
     [MOE_FILE_TOPK_WEIGHTS] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_TOPK}, -1},
 };
 
-/** A dimension: the option that gives it, and what it is when nothing does. */
+/** A dimension: the option that sets it, and its default on the CPU (small) and on a GPU (large). */
 static const struct dimension {
     const char *flag;
     int64_t small, large;
@@ -40,7 +40,7 @@ static const struct dimension {
     [MOE_TOPK] = {"topk", 4, 8},
 };
 
-/** Sizes as they become known, and who said so first: a file's path, or NULL for the option. */
+/** Sizes as they become known, and their first source: a file's path, or NULL for the option. */
 struct sizes {
     int64_t size[NUM_MOE_DIMENSIONS]; /**< -1: not known */
     const char *from[NUM_MOE_DIMENSIONS];
@@ -59,7 +59,7 @@ static struct sizes sizes_given(const struct moe_options *options)
                           }};
 }
 
-/** Rows of tokens repeat where more are asked for; of several files that say how many, the longest does. */
+/** Takes the number of tokens from a file if it is not given; of several files, the longest one sets it. */
 static bool take_rows(const char *path, int64_t rows, const struct moe_options *options, struct sizes *sizes,
                       struct error *error)
 {
@@ -71,7 +71,7 @@ static bool take_rows(const char *path, int64_t rows, const struct moe_options *
            error_set(error, "%s: has no rows to repeat for %" PRId64 " tokens", path, *tokens);
 }
 
-/** Any other dimension is the same wherever it appears. */
+/** Takes another dimension from a file. False, naming both sources, if it has a different size elsewhere. */
 static bool take_size(const char *path, int which, int64_t size, struct sizes *sizes, struct error *error)
 {
     const char *const flag = dimensions[which].flag;
@@ -106,7 +106,7 @@ static bool take_shape(const char *path, const struct file_shape *shape, const s
     return good;
 }
 
-/** Reads the files that are named; what they do not say has been given or is a default. */
+/** Reads the named files; sizes that are neither in the files nor given are defaults. */
 static bool open_files(const struct moe_options *options, bool large, struct npy_array files[NUM_MOE_FILES],
                        struct sizes *sizes, struct error *error)
 {
@@ -128,7 +128,7 @@ static bool open_files(const struct moe_options *options, bool large, struct npy
 
 /* --- the problem -------------------------------------------------------------------------------------------------- */
 
-/** Who chooses the experts, where nobody said. */
+/** Chooses the distribution if none was given: the real router if it fits, else Zipf. False, naming --dist. */
 static bool settle_dist(struct moe_options *options, struct error *error)
 {
     const bool fits = moe_router_fits(&options->problem);
@@ -156,7 +156,7 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
 
 /* --- the routing -------------------------------------------------------------------------------------------------- */
 
-/** Copies the ids, each of which must name an expert. */
+/** Copies the ids, which repeat if there are too few. False if an id names no expert. */
 static bool fill_ids(const struct moe_problem *problem, const char *path, const struct npy_array *file,
                      int32_t *topk_ids, struct error *error)
 {
@@ -174,7 +174,7 @@ static bool fill_ids(const struct moe_problem *problem, const char *path, const 
     return true;
 }
 
-/** Copies floats, rounded to the type; they repeat where more are wanted. All must be finite. */
+/** Copies floats, rounded to the type; they repeat if there are too few. False if one is not finite. */
 static bool fill_floats(const char *path, const struct npy_array *file, int64_t first, int64_t count, enum dtype dtype,
                         void *to, struct error *error)
 {
@@ -200,7 +200,7 @@ static bool fill_map(const struct moe_options *options, struct moe_routing *rout
             align_load_map(options->map, num_experts, options->program.seed, routing->expert_map, error));
 }
 
-/** Says which expert each local id names, and how many there are. */
+/** Lists the expert of each local id, and sets the number of local experts. */
 static bool list_local(struct moe_problem *problem, struct moe_routing *routing, struct error *error)
 {
     int local = 0;
@@ -216,14 +216,14 @@ static bool list_local(struct moe_problem *problem, struct moe_routing *routing,
     return true;
 }
 
-/** Makes the routing, from files where they are named. The caller frees what there is of it. */
+/** Makes the routing, from files if they are named. The caller frees it, even if it is incomplete. */
 static bool make_routing(struct moe_options *options, const struct npy_array files[NUM_MOE_FILES],
                          struct moe_routing *routing, struct error *error)
 {
     struct moe_problem *const problem = &options->problem;
     const int64_t positions = moe_positions(problem);
     const char *const ids = options->files[MOE_FILE_TOPK_IDS], *const weights = options->files[MOE_FILE_TOPK_WEIGHTS];
-    const enum moe_dist dist = ids ? MOE_DIST_GENERATED + ALIGN_DIST_ONE : options->dist; /* only its weights stay */
+    const enum moe_dist dist = ids ? MOE_DIST_GENERATED + ALIGN_DIST_ONE : options->dist; /* only for its weights */
     const struct align_problem align = moe_align_problem(problem);
 
     return fill_map(options, routing, error) && list_local(problem, routing, error) &&
@@ -238,7 +238,7 @@ static bool make_routing(struct moe_options *options, const struct npy_array fil
 
 /* --- the tensors ------------------------------------------------------------------------------------------------- */
 
-/** Fills the weights of the experts that are here, of `elements` each. */
+/** Fills the weights of the local experts, `elements` each, if they come from a file. */
 static bool fill_weights(const struct moe_layer *layer, const char *path, const struct npy_array *file,
                          int64_t elements, const struct tensor *tensor, struct error *error)
 {
@@ -251,7 +251,7 @@ static bool fill_weights(const struct moe_layer *layer, const char *path, const 
     return good;
 }
 
-/** Fills what comes from files. */
+/** Fills the tensors that come from files. */
 static bool fill_tensors(const struct moe_options *options, const struct npy_array files[NUM_MOE_FILES],
                          const struct moe_layer *layer, struct tensors *tensors, struct error *error)
 {

@@ -1,10 +1,10 @@
 /**
  * @file moe/moe.h
- * @brief The layer: every token through its experts, their outputs weighed and added up.
+ * @brief The layer: computes each token's experts and adds up their weighted outputs.
  *
  * The gate has chosen topk experts for every token, align has listed the choices expert by expert in whole blocks of
- * rows. An expert is a small network: a product with w13, whose two halves SwiGLU makes one of, and a product with w2.
- * This header is all that a chapter's kernel and its main.c need.
+ * rows. An expert is a small network: a product with w13, whose two halves SwiGLU combines, and a product with w2. A
+ * chapter's kernel and its main.c need no other header of the harness.
  */
 #ifndef MOE_H
 #define MOE_H
@@ -22,16 +22,16 @@ extern "C" {
 #endif
 
 // [problem]
-/** One layer: its shape and its type. */
+/** A layer: its shape and its type. */
 struct moe_problem {
     int64_t num_tokens;    /**< at least 0; num_tokens * topk is at most 2147483647 */
     int hidden_size;       /**< H, elements of a token */
     int intermediate_size; /**< I, elements between an expert's two products */
     int num_experts;       /**< E, of the layer */
-    int num_local_experts; /**< L, whose weights are here: E without an expert_map */
+    int num_local_experts; /**< L, experts with local weights: E without an expert_map */
     int topk;              /**< experts of a token */
-    enum dtype dtype;      /**< of hidden, the weights, what lies between and the output: f32 or bf16 */
-    int block_size;        /**< rows in a block of sorted_token_ids; a block's are all of one expert */
+    enum dtype dtype;      /**< of hidden, the weights, intermediate results and the output: f32 or bf16 */
+    int block_size;        /**< rows in a block of sorted_token_ids; all belong to one expert */
     int64_t capacity;      /**< of sorted_token_ids, a multiple of block_size */
 };
 
@@ -45,46 +45,46 @@ struct moe_buffers {
     const void *w2;                        /**< [L, H, I] */
     const float *topk_weights;             /**< [num_tokens, topk] */
     const int32_t *sorted_token_ids;       /**< [capacity] positions, expert by expert; num_tokens * topk is a pad */
-    const int32_t *expert_ids;             /**< [capacity / block_size] the local expert of each block, -1: not here */
+    const int32_t *expert_ids;             /**< [capacity / block_size] local expert of each block, -1: not local */
     const int32_t *num_tokens_post_padded; /**< [1] slots in use; blocks past them have no rows */
-    void *intermediate; /**< [num_tokens * topk, I] workspace, problem->dtype: silu(gate) * up; holds anything */
+    void *intermediate; /**< [num_tokens * topk, I] workspace, problem->dtype: silu(gate) * up; undefined at first */
     void *partial;      /**< [num_tokens * topk, H] workspace, problem->dtype: weight * expert's output */
     void *output;       /**< [num_tokens, H] of problem->dtype */
     void *workspace;    /**< [workspace_bytes] scratch memory of the implementation */
 };
 // [problem]
 
-/** Positions there are, and the pad in sorted_token_ids. */
+/** Returns the number of positions, which is also the pad in sorted_token_ids. */
 static inline int64_t moe_positions(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk;
 }
 
 /**
- * One way to compute the layer: products and sums in f32, the intermediate, the partial and the output rounded to the
- * type. `unsupported_reason` returns NULL, or one line that names the flag it cannot take and why; NULL in its place
- * takes everything.
+ * An implementation of the layer: products and sums in f32; intermediate, partial and output rounded to the type.
+ * `unsupported_reason` returns NULL, or one line that names the flag that it does not support and why; if the pointer
+ * itself is NULL, every problem is supported.
  */
 struct moe_implementation {
     const char *name;
     struct gpu_needs needs; /**< of the GPU; all zeros: nothing */
     const char *(*unsupported_reason)(const struct moe_problem *problem);
-    /** The block_size it works best with, where --block-size does not say; capacity is not known yet. NULL: 16. */
+    /** Returns the preferred block_size, for runs without --block-size; capacity is not set yet. NULL: 16. */
     int (*block_size)(const struct moe_problem *problem);
     size_t (*workspace_bytes)(const struct moe_problem *problem); /**< of scratch memory; NULL: none */
-    bool workspace_zeroed; /**< it holds zeros before the first launch, then what the last one left; else anything */
-    int64_t bench_most_tokens; /**< --bench goes no further by itself: it would take too long; 0: it may */
+    bool workspace_zeroed;     /**< zeros before the first launch, later as the last launch left it; else undefined */
+    int64_t bench_most_tokens; /**< largest size of a --bench sweep, to limit its run time; 0: no limit */
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. Never called without tokens. */
     cudaError_t (*launch)(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 };
 
-/** What one chapter is: its implementation, and the implementation of the chapter before it (no name in the first). */
+/** A chapter: its implementation and that of the previous chapter, which has no name in the first chapter. */
 struct moe_chapter {
     struct moe_implementation implementation;
     struct moe_implementation before;
 };
 
-/** Every moe.cu defines this one; the build gives the chapter before the name moe_launch_before. */
+/** Launches the layer. Every moe.cu defines it; the build renames the previous chapter's to moe_launch_before. */
 cudaError_t moe_launch(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 cudaError_t moe_launch_before(const struct moe_problem *problem, const struct moe_buffers *buffers,
                               cudaStream_t stream);

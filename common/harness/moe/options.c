@@ -8,13 +8,13 @@ const char *const moe_file_flags[NUM_MOE_FILES] = {"hidden", "w13", "w2", "topk-
 
 static const char *const dist_names[] = {"router", "balanced", "uniform", "zipf", "one", "sparse", "repeated", NULL};
 
-/** The layer's types, by the numbers of enum dtype; nothing is of f16. */
+/** Names of the layer's types: the words of --dtype. */
 static const char *const dtype_names[] = {"f32", "bf16", NULL};
 
-/** What decides which options repeat a run. */
+/** Traits that select the options which repeat a run. */
 enum { GENERATED_IDS = OPERATOR_TRAIT, HAS_BLOCK_SIZE = 2 * OPERATOR_TRAIT };
 
-/** Between the words of the option and the enumeration lies f16. */
+/** Sets the type: the words of --dtype lack f16, so that their indices differ from those of enum dtype. */
 static bool take_dtype(const struct option_row *row, void *context, struct error *error)
 {
     struct moe_options *const options = context;
@@ -101,8 +101,7 @@ unsigned moe_options_traits(const struct moe_options *options, const struct prog
 
     if (!options->files[MOE_FILE_TOPK_IDS])
         traits |= GENERATED_IDS;
-    if (options->block_size_given ||
-        traits & HAS_NUM_TOKENS) /* in a sweep the implementation chooses anew for every size */
+    if (options->block_size_given || traits & HAS_NUM_TOKENS) /* in a sweep the implementation chooses for each size */
         traits |= HAS_BLOCK_SIZE;
     return traits;
 }

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/** Rows are indexed by int, and a grid has so many rows of blocks. */
+/** Largest size of a row: rows are indexed by int, and a grid is limited in its rows of blocks. */
 enum { MAX_SIZE = 1 << 20 };
 
 static bool size_check(const char *name, int size, struct error *error)
@@ -24,7 +24,7 @@ bool moe_shape_check(const struct moe_problem *problem, struct error *error)
         return false;
     if (problem->dtype != DTYPE_F32 && problem->dtype != DTYPE_BF16)
         return error_set(error, "--dtype: %s; the layer is of f32 or bf16", dtype_name(problem->dtype));
-    return true; /* 2^20 experts of 2 x 2^20 x 2^20 elements are 2^61 elements, 2^63 bytes: memory says no before */
+    return true; /* 2^20 experts of 2 x 2^20 x 2^20 elements are 2^61 elements, 2^63 bytes: allocation fails earlier */
 }
 
 struct align_problem moe_align_problem(const struct moe_problem *problem)

@@ -1,4 +1,4 @@
-/** @file moe/problem.h  Is a layer well formed, how large are its arrays, and how does one name it. */
+/** @file moe/problem.h  Checks, array sizes and a description of a layer, for the harness. */
 #ifndef MOE_PROBLEM_H
 #define MOE_PROBLEM_H
 
@@ -6,13 +6,13 @@
 #include "harness/align/align.h"
 #include "harness/moe/moe.h"
 
-/** False, naming the flag, what was given and what is allowed. The block size and the capacity play no part. */
+/** Checks all but the block size and the capacity. False, naming the flag, what was given and what is allowed. */
 bool moe_shape_check(const struct moe_problem *problem, struct error *error);
 
-/** The same problem as align sees it: the ids of i32 and the blocks. */
+/** Returns align's part of the problem: the ids, in i32, and the blocks. */
 struct align_problem moe_align_problem(const struct moe_problem *problem);
 
-/** Elements of one expert's w13, and of its w2. Only for problems that passed moe_shape_check(). */
+/** Returns the elements of one expert's w13, or of its w2. The problem must have passed moe_shape_check(). */
 static inline int64_t moe_w13_elements(const struct moe_problem *problem)
 {
     return 2 * (int64_t)problem->intermediate_size * problem->hidden_size;
@@ -23,14 +23,14 @@ static inline int64_t moe_w2_elements(const struct moe_problem *problem)
     return (int64_t)problem->hidden_size * problem->intermediate_size;
 }
 
-/** Why the implementation does not take the problem, in one line; NULL: it does. */
+/** Returns one line on why the implementation does not support the problem; NULL: it does. */
 static inline const char *moe_unsupported_reason(const struct moe_implementation *implementation,
                                                  const struct moe_problem *problem)
 {
     return implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL;
 }
 
-/** Writes one line for people: "48 tokens of 256, top 4 of 32 experts of 128, bf16, blocks of 16". */
+/** Writes a one-line description: "48 tokens of 256, top 4 of 32 experts of 128, bf16, blocks of 16". */
 void moe_problem_describe(const struct moe_problem *problem, char *text, size_t size);
 
 #endif

@@ -8,13 +8,13 @@
         .topk = chosen                                                                                          \
     }
 
-/* What a tensor core takes, and its neighbours: multiples of 64, then what no tile divides, and the least there is. */
+/* Shapes for tensor cores, in multiples of 64, then shapes that no tile divides, and the smallest shape. */
 static const struct moe_problem shapes[] = {
     SHAPE(5, 128, 64, 8, 2),   SHAPE(9, 64, 128, 4, 3),   SHAPE(11, 192, 64, 16, 4), SHAPE(1, 256, 128, 8, 8),
     SHAPE(64, 64, 64, 2, 1),   SHAPE(0, 64, 64, 4, 2),    SHAPE(130, 64, 64, 3, 1),  SHAPE(7, 65, 63, 5, 2),
     SHAPE(19, 33, 130, 6, 3),  SHAPE(3, 1, 1, 1, 1),      SHAPE(9, 100, 24, 40, 6),  SHAPE(70, 31, 17, 1, 2),
     SHAPE(5, 704, 64, 8, 2),  /* six steps of 128: the ring of three is filled again, the last time where results go */
-    SHAPE(200, 64, 64, 3, 1), /* in LARGE_BLOCKS: full, in part, empty */
+    SHAPE(200, 64, 64, 3, 1), /* in LARGE_BLOCKS: full, partial and empty blocks */
     SHAPE(200, 128, 64, 3, 1), SHAPE(20, 256, 128, 3, 2), SHAPE(3, 768, 64, 1, 1), /* of 128: a ring of eleven, too */
 };
 
@@ -24,14 +24,14 @@ enum {
     LARGE_BLOCKS = 192,
     NUM_SHAPES = sizeof shapes / sizeof *shapes,
     NUM_BLOCK_SIZES = sizeof block_sizes / sizeof *block_sizes,
-    NUM_DISTS = MOE_DIST_COUNT - MOE_DIST_GENERATED, /* the router's experts are too many */
+    NUM_DISTS = MOE_DIST_COUNT - MOE_DIST_GENERATED, /* without the router, which has too many experts */
     NUM_TYPES = 2,
     NUM_PROBLEMS = NUM_SHAPES * NUM_TYPES * NUM_DISTS
 };
 
 /**
- * Every combination of shape, type and distribution; block size and map are drawn, the former the implementation's own
- * in half. What fills a large block is in large blocks.
+ * Makes problem `number` of every combination of shape, type and distribution. Block size and map are drawn; half of
+ * the problems have the implementation's own block size. Problems that fill a large block have large blocks.
  */
 bool moe_problem_to_try(int number, uint64_t seed, struct moe_options *options)
 {

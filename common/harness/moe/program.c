@@ -1,4 +1,4 @@
-/** @file moe/program.c  A layer chapter's program, from the command line to the exit code. */
+/** @file moe/program.c  The program of a layer chapter, from the command line to the exit code. */
 #include "harness/align/problem.h"
 #include "harness/moe/check.h"
 #include "harness/moe/problem.h"
@@ -8,7 +8,7 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Makes the texts that say which run it is. */
+/** Makes the texts that describe the run: command, problem, input. */
 static void name_run(const struct moe_options *options, struct program *program)
 {
     const struct moe_problem *const problem = &options->problem;
@@ -26,7 +26,7 @@ static void name_run(const struct moe_options *options, struct program *program)
              options->program.seed);
 }
 
-/** Makes the text that says what was found right. */
+/** Makes the text that describes the verified elements. */
 static void name_verified(const struct moe_problem *problem, struct program *program)
 {
     const int64_t checked = moe_checked_tokens(problem);
@@ -37,7 +37,7 @@ static void name_verified(const struct moe_problem *problem, struct program *pro
              checked < problem->num_tokens ? ", a sample; every other element is written" : "");
 }
 
-/** Adds how the tokens are spread over the experts, and what whole blocks add to them. */
+/** Adds the load of the experts, and the number of pads in whole blocks. */
 static void report_load(const struct moe_layer *layer, struct record *report)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);
@@ -59,7 +59,7 @@ static void report_load(const struct moe_layer *layer, struct record *report)
     record_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
 }
 
-/** The choices of experts that are here. */
+/** Returns the number of choices of local experts. */
 static int64_t local_positions(const struct moe_layer *layer)
 {
     int64_t positions = 0;
@@ -69,13 +69,13 @@ static int64_t local_positions(const struct moe_layer *layer)
     return positions;
 }
 
-/** The bytes of weights that any kernel must read. */
+/** Returns the bytes of the weights that any kernel must read. */
 static double weight_bytes(const struct tensor *weights)
 {
     return (double)(tensor_bytes(weights) - weights->idle_bytes);
 }
 
-/** The multiplications and additions of the products, of rows that are no pads. */
+/** Returns the multiplications and additions of the products, for rows that are not padding. */
 static double operations_of(const struct moe_layer *layer)
 {
     const struct moe_problem *const problem = &layer->problem;
@@ -83,7 +83,7 @@ static double operations_of(const struct moe_layer *layer)
     return 2.0 * (double)local_positions(layer) * (double)(moe_w13_elements(problem) + moe_w2_elements(problem));
 }
 
-/** Adds what any kernel must compute and move, and what that is one by the other. */
+/** Adds the operations and the bytes that any kernel must perform and move, and their ratio. */
 static void report_work(const struct moe_layer *layer, const struct tensors *tensors, struct record *report)
 {
     const double operations = operations_of(layer);
@@ -96,7 +96,7 @@ static void report_work(const struct moe_layer *layer, const struct tensors *ten
     record_number(report, IN_DATA, "bytes", "%.0f", bytes);
 }
 
-/** Adds which experts are here, for people. */
+/** Adds the number of local experts and of their rows to the table. */
 static void report_map(const struct moe_layer *layer, struct record *report)
 {
     if (layer->routing.expert_map)
@@ -107,7 +107,7 @@ static void report_map(const struct moe_layer *layer, struct record *report)
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
-/** Times the chapter before, if there is one, with the block size that it wants. */
+/** Times the previous chapter, if there is one, with its own choice of block size. */
 static void run_before(struct program *program, const struct moe_options *options,
                        const struct moe_implementation *before, const struct moe_layer *layer,
                        const struct tensors *tensors)
@@ -128,8 +128,8 @@ static void run_before(struct program *program, const struct moe_options *option
 }
 
 /**
- * One problem: its input, a checked run (in a benchmark, times of this implementation and of the one before), the
- * report.
+ * Handles one problem: loads its input, runs and checks it (in a benchmark, times this implementation and the previous
+ * one), and reports.
  */
 static void run(struct program *program, const struct moe_chapter *chapter, struct moe_options *options)
 {
@@ -158,7 +158,7 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
 
 int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
 {
-    static const int64_t sweep[] = {1, 4, 16, 64, 256, 512, 4096, 16384, 0}; /* a size takes some ten seconds */
+    static const int64_t sweep[] = {1, 4, 16, 64, 256, 512, 4096, 16384, 0}; /* each size runs for about ten seconds */
     struct moe_options options;
     struct program program = {.path = argv[0],
                               .name = chapter->implementation.name,

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* The router's experts, how many of them its gate may give a token here, and the stream of random weights. */
+/* The router's number of experts, the most that its gate chooses per token here, and the stream of random weights. */
 enum { ROUTER_EXPERTS = 256, ROUTER_MAX_CHOICES = 32, STREAM_WEIGHTS = 1000 };
 
 void moe_routing_free(struct moe_routing *routing)
@@ -57,7 +57,7 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
 
 /* --- generated ---------------------------------------------------------------------------------------------------- */
 
-/** Weights that differ, none far below the others: each counts. */
+/** Generates different weights, none far below the others, so that a wrong one has an effect. */
 static void generate_weights(const struct moe_problem *problem, uint64_t seed, float *topk_weights)
 {
     struct random random = random_start(seed, STREAM_WEIGHTS);

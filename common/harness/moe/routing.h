@@ -1,28 +1,28 @@
-/** @file moe/routing.h  Who goes where: the experts of every token, with what weight, and which of them are here. */
+/** @file moe/routing.h  The layer's routing: each token's experts and their weights, and which experts are local. */
 #ifndef MOE_ROUTING_H
 #define MOE_ROUTING_H
 
 #include "harness/align/reference.h"
 #include "harness/moe/options.h"
 
-/** What the checker knows of the routing, in host memory; kernels see what align makes of it. */
+/** The routing in host memory, for the checker; kernels get the lists that align makes from it. */
 struct moe_routing {
     int32_t *topk_ids;          /**< [num_tokens, topk], each 0 to E - 1 */
     float *topk_weights;        /**< [num_tokens, topk] */
-    int32_t *expert_map;        /**< [E] the local id of each expert, -1: not here; NULL: all are */
+    int32_t *expert_map;        /**< [E] the local id of each expert, -1: not local; NULL: all are local */
     int32_t *local_experts;     /**< [L] the expert that each local id names */
     struct align_groups groups; /**< of the ids */
 };
 
 void moe_routing_free(struct moe_routing *routing);
 
-/** Whether the real router's choices fit: it has 256 experts, and its gate gives up to 32 of them. */
+/** Checks whether the real router's choices fit: it has 256 experts, and its gate chooses up to 32 of them. */
 bool moe_router_fits(const struct moe_problem *problem);
 
 /**
- * Fills topk_ids and topk_weights [num_tokens, topk], for a problem whose shape was checked: what the gate's
- * reference makes of the real router's logits, whose tokens repeat, or generated. Generated weights are random and add
- * up to 1 in every token. False with the reason: the router's data, memory.
+ * Fills topk_ids and topk_weights [num_tokens, topk], for a problem whose shape was checked: with the choices of the
+ * gate's reference for the real router's logits, whose tokens repeat, or generated ones. Generated weights are random
+ * and add up to 1 in every token. False with the reason: the router's data, memory.
  */
 bool moe_route(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed, int32_t *topk_ids,
                float *topk_weights, struct error *error);

@@ -11,12 +11,12 @@
 enum { STREAM_HIDDEN, STREAM_W13, STREAM_W2 };
 
 /**
- * SwiGLU of two normal numbers of deviation 1 has a mean square of 0.36: for every layer's output to be about as large
- * as its input, w2 makes up for it.
+ * Mean square of SwiGLU for two normal numbers of deviation 1. The scale of w2 compensates for it, so that a layer's
+ * output is about as large as its input.
  */
 static const double SWIGLU_MEAN_SQUARE = 0.36;
 
-/** Numbers that are uniform between bounds of this ratio have deviation 1: sqrt(3). */
+/** Returns the bound of uniform numbers of this variance: sqrt(3) times their deviation. */
 static float uniform_scale(double variance)
 {
     return (float)sqrt(3.0 * variance);
@@ -32,7 +32,7 @@ static void generate(struct tensor *tensor, struct generated values)
         dtype_store(tensor->host.dtype, tensor->host.data, (size_t)i, generated_value(values, i));
 }
 
-/** The local experts that no token goes to. */
+/** Returns the number of local experts without a token. */
 static int idle_experts(const struct moe_layer *layer)
 {
     int idle = 0;
@@ -42,7 +42,7 @@ static int idle_experts(const struct moe_layer *layer)
     return idle;
 }
 
-/** Weights [local experts, ...]: those of experts that nobody goes to need not be moved. */
+/** Returns a tensor of weights [local experts, ...]; the weights of experts without a token need not be moved. */
 static struct tensor weights_tensor(const char *name, const struct moe_layer *layer, int64_t rows, int64_t length,
                                     struct generated values, bool has_copy)
 {

@@ -1,4 +1,4 @@
-/** @file moe/run.h  The layer's tensors: what they are, filling them from the command line, a run over them. */
+/** @file moe/run.h  The layer's tensors: their list, their input from the command line, and a run over them. */
 #ifndef MOE_RUN_H
 #define MOE_RUN_H
 
@@ -6,7 +6,7 @@
 #include "harness/moe/options.h"
 #include "harness/moe/routing.h"
 
-/** The layer's tensors, in their order. */
+/** Indices of the layer's tensors. */
 enum {
     MOE_HIDDEN,
     MOE_W13,
@@ -22,36 +22,36 @@ enum {
     NUM_MOE_TENSORS
 };
 
-/** A problem and what is known of it besides the tensors: what a run and its check are given. */
+/** A problem with its routing, as a run and its check get it in addition to the tensors. */
 struct moe_layer {
     struct moe_problem problem;
     struct moe_routing routing;
-    uint64_t seed;  /**< of generated arrays, and of the tokens that are checked where not all are */
-    bool is_random; /**< no array is from a file: rounding errors are independent of each other */
-    int slices;     /**< so many ranks have a part of every expert's intermediate elements each; 0: it is not divided */
+    uint64_t seed;  /**< of generated arrays, and of the sample of checked tokens */
+    bool is_random; /**< no array is from a file, so that rounding errors are independent */
+    int slices;     /**< number of ranks that share each expert's intermediate elements; 0: not divided */
 };
 
-/** Which of the weights come from files: they have a copy on the host, others a recipe. */
+/** Flags of the weights that come from files: these have a copy on the host, the others a recipe. */
 struct moe_weights {
     bool w13_has_copy, w2_has_copy;
 };
 
 /**
- * Lists the tensors of a layer whose problem is complete and whose routing is known, with the workspace that
- * `implementation` asks for, allocates them on the host and fills the inputs: hidden as the seed has it, what align
- * makes of the routing, and not the weights that have a copy. False, owning nothing, without memory.
+ * Lists the tensors of a layer whose problem and routing are complete, with the workspace that `implementation` needs,
+ * allocates them on the host and fills the inputs: hidden as generated from the seed, the lists that align makes from
+ * the routing, but not the weights that have a copy. False, owning nothing, when memory is short.
  */
 bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
                           struct moe_weights weights, struct tensors *tensors, struct error *error);
 
-/** The same inputs for another implementation and its block size. False, owning nothing, when memory is short. */
+/** Allocates tensors with the same inputs for another implementation and its block size. False, owning nothing. */
 bool moe_tensors_like(const struct tensors *like, const struct moe_layer *layer,
                       const struct moe_implementation *implementation, struct tensors *tensors, struct error *error);
 
-/** Where a kernel finds them, on the device. */
+/** Returns the tensors' addresses in device memory. */
 struct moe_buffers moe_buffers_of(const struct tensors *tensors);
 
-/** Sets the problem's block size, as asked for or as the implementation wants it, and the capacity. */
+/** Sets the problem's block size, `asked` or, if that is 0, the implementation's choice, and the capacity. */
 bool moe_settle_blocks(struct moe_problem *problem, const struct moe_implementation *implementation, int asked,
                        struct error *error);
 
@@ -63,7 +63,7 @@ bool moe_settle_blocks(struct moe_problem *problem, const struct moe_implementat
 bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool large,
               struct moe_layer *layer, struct tensors *tensors, struct error *error);
 
-/** The implementation's launch and check, for running and timing. */
+/** Returns the implementation's launch and check, for running and timing. */
 struct launch moe_launch_of(const struct moe_layer *layer, const struct moe_implementation *implementation);
 
 #endif

@@ -1,6 +1,6 @@
 /**
  * @file parallel/agreement.h
- * @brief Whether all ranks were asked the same: each reads a command line, and files, of its own.
+ * @brief Checks that all ranks have the same task: each rank reads its own command line and its own files.
  */
 #ifndef PARALLEL_AGREEMENT_H
 #define PARALLEL_AGREEMENT_H
@@ -8,10 +8,10 @@
 #include "harness/moe/run.h"
 #include "harness/parallel/ranks.h"
 
-/** False, in every rank, naming two whose command lines differ. */
+/** Checks that all ranks have the same command line. False, in every rank, naming two that differ. */
 bool arguments_agree(const struct ranks *ranks, int argc, char **argv, struct error *error);
 
-/** False, in every rank, naming two whose problem or routing differs; both may be from files. */
+/** Checks that all ranks have the same problem and routing, which may come from files. False, in every rank. */
 bool inputs_agree(const struct ranks *ranks, const struct moe_layer *layer, struct error *error);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* --- lists -------------------------------------------------------------------------------------------------------- */
 
-/** Whether rank `to` has an expert of the token. */
+/** Checks whether rank `to` has an expert of the token. */
 static bool is_needed(const struct split *split, const struct moe_layer *layer, int64_t token, int to)
 {
     const int topk = layer->problem.topk;
@@ -21,7 +21,7 @@ static bool is_needed(const struct split *split, const struct moe_layer *layer, 
     return false;
 }
 
-/** Counts the rows to each rank; a token goes to a rank once, however many of its experts are there. */
+/** Counts the rows to each rank; a rank gets a token only once, even if it has several of the token's experts. */
 static bool count_rows(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
                        struct lists *lists, struct error *error)
 {
@@ -38,7 +38,7 @@ static bool count_rows(const struct parallel_options *options, const struct spli
     return true;
 }
 
-/** Copies the ids and weights of own row `own` to where row `sent` has them. */
+/** Copies the ids and weights of own row `own` to those of sent row `sent`. */
 static void list_row(const struct split *split, const struct moe_layer *layer, struct tensors *arrays, int64_t own,
                      int64_t sent)
 {
@@ -51,7 +51,7 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
 }
 
 // [list_rows]
-/** Lists the rows by the rank they go to, how many those are, and for each own token where its sums will come back. */
+/** Lists the rows by destination rank, counts them, and records for each own token which rows return its sums. */
 static void list_rows(const struct split *split, const struct moe_layer *layer, struct tensors *arrays)
 {
     int32_t *const counts = arrays->list[SENT_COUNTS].host.data;
@@ -85,8 +85,8 @@ static struct tensor array(const char *name, enum tensor_role role, enum dtype d
 
 // [weights]
 /**
- * Weights of the local experts, this rank's slice of them: `row` elements of every `pitch` of the whole array. Where
- * the whole is generated, so is the slice, on the device.
+ * Returns the tensor of this rank's slice of the local experts' weights: `row` elements of every `pitch` of the whole
+ * array. If the whole array is generated, the slice is generated on the device.
  */
 static struct tensor weights(const char *name, const struct tensor *whole, const struct split *split, int64_t piece,
                              int64_t row)
@@ -104,7 +104,7 @@ static struct tensor weights(const char *name, const struct tensor *whole, const
 }
 // [weights]
 
-/** Copies the slice from the whole, if that is from a file. */
+/** Copies the slice from the whole array, if that comes from a file. */
 static void cut_weights(const struct tensor *whole, const struct split *split, int64_t piece, int64_t row,
                         struct tensor *tensor)
 {
@@ -120,7 +120,7 @@ static void cut_weights(const struct tensor *whole, const struct split *split, i
     }
 }
 
-/** Lists all arrays. */
+/** Lists all arrays with their types and shapes. */
 static void list_arrays(const struct split *split, const struct moe_problem *problem, const struct tensors *whole,
                         const struct lists *lists, bool all_to_all, struct tensors *arrays)
 {
@@ -148,7 +148,7 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
         [EXPERT_IDS] = array("expert_ids", TENSOR_WORKSPACE, DTYPE_I32, problem->capacity / problem->block_size, 1),
         [NUM_PADDED] = array("num_tokens_post_padded", TENSOR_WORKSPACE, DTYPE_I32, 1, 1),
         [ALIGN_WORKSPACE] = array("align's workspace", TENSOR_WORKSPACE, DTYPE_U8, 0,
-                                  1), /* the chapter says how large */
+                                  1), /* the chapter sets its size */
         [INTERMEDIATE] = array("intermediate", TENSOR_WORKSPACE, dtype, positions, i),
         [PARTIAL] = array("partial", TENSOR_WORKSPACE, dtype, positions, h),
         [OUTPUT] = array("output", TENSOR_WORKSPACE, dtype, n, h),

@@ -12,7 +12,7 @@
 
 /* --- stages ------------------------------------------------------------------------------------------------------- */
 
-/** For tests: this rank dies or hangs here, if EXPERT_PARALLEL_STOP says so: "1:combine:die", "0:experts:hang". */
+/** Makes this rank die or hang here, for tests, if EXPERT_PARALLEL_STOP names it: "1:combine:die", "0:experts:hang". */
 static void stop_if_asked(const struct ranks *ranks)
 {
     const char *const asked = getenv("EXPERT_PARALLEL_STOP");

@@ -8,13 +8,13 @@
 
 const char *const dispatch_names[] = {"broadcast", "all-to-all", NULL};
 
-/** What decides whether --gpus repeats a run; those below are the layer's. */
+/** Trait of runs whose repeating command has --gpus; lower traits are the layer's. */
 enum { HAS_GPUS = OPERATOR_TRAIT << 4 };
 
 #define FIELD(member) .field = offsetof(struct parallel_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
-/** A layer's options go on where these end. */
+/** The options of several ranks; the table continues with a layer's options. */
 static const struct option_row table[] = {
     {.help = "The ranks: start them with mpirun -n N, or on GPUs with --gpus N", .group = 4},
     {"dp", "N", "Ranks with tokens of their own, or groups of such (default: all ranks / --tp)", 4, COUNT, FIELD(dp)},
@@ -38,7 +38,7 @@ static const struct option_row table[] = {
 };
 
 /**
- * The layer's options that are not of several ranks; before them what the CPU's program, and the GPUs', has none of.
+ * Options that the CPU's program and the GPUs' program do not have.
  */
 static const char *const refused_on_cpu[] = {"gpus", "bench", "flush-l2", "check-all", "check-eighth", NULL};
 static const char *const refused_on_gpus[] = {"trace",     "trace-kernel", "bench", "flush-l2",

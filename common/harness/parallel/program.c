@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** Everything that a rank owns. */
+/** All data of a rank. */
 struct everything {
     const struct parallel_chapter *chapter;
     struct parallel_options options;
@@ -28,7 +28,7 @@ struct everything {
 
 /* --- before the run ----------------------------------------------------------------------------------------------- */
 
-/** Finds the other ranks, and whether all were asked the same. A wrong argument is one everywhere: rank 0 says so. */
+/** Connects the ranks and checks that they agree. A wrong argument is wrong in all of them; rank 0 reports it. */
 static bool meet(struct everything *all, int argc, char **argv, struct error *error)
 {
     struct error failed = {.result = RUN_VERIFIED};
@@ -46,7 +46,7 @@ static bool meet(struct everything *all, int argc, char **argv, struct error *er
            ranks_agree(&all->ranks, error);
 }
 
-/** The problem that this rank's kernels get, with room for all tokens, and the chapter whose kernels they are. */
+/** Sets the problem of this rank's kernels, with room for all tokens, and chooses their implementation. */
 static bool settle_local(struct everything *all, struct error *error)
 {
     const struct parallel_chapter *const chapter = all->chapter;
@@ -56,7 +56,7 @@ static bool settle_local(struct everything *all, struct error *error)
     *local = all->whole.problem;
     local->num_local_experts = all->split.num_local;
     local->intermediate_size = all->split.slice_size;
-    local->block_size = asked ? asked : 16; /* the least that is chosen */
+    local->block_size = asked ? asked : 16; /* the smallest that implementations choose */
     all->layer.experts = moe_unsupported_reason(&chapter->experts, local) ? chapter->otherwise : chapter->experts;
     if (local->num_experts > chapter->most_experts)
         return error_set(error, "--num-experts: %d; %s, which aligns here, takes up to %d", local->num_experts,
@@ -64,7 +64,7 @@ static bool settle_local(struct everything *all, struct error *error)
     return moe_settle_blocks(local, &all->layer.experts, asked, error);
 }
 
-/** Loads the layer, which all ranks know, and what of it is this rank's. */
+/** Loads the layer, which every rank has as a whole, and splits it. */
 static bool load(struct everything *all, const struct program *program, struct error *error)
 {
     struct parallel_options *const options = &all->options;
@@ -83,7 +83,7 @@ static bool load(struct everything *all, const struct program *program, struct e
            ranks_agree(&all->ranks, error);
 }
 
-/** Makes this rank's arrays, on its device, and its groups. Rank 0 is the one whose kernels --trace watches. */
+/** Makes this rank's arrays, on its device, and its groups. --trace traces rank 0's kernels. */
 static bool prepare(struct everything *all, const struct program *program, struct error *error)
 {
     struct parallel_layer *const layer = &all->layer;
@@ -114,13 +114,13 @@ static bool prepare(struct everything *all, const struct program *program, struc
 
 /* --- the run ------------------------------------------------------------------------------------------------------ */
 
-/** Loads, runs, and gathers the results: everything that the ranks do together. False: leave(). */
+/** Loads the layer, runs it, and gathers the results: all that the ranks do together. False: the rank must leave(). */
 static bool run(struct everything *all, struct program *program, struct error *error)
 {
     program_open(program);
     if (!ranks_agree(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
         return false;
-    all->ranks.together = false; /* from here on a rank that fails may leave others in the midst of a collective */
+    all->ranks.together = false; /* from here on a failing rank may leave others waiting in a collective */
     if (!layer_run(&all->layer, all->chapter->paths[all->options.dispatch], all->options.repeats, error))
         return false;
     backend_read_counters(&program->counters);
@@ -133,10 +133,10 @@ static bool run(struct everything *all, struct program *program, struct error *e
 
 /* --- after the run ------------------------------------------------------------------------------------------------ */
 
-/** Leaves the other ranks, in order: nothing that needs them is left to do. */
+/** Disconnects this rank in order, after its last collective. */
 static void part(struct everything *all)
 {
-    signal(SIGTERM, SIG_IGN); /* mpirun sends it when a rank has ended with another code than 0 */
+    signal(SIGTERM, SIG_IGN); /* mpirun sends it when a rank has ended with an exit code other than 0 */
     alarm((unsigned)all->ranks.time_limit + 1);
     group_free(&all->layer.dp);
     group_free(&all->layer.tp);
@@ -155,15 +155,15 @@ static void free_everything(struct everything *all)
 }
 
 /**
- * Ends a rank that failed, or whose peers did: in order, if all know of it; else nobody waits for those who may be
- * gone.
+ * Ends a rank that failed or whose peers failed. If all ranks know of the failure, they leave in order; else this rank
+ * does not wait for ranks that may have ended. Returns the exit code.
  */
 static int leave(struct everything *all, struct program *program)
 {
     const int code = program->error.result;
 
     if (program->error.text[0] == '\0')
-        program->error.result = RUN_VERIFIED; /* rank 0 says it */
+        program->error.result = RUN_VERIFIED; /* rank 0 reports it */
     program_exit(program);
     if (all->ranks.together) {
         part(all);
@@ -172,7 +172,7 @@ static int leave(struct everything *all, struct program *program)
     return code;
 }
 
-/** Writes the trace and output.npy, as far as they were asked for: both or none. */
+/** Writes the trace and output.npy, if requested; if one fails, neither is kept. */
 static void write_files(const struct program_options *asked, const struct tensors *tensors, struct error *error)
 {
     struct whole_file files[1 + MAX_TENSORS] = {0};
@@ -185,7 +185,7 @@ static void write_files(const struct program_options *asked, const struct tensor
     whole_files_drop(files, 1 + MAX_TENSORS);
 }
 
-/** What is left to rank 0 when the others have gone: to check what all have made, to write it, to report. */
+/** Checks and writes all ranks' results and reports: in rank 0, when the others have left. Returns the exit code. */
 static int conclude(struct everything *all, struct program *program)
 {
     struct error *const error = &program->error;

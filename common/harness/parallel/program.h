@@ -1,19 +1,19 @@
-/** @file parallel/program.h  All that the main.c of a chapter on several ranks needs. */
+/** @file parallel/program.h  The program of a chapter on several ranks, for the chapter's main.c. */
 #ifndef PARALLEL_PROGRAM_H
 #define PARALLEL_PROGRAM_H
 
 #include "harness/align/align.h"
 #include "harness/parallel/layer.h"
 
-/** What a chapter is: who computes the experts that a rank has, and how tokens come to them. */
+/** A chapter: the implementations that compute a rank's experts, and the paths that bring tokens to them. */
 struct parallel_chapter {
     const char *name;
-    const char *aligned_by; /**< in messages: the chapter whose kernels put tokens in order */
-    int most_experts;       /**< that it takes */
+    const char *aligned_by; /**< in messages: the chapter whose kernels align */
+    int most_experts;       /**< largest number of experts that those kernels support */
     size_t (*align_workspace_bytes)(const struct align_problem *problem);
-    struct moe_implementation experts;    /**< where it takes a rank's problem; its needs are the program's */
-    struct moe_implementation otherwise;  /**< where it does not; takes every problem */
-    parallel_path *paths[NUM_DISPATCHES]; /**< for each word of --dispatch */
+    struct moe_implementation experts;    /**< used if it supports a rank's problem; the program has its needs */
+    struct moe_implementation otherwise;  /**< used otherwise; supports every problem */
+    parallel_path *paths[NUM_DISPATCHES]; /**< one for each word of --dispatch */
 };
 
 /**

@@ -34,7 +34,7 @@ bool group_late(const struct group *group, struct error *error)
 
 /* --- processes ---------------------------------------------------------------------------------------------------- */
 
-/** Takes note of a rank that has ended. Returns its exit code. */
+/** Records that a rank has ended. Returns its exit code. */
 static int note_end(pid_t pid, int status, pid_t *pids, int count)
 {
     for (int r = 0; r < count; r++) {
@@ -55,8 +55,8 @@ static void send_away(const pid_t *pids, int count, int signal)
 }
 
 /**
- * Waits for all of them. When one has failed the others get two seconds to end by themselves, then a signal; three
- * seconds later one that none survives.
+ * Waits for all ranks. When one has failed, the others have two seconds to end; then they get SIGTERM, and three
+ * seconds later SIGKILL. Returns the first exit code other than 0.
  */
 static int await_ranks(pid_t *pids, int count)
 {
@@ -116,7 +116,7 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
 
 /* --- the run ------------------------------------------------------------------------------------------------------ */
 
-/** What a rank that is stopped from outside, or by its alarm, says; made when nothing has happened yet. */
+/** Message of a rank that SIGTERM or its alarm ends. It is formatted beforehand: a signal handler may not do that. */
 static char last_words[128];
 
 static void say_last_words(int signal)
@@ -168,7 +168,7 @@ void group_free(struct group *group)
 
 /* --- collectives -------------------------------------------------------------------------------------------------- */
 
-/** What one rank alone does: it keeps what it has. */
+/** Copies a single rank's own bytes to the result of its collective. */
 static bool keep(const struct group *group, const void *own, int64_t bytes, void *all, struct error *error)
 {
     const cudaError_t status =
@@ -238,7 +238,7 @@ bool ranks_line_up(const struct ranks *ranks, struct error *error)
     return ranks->all.size == 1 || connection_line_up(ranks, error);
 }
 
-/** Makes of what all ranks have failed with, or not, this one's error. */
+/** Sets this rank's error according to the results of all ranks. */
 static void hear(const struct ranks *ranks, const int32_t *all, struct error *error)
 {
     int failed = 0;

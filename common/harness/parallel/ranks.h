@@ -1,11 +1,11 @@
 /**
  * @file parallel/ranks.h
- * @brief The processes of one run, each with a device of its own, and what they do together: collectives.
+ * @brief The processes of one run, each with its own device, and their collectives.
  *
- * One interface, two connections: MPI, which moves host memory (connection/mpi.c, the CPU's programs), and NCCL, which
- * moves device memory (connection/nccl.c). A program links one. Arrays are in device memory either way. A collective
- * is done when it returns; it fails, in every rank that is still there, when some rank has not come within the time
- * limit. After that the ranks cannot be used any more: the program says why, and ends.
+ * There are two connections behind this interface: MPI, which moves host memory (connection/mpi.c, for CPU programs),
+ * and NCCL, which moves device memory (connection/nccl.c). A program links one of them. With both, arrays are in device
+ * memory. A collective is complete when it returns; it fails, in every surviving rank, if some rank does not arrive
+ * within the time limit. After that the ranks cannot be used any more: the program reports the reason and ends.
  */
 #ifndef RANKS_H
 #define RANKS_H
@@ -19,93 +19,94 @@
 
 struct ranks;
 
-/** Some of the ranks, in their order. */
+/** A group of ranks, in their order. */
 struct group {
     const char *name; /**< in messages: "the DP group" */
     int rank, size;
     const struct ranks *ranks;
-    void *connection; /**< an MPI_Comm or an ncclComm_t; not looked at if there is one rank */
+    void *connection; /**< an MPI_Comm or an ncclComm_t; not used if there is one rank */
 };
 
-/** All of them. Zeros, and the time limit, before ranks_open(). */
+/** All ranks. Before ranks_open(), everything is zero except the time limit. */
 struct ranks {
     struct group all;
-    double time_limit; /**< seconds, of each collective */
-    const char *stage; /**< what is being done, for messages; the program's to set */
-    cudaStream_t
-        stream; /**< collectives are on this stream, as what makes their input should be; NULL if there is one rank */
-    bool together;               /**< ranks_agree() has reached all, whatever it said: they can leave in order */
-    float *number;               /**< of device memory, for the connection */
-    int forked;                  /**< so many processes of this machine are the ranks; 0: they were started by mpirun */
-    struct meeting_place *place; /**< of forked ranks */
+    double time_limit;   /**< seconds, of each collective */
+    const char *stage;   /**< current stage, for messages; the program sets it */
+    cudaStream_t stream; /**< for collectives, and for the work that makes their input; NULL if there is one rank */
+    bool together;       /**< ranks_agree() has reached all ranks, so that they can leave in order */
+    float *number;       /**< in device memory, for the connection */
+    int forked;          /**< number of forked processes, which are the ranks; 0: mpirun started the ranks */
+    struct meeting_place *place; /**< shared by forked ranks */
 };
 
-/** A line for --version: the libraries that this program was built with to connect ranks, or "none". */
+/** Line for --version: the libraries that connect the ranks of this build, or "none". */
 extern const char connection_version[];
 
-/** Whether ranks_fork() may be called: each process gets a GPU. */
+/** True if ranks_fork() may be called; each process gets a GPU. */
 extern const bool connection_forks;
 
 /**
- * Before anything touches a device: makes `count` processes of this one, all ranks of this machine, and returns true
- * in each. False in the process that was there before, when all have ended, with the first exit code that is not 0; if
- * one is ended by a signal the others are ended, too. False with the reason, too, if there cannot be so many
- * processes.
+ * Forks `count` processes, which are the ranks of this machine, and returns true in each of them. No device may have
+ * been used before. The original process waits until all have ended and returns false with the first exit code other
+ * than 0; if a signal ends one of them, it ends the others. It also returns false, with the reason, if the processes
+ * cannot be created.
  */
 bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error);
 
 /**
- * From here on this rank says why it ends, with exit code RUN_NO_DEVICE, if it is sent away since another died, or if
- * its alarm goes off, where no collective has a limit. Once more when ranks_open() has found the rank's number.
+ * Installs handlers, so that this rank reports why it ends, with exit code RUN_NO_DEVICE, when SIGTERM ends it after
+ * another rank has died, or when its alarm goes off, which replaces the time limit outside collectives. Call it again
+ * when ranks_open() has set the rank's number.
  */
 void ranks_expect_the_worst(const struct ranks *ranks, const char *program);
 
 /**
- * Finds the other ranks: those that were forked, or that mpirun started; else this one is alone. Chooses this rank's
- * GPU.
+ * Connects to the other ranks, which were forked or started by mpirun; otherwise there is only this rank. Chooses this
+ * rank's GPU.
  */
 bool ranks_open(struct ranks *ranks, struct error *error);
 
-/** Leaves, when every collective is done. */
+/** Disconnects this rank, after all collectives are complete. */
 void ranks_close(struct ranks *ranks);
 
-/** The ranks that give the same color, one of them or more. group_free() when it is done with. */
+/** Makes a group of the ranks that pass the same color, one or more. The caller frees it with group_free(). */
 bool group_split(const struct group *all, int color, const char *name, struct group *group, struct error *error);
 void group_free(struct group *group);
 
-/** Every rank gets what each has, one after the other: bytes[r] of rank r. Unequal parts, also none, are fine. */
+/** Gathers bytes[r] bytes of each rank r, one after the other, in every rank. Parts may differ in size and be empty. */
 bool group_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all, struct error *error);
 
 /**
- * Every rank gets the sums of what all have, element by element, in place of its own. In f32; the order is not fixed.
+ * Adds up the f32 arrays of all ranks element by element; the sums replace every rank's array. The order of additions
+ * is not fixed.
  */
 bool group_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error);
 
-/** Rank r is sent its own to_bytes[r], which lie one after the other, and from_bytes[r] come from it. */
+/** Sends to_bytes[r] bytes to each rank r and receives from_bytes[r] from it; parts lie one after the other. */
 bool group_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
                       const int64_t *from_bytes, struct error *error);
 
 /**
- * Collectives between these two are one for the connection, if it can put them together: then their arrays are not
- * filled before group_end(). Not for group_share().
+ * Combines the collectives between these two calls into one, if the connection can; then their arrays are not filled
+ * before group_end(). Not allowed for group_share().
  */
 void group_begin(const struct group *group);
 bool group_end(const struct group *group, struct error *error);
 
-/** Lets what follows on the stream begin in all ranks at about the same time, to be timed. Need not wait itself. */
+/** Aligns the start of later work on the stream in all ranks, to time it. The call itself need not wait. */
 bool ranks_line_up(const struct ranks *ranks, struct error *error);
 
-/** The same as group_all_gather() for a few bytes of host memory, as many from each. */
+/** Gathers a few bytes of host memory of each rank in every rank; all parts have the same size. */
 bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error);
 
 /**
- * Tells all ranks whether this one has failed. False if one has; where it was another, the error becomes what that one
- * will end with, and names its rank. Where all have failed alike, as by a wrong argument, rank 0 speaks for all: the
- * others' text is "".
+ * Shares with all ranks whether this one has failed. False if any has; if it was another, the error gets that rank's
+ * exit code and names the rank. If all ranks have failed in the same way, as by a wrong argument, only rank 0 reports
+ * it: the others' text becomes "".
  */
 bool ranks_agree(struct ranks *ranks, struct error *error);
 
-/** What the connection brings, for groups of two and more; the same contracts. */
+/** Functions of the connection, for groups of two and more ranks, with the contracts of their counterparts above. */
 bool connection_open(struct ranks *ranks, struct error *error);
 void connection_close(struct ranks *ranks);
 bool connection_line_up(const struct ranks *ranks, struct error *error);
@@ -119,14 +120,14 @@ bool connection_all_reduce(const struct group *group, float *sums, int64_t count
 bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
                            const int64_t *from_bytes, struct error *error);
 
-/** An error of this rank, which it names, at this stage. Returns false. */
+/** Sets an error that names this rank and its stage. Returns false. */
 __attribute__((format(printf, 3, 4))) bool group_error(const struct group *group, struct error *error,
                                                        const char *format, ...);
 
-/** The error of a rank that nobody came to meet in time. */
+/** Sets the error of a rank for which not every rank of the group came within the time limit. Returns false. */
 bool group_late(const struct group *group, struct error *error);
 
-/** What forked ranks know of each other before they are connected, in memory that they share. */
+/** Shared memory of forked ranks, through which they exchange NCCL's id before they are connected. */
 struct meeting_place {
     _Atomic int is_set;
     char id[128]; /**< NCCL's, once it is set */

@@ -23,7 +23,7 @@ void parallel_name_run(struct program *program, struct parallel_options *options
              moe_checked_tokens(problem) < problem->num_tokens ? ", a sample; every other element is written" : "");
 }
 
-/** A column with a number, or with nothing. */
+/** Adds a column with a number, or an empty one. */
 static void number_or_nothing(struct record *row, int width, const char *name, bool has_number, int decimals,
                               double value)
 {

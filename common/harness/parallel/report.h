@@ -1,16 +1,17 @@
-/** @file parallel/report.h  What a run on several ranks has to say. */
+/** @file parallel/report.h  The report of a run on several ranks, for parallel/program.c. */
 #ifndef PARALLEL_REPORT_H
 #define PARALLEL_REPORT_H
 
 #include "harness/parallel/layer.h"
 
 /**
- * Makes the texts that say which run it is; the options become those that repeat it, whatever was left to defaults.
+ * Makes the texts that describe the run, and sets every option that was left to its default, so that the command
+ * repeats the run.
  */
 void parallel_name_run(struct program *program, struct parallel_options *options, const struct split *split,
                        const struct moe_problem *problem, int block_size);
 
-/** Adds the problem, the ranks, and every stage, as all ranks together have it. */
+/** Adds the problem, the ranks, and every stage with the figures of all ranks. */
 void parallel_report(struct program *program, const struct parallel_options *options, const struct moe_problem *problem,
                      const struct parallel_layer *layer);
 

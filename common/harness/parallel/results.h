@@ -1,17 +1,17 @@
-/** @file parallel/results.h  What all ranks have made of the layer: gathered, and checked as one device's output. */
+/** @file parallel/results.h  Results of all ranks: gathered, and checked as the output of a single device. */
 #ifndef PARALLEL_RESULTS_H
 #define PARALLEL_RESULTS_H
 
 #include "harness/parallel/layer.h"
 
 /**
- * Every rank gets what all have as their RESULT, on the host, one after the other: those of the TP ranks of a DP rank
- * are to be the same. The caller frees `results` in any case.
+ * Gathers the RESULT of all ranks, one after the other, in every rank's host memory. The TP ranks of a DP rank should
+ * have the same result. The caller frees `results` in any case.
  */
 bool results_gather(const struct parallel_layer *layer, char **results, struct error *error);
 
 /**
- * Checks all results, as gathered, against the whole layer, whose output of `tensors` they become. False, as
+ * Checks the gathered results against the whole layer, after copying them to the output in `tensors`. False, as
  * RUN_WRONG, with the first failure.
  */
 bool results_check(const struct parallel_layer *layer, const char *results, struct moe_layer *whole,

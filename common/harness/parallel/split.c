@@ -32,7 +32,7 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
 
 /* --- tokens ------------------------------------------------------------------------------------------------------- */
 
-/** Parses "5,0,17", a number for each DP rank, into the sums before each. */
+/** Parses "5,0,17", a number for each DP rank, into the prefix sums cu_tokens. */
 static bool parse_tokens(const char *list, struct split *split, struct error *error)
 {
     const char *at = list;
@@ -83,7 +83,7 @@ int64_t split_first_token(const struct split *split, int rank)
 
 /* --- experts ------------------------------------------------------------------------------------------------------ */
 
-/** Experts in order, as many to a part as to any other, or one more; shuffled if asked for. */
+/** Distributes the experts over the parts, in order or shuffled; sizes of parts differ by at most one. */
 static void deal_experts(const struct parallel_options *options, bool shuffled, int num_experts, struct split *split)
 {
     struct random random = random_start(options->moe.program.seed, STREAM_OWNERS);
@@ -99,7 +99,7 @@ static void deal_experts(const struct parallel_options *options, bool shuffled, 
     }
 }
 
-/** Local ids ascend with the expert. */
+/** Numbers the part's experts: local ids ascend with the expert. */
 static void number_experts(int part, int num_experts, struct split *split)
 {
     int32_t next = 0;
@@ -108,7 +108,7 @@ static void number_experts(int part, int num_experts, struct split *split)
         split->expert_map[e] = split->owners[e] == part ? next++ : -1;
 }
 
-/** Takes a row for each part from a file: every expert must be in one of them, and in one only. */
+/** Reads a row for each part from a file; every expert must be in exactly one row. False, naming the expert. */
 static bool read_maps(const char *path, const struct npy_array *file, int num_experts, struct split *split,
                       struct error *error)
 {

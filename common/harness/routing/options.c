@@ -2,7 +2,7 @@
 
 #include <limits.h>
 
-/** Of the router's tokens so many, without --num-tokens: what is decoded at once is what this operator is about. */
+/** Default number of the router's tokens: as many as a decoding step has, for which this operator is meant. */
 enum { USUAL_TOKENS = 64 };
 
 #define FIELD(member) .field = offsetof(struct routing_options, member)

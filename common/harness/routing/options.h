@@ -1,14 +1,14 @@
-/** @file routing/options.h  A routing program's command line: the gate's, and what align needs besides. */
+/** @file routing/options.h  The command line of a routing program: the gate's options, and align's in addition. */
 #ifndef ROUTING_OPTIONS_H
 #define ROUTING_OPTIONS_H
 
 #include "harness/gate/options.h"
 #include "harness/routing/routing.h"
 
-/** What was asked for. Strings belong to argv. */
+/** The options of a run. Strings belong to argv. */
 struct routing_options {
-    struct gate_options gate;   /**< the first member: its rows of the table are the gate's own */
-    struct align_problem align; /**< all but block_size is settled by routing_load() */
+    struct gate_options gate;   /**< first, because the gate's rows of the option table set it */
+    struct align_problem align; /**< routing_load() sets all members except block_size */
     const char *map;            /**< as given: "none", "random" or a file */
 };
 
@@ -18,10 +18,10 @@ struct routing_options {
  */
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options);
 
-/** Makes program->command the one that repeats this run, every choice spelled out. */
+/** Sets program->command to a command that repeats this run, with every option given explicitly. */
 void routing_options_command(const struct routing_options *options, struct program *program);
 
-/** As gate_problem_to_try(), whose problems these are; the block size and the map follow from the number. */
+/** Makes a problem as gate_problem_to_try() does; its number determines the block size and the map. */
 bool routing_problem_to_try(int *number, uint64_t seed, struct routing_options *options);
 
 #endif

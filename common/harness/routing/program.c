@@ -1,4 +1,4 @@
-/** @file routing/program.c  A routing chapter's program, from the command line to the exit code. */
+/** @file routing/program.c  The program of a routing chapter, from the command line to the exit code. */
 #include "harness/align/problem.h"
 #include "harness/gate/problem.h"
 #include "harness/routing/run.h"
@@ -7,7 +7,7 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Makes the texts that say which run it is. */
+/** Makes the texts that describe the run: command, problem, input. */
 static void name_run(const struct routing_options *options, const struct routing_problem *problem,
                      struct program *program)
 {
@@ -29,7 +29,7 @@ static void name_run(const struct routing_options *options, const struct routing
              grouped_digits((uint64_t)problem->align.capacity, places));
 }
 
-/** Adds the problem: all of it, or, for a benchmark, what does not change from row to row. */
+/** Adds the problem: all of it, or, for a benchmark, the part that is the same in every row. */
 static void report_problem(const struct routing_problem *problem, bool all, struct record *report)
 {
     struct record *const fields = record_object(report, IN_DATA, "problem");
@@ -48,7 +48,7 @@ static void report_problem(const struct routing_problem *problem, bool all, stru
         record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->align.capacity);
 }
 
-/** Adds what a verified list has. */
+/** Adds the figures of a verified list. */
 static void report_list(const struct routing_problem *problem, const struct tensors *tensors, struct record *report)
 {
     const int32_t padded = *routing_buffers_at(tensors, TENSOR_HOST).align.num_tokens_post_padded;
@@ -63,8 +63,8 @@ static void report_list(const struct routing_problem *problem, const struct tens
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
 /**
- * One problem: its input, a checked run (in a benchmark, times of this implementation and of the one before), the
- * report.
+ * Handles one problem: loads its input, runs and checks it (in a benchmark, times this implementation and the previous
+ * one), and reports.
  */
 static void run(struct program *program, const struct routing_chapter *chapter, struct routing_options *options)
 {

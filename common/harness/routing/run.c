@@ -24,7 +24,7 @@ static cudaError_t call_implementation(const struct launch *launch, const struct
     return implementation->launch(launch->problem, &buffers, stream);
 }
 
-/** The gate's choices are right, and the list is that of these choices. */
+/** Checks the gate's choices, and that the list is the list of these choices. */
 static bool verify(const struct launch *launch, const struct tensors *tensors, struct error *error)
 {
     const struct routing_problem *const problem = launch->problem;
@@ -43,7 +43,7 @@ struct launch routing_launch_of(const struct routing_problem *problem,
 
 /* --- loading ------------------------------------------------------------------------------------------------------ */
 
-/** Settles align's part of the problem by the gate's, then asks whether the whole makes sense. */
+/** Derives align's part of the problem from the gate's, then checks it and whether the implementation supports it. */
 static bool settle_problem(const struct routing_options *options, const struct routing_implementation *implementation,
                            struct routing_problem *problem, struct error *error)
 {
@@ -60,7 +60,7 @@ static bool settle_problem(const struct routing_options *options, const struct r
                                 error);
 }
 
-/** Adds align's tensors to the gate's, which are allocated. False, as without it, when memory is short. */
+/** Adds align's tensors to the gate's, which are already allocated. False, adding none, when memory is short. */
 static bool add_align_tensors(const struct routing_problem *problem,
                               const struct routing_implementation *implementation, bool has_map,
                               struct tensors *tensors, struct error *error)
@@ -74,7 +74,7 @@ static bool add_align_tensors(const struct routing_problem *problem,
     memcpy(&tensors->list[ROUTING_EXPERT_MAP], &of_align.list[ALIGN_EXPERT_MAP],
            (NUM_ALIGN_TENSORS - 1) * sizeof *of_align.list);
     tensors->count = NUM_ROUTING_TENSORS;
-    tensors->poison = of_align.poison; /* neither a weight nor an id, either */
+    tensors->poison = of_align.poison; /* no valid weight or id either */
     workspace->host.shape[0] = implementation->workspace_bytes ? (int64_t)implementation->workspace_bytes(problem) : 0;
     workspace->zeroed = implementation->workspace_zeroed;
     return true;

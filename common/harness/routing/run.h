@@ -1,4 +1,4 @@
-/** @file routing/run.h  Routing's tensors: the gate's, then align's; filling them, a run over them. */
+/** @file routing/run.h  Routing's tensors: the gate's, then align's; their input, and a run over them. */
 #ifndef ROUTING_RUN_H
 #define ROUTING_RUN_H
 
@@ -6,14 +6,14 @@
 #include "harness/gate/run.h"
 #include "harness/routing/options.h"
 
-/** Routing's tensors, in their order: the gate's, and then align's without the ids, which the gate has. */
+/** Indices of routing's tensors: the gate's, then align's without the ids, which are among the gate's. */
 enum {
     ROUTING_EXPERT_MAP = NUM_GATE_TENSORS,
     NUM_ROUTING_TENSORS = NUM_GATE_TENSORS + NUM_ALIGN_TENSORS - 1,
     ROUTING_WORKSPACE = NUM_ROUTING_TENSORS - 1
 };
 
-/** Where a kernel, or a checker, finds them. */
+/** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
 struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum tensor_place place);
 
 /**
@@ -24,7 +24,7 @@ struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum te
 bool routing_load(struct routing_options *options, const struct routing_implementation *implementation,
                   struct routing_problem *problem, struct tensors *tensors, struct error *error);
 
-/** The implementation's launch and check, for running and timing. */
+/** Returns the implementation's launch and check, for running and timing. */
 struct launch routing_launch_of(const struct routing_problem *problem,
                                 const struct routing_implementation *implementation);
 

@@ -1,4 +1,4 @@
-/** @file simt/backend_simt.c  The CPU simulator as a backend: counters and faults, no times. */
+/** @file simt/backend_simt.c  The CPU simulator as the backend of a program: counters and faults, no times. */
 #include "harness/core/backend.h"
 #include "simt/simt.h"
 
@@ -8,7 +8,7 @@
 
 bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error)
 {
-    (void)needs, (void)error; /* the simulator has all that the course's kernels need */
+    (void)needs, (void)error; /* the simulator meets the needs of all the course's kernels */
     memset(backend, 0, sizeof *backend);
     snprintf(backend->device, sizeof backend->device, "CPU simulator");
     backend->has_counters = true;
@@ -20,7 +20,7 @@ void backend_reset_counters(void)
     simt_counters_reset();
 }
 
-/** Gives the simulator's counters their names; returns how many there are. */
+/** Copies the simulator's counters with their names. Returns their number. */
 static int name_counters(const struct simt_counters *c, struct counter counters[MAX_COUNTERS])
 {
     const struct counter all[] = {
@@ -114,7 +114,7 @@ const char *backend_limits(void)
 
 bool backend_trace_begin(const char *kernel, struct error *error)
 {
-    enum { MAX_EVENTS = 100000 }; /* some 100 MB of text, more than a figure can show */
+    enum { MAX_EVENTS = 100000 }; /* about 100 MB of text, more than a figure can show */
 
     if (!simt_trace_begin(MAX_EVENTS))
         return error_set_as(error, RUN_NO_DEVICE, "--trace: out of memory");

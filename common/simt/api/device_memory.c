@@ -1,4 +1,7 @@
-/** @file device_memory.c  Device memory for the host: who gets it, gives it back, and asks about it. */
+/**
+ * @file device_memory.c
+ * @brief CUDA's functions that allocate, free and query device memory, pinned memory and managed memory.
+ */
 #include "graphs.h"
 #include "machine/errors.h"
 #include "memory/arena.h"
@@ -122,7 +125,7 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flag
     return cudaSuccess;
 }
 
-/** It is where it is needed. */
+/** Checks its arguments only, since managed memory needs no move. */
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream)
 {
     (void)stream;

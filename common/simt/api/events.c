@@ -1,4 +1,7 @@
-/** @file events.c  Events for the host, and streams that wait for them. */
+/**
+ * @file events.c
+ * @brief CUDA's event functions, and streams that wait for events.
+ */
 #include "graphs.h"
 #include "machine/device_limits.h"
 #include "machine/errors.h"
@@ -32,7 +35,7 @@ static struct event *event_of(cudaEvent_t event)
     return &events[number];
 }
 
-/** NUMBERS: no memory. */
+/** Returns the number of a free event; NUMBERS: no memory. */
 static size_t free_event(void)
 {
     for (size_t i = 0; i < event_count; i++) {
@@ -123,7 +126,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return cudaSuccess;
 }
 
-/** The host's time: how long the simulation took, which says nothing about a GPU. */
+/** Returns the host's time between two events: the duration of the simulation, which says nothing about a GPU. */
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
 {
     const struct event *first = event_of(begin);

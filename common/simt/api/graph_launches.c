@@ -1,12 +1,14 @@
-/** @file graph_launches.c  Graphs that can be launched, each with streams and events of its own. */
+/**
+ * @file graph_launches.c
+ * @brief Executable graphs: CUDA's functions that instantiate, launch and destroy graphs.
+ */
 #include "graphs.h"
 #include "machine/errors.h"
 
 #include <stdlib.h>
 
 /**
- * A graph with streams for its branches, but for the first, which is the stream that it is launched in; and with its
- * events.
+ * A graph with its own events, and with a stream for each branch but the first, which runs in the stream of the launch.
  */
 struct CUgraphExec_st {
     cudaGraph_t graph;
@@ -42,7 +44,7 @@ static void exec_free(cudaGraphExec_t exec)
     free(exec);
 }
 
-/** Its streams and events; false: no memory. */
+/** Creates the streams and events of an executable graph; false: no memory. */
 static bool exec_fill(cudaGraphExec_t exec)
 {
     exec->stream = calloc(exec->graph->branches, sizeof *exec->stream);
@@ -91,7 +93,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
     return is_exec(exec) ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
 }
 
-/** Its steps, in the order in which they were captured. */
+/** Executes the steps of a graph in the order in which they were captured. */
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;

@@ -1,9 +1,9 @@
 /**
  * @file graphs.c
- * @brief Capture: a stream writes down what it is given. Streams that wait for an event of it join it.
+ * @brief Capture: stores the work of a stream as a graph. Streams that wait for an event of the capture join it.
  *
- * One capture is under way at a time. A graph is the steps in the order in which they were given, which is one that a
- * GPU may take.
+ * Only one capture is under way at a time. A graph is the list of its steps in the order of the calls, which is an
+ * order that a GPU may execute.
  */
 #include "graphs.h"
 
@@ -15,22 +15,22 @@
 
 enum { MAX_BRANCHES = 32 };
 
-/** Of each branch, how many of its steps are known. */
+/** For each branch, the length of the graph up to its last step that is ordered before now. */
 struct known {
     size_t steps[MAX_BRANCHES];
 };
 
-/** What is known where an event was recorded. */
+/** A recorded event, and the steps that are ordered before the record. */
 struct recorded {
     cudaEvent_t event;
     struct known known;
 };
 
 static struct capture {
-    cudaGraph_t graph; /**< NULL: nothing is captured */
+    cudaGraph_t graph; /**< NULL: no capture is under way */
     cudaStream_t stream[MAX_BRANCHES];
     struct known known[MAX_BRANCHES];
-    struct recorded *recorded; /**< by number; one that is recorded again has a new one */
+    struct recorded *recorded; /**< by number; each record of an event has its own number */
 } capture;
 
 static cudaGraph_t graphs;
@@ -73,9 +73,9 @@ static cudaGraph_t graph_new(void)
     return graph;
 }
 
-/* --- what is captured --------------------------------------------------------------------------------------------- */
+/* --- captured work ------------------------------------------------------------------------------------------------ */
 
-/** Which branch a stream is; MAX_BRANCHES if none. */
+/** Returns the branch of a stream; MAX_BRANCHES: it is not captured. */
 static unsigned branch_of(cudaStream_t stream)
 {
     unsigned branch = 0;
@@ -119,7 +119,7 @@ cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *opera
     return add_step((struct step){.kind = STEP_WORK, .branch = branch_of(stream), .work = work, .operand = copy});
 }
 
-/** The latest record of an event; `events` if it has none. */
+/** Returns the number of the latest record of an event; `events`: it has none. */
 static unsigned record_of(cudaEvent_t event)
 {
     for (unsigned i = capture.graph->events; i-- > 0;) {
@@ -167,7 +167,7 @@ cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event)
     return add_step((struct step){.kind = STEP_WAIT, .branch = branch, .event = number});
 }
 
-/* --- from where to where ------------------------------------------------------------------------------------------ */
+/* --- begin and end ------------------------------------------------------------------------------------------------ */
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
@@ -183,7 +183,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     return cudaSuccess;
 }
 
-/** Whether the first stream has waited for all that the others were given, but for waits. */
+/** Checks whether the first stream has waited for all work of the other streams. */
 static bool is_joined(void)
 {
     size_t last[MAX_BRANCHES] = {0};

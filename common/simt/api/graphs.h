@@ -1,4 +1,8 @@
-/** @file graphs.h  Graphs: what a stream was given while it was captured, to be given again. */
+/**
+ * @file graphs.h
+ * @brief Graphs: the work that a stream captured, to be launched again. Used by the files of api/ that give work to
+ *        streams.
+ */
 #ifndef SIMT_GRAPHS_H
 #define SIMT_GRAPHS_H
 
@@ -6,13 +10,13 @@
 
 enum step_kind { STEP_WORK, STEP_RECORD, STEP_WAIT };
 
-/** Does a piece of work again, in a stream; `operand` is what it was captured with. */
+/** A function that repeats captured work in a stream; `operand` is the copy made at the capture. */
 typedef cudaError_t (*graph_work)(const void *operand, cudaStream_t stream);
 
 struct step {
     enum step_kind kind;
-    unsigned branch; /**< which of the captured streams, in the order in which they joined */
-    unsigned event;  /**< of a record or a wait: which, in the order in which they were recorded */
+    unsigned branch; /**< index of the captured stream, in the order in which they joined */
+    unsigned event;  /**< of a record or a wait: index of the event, in the order of the records */
     graph_work work;
     void *operand;
 };
@@ -21,27 +25,28 @@ struct CUgraph_st {
     struct step *step;
     size_t count, room;
     unsigned branches, events;
-    bool destroyed; /**< by the host, who may no longer name it */
-    unsigned users; /**< a graph is kept as long as it can be launched, too */
+    bool destroyed; /**< by the host, which may no longer use it */
+    unsigned users; /**< the host and every executable graph; at 0 the graph is freed */
     cudaGraph_t next;
 };
 
-/** Whether what a stream is given is captured, and not done. */
+/** Checks whether the work of a stream is captured instead of executed. */
 bool simt_captures(cudaStream_t stream);
-/**
- * Captures a piece of work: what does it, and the two parts of its operand, of which the second begins at GRAPH_PART.
- */
+/** Captures work: its function and the two parts of its operand, the second of which begins at GRAPH_PART(bytes). */
 cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *operand, size_t bytes, const void *more,
                          size_t more_bytes);
 #define GRAPH_PART(bytes) (((bytes) + 15) / 16 * 16)
 
-/** An event is recorded in a captured stream, or waited for: by a captured stream, or by one that so becomes one. */
+/** Captures the record of an event in a captured stream. */
 cudaError_t simt_capture_record(cudaEvent_t event, cudaStream_t stream);
+/** Checks whether the event was recorded in the capture that is under way. */
 bool simt_is_captured_event(cudaEvent_t event);
+/** Captures a wait for such an event; a stream that was not captured before joins the capture. */
 cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event);
 
-/** Whether there is such a graph; and lets go of one that somebody has used. */
+/** Checks whether the graph exists and the host has not destroyed it. */
 bool simt_is_graph(cudaGraph_t graph);
+/** Drops one user of a graph, and frees the graph with its last user. */
 void simt_graph_release(cudaGraph_t graph);
 
 #endif

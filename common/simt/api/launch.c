@@ -1,6 +1,6 @@
 /**
  * @file launch.c
- * @brief A kernel launch: what a GPU would refuse, then the grid, then what went wrong.
+ * @brief A kernel launch: checks its configuration as a GPU would, runs the grid, and reports faults.
  */
 #include "calls/kernel_calls.h"
 #include "graphs.h"
@@ -26,7 +26,7 @@ static void read_event_limit(void)
         simt_event_limit = UINT64_C(4000000000);
 }
 
-/** Whether a GPU takes the shape of a launch; if not, *why says what is wrong with it. */
+/** Checks the shape of a launch against a GPU's limits; if it is invalid, *why says what is wrong. */
 static cudaError_t check_shape(const struct launch *launch, const char **why)
 {
     const dim3 grid = launch->grid;
@@ -52,7 +52,8 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
 }
 
 /**
- * Whether a GPU has so much shared memory for a launch: `fixed` bytes in variables of fixed size, and what is dynamic.
+ * Checks that a GPU has enough shared memory for a launch: `fixed` bytes in variables of fixed size, and the dynamic
+ * bytes.
  */
 static cudaError_t check_shared(const struct launch *launch, size_t fixed, const char **why)
 {
@@ -73,7 +74,7 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
     return cudaSuccess;
 }
 
-/** Whether a GPU has room for what a launch brings with it. */
+/** Checks that a GPU has room for the parameters, the constants and the shared memory of a launch. */
 static cudaError_t check_memory(const struct launch *launch, const char **why)
 {
     if (launch->parameter_bytes > PARAMETER_BYTES_LIMIT) {
@@ -87,7 +88,7 @@ static cudaError_t check_memory(const struct launch *launch, const char **why)
     return check_shared(launch, simt_kernel_limits(launch->kernel).static_shared, why);
 }
 
-/** Whether a GPU takes the launch; if not, *why says what it has too much of, if that is known. */
+/** Checks a launch against a GPU's limits; if it is invalid, *why says which limit it exceeds, if that is known. */
 static cudaError_t check(const struct launch *launch, const char **why)
 {
     if (!launch->kernel)
@@ -105,9 +106,9 @@ bool simt_share(void)
            simt_thread_sets_prepare();
 }
 
-/* --- what it does to memory, if others do so too ------------------------------------------------------------------ */
+/* --- races with other work ---------------------------------------------------------------------------------------- */
 
-/** Where global memory and its shadow are: the arena's, and that of variables. */
+/** Returns a part of global memory with its shadow: number 0 is the arena, number 1 the variables. */
 static struct part {
     uintptr_t begin;
     const struct shadow_cell *shadow;
@@ -120,7 +121,7 @@ static struct part {
                          (simt_program.data_high - simt_program.data_low + 3) / 4};
 }
 
-/** Says what a launch that ran at these epochs did. */
+/** Reports to order/work.h the uses of global memory by a launch that ran at these epochs. */
 static void scan(uint32_t first_epoch, uint32_t last_epoch)
 {
     uint8_t uses[NUM_USES];
@@ -141,7 +142,7 @@ static void scan(uint32_t first_epoch, uint32_t last_epoch)
     }
 }
 
-/** A launch has run: whether it raced with other work. */
+/** Checks, after a launch has run, whether it raced with other work, and reports the race. */
 static void check_streams(void)
 {
     struct work_race race;
@@ -182,7 +183,7 @@ static cudaError_t run(const struct launch *launch)
     return simt_fault_error();
 }
 
-/** Says at which line of the host's which launch is not one, and why. */
+/** Reports an invalid launch: the host's line, the configuration, the error and the reason. */
 static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t caller)
 {
     char place[PLACE_TEXT];
@@ -194,7 +195,7 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
     return simt_set_error(error);
 }
 
-/** Launches in a stream what the host asked for at `caller`. */
+/** Checks and runs, in a stream, a launch that the host made at `caller`. */
 static cudaError_t launch_in(const struct launch *launch, cudaStream_t stream, uintptr_t caller)
 {
     const char *why = "";
@@ -203,7 +204,7 @@ static cudaError_t launch_in(const struct launch *launch, cudaStream_t stream, u
         return simt_sticky_error();
     simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
-        return simt_set_sticky_error(simt_fault_no_room()); /* launches that follow would read what this one wrote */
+        return simt_set_sticky_error(simt_fault_no_room()); /* later launches would read what this one should write */
     cudaError_t error = check(launch, &why);
 
     if (error != cudaSuccess)
@@ -217,12 +218,12 @@ static cudaError_t launch_in(const struct launch *launch, cudaStream_t stream, u
     simt_signals_release();
     if (error != cudaSuccess)
         return simt_set_sticky_error(error);
-    /* What its functions have is known only now. */
+    /* The shared variables of the functions that it called are known only now. */
     error = check_shared(launch, simt_static_shared_used(launch->dynamic_shared), &why);
     return error == cudaSuccess ? error : refuse(launch, error, why, caller);
 }
 
-/** A launch in a graph; its arguments lie behind it. */
+/** A captured launch; its arguments lie behind it in memory. */
 struct graph_launch {
     struct launch launch;
     uintptr_t caller;

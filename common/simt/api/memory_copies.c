@@ -1,4 +1,7 @@
-/** @file memory_copies.c  Copies to, from and inside device memory, and what fills it, as work of a stream. */
+/**
+ * @file memory_copies.c
+ * @brief CUDA's functions that copy to, from and inside device memory, and that fill it, as work of a stream.
+ */
 #include "graphs.h"
 #include "machine/device_limits.h"
 #include "machine/errors.h"
@@ -46,8 +49,8 @@ static void note_use(enum use use, const void *pointer, size_t bytes)
 }
 
 /**
- * A copy, or a memset if `from` is NULL, as work of a stream: refused if the stream is none, or it races with other
- * work.
+ * Starts a copy, or a memset if `from` is NULL, as work of a stream. An error if there is no such stream, or if the
+ * work races with other work.
  */
 static cudaError_t give_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
                              uintptr_t caller)
@@ -62,21 +65,21 @@ static cudaError_t give_work(const char *name, void *to, const void *from, size_
     return simt_work_check();
 }
 
-/** Lets the runtime touch what a pointer points to, if that is in the arena; or no longer. */
+/** Allows (`touch`) or forbids the runtime to access a range, if that is in the arena. False: no memory. */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {
     return !simt_is_device(pointer) || simt_is_shared(pointer) ||
            simt_arena_let(arena_offset(pointer), arena_offset(pointer) + bytes, touch);
 }
 
-/** What was written is so in the copy, and what was not is not. */
+/** Marks the bytes of the copy as written or unwritten, like their sources. */
 static void copy_unwritten(void *to, const void *from, size_t bytes)
 {
     simt_copy_unwritten(arena_offset(to), arena_offset(from), bytes);
     simt_allocation_of(to)->is_new = simt_arena.any_new = true;
 }
 
-/** Copies bytes that may be, and what is known of them. */
+/** Copies bytes after all checks, with their marks of unwritten bytes. */
 static cudaError_t copy(void *to, const void *from, size_t bytes)
 {
     size_t unused;
@@ -93,7 +96,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes)
     return cudaSuccess;
 }
 
-/** A copy to the host of what nobody has written; an error with its line. */
+/** Reports a copy of unwritten bytes to the host, as an error with the line of the call. */
 static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
 {
     size_t first = 0;
@@ -108,8 +111,8 @@ static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
     simt_arena_describe((uintptr_t)simt_arena.base + first, where, sizeof where);
     simt_source_line(pc, place);
     simt_fault_launch(cudaErrorInvalidValue,
-                      "%s: uninitialised global memory: copies %zu byte%s to the host that nobody has written, from %s",
-                      place, count, count == 1 ? "" : "s", where);
+                      "%s: uninitialised global memory: copies %zu unwritten byte%s to the host, from %s", place, count,
+                      count == 1 ? "" : "s", where);
     return cudaErrorInvalidValue;
 }
 
@@ -139,7 +142,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     return error;
 }
 
-/** A copy that a graph does, or a memset. */
+/** A captured copy or memset. */
 struct graph_copy {
     void *to;
     const void *from;
@@ -165,7 +168,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     }
     const cudaError_t error = copy_in_stream("cudaMemcpyAsync", to, from, bytes, kind, stream, SIMT_CALLER());
 
-    /* What is not pinned is copied to where it is before this returns, or from where it is to where it waits. */
+    /* A copy to pageable memory, or from host to host, is synchronous; a copy from pageable memory is staged. */
     if (error == cudaSuccess && bytes > 0 && simt_host_range(to) && (!simt_is_shared(to) || simt_host_range(from)))
         simt_host_waits(stream);
     return error;

@@ -1,6 +1,6 @@
 /**
  * @file occupancy.c
- * @brief What fits on the device: the shared memory that a kernel may have, and how many blocks a processor holds.
+ * @brief Limits of the device: the shared memory that a kernel may use, and the number of blocks on a processor.
  */
 #include "occupancy.h"
 
@@ -77,7 +77,10 @@ unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
     return blocks < PROCESSOR_BLOCKS ? blocks : PROCESSOR_BLOCKS;
 }
 
-/** With the kernel's variables of fixed size. */
+/**
+ * Returns the blocks of a kernel that fit on a processor, with its shared variables of fixed size; 0: a block is too
+ * large.
+ */
 static unsigned blocks_of_kernel(const void *kernel, int block_size, size_t dynamic_shared)
 {
     const size_t fixed = simt_kernel_limits(kernel).static_shared;

@@ -1,14 +1,21 @@
-/** @file occupancy.h  What fits on the device. */
+/**
+ * @file occupancy.h
+ * @brief Limits of the device for a kernel and for a launch. Used by launch.c.
+ */
 #ifndef SIMT_OCCUPANCY_H
 #define SIMT_OCCUPANCY_H
 
 #include <stddef.h>
 
-/** The dynamic shared memory that a kernel may ask for: what cudaFuncSetAttribute set, or what any may have. */
+/**
+ * Returns the dynamic shared memory in bytes that a kernel may use: the larger of the default and the value set by
+ * cudaFuncSetAttribute.
+ */
 size_t simt_shared_limit(const void *kernel);
 
 /**
- * How many blocks of such a shape one of the pretended processors could hold; a cooperative launch needs room for all.
+ * Returns how many blocks of this shape fit on one simulated processor. All blocks of a cooperative launch must fit on
+ * the device.
  */
 unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared);
 

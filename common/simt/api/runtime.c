@@ -1,6 +1,6 @@
 /**
  * @file runtime.c
- * @brief The device, what it says of itself, and what the simulator cannot see of it.
+ * @brief CUDA's functions for the device, its properties and its limits, and the text of simt_limitations().
  */
 #include "calls/kernel_calls.h"
 #include "graphs.h"
@@ -134,7 +134,7 @@ cudaError_t cudaDriverGetVersion(int *version)
     return cudaRuntimeGetVersion(version);
 }
 
-/* What a GPU would be told is looked at, and changes nothing. */
+/* Hints to a GPU: checked, then ignored, except for the size of the heap. */
 
 static cudaError_t is_device(int device)
 {
@@ -184,7 +184,7 @@ cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config
     return kernel ? cudaDeviceSetCacheConfig(config) : simt_set_error(cudaErrorInvalidDeviceFunction);
 }
 
-/** A device is no peer of its own. */
+/** Returns 0 in *can, because the only device is not its own peer. */
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     if (!can)

@@ -1,4 +1,7 @@
-/** @file streams.c  Streams for the host. */
+/**
+ * @file streams.c
+ * @brief CUDA's stream functions and cudaDeviceSynchronize().
+ */
 #include "graphs.h"
 #include "machine/device_limits.h"
 #include "machine/errors.h"
@@ -39,7 +42,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream)
     return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
 
-/** Its work goes on. */
+/** Destroys a stream, whose work goes on. */
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     const size_t number = simt_stream_number(stream);

@@ -1,6 +1,7 @@
 /**
  * @file atomics.c
- * @brief Atomic operations: checked, recorded, and done at once, since only one lane runs at a time.
+ * @brief Atomic operations, fences and clocks of device_calls.h. An atomic is checked, recorded and executed at once,
+ *        since only one lane runs at a time.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -118,7 +119,7 @@ static uint64_t apply64(enum simt_atomic_op op, uint64_t old, uint64_t operand, 
     return old;
 }
 
-/** What follows when `old` was there: others may be told something by it. */
+/** Records the release/acquire edges of an atomic; a compare-and-swap that failed releases nothing. */
 static void pass_on(const void *address, unsigned bytes, enum simt_atomic_op op, bool failed)
 {
     if (simt_now.lane)
@@ -157,7 +158,7 @@ long long simt_clock(void)
     return ++calls;
 }
 
-/** Ends the turn of the lane's warp: whoever sleeps waits for what others do. */
+/** Ends the turn of the lane's warp, because a sleeping thread waits for other threads. */
 void simt_sleep(void)
 {
     simt_now.sleeps = true;

@@ -1,6 +1,7 @@
 /**
  * @file block_barrier.c
- * @brief __syncthreads and its kin, and the grid's barrier as far as one block goes.
+ * @brief __syncthreads and its variants, and one block's part of the grid barrier. Kernels call them through
+ *        device_calls.h; the scheduler and the grid complete them.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -63,7 +64,7 @@ int simt_grid_is_together(void)
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
-/** Threads that came to different __syncthreads: refused unless both are copies of one call in the source. */
+/** Reports threads at different __syncthreads as a fault, unless both calls are copies of one call in the source. */
 static void check_barrier_sites(struct block *block, const struct lane *first)
 {
     for (unsigned i = 1; i < block->threads && !simt_faulted; i++)

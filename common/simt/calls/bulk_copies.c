@@ -1,9 +1,10 @@
 /**
  * @file bulk_copies.c
- * @brief What copies of a row or a tile do to memory, from where a thread issues them to where somebody has waited.
+ * @brief Memory accesses of bulk copies (of a row or a tile), from the issue to the wait. Used by mbarriers.c.
  *
- * They are to memory what the copies of copies.c are, but that another thread may wait for them, by a barrier
- * (mbarriers.c). What one writes its thread has written, at an epoch of its own, which whoever waits is told of.
+ * A bulk copy is checked like the copies of copies.c, except that another thread may wait for it, at an mbarrier
+ * (mbarriers.c). Its writes count as writes of the issuing thread, at an epoch of their own, which the waiting thread
+ * acquires.
  */
 #include "bulk_copies.h"
 
@@ -54,7 +55,7 @@ static uint32_t drop(uint32_t number)
 
 struct chunk {
     unsigned char *to;
-    const unsigned char *from; /**< NULL: zeros, for it is outside the matrix */
+    const unsigned char *from; /**< NULL: outside the matrix, so the chunk becomes zeros */
 };
 
 static uint32_t chunk_count(const struct bulk_copy *copy)
@@ -62,7 +63,9 @@ static uint32_t chunk_count(const struct bulk_copy *copy)
     return bulk_copy_bytes(copy) / CHUNK;
 }
 
-/** Bits 4 and up of the address, xored with bits 7 and up: as many as the swizzle has chunks. */
+/**
+ * Returns the swizzled address: bits 4 and up are XORed with bits 7 and up, 1 to 3 bits by the width of the swizzle.
+ */
 static uintptr_t swizzled(uintptr_t address, uint32_t swizzle)
 {
     const uintptr_t bits = swizzle ? swizzle / CHUNK - 1 : 0;
@@ -98,7 +101,7 @@ static struct shadow_cell *global_cell(const void *address)
                : simt_memory.data_shadow + ((uintptr_t)address - simt_program.data_low) / 4;
 }
 
-/* --- what a copy does to memory ----------------------------------------------------------------------------------- */
+/* --- memory accesses of a copy ------------------------------------------------------------------------------------ */
 
 static void load_chunk(const struct chunk *chunk, uintptr_t pc)
 {
@@ -130,7 +133,7 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
     }
 }
 
-/** Ends the launch unless the matrix is in global memory that there is. */
+/** Ends the launch unless the whole matrix is in global memory. */
 static void check_source(const struct bulk_copy *copy)
 {
     const simt_tensor_map *const map = &copy->map;
@@ -148,7 +151,7 @@ static void check_source(const struct bulk_copy *copy)
                     "copies from a matrix of %" PRIuPTR " bytes that is not in global memory", bytes);
 }
 
-/** Ends the launch unless there is shared memory for it. */
+/** Ends the launch unless the destination is in the shared memory of this launch. */
 static void check_destination(const struct bulk_copy *copy)
 {
     const uintptr_t shared = (uintptr_t)copy->to - simt_memory.shared;

@@ -1,6 +1,7 @@
 /**
- * @file bulk_copies.h  Copies of a row or a tile to shared memory, under way until somebody has waited for their
- * barrier.
+ * @file bulk_copies.h
+ * @brief Copies of a row or a tile to shared memory, in flight until a thread has waited for their mbarrier. Used by
+ *        mbarriers.c.
  */
 #ifndef SIMT_BULK_COPIES_H
 #define SIMT_BULK_COPIES_H
@@ -8,33 +9,39 @@
 #include "device_calls.h"
 #include "memory/shadow.h"
 
-/** A tile of a matrix, by chunks of 16 bytes; a row is a matrix of one. */
+/** Copy of a tile of a matrix, in chunks of 16 bytes; the copy of a row has a matrix of one row. */
 struct bulk_copy {
     unsigned char *to;
     simt_tensor_map map;
     int32_t row, column;
     uintptr_t pc;
-    uint32_t thread;            /**< that issued it, in its block */
-    uint32_t epoch;             /**< of nothing but what this one writes */
-    uint32_t phase;             /**< of its barrier */
-    uint32_t next;              /**< of its barrier's copies; 0: none */
-    struct shadow_cell *shadow; /**< of its block's shared memory */
+    uint32_t thread;            /**< issuing thread, its number in the block */
+    uint32_t epoch;             /**< epoch of this copy's writes only */
+    uint32_t phase;             /**< phase of its barrier */
+    uint32_t next;              /**< next copy of its barrier; 0: none */
+    struct shadow_cell *shadow; /**< shadow of its block's shared memory */
 };
 
-/** The running thread issues a copy, if its matrix and its place are such that it can. Its number. */
+/** Stores a copy of the running thread and returns its number. Ends the launch if source or destination is invalid. */
 uint32_t simt_bulk_copy_take(const struct bulk_copy *copy);
-/** Checks what it does to memory, and marks what it writes. */
+/** Checks the accesses of a copy and marks the words that it writes. */
 void simt_bulk_copy_begin(uint32_t number);
 struct bulk_copy *simt_bulk_copy_at(uint32_t number);
-/** The offset in global memory, as in an event, of the first byte that it reads; EVENT_OUTSIDE: it writes zeros. */
+/**
+ * Returns the offset in global memory, as in an event, of the first byte read; EVENT_OUTSIDE: the copy writes only
+ * zeros.
+ */
 uint64_t simt_bulk_copy_source(uint32_t number);
 static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
 {
     return copy->map.tile_rows * copy->map.tile_columns * 2;
 }
-/** Somebody has waited for it: the bytes arrive, and it is no more. The number of the next. */
+/**
+ * Completes a copy that a thread has waited for: the bytes arrive and its number is free. Returns the number of the
+ * next copy of the barrier.
+ */
 uint32_t simt_bulk_copy_arrive(uint32_t number);
-/** It is no more, without having arrived. */
+/** Drops a copy whose bytes have not arrived. Returns the number of the next copy of the barrier. */
 uint32_t simt_bulk_copy_forget(uint32_t number);
 
 #endif

@@ -1,10 +1,11 @@
 /**
  * @file collectives.c
- * @brief Shuffles, votes, matches, reductions, __syncwarp and tensor cores: lanes that name each other in a mask meet.
+ * @brief Warp-level collectives: shuffles, votes, matches, reductions, __syncwarp and tensor cores. Kernels call them
+ *        through device_calls.h; the scheduler completes them.
  *
- * Each arrival writes its operand beside its lane and leaves. When every lane of a mask that has not returned is at the
- * same collective with the same mask, all of them get their results and are ready again. Lanes with other masks do not
- * matter to them.
+ * Each arriving lane stores its operand in the warp and is suspended. When every lane of a mask that has not returned
+ * is at the same collective with the same mask, all of them get their results and are ready again. Lanes with other
+ * masks have no effect on them.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -89,7 +90,7 @@ static enum collective collective_of(uint64_t call)
     return (enum collective)(call & 0xff);
 }
 
-/** Arrives and waits; the result is in the lane's value. */
+/** Arrives at a collective, waits until it is complete, and returns the lane's result. */
 static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int argument, uintptr_t site)
 {
     struct lane *lane = simt_now.lane;
@@ -170,7 +171,7 @@ uint32_t simt_activemask(void)
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
-/* Operands and results lie on the lanes' own stacks, where what completes the collective finds them. */
+/* Operands and results are on the lanes' own stacks; the code that completes the collective has their addresses. */
 
 static struct simt_floats mma(enum collective kind, struct mma_fragments fragments, uintptr_t site)
 {
@@ -277,7 +278,7 @@ uint32_t simt_gather_bits(uint32_t bits, uint32_t mask)
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
-/** The lane that `lane` reads, or -1: it is beyond the segment, and the lane keeps its own value. */
+/** Returns the lane that `lane` reads; -1: it is beyond the segment, and the lane keeps its own value. */
 static inline int shuffle_source(enum collective kind, int lane, int argument, int width)
 {
     const int segment = lane & ~(width - 1);
@@ -295,7 +296,7 @@ static inline int shuffle_source(enum collective kind, int lane, int argument, i
     }
 }
 
-/** False: the shuffle is a fault. */
+/** Computes the results of a shuffle; false: a fault. */
 static bool complete_shuffle(struct warp *warp, uint64_t call, struct warp_collective *collective)
 {
     const enum collective kind = collective_of(call);
@@ -399,7 +400,10 @@ static void complete_vote(struct warp *warp, uint32_t group, enum collective kin
     set_all(warp, group, result);
 }
 
-/** Lanes that came to one collective from different places in the source: a GPU need not let them meet. */
+/**
+ * Checks that the lanes of a collective came to it from one call in the source, because a GPU need not bring lanes at
+ * different calls together. False: a fault.
+ */
 static bool meet_at_one_place(uint32_t group)
 {
     const struct lane *first = &simt_now.warp_lane[__builtin_ctz(group)];
@@ -415,8 +419,8 @@ static bool meet_at_one_place(uint32_t group)
 }
 
 /**
- * What lanes have done that this collective names and that have returned without it: the group must not come to the
- * same.
+ * Keeps the accesses of lanes that this collective names and that have returned without it. If a lane of the group
+ * comes to one of these accesses later, the absent lanes missed the collective (see warp_replay.c).
  */
 static void note_missed(struct warp *warp, uint32_t group, const char *name)
 {
@@ -440,7 +444,7 @@ static void note_missed(struct warp *warp, uint32_t group, const char *name)
     warp->passed_count = kept;
 }
 
-/** All lanes load or store one matrix; false: they do not. */
+/** Checks that all lanes load or store the same matrix; false: a fault. */
 static bool is_one_matrix(const struct warp *warp)
 {
     for (unsigned lane = 1; lane < WARP_LANES; lane++) {
@@ -455,7 +459,7 @@ static bool is_one_matrix(const struct warp *warp)
     return true;
 }
 
-/** A warp does something to matrices. False: it is a fault. */
+/** Completes a matrix operation of a warp; false: a fault. */
 static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, struct warp_collective *collective)
 {
     const enum collective kind = collective_of(call);
@@ -496,7 +500,7 @@ static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, 
         simt_products_commit(warp);
         return true;
     case COLLECTIVE_WGMMA_WAIT:
-        /* The products of all lanes are done for each of them. */
+        /* Every lane sees the products of all lanes as complete. */
         simt_order_syncwarp(&warp->order, warp->first, warp->lanes, UINT32_MAX);
         simt_products_waited(warp, (unsigned)warp->argument[0]);
         return true;
@@ -540,7 +544,7 @@ static void complete(struct warp *warp, uint32_t group, uint64_t call)
         OBSERVE(collective_done, &collective);
 }
 
-/** Lanes waiting with the same mask at the same collective as `lane`. */
+/** Returns the lanes that wait at the same collective as `lane`, with the same mask. */
 static uint32_t lanes_at_same_call(const struct warp *warp, unsigned lane)
 {
     const uint32_t mask = warp->mask[lane];
@@ -559,7 +563,7 @@ uint32_t simt_collective_missing(const struct warp *warp, unsigned lane)
     return warp->mask[lane] & warp->lanes & ~warp->done & ~lanes_at_same_call(warp, lane);
 }
 
-/** Lanes that are together at one __activemask() learn who they are, once no other lane of the warp can still come. */
+/** Completes __activemask() for each group of lanes at the same call, once no other lane of the warp can still come. */
 static void complete_active(struct warp *warp)
 {
     uint32_t left = 0;

@@ -1,11 +1,12 @@
 /**
  * @file copies.c
- * @brief Asynchronous copies from global to shared memory: under way from where a thread issues them to where it waits.
+ * @brief Asynchronous copies from global to shared memory, in flight from the issue to the wait of their thread.
+ *        Kernels call them through device_calls.h; mbarriers.c takes over those that an mbarrier waits for.
  *
- * The bytes may arrive at any time in between. So the words that a copy writes are marked when it is issued, and nobody
- * may touch one before its wait (shadow.c). What it reads must be the same when it is waited for: the last write of
- * each word of the source is compared. When a copy is waited for, the bytes arrive, and what the copy did becomes what
- * its thread does there and then; others see it as they see that.
+ * The bytes may arrive at any time in between. Therefore the destination words are marked at the issue, and no thread
+ * may access them before the wait (shadow.c). The source must not change before the wait: the wait compares the last
+ * write of each source word. Then it copies the bytes, and the accesses of the copy count as accesses that its thread
+ * makes at the wait; other threads are ordered with them accordingly.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -21,12 +22,12 @@ struct copy {
     unsigned char *to;
     const unsigned char *from;
     struct shadow_cell *to_cells;
-    struct shadow_cell *from_cells; /**< NULL: all bytes are zeros */
+    struct shadow_cell *from_cells; /**< NULL: the copy writes only zeros */
     uintptr_t pc;
-    uint32_t next;  /**< of the thread's copies under way, or of those that are free */
-    uint32_t group; /**< groups that the thread had committed when it issued this one */
+    uint32_t next;  /**< next copy in flight of the thread, or next free copy */
+    uint32_t group; /**< groups that the thread had committed at the issue */
     uint8_t bytes;
-    uint8_t from_bytes; /**< the others are zeros */
+    uint8_t from_bytes; /**< bytes that are read; the rest becomes zeros */
     struct stamp {
         uint32_t epoch, write;
     } source[COPY_WORDS]; /**< the last write of each word */
@@ -39,7 +40,7 @@ static uint32_t under_way;
 
 /* --- storage ------------------------------------------------------------------------------------------------------ */
 
-/** The number of one more copy; 0 if there is no memory. */
+/** Allocates a copy and returns its number; 0: no memory. */
 static uint32_t take_copy(void)
 {
     const uint32_t free_one = free_copy;
@@ -55,7 +56,7 @@ static uint32_t take_copy(void)
     return ++copy_count;
 }
 
-/** Takes a copy off a list; the number of the next. */
+/** Frees a copy and returns the number of the next one in its list. */
 static uint32_t drop(uint32_t number)
 {
     const uint32_t next = copies[number].next;
@@ -66,7 +67,7 @@ static uint32_t drop(uint32_t number)
     return next;
 }
 
-/** The first copy of a thread is no longer under way. */
+/** Removes the first copy of a thread from its copies in flight. */
 static void drop_first(struct lane *lane)
 {
     lane->first_copy = drop(lane->first_copy);
@@ -74,9 +75,9 @@ static void drop_first(struct lane *lane)
         lane->last_copy = 0;
 }
 
-/* --- what a copy does to memory ----------------------------------------------------------------------------------- */
+/* --- memory accesses of a copy ------------------------------------------------------------------------------------ */
 
-/** The bytes of word number `word` that are among the first `bytes`. */
+/** Returns a mask of the bytes in word number `word` that are among the first `bytes`. */
 static uint8_t bytes_of_word(unsigned bytes, unsigned word)
 {
     const unsigned rest = bytes - 4 * word;
@@ -84,7 +85,7 @@ static uint8_t bytes_of_word(unsigned bytes, unsigned word)
     return rest >= 4 ? 0xf : (uint8_t)((1u << rest) - 1);
 }
 
-/** Checks and remembers that the running thread does to memory what the copy does. */
+/** Checks and records the accesses of a copy as accesses of the running thread. */
 static void access_words(const struct copy *copy)
 {
     struct word_access access = {.pc = copy->pc, .site = cell_site(copy->pc), .in_structure = copy->from_bytes >= 8};
@@ -110,7 +111,9 @@ static struct stamp stamp_of(const struct shadow_cell *cell)
     return (struct stamp){.epoch = cell->write_epoch, .write = cell->write & ~(uint32_t)CELL_STATE};
 }
 
-/** Begins an epoch if the source was written at this one: its thread may do so again, at the same line. */
+/**
+ * Begins an epoch if the source was written in the current one, so that a later store at the same line is recognised.
+ */
 static void part_from_own_stores(const struct copy *copy)
 {
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
@@ -121,7 +124,7 @@ static void part_from_own_stores(const struct copy *copy)
     }
 }
 
-/** Remembers who wrote the source, and lets nobody touch the destination. */
+/** Records the last writes of the source and marks the destination, which no thread may access until the wait. */
 static void begin_copy(struct copy *copy)
 {
     part_from_own_stores(copy);
@@ -132,7 +135,7 @@ static void begin_copy(struct copy *copy)
         shadow_begin_copy(&copy->to_cells[word]);
 }
 
-/** Ends the launch if the source, or a part of it, has been written since the copy was issued. */
+/** Ends the launch if any part of the source has been written since the issue. */
 static void check_source(const struct copy *copy)
 {
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
@@ -152,14 +155,14 @@ static void check_source(const struct copy *copy)
     }
 }
 
-/** Whoever waited for it may touch what it writes. */
+/** Removes the marks of the destination, so that a thread that has waited may access it. */
 static void unmark(const struct copy *copy)
 {
     for (unsigned word = 0; 4 * word < copy->bytes; word++)
         shadow_end_copy(&copy->to_cells[word]);
 }
 
-/** The bytes arrive. */
+/** Copies the bytes to their destination. */
 static void fill(const struct copy *copy)
 {
     memset(copy->to, 0, copy->bytes);
@@ -167,7 +170,7 @@ static void fill(const struct copy *copy)
         memcpy(copy->to, copy->from, copy->from_bytes);
 }
 
-/** The running thread, whose copy it is, has waited for it. */
+/** Completes a copy of the running thread after its wait. */
 static void end_copy(const struct copy *copy)
 {
     check_source(copy);
@@ -176,9 +179,9 @@ static void end_copy(const struct copy *copy)
     fill(copy);
 }
 
-/* --- what kernels call -------------------------------------------------------------------------------------------- */
+/* --- functions of device_calls.h ---------------------------------------------------------------------------------- */
 
-/** Ends the launch unless it is a copy that there is, to a place in shared memory. */
+/** Ends the launch unless the size is 4, 8 or 16 bytes and the destination is aligned and in shared memory. */
 static void check_destination(const void *to, size_t bytes, size_t zeros, uintptr_t pc)
 {
     const uintptr_t shared = (uintptr_t)to - simt_memory.shared;
@@ -200,7 +203,9 @@ static void check_destination(const void *to, size_t bytes, size_t zeros, uintpt
         simt_fault_shared_bounds((unsigned)bytes, true, pc);
 }
 
-/** The shadow of the source, of which so many bytes are `copied`; ends the launch unless it is in global memory. */
+/**
+ * Returns the shadow of the source, of which `copied` bytes are read; ends the launch unless it is in global memory.
+ */
 static struct shadow_cell *find_source(const void *from, size_t bytes, size_t copied, uintptr_t pc, uint64_t *offset)
 {
     const uintptr_t global = (uintptr_t)from - simt_memory.arena;

@@ -1,4 +1,7 @@
-/** @file heap.c  malloc() and free(), new and delete in kernels: memory of the device's, which outlives the launch. */
+/**
+ * @file heap.c
+ * @brief malloc(), free(), new and delete in kernels. Their memory is the device's and outlives the launch.
+ */
 #include "device_calls.h"
 #include "kernel_calls.h"
 #include "machine/fault.h"
@@ -6,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Kernel files have these under the names of C++'s operators: the host code in them is linked with nobody else's. */
+/* C++'s operators new and delete for kernel files. The host code in these files is linked with no other definition. */
 void *simt_new(size_t bytes) __asm__("_Znwm");
 void *simt_new_array(size_t bytes) __asm__("_Znam");
 void simt_delete(void *memory) __asm__("_ZdlPv");
@@ -17,13 +20,13 @@ void simt_delete_array_sized(void *memory, size_t bytes) __asm__("_ZdaPvm");
 size_t simt_heap_limit = (size_t)8 << 20;
 static size_t heap_used;
 
-/** What an allocation takes of the heap. */
+/** Returns the bytes of the heap that an allocation uses. */
 static size_t heap_bytes(size_t bytes)
 {
     return (bytes + 15) / 16 * 16 + 16;
 }
 
-/** NULL: the heap has no more. */
+/** Allocates memory from the heap; NULL: there is not enough. */
 static void *heap_allocate(size_t bytes)
 {
     void *memory = NULL;
@@ -41,7 +44,7 @@ static void *heap_allocate(size_t bytes)
     return memory;
 }
 
-/** False: it is not the beginning of what that has given. */
+/** Frees an allocation of the heap; false: `memory` is not the start of one. */
 static bool heap_release(const void *memory)
 {
     const struct allocation *const allocation = simt_allocation_at(memory);

@@ -1,10 +1,10 @@
 /**
  * @file instrumentation.c
- * @brief The functions that the compiler's instrumentation calls: every load, store, basic block and call of a kernel
- * file.
+ * @brief Hooks that the compiler's instrumentation calls for every load, store, basic block and call of a kernel file.
+ *        They check and record the running lane's accesses.
  *
- * The names are the thread sanitizer's and the coverage sanitizer's; no sanitizer runtime is linked. Host code in
- * kernel files calls them too: outside kernels the ranges in simt_memory are empty and there is no lane.
+ * Their names are those of the thread sanitizer and the coverage sanitizer; no sanitizer runtime is linked. Host code
+ * in kernel files calls them too: outside kernels the ranges in simt_memory are empty and there is no lane.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -19,11 +19,11 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* An index may lead so far from global memory; host memory is farther away. */
+/* Largest distance from global memory at which an address may come from a bad index; host memory is farther away. */
 #define NEAR_ARENA (UINT64_C(1) << 40)
-/* So near a lane's stack lies shared memory too: what the system maps, it maps side by side. */
+/* The same for a lane's stack, with shared memory in this distance too: the system places mappings side by side. */
 #define NEAR_STACK (UINT64_C(1) << 43)
-/* An array of constants may lie in the program. */
+/* The same for the program, which may have arrays of constants. */
 #define NEAR_PROGRAM (UINT64_C(1) << 36)
 
 ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
@@ -44,7 +44,7 @@ ALWAYS_INLINE uint64_t access_of(enum event_kind kind, unsigned bytes, uint64_t 
     return (uint64_t)kind << EVENT_KIND_SHIFT | (uint64_t)bytes << EVENT_BYTES_SHIFT | offset;
 }
 
-/** Stops the running lane now if its next event would stop it. */
+/** Suspends the running lane now if its next event would suspend it. */
 static void make_room_for_event(void)
 {
     const struct lane *lane = simt_now.lane;
@@ -53,14 +53,14 @@ static void make_room_for_event(void)
         simt_lane_leave();
 }
 
-/** Tells observers what the running lane is about to do to memory; it records an event for it next. */
+/** Notifies observers of the access that the running lane is about to make and to record as an event. */
 static void announce(const void *address, unsigned bytes, enum event_kind kind)
 {
-    make_room_for_event(); /* a lane that stopped in record() would have its store replayed before it is done */
+    make_room_for_event(); /* a lane suspended in record() would have its store replayed before it is done */
     OBSERVE(lane_accesses, address, bytes, kind);
 }
 
-/** As record(), where a test more does not matter. */
+/** Records an event like record(), where one more test does not matter. */
 void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
 {
     if (simt_memory.watched)
@@ -78,12 +78,12 @@ void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operat
     record(pc, access_of(kind, operation, offset));
 }
 
-/** How a thread touches memory, as far as the function that the compiler calls knows. */
+/** Kind of a memory access, as far as the hook that the compiler calls knows it. */
 struct touch {
     enum shadow_access what;
     uint8_t kind;      /**< of an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
-    bool needs_value;  /**< of an atomic: it is more than a store */
-    bool in_structure; /**< it is a part of an access of 8 bytes or more */
+    bool needs_value;  /**< of an atomic: it needs the old value */
+    bool in_structure; /**< the access is part of one of 8 bytes or more */
 };
 
 ALWAYS_INLINE bool stores(struct touch touch)
@@ -100,7 +100,8 @@ ALWAYS_INLINE void shadow_word(struct shadow_cell *cell, struct word_access acce
 }
 
 /**
- * Checks every word of an access; `bytes` is a constant where this is inlined, and an aligned one spans whole words.
+ * Checks every word of an access. `bytes` is a constant where this is inlined. An aligned access of 4 bytes or more
+ * consists of whole words.
  */
 ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
                                  struct touch touch, uintptr_t pc, enum shadow_space space)
@@ -147,7 +148,7 @@ _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc
                     store ? "writes" : "reads", bytes, simt_current.dynamic_shared);
 }
 
-/** An access to global memory or to shared memory, if it is one. */
+/** Checks and records an access to global or shared memory; false: the address is in neither. */
 ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch touch, uintptr_t pc,
                                  size_t arena_bytes, size_t shared_bytes, bool watched)
 {
@@ -179,7 +180,10 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
     return false;
 }
 
-/** What a kernel has outside the arena and shared memory lies where a variable is, and as its size demands. */
+/**
+ * Ends the launch unless an access to a variable outside the arena and shared memory is within the variable and
+ * aligned.
+ */
 static void check_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     if (!simt_variable_has(address, bytes))
@@ -188,7 +192,7 @@ static void check_variable(uintptr_t address, unsigned bytes, bool store, uintpt
         fault_misaligned(address, bytes, store, pc);
 }
 
-/** Whether an address is in the local memory of some thread of the block. */
+/** Checks whether an address is in the local memory of a thread of the block. */
 static bool is_local(uintptr_t address)
 {
     const struct fiber_stacks *stacks = &simt_now.block->stacks;
@@ -196,7 +200,7 @@ static bool is_local(uintptr_t address)
     return address - (uintptr_t)stacks->base < stacks->mapped;
 }
 
-/** A frame below the thread's own stack. */
+/** Ends the launch if the stack has overflowed: a frame is below the thread's own stack. */
 static void check_stack(const struct lane *lane, uintptr_t pc)
 {
     if (SIMT_UNLIKELY((uintptr_t)__builtin_frame_address(0) < lane->stack))
@@ -237,7 +241,7 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
     simt_fault_here(cudaErrorIllegalAddress, pc, kind, "has an index outside its array");
 }
 
-/** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
+/** Checks an access outside the arena and shared memory: to a fiber's stack, to the program itself, or a mistake. */
 static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, struct touch touch,
                                                        uintptr_t pc)
 {
@@ -263,7 +267,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_STORE))
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                             "updates atomically %u bytes of local memory, which is its own", bytes);
-        check_stack(lane, pc); /* which alloca() may have moved */
+        check_stack(lane, pc); /* alloca() may have moved the frame */
         if (address - lane->stack >= fiber_stack_bytes)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                             "%s %u bytes of local memory of another thread", store ? "writes" : "reads", bytes);
@@ -315,7 +319,10 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                     bytes);
 }
 
-/** Whether an access that is no atomic is to the lane's own stack: there access_elsewhere() finds nothing to check. */
+/**
+ * Checks whether an address is on the lane's own stack, where access_elsewhere() has nothing to check for accesses that
+ * are not atomic. Returns false if sums of products may be on the stack.
+ */
 ALWAYS_INLINE bool is_own(uintptr_t address)
 {
     const struct lane *lane = simt_now.lane;
@@ -337,7 +344,7 @@ ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store
     touch_memory(pointer, bytes, (struct touch){.what = store ? ACCESS_STORE : ACCESS_LOAD}, pc);
 }
 
-/** A volatile load is an atomic one. So is a volatile store, of a thread that has fenced. */
+/** Handles a volatile access: a load counts as atomic, and so does a store of a thread that has fenced. */
 static void access_volatile(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
 {
     struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_VOLATILE_LOAD};
@@ -355,7 +362,7 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
         simt_order_message((uintptr_t)pointer, bytes, store, !store);
 }
 
-/** An access that need not be aligned, of any size: word by word, as a GPU's compiler would split it. */
+/** Handles an access of any size and alignment word by word, as a GPU's compiler would split it. */
 static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr_t pc)
 {
     const unsigned char *at = pointer;
@@ -470,7 +477,7 @@ void simt_touch_range(const void *pointer, size_t bytes, int store)
         simt_host_uses((uintptr_t)pointer, bytes, store, SIMT_CALLER());
 }
 
-/* --- what compilers call ------------------------------------------------------------------------------------------ */
+/* --- hooks of compilers ------------------------------------------------------------------------------------------- */
 
 void __tsan_init(void)
 {
@@ -493,7 +500,7 @@ void __tsan_func_exit(void)
         simt_now.lane->depth += EVENT_ONE_CALL;
 }
 
-/* --- what the rewriter's marks call ------------------------------------------------------------------------------- */
+/* --- hooks of the rewriter's marks -------------------------------------------------------------------------------- */
 
 void simt_block(unsigned number)
 {
@@ -541,7 +548,7 @@ HOOKS_FROM_2(, access_memory)
 HOOKS(volatile_, 1, access_volatile)
 HOOKS_FROM_2(volatile_, access_volatile)
 HOOKS_FROM_2(unaligned_, access_pieces)
-/* Not one access of a GPU's, and so no atomic. */
+/* A GPU needs several accesses for these, so they are not atomic. */
 HOOKS_FROM_2(unaligned_volatile_, access_pieces)
 
 void __tsan_read_range(void *address, size_t bytes)

@@ -1,4 +1,7 @@
-/** @file kernel_calls.h  What the files behind a kernel's own calls offer each other and the scheduler. */
+/**
+ * @file kernel_calls.h
+ * @brief Functions that the files in calls/ offer each other, the scheduler, the grid and a launch.
+ */
 #ifndef SIMT_KERNEL_CALLS_H
 #define SIMT_KERNEL_CALLS_H
 
@@ -6,74 +9,77 @@
 #include "memory/shadow.h"
 
 /**
- * The running lane is about to do an atomic, for the threads of its block only or for all: checks and records it.
- * Outside kernels it does nothing. One that does not need the value that was there may be the first to write there.
+ * Checks and records an atomic of the running lane, whose scope is its block (`in_block`) or all threads. Does nothing
+ * outside kernels. An atomic that does not need the old value may be the first write to its address.
  */
 void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc);
 
-/** The running lane is about to load 16 bytes of shared memory, a row of a matrix: checks and records it. */
+/** Checks and records a load of the running lane: 16 bytes of shared memory, a row of a matrix. */
 void simt_access_row(const void *row, uintptr_t pc);
 
-/** Records what has been checked. */
+/** Records an access that has been checked as an event of the running lane. */
 void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
 
 /**
- * Records an EVENT_BULK_COPY or, with an mbarrier_operation, an EVENT_MBARRIER: only while memory is watched.
- * The numbers are those of the observers' lane_uses_barrier.
+ * Records an EVENT_BULK_COPY or, with an mbarrier_operation, an EVENT_MBARRIER, but only while memory is watched.
+ * `number` and `other` are the arguments of the observers' lane_uses_barrier.
  */
 void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operation, uint64_t offset, uint64_t number,
                              uint64_t other);
 
-/** Ends the launch: the access is behind the dynamic shared memory that was asked for. */
+/** Ends the launch because an access is beyond the dynamic shared memory that the launch has. */
 _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc);
 
-/** Forgets the copies of a block that has ended, which nobody waits for any more. */
+/** Drops the copies of a block that has ended, for which no thread waits any more. */
 void simt_copies_end(struct block *block);
 
 /**
- * The running thread's copies are no longer its own: the number of the first. From that on all of them arrive, or are
- * forgotten; it is that of what is left, should one end the launch.
+ * Detaches the running thread's copies in flight and returns the number of the first; 0: none. The other two functions
+ * complete or drop all of them. While they run, *first is the first copy that is left, in case one of the copies ends
+ * the launch.
  */
 uint32_t simt_copies_take(void);
 void simt_copies_arrive(uint32_t *first);
 void simt_copies_forget(uint32_t *first);
 
-/**
- * No lane can go on: those at a barrier in shared memory that wait but for a while do so now. Whether there are any.
- */
+/** Ends the waits at mbarriers that have a time limit, because no lane can run. Returns whether there were any. */
 bool simt_mbarriers_time_out(struct block *block);
-/** What a lane waits for that does so for ever, in words. */
+/** Writes a description of the mbarrier wait that a lane never finishes. */
 void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size);
-/** The threads of a block have returned: a fault if a copy to its shared memory is under way. */
+/** Checks, after all threads of a block have returned, that no copy to its shared memory is in flight. */
 void simt_mbarriers_check(const struct block *block);
-/** Forgets the barriers of a block. */
+/** Frees the mbarriers of a block. */
 void simt_mbarriers_end(struct block *block);
 
-/** It is about to compare and swap: if it has last loaded that, the load raced with no atomic. */
+/**
+ * Exempts the running lane's last load from race reports if it loaded the word of the compare-and-swap that follows.
+ */
 void simt_forgive_load(const void *pointer, unsigned bytes);
 
-/** A fault if `address` comes of an index outside its array, which the rewriter's mark has led there. */
+/**
+ * Ends the launch if `address` comes from an index outside its array, which the rewriter's mark moves away by SIMT_FAR.
+ */
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
 
-/** Completes every collective of `warp` whose lanes are all there. */
+/** Completes every collective of `warp` whose lanes have all arrived. */
 void simt_collectives_complete(struct warp *warp);
 
-/** The lanes that a waiting lane still waits for. */
+/** Returns the lanes that a waiting lane still waits for. */
 uint32_t simt_collective_missing(const struct warp *warp, unsigned lane);
-/** Says what a waiting lane waits for and where the first of the `missing` lanes is instead. */
+/** Writes what a waiting lane waits for and where the first of the `missing` lanes is instead. */
 void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, uint32_t missing,
                               char *text, size_t size);
 
-/** All threads are at a barrier: checks that it is one, and unless it is the grid's lets them go on. */
+/** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
 void simt_barrier_complete(struct block *block);
-/** Lets the threads of a block go on that all wait at a barrier. */
+/** Makes the threads of a block ready, all of which wait at a barrier. */
 void simt_barrier_open(struct block *block);
 
-/** While a kernel runs, signals that its instructions raise are faults. */
+/** Installs and removes the handlers that turn signals of a kernel's instructions into faults. False: not installed. */
 bool simt_signals_catch(void);
 void simt_signals_release(void);
 
-/** How large the heap may be that the kernels' own malloc() takes from. Its memory is no host's. */
+/** Largest size in bytes of the heap for malloc() in kernels. Its memory is not the host's. */
 extern size_t simt_heap_limit;
 
 #endif

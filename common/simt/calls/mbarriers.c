@@ -1,11 +1,11 @@
 /**
  * @file mbarriers.c
- * @brief Barriers in shared memory: arrivals and bytes that a phase waits for, threads that wait for it, copies that
- *        count to it.
+ * @brief mbarriers in shared memory: arrivals and bytes that a phase waits for, waiting lanes, copies that count
+ *        towards a phase. Kernels call them through device_calls.h; the scheduler and the grid use kernel_calls.h.
  *
- * The eight bytes in shared memory have a number that names the barrier here, so that they go where their block goes.
- * Its copies' bytes count as come when the copy is issued, since nothing says that they take long; but they lie where
- * they belong only once somebody has waited for the phase, since nothing says that they are fast either.
+ * The eight bytes in shared memory hold the number of the barrier in this file, so that a barrier stays with its block
+ * when the shared memory is saved. The bytes of a copy are counted when the copy is issued, because it may be fast.
+ * They reach their destination only when a thread has waited for the phase, because the copy may be slow.
  */
 #include "bulk_copies.h"
 #include "kernel_calls.h"
@@ -19,45 +19,45 @@
 
 enum { MAX_ARRIVALS = (1 << 20) - 1, MARK = 0x6d626172 };
 
-/** What lies in shared memory. */
+/** Contents of the eight bytes in shared memory. */
 struct name {
     uint32_t number;
     uint32_t mark;
 };
 
-/** The asynchronous copies of a thread that has arrived for them. */
+/** Asynchronous copies of a thread that has arrived for them. */
 struct hand_over {
-    uint32_t first; /**< in copies.c; 0: none */
+    uint32_t first; /**< first copy, in copies.c; 0: none */
     uint32_t phase;
     struct hand_over *next;
 };
 
 struct barrier {
     uintptr_t address;
-    uint32_t block;   /**< whose it is */
-    uint32_t next;    /**< of the block's, or of those that are free; 0: none */
-    uint32_t count;   /**< arrivals of a phase */
-    uint32_t pending; /**< those that are still to come */
-    uint32_t phase;   /**< how many have ended */
-    int64_t bytes;    /**< announced and not come */
-    uint32_t waiting; /**< lanes */
-    bool fenced;      /**< copies may use it */
+    uint32_t block;   /**< number of the owning block */
+    uint32_t next;    /**< next barrier of the block, or next free barrier; 0: none */
+    uint32_t count;   /**< arrivals that a phase needs */
+    uint32_t pending; /**< arrivals that are still missing */
+    uint32_t phase;   /**< number of phases that have ended */
+    int64_t bytes;    /**< announced bytes minus copied bytes */
+    uint32_t waiting; /**< number of waiting lanes */
+    bool fenced;      /**< its thread has fenced, so that copies may use it */
 
-    uint32_t thread; /**< made it, and when, and where */
+    uint32_t thread; /**< the initialising thread, its epoch and its call */
     uint32_t epoch;
     uintptr_t pc;
 
     uint32_t first_copy, last_copy;
     struct hand_over *handed;
-    struct vector_clock *arriving; /**< what arrivals have told in this phase */
-    struct vector_clock *told;     /**< what they had told when the last ended */
+    struct vector_clock *arriving; /**< vector clock of the arrivals in this phase */
+    struct vector_clock *told;     /**< vector clock of the arrivals in all phases that have ended */
 };
 
 static struct barrier *barriers; /**< number 0 is none */
 static size_t barrier_room;
 static uint32_t barrier_count, free_barrier;
 
-/* --- which barrier ------------------------------------------------------------------------------------------------ */
+/* --- lookup and initialisation ------------------------------------------------------------------------------------ */
 
 static uint32_t take_barrier(uintptr_t pc)
 {
@@ -72,7 +72,7 @@ static uint32_t take_barrier(uintptr_t pc)
     return ++barrier_count;
 }
 
-/** The number that an address names; 0: none. */
+/** Returns the number of the running block's barrier at an address; 0: no barrier is there. */
 static uint32_t number_at(const void *address)
 {
     struct name name;
@@ -99,7 +99,10 @@ static void check_address(const void *address, uintptr_t pc)
         simt_fault_shared_bounds(sizeof(struct name), true, pc);
 }
 
-/** The barrier that the running thread uses; ends the launch if there is none, or none yet for this thread. */
+/**
+ * Returns the barrier at an address. Ends the launch if no barrier is there, or if its initialisation is not ordered
+ * before the running thread.
+ */
 static struct barrier *find_barrier(const void *address, uintptr_t pc)
 {
     check_address(address, pc);
@@ -122,7 +125,7 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
     return barrier;
 }
 
-/** Records, for a trace, what the running thread has done to the barrier at this address. */
+/** Records an operation of the running thread on the barrier at this address, for the trace. */
 static void record_use(const void *address, enum mbarrier_operation operation, uint32_t number, uint32_t phase,
                        uintptr_t pc)
 {
@@ -173,7 +176,7 @@ void simt_proxy_fence(int global)
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
-/** Lets those go on that wait for a barrier. */
+/** Makes the lanes that wait for a barrier ready. */
 static void wake(struct barrier *barrier)
 {
     struct block *const block = simt_now.block;
@@ -251,7 +254,7 @@ static bool has_ended(const struct barrier *barrier, uint32_t parity)
     return (barrier->phase & 1) != (parity & 1);
 }
 
-/** What the phases that have ended waited for lies where it belongs. */
+/** Completes the copies of phases that have ended: their bytes reach shared memory. */
 static void take_copies(struct barrier *barrier)
 {
     struct hand_over **handed = &barrier->handed;
@@ -274,13 +277,16 @@ static void take_copies(struct barrier *barrier)
     }
 }
 
-/** Stops the running lane until the phase has ended, or, unless it is patient, until no lane of the block can go on. */
+/**
+ * Suspends the running lane until the phase of this parity has ended. Unless `patient`, the wait also ends when no lane
+ * of the block can run. Returns 1 if the phase has ended, otherwise 0.
+ */
 static int wait(void *address, uint32_t parity, bool patient, uintptr_t pc)
 {
     struct lane *const lane = simt_now.lane;
     const uint32_t self = 1u << lane->thread % WARP_LANES;
     const uint32_t number = (uint32_t)(find_barrier(address, pc) - barriers);
-    uint32_t phase = barriers[number].phase - 1; /* that it waits for, if that has ended */
+    uint32_t phase = barriers[number].phase - 1; /* the awaited phase, if it has ended */
 
     simt_order.loaded = 0;
     if (!has_ended(&barriers[number], parity)) {
@@ -300,7 +306,7 @@ static int wait(void *address, uint32_t parity, bool patient, uintptr_t pc)
     }
     struct barrier *const barrier = &barriers[number];
 
-    /* One that was woken goes on, even if a second phase has ended since. */
+    /* A lane that wake() has made ready goes on, even if a second phase has ended since. */
     if (lane->mbarrier != number && !has_ended(barrier, parity))
         return 0;
     lane->mbarrier = 0;
@@ -352,7 +358,7 @@ void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size)
     if (barrier->bytes > 0)
         snprintf(missing, sizeof missing, " and %lld bytes that were announced", (long long)barrier->bytes);
     else if (barrier->bytes < 0)
-        snprintf(missing, sizeof missing, "; %lld bytes have come that nobody announced", -(long long)barrier->bytes);
+        snprintf(missing, sizeof missing, "; %lld bytes have come unannounced", -(long long)barrier->bytes);
     snprintf(text, size,
              "waits for phase %u, of parity %u, of the mbarrier at byte %zu of %s shared memory, made" SIMT_PLACE
              ", which lacks %u of %u arrivals%s",
@@ -362,7 +368,7 @@ void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size)
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */
 
-/** The running thread issues a copy that counts to a barrier. */
+/** Issues a copy of the running thread that counts towards the barrier at an address. */
 static void issue(struct bulk_copy *copy, void *address)
 {
     struct barrier *const barrier = find_barrier(address, copy->pc);
@@ -441,8 +447,8 @@ void simt_mbarriers_check(const struct block *block)
         if (!barriers[number].first_copy)
             continue;
         simt_fault_thread(cudaErrorLaunchFailure, simt_thread_index(copy->thread), copy->pc,
-                          "asynchronous copy under way", "copies %u bytes for which nobody waits before the block ends",
-                          bulk_copy_bytes(copy));
+                          "asynchronous copy under way",
+                          "copies %u bytes for which no thread waits before the block ends", bulk_copy_bytes(copy));
         return;
     }
 }

@@ -1,4 +1,7 @@
-/** @file tensor_cores.c  Products of small matrices, and how their elements are spread over the lanes of a warp. */
+/**
+ * @file tensor_cores.c
+ * @brief Products of small matrices, and the distribution of their elements over the lanes of a warp.
+ */
 #include "tensor_cores.h"
 
 #include "small_floats.h"
@@ -12,7 +15,7 @@ static float number_of(uint16_t bits, enum simt_number number)
     return number == SIMT_HALF ? half_bits_to_float(bits) : bfloat16_bits_to_float(bits);
 }
 
-/** The two numbers of a word, into places that are `apart` from each other. */
+/** Converts the two numbers of a word to floats and stores them `apart` elements from each other. */
 static void unpack(uint32_t word, enum simt_number number, float *to, size_t apart)
 {
     to[0] = number_of((uint16_t)word, number);

@@ -1,6 +1,6 @@
 /**
  * @file traps.c
- * @brief What only the processor sees a kernel do wrong, and what a kernel refuses itself.
+ * @brief Faults that only the processor detects (signals), and faults that a kernel raises itself (__trap(), assert()).
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -12,7 +12,7 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
-/** What a call of a virtual function that is not defined comes to. */
+/** Reports a call of a pure virtual function as a fault. */
 _Noreturn void __cxa_pure_virtual(void)
 {
     simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "call of a pure virtual function", "calls it");
@@ -38,28 +38,31 @@ static uintptr_t interrupted_pc(const ucontext_t *context)
 #endif
 }
 
-/** Leaves the signal's stack for the scheduler's: with SA_NODEFER nothing is left blocked. */
+/**
+ * Turns a signal of a kernel into a fault. It leaves the signal's stack for the scheduler's; with SA_NODEFER no signal
+ * stays blocked.
+ */
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     const uintptr_t address = (uintptr_t)info->si_addr;
     const uintptr_t pc = interrupted_pc(context) + 1;
 
-    if (signal == SIGPROF && !simt_now.lane) { /* between two lanes: once more, in a millisecond */
+    if (signal == SIGPROF && !simt_now.lane) { /* between two lanes: retry in a millisecond */
         setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
         return;
     }
     if (signal ==
-        SIGPROF) /* a grader's timer: a loop without loads or branches that are seen has no events to be stopped by */
+        SIGPROF) /* a grader's timer: a loop without instrumented loads or branches records no events to stop it */
         simt_fault_here(cudaErrorLaunchTimeout, pc, "endless loop?", "was here when the launch had used up its time");
     if (!simt_now.lane) {
-        /* The host's own: let it happen again without us. */
+        /* The host's own fault: its handlers are restored and the instruction raises the signal again. */
         for (int i = 0; i < NUM_SIGNALS; i++)
             sigaction(signals[i], &before[i], NULL);
         return;
     }
     if (signal == SIGFPE)
         simt_fault_here(cudaErrorLaunchFailure, pc, "division by zero", "divides an integer by zero");
-    if (address - (simt_now.lane->stack - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES) /* below the lowest */
+    if (address - (simt_now.lane->stack - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES) /* in the guard below the stacks */
         simt_fault_stack(pc);
     simt_check_index(address, 0, ACCESS_LOAD, pc);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "accesses memory that is not there");
@@ -88,14 +91,14 @@ void simt_signals_release(void)
     sigaltstack(&stack_before, NULL);
 }
 
-/* --- what a kernel refuses itself --------------------------------------------------------------------------------- */
+/* --- faults that a kernel raises itself --------------------------------------------------------------------------- */
 
 _Noreturn void simt_trap(void)
 {
     simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "trap", "executes __trap()");
 }
 
-/* assert() of the C library ends here; outside kernels it does what the library's does. */
+/* Handles a failed assert() of the C library; outside kernels it behaves like the library's function. */
 void __assert_fail(const char *expression, const char *file, unsigned line, const char *function)
 {
     if (simt_now.lane)

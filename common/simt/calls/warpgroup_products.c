@@ -1,12 +1,12 @@
 /**
  * @file warpgroup_products.c
- * @brief Products of a warpgroup: 64x16 by 16xN numbers in shared memory, done when they are issued and held against
- *        the rules until they are waited for.
+ * @brief Products of a warpgroup (wgmma): 64x16 by 16xN numbers in shared memory, computed at the issue and checked
+ *        until the wait.
  *
- * A warp has 16 rows of a, all of b, and 16 rows of the sums, so it need not meet the three others; that they do the
- * same is seen when the block ends. What a warp reads its lane 0 reads, once when the product is issued and again when
- * it has been waited for: who writes an operand in between, or after the wait without being ordered behind it, is
- * found.
+ * A warp needs 16 rows of a, all of b, and 16 rows of the sums, so it does not synchronise with the other three warps.
+ * The end of the block checks that all four have done the same products. Lane 0 reads the operands for its warp, at the
+ * issue and again after the wait. This finds a thread that writes an operand in between, or that writes it after the
+ * wait without being ordered behind the wait.
  */
 #include "warpgroup_products.h"
 
@@ -23,26 +23,26 @@ enum {
     WARP_ROWS = 16,
     DEPTH = 16,
     MAX_COLUMNS = 256,
-    CHUNK = 16, /* bytes that are permuted as one */
+    CHUNK = 16, /* bytes that the swizzle moves together */
     ROW = 128,  /* bytes */
     EIGHT_ROWS = 1024,
-    WINDOW = 1 << 18 /* bytes that a descriptor tells apart */
+    WINDOW = 1 << 18 /* bytes that a descriptor can address */
 };
 
 struct product {
     uint64_t a, b;
-    uint32_t group; /**< groups that the warp had committed */
-    uint32_t epoch; /**< who writes an operand from then on must not */
+    uint32_t group; /**< groups that the warp had committed at the issue */
+    uint32_t epoch; /**< no thread may write an operand from this epoch on */
     uintptr_t pc;
     unsigned count;
     const float *sums[WARP_LANES];
 };
 
-/** Of a warp. */
+/** A warp's products. */
 struct products {
     bool fenced;
-    uint32_t groups; /**< committed */
-    uint32_t done;   /**< products in all, and what tells them from others */
+    uint32_t groups; /**< committed groups */
+    uint32_t done;   /**< number of products so far, and a hash of their operands */
     uint64_t which;
     uintptr_t last_pc;
     unsigned count;
@@ -64,8 +64,8 @@ uint64_t simt_wgmma_operand(const void *shared)
 }
 
 /**
- * The address in shared memory that a descriptor names. All kernels' variables together may have more bytes than it
- * tells apart: then it is one of the dynamic array, which lies behind.
+ * Returns the address in shared memory that a descriptor names. The shared variables of all kernels together may exceed
+ * the bytes that a descriptor can address. Then the address is in the dynamic array, which lies behind them.
  */
 static uintptr_t address_of(uint64_t operand)
 {
@@ -75,7 +75,7 @@ static uintptr_t address_of(uint64_t operand)
     return simt_memory.shared + shared + (shared + WINDOW < simt_memory.shared_end ? WINDOW : 0);
 }
 
-/** Ends the launch unless the simulator knows operands of this kind. */
+/** Ends the launch unless the simulator supports this kind of operand, and its address and size are valid. */
 static void check_operand(uint64_t operand, unsigned rows, uintptr_t pc)
 {
     const uintptr_t address = address_of(operand);
@@ -99,7 +99,7 @@ static void check_operand(uint64_t operand, unsigned rows, uintptr_t pc)
                         rows, simt_current.dynamic_shared);
 }
 
-/** 8 numbers of a row: chunk 0 or 1 of the 16 that the descriptor names. */
+/** Returns the address of 8 numbers of a row: chunk 0 or 1 of the 16 numbers that the descriptor names. */
 static uintptr_t chunk_of(uint64_t operand, unsigned row, unsigned chunk)
 {
     const uintptr_t address = address_of(operand) + (uintptr_t)row * ROW + (uintptr_t)chunk * CHUNK;
@@ -133,8 +133,8 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
 }
 
 /**
- * What the running warp reads: its rows of a, all columns of b. None may have been written since epoch `before`, unless
- * that is 0.
+ * Checks the reads of the running warp: its rows of a, and all columns of b. None may have been written since epoch
+ * `before`, unless that is 0.
  */
 static void read_operands(uint64_t a, uint64_t b, unsigned columns, uint32_t before, uintptr_t pc)
 {
@@ -184,7 +184,7 @@ static float *unpack_row(float *to, uint64_t operand, unsigned row)
     return to;
 }
 
-/** The sums of a warp: as simt_complete_mma() adds them, one after another in ascending order of k. */
+/** Adds the products to the sums of a warp in ascending order of k, one after another, as simt_complete_mma() does. */
 static void multiply(const struct warp *warp, const struct product_part *const parts[WARP_LANES])
 {
     static float a[WARP_ROWS][DEPTH], b[DEPTH][MAX_COLUMNS], d[WARP_ROWS][MAX_COLUMNS];
@@ -216,7 +216,7 @@ static void multiply(const struct warp *warp, const struct product_part *const p
     }
 }
 
-/** Room for one more; NULL: no memory. */
+/** Appends a product to the pending ones; NULL: no memory. */
 static struct product *add_product(struct products *products)
 {
     return simt_make_room(&products->pending, &products->room, products->count + 1, sizeof *products->pending)

@@ -1,36 +1,43 @@
-/** @file warpgroup_products.h  Products of a warpgroup (wgmma), of which each warp does the rows that are its own. */
+/**
+ * @file warpgroup_products.h
+ * @brief Products of a warpgroup (wgmma), of which each warp computes its own 16 rows. Used by collectives.c,
+ *        instrumentation.c, the scheduler and the grid.
+ */
 #ifndef SIMT_WARPGROUP_PRODUCTS_H
 #define SIMT_WARPGROUP_PRODUCTS_H
 
 #include "lanes/lanes.h"
 
-/** What a lane brings to one: `count` = N / 2 sums, and both operands' descriptors. */
+/** A lane's part of a product: `count` = N / 2 sums, and the descriptors of both operands. */
 struct product_part {
     float *sums;
     unsigned count;
     uint64_t a, b;
 };
 
-/** The running lane is about to come to a product: checks the operands and, for its warp, that they may be read. */
+/**
+ * Checks the operands of a product before the running lane arrives, and that its warp may read them. Lane 0 checks for
+ * all.
+ */
 void simt_product_begin(const struct product_part *part, uintptr_t pc);
-/** All lanes have come; false: it is a fault. */
+/** Computes the warp's rows of a product after all lanes have arrived; false: a fault. */
 bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES]);
 
-/** A fence, a commit; the wait for all groups but some: checks that nobody wrote the operands, then completes it. */
+/** Executes a fence, wgmma.fence, for a warp. False: no memory. */
 bool simt_products_fence(struct warp *warp);
+/** Commits the warp's products since the last commit as a group. */
 void simt_products_commit(struct warp *warp);
+/** Checks, for all groups but the last `pending`, that no thread has written the operands since the issue. */
 void simt_products_wait(unsigned pending);
+/** Removes the products of these groups from the warp's pending products. */
 void simt_products_waited(struct warp *warp, unsigned pending);
 
-/**
- * Ends the launch if the running lane touches sums of a product that is not done; `bytes` at an address on its own
- * stack.
- */
+/** Ends the launch if the running lane accesses sums of a pending product: `bytes` at an address on its own stack. */
 void simt_products_check(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 
-/** The threads of a block have returned: a fault unless the warps of each warpgroup have done the same products. */
+/** Checks, after all threads of a block have returned, that the warps of each warpgroup have done the same products. */
 void simt_products_check_groups(const struct block *block);
-/** Forgets a block's products. */
+/** Frees a block's products. */
 void simt_products_end(struct block *block);
 
 #endif

@@ -1,36 +1,40 @@
 /**
  * @file blocks.h
- * @brief From warps to the grid: what the scheduler, the replay and the grid offer each other and a launch.
+ * @brief Functions and data that the scheduler, the replay and the grid offer each other and a launch.
  */
 #ifndef SIMT_BLOCKS_H
 #define SIMT_BLOCKS_H
 
 #include "lanes/lanes.h"
 
-/** The room for events of the 32 lanes of the warp that runs, LANE_EVENTS each. */
+/** Event buffers of the 32 lanes of the running warp, LANE_EVENTS events each. */
 extern struct event *simt_lane_events;
-/** Events and arrivals that a launch may have. */
+/** Largest number of events and arrivals until a block ends (SIMT_EVENT_LIMIT). */
 extern uint64_t simt_event_limit;
-/** Where the warp last replayed was. */
+/** Program counter of the last event replayed. */
 extern uintptr_t simt_last_pc;
 
-/** Replays what the lanes of the warp have done, up to where a lane that can still run might do something first. */
+/** Replays the events of the warp's lanes, up to the first event that a lane that can still run might precede. */
 void simt_replay(struct warp *warp);
 
-/** Every thread of the block is about to start. */
+/** Resets the block before its threads start. */
 void simt_block_begin(struct block *block);
 
 enum block_state { BLOCK_RUNS, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
 
-/** Runs the block's warps until all threads have returned, wait for the grid, have had their turn, or simt_faulted. */
+/**
+ * Runs the block's warps until all threads have returned or wait for the grid, a turn has ended, or simt_faulted is
+ * set.
+ */
 enum block_state simt_block_go_on(struct block *block);
 
-/** Finds this thread's shared memory, once, and makes the shadow of variables; false: there is no memory. */
+/** Finds this thread's shared memory, once, and maps the shadow of variables; false: no memory. */
 bool simt_grid_prepare(void);
 
 /**
- * Makes the block that every launch needs, before the first; false: there is no memory. Not part of
- * simt_grid_prepare(): a process that is forked for a launch makes a block of its own in place of copying its parent's.
+ * Allocates the block that every launch needs, before the first launch; false: no memory. Separate from
+ * simt_grid_prepare(), because a process that is forked for a launch allocates its own block instead of copying its
+ * parent's.
  */
 bool simt_grid_make_block(void);
 

@@ -2,8 +2,8 @@
  * @file grid.c
  * @brief The blocks of a launch: each in turn on the same shared memory, or all together for a cooperative launch.
  *
- * Blocks that live together take turns too. One that gives up its turn takes its shared memory with it: the bytes are
- * put aside and come back with it, so that one OS thread's thread-local storage serves them all.
+ * Blocks that live together take turns too. A block that ends its turn saves the bytes of its shared memory and
+ * restores them at its next turn, so that the thread-local storage of one OS thread serves all blocks.
  */
 #include "blocks.h"
 #include "calls/kernel_calls.h"
@@ -30,8 +30,8 @@ static struct shared {
 } shared;
 
 /**
- * The blocks that were made so far. The first is the only one of launches that are not cooperative; the
- * others stay for the next that is, as long as they have no more than KEPT_THREADS fibers together.
+ * The blocks allocated so far. Launches that are not cooperative use only the first. The others are kept for the next
+ * cooperative launch, as long as all blocks together have at most KEPT_THREADS fibers.
  */
 static struct block *live[LIVE_BLOCKS];
 
@@ -49,8 +49,8 @@ static void block_free(struct block *block)
 }
 
 /**
- * The first one is what most launches need, which may be many in processes of their own: it and the events lie
- * together.
+ * Allocates a block with `threads` fibers; NULL: no memory. Most launches need only the first block, and a program may
+ * launch from many processes, so the first block and the event buffers share one mapping.
  */
 static struct block *block_new(unsigned threads, bool first)
 {
@@ -75,7 +75,7 @@ static struct block *block_new(unsigned threads, bool first)
     return block;
 }
 
-/** Makes sure that the first `count` live blocks are there, each with so many fibers or more. */
+/** Ensures that the first `count` live blocks exist, each with at least `threads` fibers. False: no memory. */
 static bool blocks_make(unsigned count, unsigned threads)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -91,7 +91,7 @@ static bool blocks_make(unsigned count, unsigned threads)
     return true;
 }
 
-/** Frees the live blocks that are too many to keep. */
+/** Frees the live blocks that exceed KEPT_THREADS fibers in total. */
 static void blocks_thin_out(void)
 {
     size_t threads = 0;
@@ -105,7 +105,7 @@ static void blocks_thin_out(void)
     }
 }
 
-/** What a fault leaves behind: fibers anywhere in a kernel, and marks that reads have wiped out. */
+/** Resets the blocks after a fault, which leaves fibers in the middle of a kernel, and marks erased by reads. */
 static void blocks_mend(void)
 {
     for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
@@ -116,7 +116,7 @@ static void blocks_mend(void)
     }
 }
 
-/** Forgets what happened to shared memory. */
+/** Clears the shadow of shared memory. */
 static void blocks_forget(void)
 {
     for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
@@ -148,7 +148,7 @@ bool simt_grid_make_block(void)
     return blocks_make(1, BLOCK_THREADS);
 }
 
-/** Gives the block its shape, and fibers at their start to the threads that have none. False: no memory. */
+/** Sets the block's shape and prepares a fiber for each thread that has none. False: no memory. */
 static bool block_shape(struct block *block, const struct launch *launch)
 {
     block->threads = launch->block.x * launch->block.y * launch->block.z;
@@ -168,7 +168,7 @@ static bool block_shape(struct block *block, const struct launch *launch)
             unsigned char *stack = fiber_stack(&block->stacks, i);
 
             lane->stack = (uintptr_t)stack;
-            ASAN_UNPOISON_MEMORY_REGION(stack, fiber_stack_bytes); /* a fiber that was abandoned left its frames */
+            ASAN_UNPOISON_MEMORY_REGION(stack, fiber_stack_bytes); /* an abandoned fiber has left its frames */
             lane->stack_pointer = fiber_prepare(stack, (i % WARP_LANES) * 192, simt_lane_main);
         }
     }
@@ -177,7 +177,7 @@ static bool block_shape(struct block *block, const struct launch *launch)
     return true;
 }
 
-/* --- memory that kernels see -------------------------------------------------------------------------------------- */
+/* --- memory of kernels -------------------------------------------------------------------------------------------- */
 
 static bool open_memory(void)
 {
@@ -201,7 +201,7 @@ static void close_memory(void)
     simt_now.lane = NULL;
 }
 
-/** Shared memory holds nothing that a block could rely on. */
+/** Fills shared memory with 0xff, because a block may not rely on its contents. */
 static void poison_shared(void)
 {
     unsigned char *bytes = (unsigned char *)shared.low;
@@ -210,14 +210,17 @@ static void poison_shared(void)
     memset(bytes + simt_memory.shared_resume, 0xff, shared.bytes - simt_memory.shared_resume);
 }
 
-/** Copies what this launch can use of shared memory, between its place and a block's copy. */
+/** Copies the shared memory that this launch can use, to or from a block's copy. */
 static void copy_shared(unsigned char *to, const unsigned char *from)
 {
     memcpy(to, from, simt_memory.shared_end);
     memcpy(to + simt_memory.shared_resume, from + simt_memory.shared_resume, shared.bytes - simt_memory.shared_resume);
 }
 
-/** Epochs are 32 bits: long before they run out, all that is remembered is forgotten between two launches. */
+/**
+ * Starts the epochs of a launch. They have 32 bits; long before they run out, all recorded accesses are cleared between
+ * two launches. False: no memory.
+ */
 static bool start_epochs(uint64_t blocks, bool together)
 {
     if (simt_order.epoch > UINT32_MAX / 4 * 3) {
@@ -232,7 +235,7 @@ static bool start_epochs(uint64_t blocks, bool together)
     return simt_order_launch(blocks, together);
 }
 
-/** What a block that has ended leaves under way. */
+/** Drops the copies, mbarriers and products of a block that has ended. */
 static void forget(struct block *block)
 {
     simt_copies_end(block);
@@ -244,7 +247,7 @@ static void forget(struct block *block)
 
 enum { NUMBER_TEXT = 32 };
 
-/** A number with its thousands apart. */
+/** Formats a number with commas between the thousands; returns its first digit in `text`. */
 static const char *in_thousands(uint64_t number, char text[NUMBER_TEXT])
 {
     char *at = text + NUMBER_TEXT - 1;
@@ -258,7 +261,7 @@ static const char *in_thousands(uint64_t number, char text[NUMBER_TEXT])
     return at;
 }
 
-/** On a terminal, how far a launch is that takes long: one line, written anew each second and taken away in the end. */
+/** Shows the progress of a long launch on a terminal: one line, rewritten each second and erased at the end. */
 static void show_progress(uint64_t done, uint64_t blocks)
 {
     static time_t shown;
@@ -312,13 +315,13 @@ static void block_enter(struct block *block)
 
 static void block_leave(struct block *block)
 {
-    /* A read of unwritten shared memory cannot become a race any more: nobody else can write there. */
+    /* A read of unwritten shared memory cannot become a race any more: no other thread can write there. */
     simt_fault_confirm();
     copy_shared(block->shared_copy, (const unsigned char *)shared.low);
     block->order = simt_order.block;
 }
 
-/** A block's first turn begins on fresh shared memory. */
+/** Starts the first turn of a block, on fresh shared memory. */
 static void block_first_turn(struct block *block)
 {
     simt_block_idx = simt_block_index(block->number);
@@ -338,7 +341,7 @@ static void fault_grid_barrier(const struct block *waiting, const struct block *
                       "waits for the grid, but block (%u,%u,%u) has returned", index.x, index.y, index.z);
 }
 
-/** All blocks wait or have returned: lets them go on if all wait. */
+/** Opens the grid barrier if all blocks wait. Reports a fault if some blocks wait and others have returned. */
 static void grid_barrier(struct block *const *blocks, const enum block_state *states, unsigned count)
 {
     const struct block *gone = NULL;

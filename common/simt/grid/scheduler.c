@@ -13,7 +13,7 @@
 struct event *simt_lane_events;
 uint64_t simt_event_limit;
 
-/** Ready lanes that have room: one whose room is mostly full waits for the rest of its warp. */
+/** Returns the ready lanes with room for events. A lane whose buffer is half full waits for the rest of its warp. */
 static uint32_t lanes_with_room(const struct warp *warp)
 {
     const struct lane *lanes = simt_now.warp_lane;
@@ -26,7 +26,7 @@ static uint32_t lanes_with_room(const struct warp *warp)
     return room;
 }
 
-/** Gives the warp's lanes room for events, with what they had not replayed when the warp's last turn ended. */
+/** Gives the warp's lanes their event buffers, with the events saved when the warp's last turn ended. */
 static void take_events(struct warp *warp)
 {
     struct lane *lanes = simt_now.warp_lane;
@@ -47,7 +47,7 @@ static void take_events(struct warp *warp)
     warp->parked = false;
 }
 
-/** Another warp needs the room while some lanes of this one wait for others to catch up. */
+/** Saves the events that are not replayed yet, because another warp needs the buffers. */
 static void park_events(struct warp *warp)
 {
     FOR_EACH_LANE (i, warp->lanes) {
@@ -60,7 +60,7 @@ static void park_events(struct warp *warp)
     warp->parked = true;
 }
 
-/** A launch that has done more than this is taken for an endless loop. */
+/** Reports an endless loop when the block has used up its events. */
 static void check_budget(struct warp *warp)
 {
     if (simt_work.events + simt_work.arrivals - simt_work.before_block < simt_event_limit)
@@ -73,7 +73,7 @@ static void check_budget(struct warp *warp)
                       simt_event_limit);
 }
 
-/** Runs a warp until none of its lanes can go on, or it sleeps or has spun for long and others should have a turn. */
+/** Runs a warp until no lane can go on, or until it sleeps or has spun for long, so that other warps get a turn. */
 static void warp_run(struct block *block, struct warp *warp)
 {
     enum { TURN = 64 };
@@ -137,7 +137,7 @@ static unsigned count_lanes(const struct block *block, size_t member)
     return count;
 }
 
-/** One pass over the warps; whether any lane ran. */
+/** Runs each ready warp for a turn. Returns whether any lane ran. */
 static bool run_ready_warps(struct block *block)
 {
     bool ran = false;
@@ -163,7 +163,7 @@ static const struct lane *first_lane(const struct block *block, size_t member)
     return NULL;
 }
 
-/** No lane can go on: says why, in the order of likelihood. */
+/** Reports why no lane can go on, the likeliest reason first. */
 static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 {
     const struct lane *waits = first_lane(block, offsetof(struct warp, at_barrier));
@@ -191,7 +191,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     simt_fault_thread(cudaErrorLaunchFailure, warp_wait->index, warp_wait->site, "deadlock", "%s", detail);
 }
 
-/** Whether some warp's turn ended while it could have gone on. */
+/** Checks whether some warp's turn ended while it could have gone on. */
 static bool has_parked(const struct block *block)
 {
     for (unsigned i = 0; i < block->warps; i++) {

@@ -1,10 +1,11 @@
 /**
  * @file warp_replay.c
- * @brief From what each lane did to what the warp issued: blocks, memory requests, and where its lanes part.
+ * @brief Replay: turns the events of single lanes into the blocks and memory requests of a warp, and finds divergent
+ *        branches.
  *
- * Of the lanes' next events the one with the deepest call, then the earliest in the source, is issued, for every lane
- * that is at it. In the source a join stands behind what it joins, so lanes which part meet again there, as on the
- * hardware; no control-flow graph is needed.
+ * Of the lanes' next events, the replay issues the one with the deepest call and then the earliest position in the
+ * source, for every lane that is at it. In the source, a join stands behind the branches that it joins. So lanes that
+ * diverge reconverge there, as on the hardware, and no control-flow graph is needed.
  */
 #include "blocks.h"
 #include "lanes/observer.h"
@@ -16,7 +17,7 @@
 
 uintptr_t simt_last_pc;
 
-/** Lanes of `group` went on to `successor`: settles the blocks they came from. */
+/** Records that the lanes of `group` went on to `successor`, and closes each block that all its lanes have left. */
 static void steps_leave(struct warp *warp, uint32_t group, uint64_t successor)
 {
     for (int i = 0; i < warp->open_count;) {
@@ -45,7 +46,7 @@ static void issue_block(struct warp *warp, uint32_t group, uint64_t key)
     if (warp->open_count == 1 && warp->open[0].mask == group) {
         struct open_step *step = &warp->open[0];
 
-        /* The whole group goes on to one place: it diverged only if others left this step for somewhere else. */
+        /* The whole group goes on to one block: it diverged only if other lanes went on to a different block. */
         if (step->successor != 0 && step->successor != key && !step->diverged)
             OBSERVE(warp_diverged, warp);
         *step = (struct open_step){.mask = group};
@@ -55,7 +56,9 @@ static void issue_block(struct warp *warp, uint32_t group, uint64_t key)
     warp->open[warp->open_count++] = (struct open_step){.mask = group};
 }
 
-/** One memory instruction of the lanes in `group`, each at its event `at`; a generic pointer may split it by space. */
+/**
+ * Issues a memory instruction of the lanes in `group`, each at its event `at`; a generic pointer may split it by space.
+ */
 static void issue_memory(const struct lane *lanes, uint32_t group, size_t at)
 {
     struct request request;
@@ -85,7 +88,7 @@ static void issue_memory(const struct lane *lanes, uint32_t group, size_t at)
     }
 }
 
-/** How many events from their heads the lanes of `group` share, all with keys below `below`; at least one. */
+/** Returns the number of events from their heads that the lanes share, all with keys below `below`; at least 1. */
 static size_t common_run(const struct lane *lanes, uint32_t group, uint64_t below)
 {
     const struct lane *leader = &lanes[__builtin_ctz(group)];
@@ -129,7 +132,7 @@ static void issue_run(struct warp *warp, struct lane *lanes, uint32_t group, siz
     simt_work.events += run * (unsigned)__builtin_popcount(group);
 }
 
-/** The place of an access in a warp's list of those that went by a collective; the list's end if it is not there. */
+/** Returns the entry of an access in the warp's list of passed accesses; the list's end: it is not there. */
 static struct passed *find_passed(struct warp *warp, uint64_t key)
 {
     struct passed *passed = warp->passed;
@@ -139,7 +142,7 @@ static struct passed *find_passed(struct warp *warp, uint64_t key)
     return passed;
 }
 
-/** Remembers what lanes access while others wait for them: they may return without having come. */
+/** Records the accesses of lanes for which other lanes wait, since they may return without having arrived. */
 static void note_passing(struct warp *warp, const struct lane *lanes, uint32_t group, size_t run)
 {
     const struct event *lead = lanes[__builtin_ctz(group)].head;
@@ -155,7 +158,7 @@ static void note_passing(struct warp *warp, const struct lane *lanes, uint32_t g
     }
 }
 
-/** Lanes that did a collective without others come to where those have been: it was one that some lanes missed. */
+/** Reports lanes that completed a collective without other lanes and now come to an access of those: they missed it. */
 static void check_missed(struct warp *warp, const struct lane *lanes, uint32_t group, size_t run)
 {
     const struct event *lead = lanes[__builtin_ctz(group)].head;
@@ -176,7 +179,7 @@ static void check_missed(struct warp *warp, const struct lane *lanes, uint32_t g
     }
 }
 
-/** The lanes that some waiting lane waits for. */
+/** Returns the lanes that a waiting lane waits for. */
 static uint32_t awaited_lanes(const struct warp *warp)
 {
     uint32_t awaited = 0;
@@ -189,7 +192,7 @@ static uint32_t awaited_lanes(const struct warp *warp)
 }
 
 /**
- * Lanes with events left; of these, in `group`, the ones to go first, and in `below` the key of the best of the rest.
+ * Returns the lanes with events left. Stores in `group` those that go first, and in `below` the best key of the others.
  */
 static uint32_t choose(const struct lane *lanes, uint32_t candidates, uint32_t *group, uint64_t *below)
 {
@@ -217,7 +220,7 @@ static uint32_t choose(const struct lane *lanes, uint32_t candidates, uint32_t *
     return present;
 }
 
-/** Moves what is left of the lanes' events to the front of their room. */
+/** Moves the lanes' remaining events to the front of their buffers. */
 static void compact(struct lane *lanes, uint32_t mask)
 {
     FOR_EACH_LANE (i, mask) {

@@ -13,7 +13,7 @@ struct alignas(8) mbarrier {
     uint64_t state;
 };
 
-/** As large as a GPU's. */
+/** A tensor map, as large as a GPU's. */
 struct tensor_map {
     simt_tensor_map map;
     unsigned char rest[128 - sizeof(simt_tensor_map)];

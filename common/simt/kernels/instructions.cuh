@@ -1,13 +1,13 @@
 /**
  * @file common/simt/kernels/instructions.cuh
- * @brief The simulator's own instructions.cuh, found before the one in common/kernels: exact where a GPU is rough.
+ * @brief The simulator's own instructions.cuh, found before the one in common/kernels: exact where a GPU approximates.
  */
 #ifndef SIMT_INSTRUCTIONS_CUH
 #define SIMT_INSTRUCTIONS_CUH
 
 #include <cuda_runtime.h>
 
-/** `value`, or 0 where a GPU flushes what is less than the least normal number. */
+/** Returns `value`, or 0 if it is below the smallest normal number, which a GPU flushes. */
 SIMT_DEVICE float simt_flushed(float value)
 {
     return fabsf(value) < __FLT_MIN__ ? 0.0f : value;

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-/** By two shuffles, and counted so: element e of row g is in lane 4 g + e / 2. */
+/** Transposes by two shuffles, which are counted as such: element e of row g is in lane 4 g + e / 2. */
 SIMT_DEVICE uint32_t transpose_8x8(uint32_t elements)
 {
     const uint32_t lane = threadIdx.x % 32, first = lane % 4 * 8 + lane / 8, half = lane / 4 % 2 * 16;

@@ -1,6 +1,7 @@
 /**
  * @file lanes.c
- * @brief The lanes of a warp run one after another: from each to the next, and at the end to the scheduler.
+ * @brief Runs the lanes of a warp one after another: switches from each lane to the next, and at the end to the
+ *        scheduler.
  */
 #include "lanes.h"
 
@@ -51,7 +52,7 @@ void simt_lane_leave(void)
     }
 }
 
-/** The calls that led a lane to where it waits: a line of the source for each, the innermost first. */
+/** Writes the calls that led a lane to its wait: one line of the source each, the innermost first. */
 static void describe_calls(const struct lane *lane, char text[STACK_TEXT])
 {
     const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
@@ -67,7 +68,7 @@ static void describe_calls(const struct lane *lane, char text[STACK_TEXT])
     }
 }
 
-/** Passes the lines that two such texts begin with alike. */
+/** Advances both texts past the lines that are equal at their beginning. */
 static void skip_common_lines(const char **a, const char **b)
 {
     size_t length = strcspn(*a, "\n") + 1;

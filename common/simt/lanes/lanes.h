@@ -1,10 +1,11 @@
 /**
  * @file lanes.h
- * @brief Lanes, warps, a block, and the launch they belong to: what runs, and what each lane leaves behind.
+ * @brief State of the running launch (lanes, warps, a block) and the events that each lane records. Used by all layers
+ *        above.
  *
  * One block runs at a time. Its threads are fibers; the lanes of a warp run one after another, each until it waits or
- * has no more room, and leave a record of events. The layers above issue them as warp instructions, complete what can
- * be completed, and go round again.
+ * its event buffer is full, and record events. The layers above issue the events as warp instructions, complete
+ * collectives and barriers, and run the lanes again.
  */
 #ifndef SIMT_LANES_H
 #define SIMT_LANES_H
@@ -18,24 +19,24 @@
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
 enum event_kind {
-    EVENT_BLOCK, /**< a block of the source begins */
+    EVENT_BLOCK, /**< start of a block of the source */
     EVENT_GLOBAL_LOAD,
     EVENT_GLOBAL_STORE,
     EVENT_SHARED_LOAD,
     EVENT_SHARED_STORE,
     EVENT_GLOBAL_ATOMIC,
     EVENT_SHARED_ATOMIC,
-    EVENT_COPY_FROM, /**< global memory's side of an asynchronous copy; of 0 bytes, if all of it are zeros */
-    EVENT_COPY_TO,   /**< shared memory's side */
-    EVENT_BULK_COPY, /**< of a row or a tile, from this offset in global memory; only while memory is watched */
-    EVENT_MBARRIER,  /**< an operation on the one at this offset in shared memory; only while memory is watched */
+    EVENT_COPY_FROM, /**< global side of an asynchronous copy; 0 bytes if it writes only zeros */
+    EVENT_COPY_TO,   /**< shared side of an asynchronous copy */
+    EVENT_BULK_COPY, /**< copy of a row or a tile from this offset in global memory; only while memory is watched */
+    EVENT_MBARRIER,  /**< operation on the mbarrier at this offset in shared memory; only while memory is watched */
 };
 
 /**
- * What one lane did. `key` is its place in the source: most calls minus calls in progress, the number of the block, the
- * number of the event in that block. So of several lanes the one that must go first, deepest call and then earliest in
- * the file, has the smallest key, whatever a compiler made of the source. `access` is kind, bytes and offset; of an
- * EVENT_MBARRIER, the operation in place of the bytes.
+ * An event of one lane. `key` is its position in the source: most calls minus calls in progress, the number of the
+ * block, and the number of the event in that block. So the lane that must go first, with the deepest call and then the
+ * earliest position in the file, has the smallest key, whatever order the compiler gave the code. `access` is kind,
+ * bytes and offset; for an EVENT_MBARRIER, the operation replaces the bytes.
  */
 struct event {
     uint64_t key;
@@ -44,13 +45,13 @@ struct event {
 };
 
 enum {
-    LANE_EVENTS = 384, /**< room of one lane; that of 32 stays in the second-level cache */
+    LANE_EVENTS = 384, /**< event buffer of a lane; the buffers of 32 lanes fit in the second-level cache */
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
     EVENT_DEPTH_SHIFT = 48,
-    EVENT_PLACE_SHIFT = 28,   /**< of a block's number in the file */
-    EVENT_OUTSIDE_SHIFT = 46, /**< an offset in the program's data, where __device__ variables are, not in the arena */
-    CALLS = 16,               /**< of a lane's calls in progress, so many are told apart by where they were made */
+    EVENT_PLACE_SHIFT = 28,   /**< position of a block's number in the file */
+    EVENT_OUTSIDE_SHIFT = 46, /**< flag: the offset is in the program's data (__device__ variables), not in the arena */
+    CALLS = 16,               /**< innermost calls in progress of a lane whose call sites are kept */
     MAX_PASSED = 64,
 };
 #define EVENT_OFFSET_MASK ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
@@ -64,84 +65,84 @@ enum mbarrier_operation { MBARRIER_INIT, MBARRIER_ARRIVE, MBARRIER_EXPECT, MBARR
 /* --- lanes, warps, a block ---------------------------------------------------------------------------------------- */
 
 struct lane {
-    struct event *cursor; /**< where the next event goes */
+    struct event *cursor; /**< position for the next event */
     struct event *limit;
-    uint64_t key;        /**< of its next event */
+    uint64_t key;        /**< key of its next event */
     uint64_t depth;      /**< calls in progress of functions that the compiler did not inline, as in a key */
     uintptr_t stack;     /**< lowest byte of this fiber's stack */
-    void *stack_pointer; /**< while suspended */
-    uint32_t thread;     /**< number in the block */
+    void *stack_pointer; /**< saved stack pointer while suspended */
+    uint32_t thread;     /**< thread number in the block */
     uint3 index;         /**< threadIdx */
     struct event *head;  /**< the first event not yet replayed */
-    uint32_t parked;     /**< events put aside when the warp's turn ended */
-    bool in_pieces;      /**< in an access of more events than fit: replayed before it is done */
-    bool patient;        /**< it waits for an mbarrier's phase until that ends, however long */
-    uint8_t parity;      /**< of the phase */
-    uintptr_t site;      /**< where a lane that waits called from */
-    unsigned call;       /**< of a block barrier: which of its line */
-    uintptr_t loaded;    /**< as simt_order has it, while suspended */
-    uint32_t first_copy; /**< of its asynchronous copies under way, in copies.c; 0: none */
+    uint32_t parked;     /**< number of events saved when the warp's turn ended */
+    bool in_pieces;      /**< in an access of more events than fit: replayed before it is complete */
+    bool patient;        /**< waits for an mbarrier's phase without a time limit */
+    uint8_t parity;      /**< parity of the awaited phase */
+    uintptr_t site;      /**< call site of the collective or barrier where it waits */
+    unsigned call;       /**< of a block barrier: distinguishes the calls of one line */
+    uintptr_t loaded;    /**< simt_order.loaded, while suspended */
+    uint32_t first_copy; /**< first asynchronous copy in flight, in copies.c; 0: none */
     uint32_t last_copy;
-    uint32_t copy_groups; /**< committed since the block began */
-    uint32_t mbarrier;    /**< that it waits for, in mbarriers.c */
+    uint32_t copy_groups; /**< groups committed since the block began */
+    uint32_t mbarrier;    /**< awaited mbarrier, in mbarriers.c */
 };
 
-/** An access of lanes that went by a collective at which others waited for them. */
+/** An access by lanes that passed a collective at which other lanes waited for them. */
 struct passed {
     uint64_t key;
     uint32_t lanes;
-    uint32_t waited; /**< lanes that have done the collective without them, for they had returned */
-    uintptr_t site;  /**< the collective's */
+    uint32_t waited; /**< lanes that completed the collective without them, because they had returned */
+    uintptr_t site;  /**< call site of the collective */
     const char *name;
 };
 
-/** A block issued for a warp whose lanes have not all been seen to go on. */
+/** A block issued for a warp, until the next block of each of its lanes is known. */
 struct open_step {
-    uint32_t mask; /**< lanes that have not gone on yet */
+    uint32_t mask; /**< lanes whose next block is not known yet */
     uint32_t diverged;
-    uint64_t successor; /**< key of the block the first of them went on to; 0 until then */
+    uint64_t successor; /**< key of the first known next block; 0 until then */
 };
 
 struct warp {
-    uint32_t lanes;       /**< those that exist */
-    uint32_t ready;       /**< may run */
-    uint32_t waiting;     /**< at a warp collective */
-    uint32_t at_barrier;  /**< at the block's barrier */
-    uint32_t at_mbarrier; /**< at one in shared memory */
-    uint32_t done;        /**< returned */
-    uint32_t closed;      /**< returned, and the replay knows */
-    bool parked;          /**< some lanes' events have been put aside */
+    uint32_t lanes;       /**< lanes that exist */
+    uint32_t ready;       /**< lanes that can run */
+    uint32_t waiting;     /**< lanes at a warp collective */
+    uint32_t at_barrier;  /**< lanes at the block's barrier */
+    uint32_t at_mbarrier; /**< lanes at an mbarrier */
+    uint32_t done;        /**< lanes that have returned */
+    uint32_t closed;      /**< returned lanes that the replay has processed */
+    bool parked;          /**< events of some lanes have been saved */
     int open_count;
     unsigned first; /**< thread number of lane 0 */
     struct open_step open[WARP_LANES];
 
-    /* Of lanes that wait at a collective, or met at the last. */
+    /* State of lanes that wait at a collective, or that completed the last one. */
     uint32_t mask[WARP_LANES];
-    uint64_t call[WARP_LANES]; /**< which, and its uniform operands */
+    uint64_t call[WARP_LANES]; /**< the collective and its uniform operands */
     int32_t argument[WARP_LANES];
-    uint64_t value[WARP_LANES]; /**< operand in, result out */
+    uint64_t value[WARP_LANES]; /**< operand before, result after the collective */
     struct passed passed[MAX_PASSED];
     unsigned passed_count;
-    uint32_t missed; /**< lanes that did a collective which others passed by */
+    uint32_t missed; /**< lanes that completed a collective which other lanes passed */
     struct warp_order order;
-    struct products *products; /**< those of its warpgroup, in warpgroup_products.c; NULL: none yet */
+    struct products *products; /**< wgmma products, in warpgroup_products.c; NULL: none yet */
 };
 
 struct block {
-    uint32_t number; /**< in the grid, x fastest */
+    uint32_t number; /**< block number in the grid, x fastest */
     unsigned threads;
     unsigned warps;
-    unsigned at_grid_barrier; /**< of the threads at a barrier, those at the whole grid's */
-    int barrier_count;        /**< what __syncthreads_count and its kin return */
+    unsigned at_grid_barrier; /**< threads at the grid barrier, out of the threads at a barrier */
+    int barrier_count;        /**< result of __syncthreads_count and its variants */
     int barrier_predicate;    /**< running sum of the predicates */
-    uint32_t first_mbarrier;  /**< of those it has made, in mbarriers.c */
-    unsigned prepared;        /**< fibers that stand at their start or between two blocks */
+    uint32_t first_mbarrier;  /**< first of its mbarriers, in mbarriers.c; 0: none */
+    unsigned prepared;        /**< number of fibers that are at their start or between two blocks */
     struct fiber_stacks stacks;
-    size_t mapped;        /**< bytes of this, and of what lies behind it */
-    struct event *parked; /**< for every thread, room for what its warp had not replayed when its turn ended */
+    size_t mapped;        /**< mapped bytes: this structure and the memory behind it */
+    struct event *parked; /**< buffer for each thread: its events that were not replayed when its warp's turn ended */
 
     /*
-     * What a block keeps while others of its grid run: its shared memory, what happened to it, and its place in time.
+     * State that a block keeps while other blocks of its grid run: its shared memory, the shadow of it, and its epochs.
      */
     unsigned char *shared_copy;
     struct shadow_cell *shared_shadow;
@@ -149,7 +150,7 @@ struct block {
 
     struct warp warp[BLOCK_WARPS];
     struct lane lane[BLOCK_THREADS];
-    /** Of each call in progress of a thread, by its depth: where it was made. */
+    /** Call site of each call in progress of a thread, indexed by the depth of the call modulo CALLS. */
     uintptr_t caller[BLOCK_THREADS][CALLS];
 };
 
@@ -163,26 +164,26 @@ struct launch {
     const void *arguments;
     size_t argument_bytes;
     size_t parameter_bytes; /**< the kernel's own, without what the simulator puts before them */
-    bool cooperative;       /**< all blocks live at once and may wait for each other */
+    bool cooperative;       /**< all blocks are resident at once and may wait for each other */
 };
 
 /* --- what runs ---------------------------------------------------------------------------------------------------- */
 
-/** Outside kernels `lane` is NULL. */
+/** The lane, warp and block that run now. Outside kernels `lane` is NULL. */
 struct running {
     struct lane *lane;
     struct warp *warp;
     struct lane *warp_lane; /**< lane 0 of the warp */
-    uint32_t runnable;      /**< lanes of the warp still to run this round */
+    uint32_t runnable;      /**< lanes of the warp that have yet to run this round */
     struct block *block;
     bool sleeps; /**< a lane of the warp has called __nanosleep() this round */
 };
 
-/** What a launch has done so far: events replayed, and arrivals at shuffles, votes and barriers. */
+/** Work of a launch so far: events replayed, and arrivals at shuffles, votes and barriers. */
 struct work {
     uint64_t events;
     uint64_t arrivals;
-    uint64_t before_block; /**< both, when the last block had ended: each that ends is progress */
+    uint64_t before_block; /**< events + arrivals at the end of the last block; each block that ends is progress */
 };
 
 extern struct running simt_now;
@@ -190,7 +191,7 @@ extern struct launch simt_current;
 extern struct work simt_work;
 
 /**
- * Whether two lanes of the block that runs, which wait, came to one call by the same calls, as far as addresses tell.
+ * Checks whether two waiting lanes of the running block came to one call by the same calls, as far as addresses tell.
  */
 static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
 {
@@ -205,12 +206,12 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
 }
 
 /**
- * The same by the source, where an inlined function or an unrolled loop has made copies of one call; false, and the
- * launch has ended, if two lanes that met at a `call` came to it from different places, or by different calls.
+ * Checks the same by lines of the source, since an inlined function or an unrolled loop makes copies of one call.
+ * False: two lanes at a `call` came to it from different lines or by different calls, and the launch has ended.
  */
 bool simt_check_together(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
 
-/** Makes `lane` the one whose events are recorded; the caller switches to its stack. */
+/** Makes `lane` the running lane, whose events are recorded; the caller switches to its stack. */
 static inline void lane_enter(struct lane *lane)
 {
     simt_now.lane = lane;
@@ -219,16 +220,16 @@ static inline void lane_enter(struct lane *lane)
     simt_thread_idx = lane->index;
 }
 
-/** Makes it the block's warp whose lanes run next. */
+/** Makes `warp` the warp whose lanes run next. */
 void simt_warp_enter(struct block *block, struct warp *warp);
 
-/** Lets the given lanes of the warp run, one after another, each until it leaves. */
+/** Runs the given lanes of the warp, one after another, each until it leaves. */
 void simt_lanes_run(uint32_t lanes);
 
-/** The running lane stops for now: the next runnable lane of the warp goes on, or else the scheduler. */
+/** Suspends the running lane: switches to the next runnable lane of the warp, or else to the scheduler. */
 void simt_lane_leave(void);
 
-/** What a fiber runs: the kernel, once per block. */
+/** Runs the kernel once per block; the entry point of every fiber. */
 void simt_lane_main(void);
 
 #endif

@@ -1,19 +1,19 @@
 /**
  * @file observer.h
- * @brief What the engine tells of a launch to whoever wants to know. It does not know who does.
+ * @brief Notifications about a launch to observers. The engine does not know which observers there are.
  *
- * An observer has a function for each event it wants, and NULL for the others. It may look at what it is given and at
- * the layers below; it says whether memory is watched, changes nothing else, and calls nothing that runs lanes.
+ * An observer has a function for each event it wants, and NULL for the others. It may read its arguments and the layers
+ * below. It decides whether memory is watched, changes nothing else, and calls nothing that runs lanes.
  */
 #ifndef SIMT_OBSERVER_H
 #define SIMT_OBSERVER_H
 
 #include "lanes.h"
 
-/** One memory instruction of a warp: lane[i], in ascending order, accesses offset[i]. */
+/** A memory instruction of a warp: lane[i], in ascending order, accesses offset[i]. */
 struct request {
     enum event_kind kind;
-    unsigned bytes; /**< of each lane; of an EVENT_MBARRIER the mbarrier_operation */
+    unsigned bytes; /**< accessed by each lane; for an EVENT_MBARRIER, the mbarrier_operation */
     uintptr_t pc;
     uint32_t lanes;
     unsigned count;
@@ -33,38 +33,39 @@ enum warp_collective_kind {
 struct warp_collective {
     const struct warp *warp;
     enum warp_collective_kind kind;
-    const char *name; /**< "__shfl_sync" */
+    const char *name; /**< name in the source, for example "__shfl_sync" */
     uint32_t lanes;
-    unsigned bytes;      /**< of a shuffle's operand */
-    unsigned operations; /**< on tensor cores, each of 16x16 by 16x8 */
+    unsigned bytes;      /**< size of a shuffle's value */
+    unsigned operations; /**< tensor-core operations, each of 16x16 by 16x8 */
     uint64_t in[WARP_LANES];
-    int8_t from[WARP_LANES]; /**< the lane that each lane of a shuffle read, or -1: none, it kept its own */
+    int8_t from[WARP_LANES]; /**< lane that each lane of a shuffle read; -1: none, it kept its own value */
 };
 
 struct observer {
-    void (*block_runs)(uint32_t number); /**< it begins or goes on */
+    void (*block_runs)(uint32_t number); /**< a block begins or resumes */
     void (*blocks_ended)(unsigned count);
-    /** The running lane is about to read or change memory: told only while that is watched, see simt_memory_watch(). */
+    /** The running lane is about to access memory. Called only while memory is watched, see simt_memory_watch(). */
     void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
     /**
-     * The running lane has started a bulk copy, of `number` bytes to offset `other` in shared memory, or has used an
-     * mbarrier, of phase `other`: `number` is arrivals, announced bytes or parity. Told only while memory is watched.
+     * The running lane has issued a bulk copy of `number` bytes to offset `other` in shared memory, or has used an
+     * mbarrier in phase `other`, where `number` is arrivals, announced bytes or parity. Called only while memory is
+     * watched.
      */
     void (*lane_uses_barrier)(uint64_t number, uint64_t other);
-    void (*lanes_stopped)(const struct warp *warp); /**< what they wrote is in memory now */
+    void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores are in memory */
     void (*lanes_returned)(uint32_t lanes);
     void (*block_issued)(uint32_t lanes);
-    void (*warp_diverged)(const struct warp *warp); /**< lanes have gone on from one block to different ones */
+    void (*warp_diverged)(const struct warp *warp); /**< lanes went on from one block to different blocks */
     void (*request_issued)(const struct request *request);
-    void (*bulk_copied)(unsigned bytes); /**< a row or a tile, by one call of the running lane */
+    void (*bulk_copied)(unsigned bytes); /**< the running lane has issued a copy of a row or a tile */
     void (*collective_done)(const struct warp_collective *collective);
-    void (*barrier_opens)(const struct block *block); /**< all its warps wait at it and are about to go on */
+    void (*barrier_opens)(const struct block *block); /**< all warps of the block wait at a barrier, which opens now */
 };
 
-/** Those that are told, the last followed by NULL. */
+/** The registered observers, NULL-terminated. */
 extern const struct observer *simt_observers[3];
 
-/** Tells them: OBSERVE(request_issued, &request). */
+/** Notifies the observers of an event: OBSERVE(request_issued, &request). */
 #define OBSERVE(event, ...)                                                            \
     for (const struct observer *const *at_ = simt_observers; SIMT_LIKELY(*at_); at_++) \
         if ((*at_)->event)                                                             \

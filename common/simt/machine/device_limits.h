@@ -1,4 +1,4 @@
-/** @file device_limits.h  The device that the simulator pretends to be, and what all its files write alike. */
+/** @file device_limits.h  Limits of the device that is simulated, and macros that all files of the simulator use. */
 #ifndef SIMT_DEVICE_LIMITS_H
 #define SIMT_DEVICE_LIMITS_H
 
@@ -6,13 +6,13 @@ enum {
     WARP_LANES = 32,
     BLOCK_THREADS = 1024,
     BLOCK_WARPS = BLOCK_THREADS / WARP_LANES,
-    SHARED_BYTES_DEFAULT = 48 * 1024, /**< dynamic shared memory a kernel may have without asking */
+    SHARED_BYTES_DEFAULT = 48 * 1024, /**< dynamic shared memory that a kernel may have without asking for more */
     SHARED_BYTES_LIMIT = 227 * 1024,
     PARAMETER_BYTES_LIMIT = 32764,
     CONSTANT_BYTES_LIMIT = 64 * 1024,
-    SHARED_BYTES_RESERVED = 1024, /**< of each block, by the system */
+    SHARED_BYTES_RESERVED = 1024, /**< reserved by the system in each block */
 
-    /* As far as cooperative launches can tell. */
+    /* The size of the device, as cooperative launches see it. */
     PROCESSORS = 8,
     PROCESSOR_THREADS = 2048,
     PROCESSOR_BLOCKS = 32,
@@ -23,7 +23,7 @@ enum {
 #define SIMT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define SIMT_CALLER()            ((uintptr_t)__builtin_return_address(0))
 
-/** Goes through the lanes in a mask, the lowest first. */
+/** Loops over the lanes in a mask, the lowest first. */
 #define FOR_EACH_LANE(lane, lanes) \
     for (uint32_t left_ = (lanes), lane; left_ && (lane = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)
 

@@ -1,4 +1,4 @@
-/** @file errors.c  What the last error was, and what CUDA calls it. */
+/** @file errors.c  The last error of the runtime, and the names and texts that CUDA has for errors. */
 #include "errors.h"
 
 static cudaError_t last_error;
@@ -22,7 +22,9 @@ cudaError_t simt_sticky_error(void)
     return sticky_error;
 }
 
-/** Reading the error also makes the device usable again, which on a GPU takes a new process. */
+/**
+ * Returns the last error and resets it. This also makes the device usable again, which on a GPU takes a new process.
+ */
 cudaError_t cudaGetLastError(void)
 {
     const cudaError_t error = last_error;
@@ -36,7 +38,7 @@ cudaError_t cudaPeekAtLastError(void)
     return last_error;
 }
 
-/** What is said of an error. */
+/** Name and text of an error. */
 struct error_words {
     cudaError_t error;
     const char *name;

@@ -1,14 +1,18 @@
-/** @file errors.h  The error that the host program is told of: the last one, and one that stays until it is read. */
+/**
+ * @file errors.h
+ * @brief The error state that the host program can read: the last error, and one that stays until it is read. Used by
+ *        the calls of the runtime.
+ */
 #ifndef SIMT_ERRORS_H
 #define SIMT_ERRORS_H
 
 #include "cuda_runtime.h"
 
-/** Makes `error` what cudaGetLastError() returns next; cudaSuccess changes nothing. Returns it. */
+/** Makes `error` the next result of cudaGetLastError(), and returns it; cudaSuccess changes nothing. */
 cudaError_t simt_set_error(cudaError_t error);
-/** As simt_set_error(), and nothing works until it is read. */
+/** Does the same; in addition, launches and other calls fail until the error is read. */
 cudaError_t simt_set_sticky_error(cudaError_t error);
-/** The error that keeps launches from running until it is read, or cudaSuccess. */
+/** Returns the error that keeps launches from running until it is read, or cudaSuccess. */
 cudaError_t simt_sticky_error(void);
 
 #endif

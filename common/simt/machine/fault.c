@@ -1,9 +1,9 @@
 /**
  * @file fault.c
- * @brief The first thing a launch does wrong: written down where it happens, turned into one line afterwards.
+ * @brief The first fault of a launch: recorded where it happens, formatted as one line afterwards.
  *
- * The lane that is at fault runs on its own small stack, so it only notes what and where; files and lines are looked up
- * on the host's stack once the launch has ended.
+ * The faulty lane runs on its own small stack, so that it records only the fault and its program counters. Files and
+ * lines are looked up on the host's stack once the launch has ended.
  */
 #include "fault.h"
 
@@ -92,7 +92,7 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
 {
     va_list arguments;
 
-    /* Whatever this is may well come of a value that was never written. */
+    /* This fault may be the result of a value that was never written. */
     if (!simt_fault_confirm()) {
         va_start(arguments, format);
         note(&fault, error, simt_thread_idx, pc, kind, format, arguments);
@@ -137,7 +137,7 @@ cudaError_t simt_fault_no_room(void)
     return simt_set_error(cudaErrorInitializationError);
 }
 
-/** Appends a place: " at :line" when it is in `file`, else " at file:line". */
+/** Appends a source location: " at :line" if it is in the file of `here`, else " at file:line". */
 static void append_place(char *line, size_t size, const char *pc_text, const char *here)
 {
     const uintptr_t pc = (uintptr_t)strtoull(pc_text, NULL, 16);

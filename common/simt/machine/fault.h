@@ -1,4 +1,7 @@
-/** @file fault.h  The first thing that a launch does wrong: who notes it, and the line that comes of it. */
+/**
+ * @file fault.h
+ * @brief The first fault of a launch: the functions that record it, and the line that describes it. Used by all checks.
+ */
 #ifndef SIMT_FAULT_H
 #define SIMT_FAULT_H
 
@@ -6,34 +9,37 @@
 
 #include <inttypes.h>
 
-/** The running launch has done something wrong and is at its end. */
+/** True once the running launch has a fault, which ends it. */
 extern bool simt_faulted;
 
 /**
- * The running thread did something wrong at `pc` (0: unknown). Writes the line, ends the launch, does not return.
- * `format` describes it after "thread (x,y,z) of block (x,y,z) "; "%" directives as in printf.
+ * Records a fault of the running thread at `pc` (0: unknown) and ends the launch; does not return. `format` describes
+ * the fault after "thread (x,y,z) of block (x,y,z) "; "%" directives as in printf.
  */
 _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** The running thread's frames reach below its stack. */
+/** Records that the running thread's frames reach below its stack, and ends the launch. */
 _Noreturn void simt_fault_stack(uintptr_t pc);
 
-/** As simt_fault_here, for the scheduler: names a `thread` of the running block, returns, and simt_faulted is set. */
+/**
+ * Records a fault of a `thread` of the running block, for the scheduler: like simt_fault_here, but returns. Sets
+ * simt_faulted.
+ */
 void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/** A launch that was refused before it began. */
+/** Records the error of a host call, such as a launch that is rejected before it begins. `format` is the whole line. */
 void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
- * There is less address space than the simulator reserves: says so, and returns what the call that needs it returns.
+ * Records that there is less address space than the simulator reserves. Returns the error for the call that needs it.
  */
 cudaError_t simt_fault_no_room(void);
 
 /**
- * What the running thread did may turn out to be wrong: noted if it is the first. Any other fault that is found makes
- * it one, which is reported instead; so does simt_fault_confirm(), which returns whether there was any to report.
+ * Records what the running thread did as a suspected fault, if it is the first. Any other fault confirms the suspicion,
+ * which is then reported instead; so does simt_fault_confirm(), which returns whether there was one.
  */
 void simt_fault_suspect(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -41,14 +47,16 @@ bool simt_fault_suspected(void);
 bool simt_fault_confirm(void);
 void simt_fault_dismiss(void);
 
-/** Forgets the last fault's line. */
+/** Forgets the last fault. */
 void simt_fault_clear(void);
 
-/** Finishes the line of the last fault on the host's stack: resolves places. Does nothing when there was none. */
+/**
+ * Completes the line of the last fault on the host's stack, with its source locations. Does nothing if there was none.
+ */
 void simt_fault_resolve(void);
 cudaError_t simt_fault_error(void);
 
-/** Marks a place in a fault's text that simt_fault_resolve() replaces by ":line" or "file:line". */
+/** Format of a source location in a fault's text; simt_fault_resolve() replaces it by ":line" or "file:line". */
 #define SIMT_PLACE "\001%" PRIxPTR "\002"
 
 #endif

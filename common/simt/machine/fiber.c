@@ -1,6 +1,6 @@
 /**
  * @file fiber.c
- * @brief The switch in assembly where we have one, ucontext elsewhere.
+ * @brief The switch between stacks: in assembly on processors for which there is one, with ucontext on others.
  */
 #include "fiber.h"
 
@@ -13,7 +13,7 @@ static bool are_small;
 
 void fiber_stacks_are_small(void)
 {
-#ifndef __SANITIZE_ADDRESS__ /* whose frames are larger */
+#ifndef __SANITIZE_ADDRESS__ /* its frames are larger */
     fiber_stack_bytes = 24 * 1024;
     are_small = true;
 #endif
@@ -38,7 +38,7 @@ void fiber_stacks_unmap(struct fiber_stacks *stacks)
 {
     if (!stacks->base)
         return;
-    ASAN_UNPOISON_MEMORY_REGION(stacks->base, stacks->mapped); /* else the frames on them outlive them */
+    ASAN_UNPOISON_MEMORY_REGION(stacks->base, stacks->mapped); /* else their frames would stay poisoned */
     munmap(stacks->base, stacks->mapped);
     memset(stacks, 0, sizeof *stacks);
 }
@@ -53,7 +53,7 @@ _Noreturn void fiber_abandon(void)
     __builtin_unreachable();
 }
 
-/* SIMT_FIBER_UCONTEXT takes the portable way on any processor. */
+/* SIMT_FIBER_UCONTEXT selects the portable implementation on any processor. */
 #if defined __x86_64__ && !defined SIMT_FIBER_UCONTEXT
 
 /* The callee-saved registers of the System V ABI. mxcsr and the x87 control word are the same in every fiber. */
@@ -79,7 +79,7 @@ __asm__(".text\n"
         "    ret\n"
         "    .cfi_endproc\n"
         ".size simt_fiber_switch, .-simt_fiber_switch\n"
-        /* The first frame of a fiber: nothing to return to, and debuggers are told so. */
+        /* The first frame of a fiber: it has no caller, as the undefined return address shows to debuggers. */
         ".globl simt_fiber_start\n"
         ".type simt_fiber_start, @function\n"
         "simt_fiber_start:\n"
@@ -167,7 +167,7 @@ void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void))
 
 #include <ucontext.h>
 
-/* A suspended context lives on the stack it suspends; what is passed around is its address. */
+/* A suspended context lies on the stack that it suspends; stack pointers are pointers to it. */
 void simt_fiber_switch(void **from, void *to)
 {
     ucontext_t here;

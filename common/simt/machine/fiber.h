@@ -1,6 +1,7 @@
 /**
  * @file fiber.h
- * @brief A CUDA thread's own stack, and the switch from one stack to another.
+ * @brief Fibers: each CUDA thread runs on its own stack, and a switch changes from one stack to another. Used by the
+ *        scheduler of the simulator.
  */
 #ifndef SIMT_FIBER_H
 #define SIMT_FIBER_H
@@ -10,25 +11,26 @@
 #include <stdint.h>
 
 /**
- * Bytes of a fiber's stack that a kernel may use: 192 KiB. Below it lies a third as much for functions that do not look
- * where they are, the C library's and the simulator's; those of kernels look as they begin. Nothing that is unmapped
- * lies between two stacks: it would make each a mapping of its own, dear to make and to fork.
+ * Bytes of a fiber's stack that a kernel may use: 192 KiB. Below them lies a third as much for functions that do not
+ * check the stack, those of the C library and of the simulator; functions of kernels check it when they begin. There is
+ * no unmapped memory between two stacks, because each stack would then be a mapping of its own, which is slow to make
+ * and to fork.
  */
 extern size_t fiber_stack_bytes;
 
-/** Bytes below the lowest stack that nobody may touch, which even a large frame does not step over. */
+/** Bytes below the lowest stack that no thread may access. Even a large frame does not reach past them. */
 enum { FIBER_GUARD_BYTES = 1024 * 1024 };
 
 /**
- * Before any is mapped: from now on 24 KiB, in a few large pages. For processes that live for one launch: most of its
- * time.
+ * Makes stacks of 24 KiB, in a few large pages. Must be called before any stack is mapped. For processes that run one
+ * launch, which otherwise spend most of their time on stacks.
  */
 void fiber_stacks_are_small(void);
 
-/** Equally sized stacks, one above the other. */
+/** Stacks of equal size, one above the other. */
 struct fiber_stacks {
     unsigned char *base;
-    size_t mapped; /**< bytes, the guard's too */
+    size_t mapped; /**< bytes, including the guard */
     unsigned count;
 };
 
@@ -36,13 +38,13 @@ struct fiber_stacks {
 bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count);
 void fiber_stacks_unmap(struct fiber_stacks *stacks);
 
-/** Bytes from one stack to the next. */
+/** Returns the number of bytes from one stack to the next. */
 static inline size_t fiber_stride(void)
 {
     return fiber_stack_bytes + fiber_stack_bytes / 3;
 }
 
-/** The lowest byte of stack `index` that a kernel may use. */
+/** Returns the lowest byte of stack `index` that a kernel may use. */
 static inline unsigned char *fiber_stack(const struct fiber_stacks *stacks, unsigned index)
 {
     return stacks->base + FIBER_GUARD_BYTES + index * fiber_stride() + fiber_stack_bytes / 3;
@@ -50,17 +52,18 @@ static inline unsigned char *fiber_stack(const struct fiber_stacks *stacks, unsi
 
 /**
  * Prepares a stack so that the first switch to the returned stack pointer calls entry(), which must not return.
- * `colour` moves the frame down a little: neighbours whose frames all start a page apart would share cache sets.
+ * `colour` moves the frame down by that many bytes, because neighbouring stacks would otherwise have their frames in
+ * the same cache sets.
  */
 void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void));
 
-/** Saves the caller's registers on its stack, its stack pointer in *from, and goes on where `to` was saved. */
+/** Saves the caller's registers on its stack and its stack pointer in *from, and continues where `to` was saved. */
 void simt_fiber_switch(void **from, void *to);
 
-/** The stack pointer of whoever runs fibers, while one runs. */
+/** Stack pointer of the code that runs fibers, while one runs. */
 extern void *fiber_home;
 
-/** Goes home from a fiber that is not resumed: its stack is started afresh. */
+/** Switches to fiber_home from a fiber that is not resumed; its stack will be prepared again. */
 _Noreturn void fiber_abandon(void);
 
 #endif

@@ -1,10 +1,10 @@
 /**
  * @file host_accesses.c
- * @brief The host reads or writes the device's memory, as no GPU lets it: one line that says where, and then the
- * process ends.
+ * @brief Reports that the host accesses device memory, which no GPU allows: prints one line with the source location,
+ *        and then the process ends.
  *
- * While no kernel runs, the arena's pages are there for nobody. Variables of the device are the program's own; what is
- * compiled as a kernel file says when its host code touches them.
+ * While no kernel runs, the pages of the arena are inaccessible. Variables of the device are part of the program's own
+ * data; code that is compiled as a kernel file reports the accesses of its host functions to them.
  */
 #include "host_accesses.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
-/** Gets all signals that are not ours. */
+/** The previous handler, which gets all signals that are not ours. */
 static struct sigaction before;
 static bool (*describe)(uintptr_t address, char *text, size_t size);
 
@@ -27,8 +27,8 @@ static bool in_program(uintptr_t pc)
 }
 
 /**
- * The place in the program where the interrupted code was, or was called from: it may be memcpy or printf that was
- * there.
+ * Returns the program counter in the program where the interrupted code was, or from which it was called, because the
+ * access may be in memcpy or printf.
  */
 static uintptr_t place_in_program(uintptr_t interrupted)
 {
@@ -39,7 +39,7 @@ static uintptr_t place_in_program(uintptr_t interrupted)
         return interrupted + 1;
     const int count = backtrace(callers, CALLERS);
 
-    /* The first are this file's, up to the signal's own frame, which is not the program's. */
+    /* The first frames are this file's, up to the signal's own frame, which is not in the program. */
     bool below = false;
     for (int i = 0; i < count; i++) {
         const uintptr_t pc = (uintptr_t)callers[i];
@@ -60,7 +60,7 @@ static void say(uintptr_t pc, const char *does, const char *what)
 }
 
 #ifdef __aarch64__
-/** Whether an instruction that accesses memory stores: the system may not say so, but the instruction does. */
+/** Checks whether an instruction that accesses memory is a store, because the system may not report which it is. */
 static bool is_store(uint32_t instruction)
 {
     const bool one_register = (instruction >> 27 & 7) == 7;
@@ -80,7 +80,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
     sigaction(signal, &before, NULL);
     if (!describe((uintptr_t)info->si_addr, where, sizeof where))
-        return; /* it happens again, without us */
+        return; /* the access is repeated, without our handler */
 #if defined __x86_64__
     pc = (uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP];
     does = interrupted->uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";

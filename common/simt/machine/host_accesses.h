@@ -1,4 +1,4 @@
-/** @file host_accesses.h  The host may not touch device memory. */
+/** @file host_accesses.h  Detection of the host's own accesses to device memory, which are errors. */
 #ifndef SIMT_HOST_ACCESSES_H
 #define SIMT_HOST_ACCESSES_H
 
@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 /**
- * From now on the line is printed, before the signal takes its course, of an access to memory that is not there but
- * that describe() knows for the device's. False: that cannot be.
+ * Installs a signal handler for invalid accesses. If describe() recognises the address as device memory, the handler
+ * prints the line of the access before the signal takes its course. Returns false if the handler cannot be installed.
  */
 bool simt_host_watch(bool (*describe)(uintptr_t address, char *text, size_t size));
-/** The host's code at `pc` reads or writes a variable of the device's: says so and ends the process. */
+/** Reports that the host's code at `pc` reads or writes a variable of the device, and ends the process. */
 _Noreturn void simt_host_touches(const char *variable, bool store, uintptr_t pc);
 
 #endif

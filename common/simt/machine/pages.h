@@ -1,4 +1,4 @@
-/** @file pages.h  Memory straight from the system: zeroed, committed when touched. */
+/** @file pages.h  Memory mapped directly from the system: zeroed, and committed when it is first accessed. */
 #ifndef SIMT_PAGES_H
 #define SIMT_PAGES_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-/** NULL when there is none. */
+/** Maps zeroed memory. Returns NULL if there is none. */
 static inline void *pages_map(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -17,8 +17,8 @@ static inline void *pages_map(size_t bytes)
 #define LARGE_PAGE ((size_t)2 << 20)
 
 /**
- * A multiple of LARGE_PAGE, in large pages where the system has them: few faults, and all the memory at the first
- * touch.
+ * Maps `bytes`, a multiple of LARGE_PAGE, in large pages where the system has them: there are few page faults, but a
+ * first access commits a whole large page. Returns NULL without memory.
  */
 static inline void *pages_map_large(size_t bytes)
 {
@@ -34,7 +34,7 @@ static inline void *pages_map_large(size_t bytes)
     return memory + before;
 }
 
-/** `memory` may be NULL. */
+/** Unmaps memory; `memory` may be NULL. */
 static inline void pages_unmap(void *memory, size_t bytes)
 {
     if (memory)

@@ -1,12 +1,15 @@
 /**
  * @file program_image.c
- * @brief Where the program's own segments are: code, data, constants, and the thread-local block that is shared memory.
+ * @brief Finds the program's own segments: code, data, constants, and the thread-local block that is its shared memory.
  */
 #include "program_image.h"
 
 #include <link.h>
 
-/** Of a kernel: a place in its code, counted from here, and how many threads a block may have. */
+/**
+ * Launch bounds of a kernel: a position in its code, relative to this entry, and the largest number of threads in a
+ * block.
+ */
 struct simt_bound {
     int32_t place;
     uint32_t threads;
@@ -16,11 +19,12 @@ struct program_image simt_program;
 struct memory_ranges simt_memory;
 
 /*
- * Kernels see these as constants, which they are to each thread: the compiler may keep them, and reads are not traffic.
+ * Kernels see these as constants, which they are for each thread: the compiler may keep their values, and reads do not
+ * count as memory traffic.
  */
 __attribute__((section("simt_index"))) uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
 
-/* The dynamic shared array of every kernel, whatever it calls it. */
+/* The dynamic shared array of every kernel, under any name. */
 extern __thread unsigned char simt_dynamic_shared[];
 __thread __attribute__((aligned(1024))) unsigned char simt_dynamic_shared[SHARED_BYTES_LIMIT];
 
@@ -32,7 +36,7 @@ extern const char __stop_simt_constant[] __attribute__((weak));
 extern const char __start_simt_device[] __attribute__((weak));
 extern const char __stop_simt_device[] __attribute__((weak));
 
-/* And a line for each kernel with launch bounds into this one. */
+/* And an entry for each kernel with launch bounds into this one. */
 extern const struct simt_bound __start_simt_bounds[] __attribute__((weak));
 extern const struct simt_bound __stop_simt_bounds[] __attribute__((weak));
 
@@ -80,7 +84,7 @@ static void add_segment(struct program_image *image, const ElfW(Phdr) * segment)
     }
 }
 
-/** dl_iterate_phdr visits the program first; libraries are of no interest. */
+/** Records the segments of the program, which dl_iterate_phdr visits first; libraries are not needed. */
 static int find_program(struct dl_phdr_info *info, size_t size, void *result)
 {
     struct program_image *image = result;

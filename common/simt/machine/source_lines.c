@@ -19,13 +19,13 @@
 
 extern char **environ;
 
-/** Where the headers are whose inlined functions are nobody's line. */
+/** Directory of the headers whose inlined functions are never the line that is reported. */
 #define OWN_DIRECTORY "common/simt/"
 
-/** addr2line or its like: started once, it answers an address at a time. */
+/** addr2line or a similar program: it is started once and answers one address at a time. */
 struct tool {
     const char *name;
-    pid_t owner; /**< the process that has tried to start it; one forked from it starts its own */
+    pid_t owner; /**< process that has tried to start it; a process forked from it starts its own */
     int socket;
     FILE *answers; /**< NULL: it cannot be started */
 };
@@ -38,7 +38,10 @@ static struct tool tools[] = {
     {.name = "llvm-addr2line"},
 };
 
-/** Starts the tool on this program, its input and output the socket's other end. It ends when nobody holds this one. */
+/**
+ * Starts the tool on this program, with the other end of the socket as its input and output. The tool ends when no
+ * process has this end open.
+ */
 static bool spawn_tool(const char *name, int other_end)
 {
     static char program[4096];
@@ -66,7 +69,7 @@ static bool tool_runs(struct tool *tool)
     if (tool->owner == getpid())
         return tool->answers != NULL;
     if (tool->answers)
-        fclose(tool->answers); /* the other process's goes on */
+        fclose(tool->answers); /* that of the other process continues */
     tool->owner = getpid();
     tool->answers = NULL;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -81,16 +84,19 @@ static bool tool_runs(struct tool *tool)
 }
 
 /**
- * What is wanted of the frames of an address: the first, the first in one of our headers too, or all with their
+ * Frames of an address to return: the first one, the first one even if it is in our headers, or all with their
  * newlines.
  */
 enum frames { FIRST_FRAME, FIRST_FRAME_OF_ALL, ALL_FRAMES };
 
-/** Takes a frame as "file:line", unless it is nobody's line, or in one of our headers. */
+/**
+ * Adds a frame as "file:line" to the text. Returns false if it has no line, or is in a system header or one of our
+ * headers.
+ */
 static bool take_frame(char *line, enum frames which, char *text, size_t size)
 {
     const size_t length = strlen(text);
-    char *end = strstr(line, " (discriminator"); /* which copies of one statement do not share */
+    char *end = strstr(line, " (discriminator"); /* it differs between copies of one statement */
 
     if (!end)
         end = strchr(line, '\n');
@@ -105,7 +111,8 @@ static bool take_frame(char *line, enum frames which, char *text, size_t size)
 }
 
 /**
- * Whether a function copies a structure: unless somebody wrote it, its line is the structure's, and nobody's access.
+ * Checks whether a function copies a structure. Unless its source is written out, its line is the structure's own,
+ * which is not the line of an access.
  */
 static bool copies_structure(const char *function)
 {
@@ -122,9 +129,9 @@ static bool copies_structure(const char *function)
 }
 
 /**
- * Reads what the tool says of one address, which it repeats: for each frame a line with the function and one with the
- * place, as far as the address 0, of which it knows nothing. Takes the innermost frame that counts, or all. The first
- * is rather where a structure is copied than the structure's own line.
+ * Reads the answer of the tool for one address, which it repeats: for each frame a line with the function and one with
+ * the source location, up to the answer for address 0, of which it knows nothing. Takes the innermost frame that
+ * counts, or all frames. The line where a structure is copied is preferred to the structure's own line.
  */
 static bool read_frames(FILE *answers, enum frames which, char *text, size_t size)
 {
@@ -156,7 +163,7 @@ static bool read_frames(FILE *answers, enum frames which, char *text, size_t siz
     return found && lines_of_0 == 0;
 }
 
-/** Whether the tool knows the place. */
+/** Asks the tool for an address. Returns whether it knows the source location. */
 static bool ask_tool(struct tool *tool, uintptr_t pc, enum frames which, char *text, size_t size)
 {
     char question[64];
@@ -167,7 +174,9 @@ static bool ask_tool(struct tool *tool, uintptr_t pc, enum frames which, char *t
            read_frames(tool->answers, which, text, size);
 }
 
-/** Compilers record absolute names: what stands before our own source's relative one is the directory of the build. */
+/**
+ * Returns the directory of the build: compilers record absolute names, and it precedes the relative name of this file.
+ */
 static const char *build_directory(struct tool *tool)
 {
     static char directory[PLACE_TEXT];
@@ -186,7 +195,7 @@ static const char *build_directory(struct tool *tool)
     return directory;
 }
 
-/** At the beginning of each line. */
+/** Removes the directory of the build at the beginning of each line. */
 static void strip_build_directory(struct tool *tool, char *text)
 {
     const char *directory = build_directory(tool);
@@ -221,7 +230,7 @@ static void look_up(uintptr_t pc, enum frames which, char *text, size_t size)
     name_function(pc, text);
 }
 
-/* --- another process that looks them up --------------------------------------------------------------------------- */
+/* --- the separate process that looks up lines --------------------------------------------------------------------- */
 
 static int questions = -1, answers = -1;
 
@@ -230,7 +239,10 @@ struct question {
     enum frames which;
 };
 
-/** Answers until nobody is left who could ask. It holds on to nothing that its parent has open. */
+/**
+ * Answers until no process is left that could ask. Closes files that its parent has open, so that it does not keep them
+ * open.
+ */
 static _Noreturn void answer_questions(int from, int to)
 {
     const int nothing = open("/dev/null", O_RDWR);
@@ -290,7 +302,7 @@ static void ask(struct question question, char text[STACK_TEXT])
     text[STACK_TEXT - 1] = '\0';
 }
 
-/** The text that belongs to an address, which stays until some more have been asked for. */
+/** Returns the text that belongs to an address. It stays valid until some more addresses have been looked up. */
 static const char *remembered(uintptr_t pc, enum frames which)
 {
     enum { REMEMBERED = 64 };

@@ -1,9 +1,9 @@
 /**
  * @file allocations.c
- * @brief Allocations in the arena, and what lies where.
+ * @brief Allocates and frees memory in the arena, and finds the allocation at an address.
  *
- * They are 256-byte aligned with at least 256 bytes off limits behind each. Offsets in the arena depend on nothing but
- * the order of calls, so what is counted from them is the same in every run.
+ * Allocations are 256-byte aligned, with at least 256 bytes off limits behind each. Offsets in the arena depend only on
+ * the order of calls, so that counters derived from them are the same in every run.
  */
 #include "arena.h"
 #include "machine/errors.h"
@@ -20,7 +20,7 @@
 
 enum { ALIGNMENT = 256 };
 
-/** The last few slots that were freed: nobody gets them yet, so that who still uses them is seen. */
+/** The slots that were freed last. They are not allocated again yet, so that accesses after the free are detected. */
 enum { RESTING = 32, RESTING_BYTES = 4 * 1024 * 1024 };
 static struct resting {
     struct allocation slot[RESTING]; /**< the oldest first */
@@ -39,7 +39,7 @@ bool simt_arena_reserve(void)
     return true;
 }
 
-/** Index of the first allocation that ends after `offset`. */
+/** Returns the index of the first allocation that ends after `offset`. */
 static size_t find_after(size_t offset)
 {
     size_t low = 0;
@@ -56,7 +56,7 @@ static size_t find_after(size_t offset)
     return low;
 }
 
-/** Lets go of the slots that have rested longest, until there is room for one of so many bytes. */
+/** Releases the slots that have rested longest, until there is room for a slot of `bytes`. */
 static void end_rest(size_t bytes)
 {
     unsigned gone = 0;
@@ -76,7 +76,7 @@ static void rest(struct allocation gone)
     resting.bytes += gone.slot;
 }
 
-/** The first offset from `offset` on with `slot` bytes behind it of which none rests. */
+/** Returns the first offset from `offset` on at which `slot` bytes overlap no resting slot. */
 static size_t past_resting(size_t offset, size_t slot)
 {
     for (unsigned i = 0; i < resting.count; i++) {
@@ -84,13 +84,16 @@ static size_t past_resting(size_t offset, size_t slot)
 
         if (freed->offset < offset + slot && offset < freed->offset + freed->slot) {
             offset = freed->offset + freed->slot;
-            i = UINT_MAX; /* once more from the first */
+            i = UINT_MAX; /* start again with the first */
         }
     }
     return offset;
 }
 
-/** The first gap of `slot` bytes: the index to insert at, and the offset. */
+/**
+ * Finds the first gap of `slot` bytes. Returns the index at which to insert the allocation; *offset is the offset of
+ * the gap.
+ */
 static size_t find_gap(size_t slot, size_t *offset)
 {
     size_t end = RED_ZONE;
@@ -107,7 +110,9 @@ static size_t find_gap(size_t slot, size_t *offset)
     return simt_arena.count;
 }
 
-/** Memory for kernels. What is the host's too shares no page with any that is not. */
+/**
+ * Allocates memory for kernels. An allocation that the host may access shares no page with one that it may not access.
+ */
 cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
 {
     const bool shared = is_hosts_too(owner);
@@ -133,13 +138,13 @@ cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
 
     if (!simt_arena_commit(offset + slot) || !simt_arena_let(offset, offset + bytes, true))
         return simt_set_error(cudaErrorMemoryAllocation);
-    /* What a kernel finds here is nothing to rely on: NaNs and -1. */
+    /* The initial contents are NaNs and -1, so that no kernel can rely on them. */
     memset(simt_arena.base + offset, 0xff, bytes);
     if (owner == OWNER_DEVICE)
         simt_arena_let(offset, offset + bytes, false);
     if (offset < simt_arena.top)
         simt_allow_bytes(offset, bytes);
-    simt_set_unwritten(offset, offset + bytes, !shared); /* the host may have written it, which nobody sees */
+    simt_set_unwritten(offset, offset + bytes, !shared); /* writes of the host are not observed */
     simt_forbid_bytes(begin, offset);
     simt_forbid_bytes(offset + bytes, offset + slot);
     if (offset + slot > simt_arena.top)
@@ -203,7 +208,7 @@ int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside)
     return (int32_t)index;
 }
 
-/** Which allocation an offset is in, before or behind, in a few words. */
+/** Describes which allocation an offset is in, before or behind. */
 static void describe(size_t offset, char *text, size_t size)
 {
     const size_t after = find_after(offset);

@@ -1,6 +1,6 @@
 /**
  * @file arena.c
- * @brief The address space of device memory, of its shadow and of its marks, and how much of it may be used.
+ * @brief Reserves address space for device memory, its shadow and its marks, and limits how much of it may be used.
  */
 #include "arena.h"
 
@@ -13,14 +13,14 @@ enum { WORTH_ASKING = 16 * 1024 * 1024 };
 
 struct arena simt_arena;
 
-/** The arena, its shadow, its marks, and what is read only. */
+/** Number of mappings: the arena, its shadow, its marks, and its read-only marks. */
 enum { PLANES = 4 };
 
 static struct plane {
-    uintptr_t wish; /**< far from other mappings, AddressSanitizer's too, so that there is room to grow; any will do */
-    size_t bytes;   /**< for 32 of the arena's */
+    uintptr_t wish; /**< preferred address, far from all other mappings (AddressSanitizer's too): room to grow */
+    size_t bytes;   /**< size per 32 bytes of the arena */
     int protection;
-    int sharing; /**< with processes that are forked */
+    int sharing; /**< MAP_SHARED if processes that are forked share it */
     unsigned char *base, *end;
 } planes[PLANES] = {
     {UINT64_C(5) << 42, 32, PROT_NONE, MAP_PRIVATE, NULL, NULL},
@@ -34,24 +34,24 @@ void simt_arena_share(void)
     planes[0].sharing = planes[2].sharing = MAP_SHARED;
 }
 
-/** What a plane has for so many bytes of the arena. */
+/** Returns the size of a plane for `bytes` of the arena. */
 static size_t plane_bytes(const struct plane *plane, size_t bytes)
 {
     return bytes / 32 * plane->bytes;
 }
 
-/** Address space, where wished if that is free; NULL if there is none. */
+/** Maps address space, at `wish` if that is free. Returns NULL if there is none. */
 static unsigned char *map(const struct plane *plane, void *wish, size_t bytes)
 {
     void *memory = mmap(wish, bytes, plane->protection, plane->sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (memory == MAP_FAILED)
         return NULL;
-    madvise(memory, bytes, MADV_HUGEPAGE); /* far fewer faults; where the system has none, nothing is lost */
+    madvise(memory, bytes, MADV_HUGEPAGE); /* far fewer page faults; no effect where the system has no huge pages */
     return memory;
 }
 
-/** Takes `bytes` from the ends of the first `count` planes. */
+/** Unmaps `bytes` of the arena, and `spare` bytes more, from the end of each of the first `count` planes. */
 static void take_back(int count, size_t bytes, size_t spare)
 {
     while (count-- > 0) {
@@ -68,7 +68,7 @@ static bool reserve(size_t bytes)
     for (int i = 0; i < PLANES; i++) {
         struct plane *plane = &planes[i];
 
-        /* A huge page to spare for alignment. */
+        /* One huge page more, for alignment. */
         plane->base = map(plane, (void *)plane->wish, plane_bytes(plane, bytes) + HUGE_PAGE);
         if (!plane->base) {
             take_back(i, bytes, HUGE_PAGE);
@@ -84,7 +84,7 @@ static bool reserve(size_t bytes)
     return true;
 }
 
-/** Reserves as much again right behind what there is; false if something else is there. */
+/** Extends every plane in place by `bytes` of the arena. Returns false if another mapping is in the way. */
 static bool extend(size_t bytes)
 {
     for (int i = 0; i < PLANES; i++) {
@@ -113,9 +113,9 @@ static bool grow(size_t top)
 }
 
 /**
- * Whether the machine has memory for so many bytes and their shadow. Linux would promise more, and end the process when
- * it is used. What there was at the beginning counts too: memory that has been handed out and not yet written to is
- * still available.
+ * Checks whether the machine has memory for the arena up to `end` and for its shadow. Linux would promise more, and end
+ * the process when it is used. The memory that was available at the first request is checked as well, because memory
+ * that has been allocated and not yet written to still counts as available.
  */
 static bool can_have(size_t end)
 {

@@ -1,4 +1,8 @@
-/** @file device_memory.h  Global memory, the variables in shared memory, and the shadow that both have. */
+/**
+ * @file device_memory.h
+ * @brief Interface to global memory, to the variables in shared memory and to the shadow of both, for the rest of the
+ *        simulator.
+ */
 #ifndef SIMT_DEVICE_MEMORY_H
 #define SIMT_DEVICE_MEMORY_H
 
@@ -8,66 +12,88 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Before simt_arena_reserve(): the arena will be shared with processes that are forked. */
+/** Makes the arena shared with processes that are forked later. Must be called before simt_arena_reserve(). */
 void simt_arena_share(void);
 
-/** Reserves the arena and its shadow, once. */
+/** Reserves the arena and its shadow on the first call. Returns false if that fails. */
 bool simt_arena_reserve(void);
 /**
- * Puts the arena as it is now into the ranges, and lets this process touch it; false: no memory. Until it is closed.
+ * Copies the current bounds of the arena to simt_memory and lets this process access it until simt_arena_close().
+ * Returns false without memory.
  */
 bool simt_arena_open(void);
 void simt_arena_close(void);
 
-/** Of the four bytes of a word in the arena: for each that is anything of this the word's state has a bit set too. */
+/**
+ * Marks of the four bytes of a word in the arena, one bit per byte. For each marked byte, the state in the word's
+ * shadow cell has its bit set as well.
+ */
 struct word_marks {
     uint32_t off_limits, unwritten;
-    uint32_t read_only; /**< this launch has read them by __ldg */
+    uint32_t read_only; /**< bytes that this launch has read by __ldg */
 };
 struct word_marks simt_arena_marks(uintptr_t address);
 void simt_arena_read_only(uintptr_t address, uint32_t bytes);
-/** Bytes of the word have been written. */
+/** Clears the unwritten marks of the bytes in the mask `bytes`. */
 void simt_arena_written(uintptr_t address, uint32_t bytes);
-/** Whether what is unwritten in the word may be padding. */
+/**
+ * Checks whether the unwritten bytes of a word may be padding: other bytes of the word have been written, or, if the
+ * word is the second half of 8 bytes, other bytes of those 8.
+ */
 bool simt_arena_may_be_padding(uintptr_t address);
-/** Which allocation an address is in, before or behind, in a few words; false: it is not in the arena. */
+/** Describes which allocation an address is in, before or behind. Returns false if the address is not in the arena. */
 bool simt_arena_describe(uintptr_t address, char *text, size_t size);
 
-/** How many words the arena has that have ever been handed out. */
+/** Returns the number of words from the beginning of the arena to the end of the last slot that was ever allocated. */
 size_t simt_arena_words(void);
 
-/** Forgets who touched what, but not what is off limits. */
+/** Clears the accesses that the shadow of the arena has recorded, but not the state bits. */
 void simt_arena_forget_epochs(void);
 
-/** The number of the allocation that holds an offset in the arena, in the order of addresses, and the offset in it. */
+/**
+ * Returns the index, in the order of addresses, of the allocation that holds an offset in the arena. *inside is the
+ * offset in the allocation.
+ */
 int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);
 
 /**
- * Ends the launch: the running thread touches `bytes` of the four of the word at `address`, some of them off limits.
+ * Ends the launch because the running thread accesses a word of which some bytes are off limits. `bytes` is the mask of
+ * the accessed bytes of the word at `address`.
  */
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
 
-/** Finds the `__shared__` variables, once, in `bytes` of shared memory. None if the program has no symbols. */
+/**
+ * Finds the `__shared__` variables in `bytes` of shared memory on the first call; `dynamic` is the offset of the
+ * dynamic array. Finds none if the program has no symbols.
+ */
 void simt_shared_variables_find(size_t bytes, size_t dynamic);
-/** What the program's symbols tell of a kernel: its own __shared__ variables of fixed size, and its launch bounds. */
+/**
+ * Limits of a kernel according to the program's symbols: the bytes of its own fixed-size __shared__ variables and its
+ * launch bounds.
+ */
 struct kernel_limits {
     size_t static_shared;
     unsigned threads;
 };
 struct kernel_limits simt_kernel_limits(const void *kernel);
 /**
- * The bytes of the __shared__ variables of fixed size that the last launch has touched, its functions' too; 0 if all
- * that there are fit beside so many bytes of dynamic ones.
+ * Returns the bytes of the fixed-size __shared__ variables that the last launch has accessed, including those of called
+ * functions. Returns 0 if all such variables of the program fit beside `dynamic_bytes` of dynamic shared memory.
  */
 size_t simt_static_shared_used(size_t dynamic_bytes);
-/** The bytes of all __constant__ variables. */
+/** Returns the bytes of all __constant__ variables. */
 size_t simt_constant_bytes(void);
-/** Whether a variable in global or constant memory has all these bytes; if none was found, it has. */
+/**
+ * Checks whether one variable in global or constant memory contains all these bytes. Returns true if the program has no
+ * such variables.
+ */
 bool simt_variable_has(uintptr_t address, size_t bytes);
-/** Its name; "?" if nobody knows it. */
+/** Returns the name of the variable in global or constant memory at an address, or "?" if it is unknown. */
 const char *simt_variable_at(uintptr_t address);
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
-/** Marks in the shadow of shared memory the words that no variable has; if no variables were found, none. */
+/**
+ * Marks, in the shadow of shared memory, the words that belong to no variable. Marks none if no variables were found.
+ */
 void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic);
 bool simt_is_unowned(const struct shadow_cell *cell);
 _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,

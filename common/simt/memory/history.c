@@ -1,4 +1,4 @@
-/** @file history.c  A hash table of histories, by the addresses of the cells. */
+/** @file history.c  A hash table of histories, keyed by the addresses of the cells. */
 #include "history.h"
 
 #include <stdlib.h>

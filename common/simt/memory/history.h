@@ -1,9 +1,9 @@
 /**
  * @file history.h
- * @brief All that must be remembered of a word of which its shadow cell has no room for all.
+ * @brief Histories: the past accesses to a word that do not fit into its shadow cell. Used by shadow.c.
  *
- * That is: bytes of one word that different threads use, atomics after a store that not everybody knows of, readers at
- * different epochs, volatile loads.
+ * A word needs a history if different threads use different bytes of it, if atomics follow a store that is not ordered
+ * before all threads, if threads have read it at different epochs, or if it has volatile loads.
  */
 #ifndef SIMT_HISTORY_H
 #define SIMT_HISTORY_H
@@ -11,25 +11,27 @@
 #include "device_memory.h"
 #include "order/thread_sets.h"
 
-/** The kinds of what was done. To PAST_VOLATILE_READ and PAST_ATOMIC the enum atomic_kind is added. */
+/** Kinds of past accesses. The enum atomic_kind is added to PAST_VOLATILE_READ and PAST_ATOMIC. */
 enum past_kind {
     PAST_READ = 0x00,
-    PAST_AUTHORS =
-        0x08, /**< who has updated it by atomics, of which only the last are kept: for loads that come after */
+    PAST_AUTHORS = 0x08, /**< all threads that have updated it by atomics, for later loads; not all atomics are kept */
     PAST_VOLATILE_READ = 0x10,
     PAST_WRITE = 0x20,
     PAST_ATOMIC = 0x30,
     PAST_KIND = 0x30
 };
 
-/** Accesses at one epoch: of all threads of a set if they read, else of one thread. */
+/**
+ * Accesses at one epoch: by all threads of a set for PAST_READ, PAST_VOLATILE_READ and PAST_AUTHORS, else by one
+ * thread.
+ */
 struct past {
     uint32_t epoch;
     uint16_t who;
-    uint8_t bytes; /**< of the word's four */
+    uint8_t bytes; /**< mask of the word's four bytes */
     uint8_t kind;
     uint32_t site;
-    struct thread_set *own; /**< the set, if there was no number left for it; else NULL */
+    struct thread_set *own; /**< the set itself if it has no number, else NULL */
 };
 
 static inline const struct thread_set *past_set(const struct past *past)
@@ -37,21 +39,21 @@ static inline const struct thread_set *past_set(const struct past *past)
     return past->own ? past->own : simt_thread_set(past->who);
 }
 
-/** The oldest first, but loads at one epoch, which are where the first is. */
+/** Past accesses to a word, the oldest first. Loads at one epoch share the entry of the first of them. */
 struct history {
     struct past *past;
     uint32_t count;
     uint32_t room;
 };
 
-/** The history of a cell; what is in it is of no worth unless the cell says that it has one. NULL: no memory. */
+/** Returns the history of a cell, or NULL without memory. Its contents are valid only if the cell has READ_HISTORY. */
 struct history *simt_history(const struct shadow_cell *cell);
-/** False: no memory. */
+/** Appends a past access. Returns false without memory. */
 bool simt_history_add(struct history *history, struct past past);
-/** Takes the past access number `i` out of a list. */
+/** Removes the past access number `i`. */
 void simt_history_remove(struct history *history, uint32_t i);
 void simt_history_clear(struct history *history);
-/** A launch begins. */
+/** Frees all histories when a launch begins. */
 void simt_histories_forget(void);
 
 #endif

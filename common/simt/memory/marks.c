@@ -1,6 +1,6 @@
 /**
  * @file marks.c
- * @brief What is known of each byte of device memory: whether it is off limits, unwritten, or read only.
+ * @brief The marks of each byte of device memory: off limits, unwritten, or read only.
  */
 #include "arena.h"
 #include "simt.h"
@@ -8,12 +8,14 @@
 #include <string.h>
 
 /*
- * The marks say what a byte is. A state bit in the shadow says that the marks are to be looked at: it is set wherever a
- * mark is, from the next launch on, and here and there where none is any more. Processes that are forked share the
- * marks, but not the shadow.
+ * The marks hold the state of each byte. A state bit in the shadow makes accesses check the marks. It is set for every
+ * marked byte from the next launch on, and it may remain set after the mark has been cleared. Processes that are forked
+ * share the marks, but not the shadow.
  */
 
-/** Of one kind, at `kind` in struct marks: those of the bytes in [from, to). */
+/**
+ * Sets or clears the marks of one kind for the bytes in [from, to). `kind` is the offset of the kind in struct marks.
+ */
 static void set_marks(size_t kind, size_t from, size_t to, bool value)
 {
     for (size_t at = from, next; at < to; at = next) {
@@ -42,7 +44,7 @@ static uint32_t marks_of(size_t at)
     return simt_arena.marks[at / 32].off_limits | simt_arena.marks[at / 32].unwritten;
 }
 
-/** Makes accesses to [from, to) look at the marks, where there are any. */
+/** Sets the state bits of the marked bytes in [from, to), so that accesses check the marks. */
 void simt_show_marks(size_t from, size_t to)
 {
     for (size_t word = from / 4; word < (to + 3) / 4; word++) {
@@ -61,7 +63,7 @@ void simt_forbid_bytes(size_t from, size_t to)
     simt_show_marks(from, to);
 }
 
-/** Of a slot that is handed out again. */
+/** Clears the off-limits marks and the shadow of a slot that is allocated again. */
 void simt_allow_bytes(size_t from, size_t bytes)
 {
     set_off_limits(from, from + bytes, false);
@@ -98,7 +100,7 @@ void simt_arena_read_only(uintptr_t address, uint32_t bytes)
         simt_arena.read_only_high = at + 4;
 }
 
-/** A launch begins. */
+/** Clears the read-only marks when a launch begins. */
 void simt_forget_read_only(void)
 {
     if (simt_arena.read_only_high > 0)
@@ -133,7 +135,7 @@ void simt_copy_unwritten(size_t to, size_t from, size_t bytes)
     }
 }
 
-/** How many of the bytes nobody has written, padding apart; *first is where the first of them is. */
+/** Returns how many of the bytes are unwritten, except for padding. *first is the offset of the first of them. */
 size_t simt_count_unwritten(size_t from, size_t bytes, size_t *first)
 {
     size_t count = 0;

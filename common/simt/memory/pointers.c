@@ -1,4 +1,7 @@
-/** @file pointers.c  Which memory a pointer of the host program is to. */
+/**
+ * @file pointers.c
+ * @brief Classification of the host program's pointers: device memory, memory shared with the host, or host memory.
+ */
 #include "arena.h"
 #include "machine/program_image.h"
 

@@ -1,6 +1,7 @@
 /**
  * @file protection.c
- * @brief Who may touch device memory: kernels, the runtime while it does what the host asks for, and not the host.
+ * @brief Access to the pages of device memory: open to kernels, and to the runtime while it serves a call of the host,
+ *        but not to the host's own code.
  */
 #include "arena.h"
 #include "machine/program_image.h"
@@ -9,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/** How often the host has asked for the arena to be kept open, and how many bytes of it are, so far. */
+/** Number of nested calls that keep the arena open, and the number of its bytes that have been opened since. */
 static struct {
     unsigned depth;
     size_t bytes;

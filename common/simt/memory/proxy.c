@@ -1,10 +1,10 @@
 /**
  * @file proxy.c
- * @brief Two ways to memory: that of loads and stores, and the asynchronous proxy, that of bulk copies and of products'
- *        operands.
+ * @brief The check for proxy fences. Loads and stores use the generic proxy; bulk copies and the operands of warpgroup
+ *        products use the asynchronous proxy.
  *
- * What the first has written the second may see behind a fence between the two. The second's own writes have epochs of
- * their own.
+ * The asynchronous proxy sees what the generic proxy wrote only behind a fence between the two. The writes of bulk
+ * copies have epochs of their own, by which the check recognises them.
  */
 #include "proxy.h"
 
@@ -14,14 +14,12 @@
 
 #include <string.h>
 
-/*
- * --- which epochs are copies' --------------------------------------------------------------------------------------
- */
+/* --- epochs of bulk copies ---------------------------------------------------------------------------------------- */
 
 static struct epochs {
-    uint32_t first; /**< of the launch that these are of */
+    uint32_t first; /**< the first epoch of the launch that the bits belong to */
     size_t words;
-    uint64_t *word; /**< a bit for each epoch since */
+    uint64_t *word; /**< one bit per epoch from `first` on: 1 if it is of a bulk copy */
 } epochs;
 
 bool simt_proxy_note_epoch(void)
@@ -47,11 +45,11 @@ static bool is_of_copy(uint32_t epoch)
            (epochs.word[word] >> (epoch - epochs.first) % 64 & 1);
 }
 
-/* --- what they may see -------------------------------------------------------------------------------------------- */
+/* --- the check ---------------------------------------------------------------------------------------------------- */
 
 void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader)
 {
-    static uint32_t good_epoch, good_write, good_now, good_reader; /* what was asked last */
+    static uint32_t good_epoch, good_write, good_now, good_reader; /* the last check that passed */
     static enum shadow_space good_space;
     const uint32_t thread = cell->write >> CELL_THREAD_SHIFT;
 

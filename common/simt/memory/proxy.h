@@ -1,15 +1,19 @@
-/** @file proxy.h  What bulk copies and products may see of memory that loads and stores have written. */
+/**
+ * @file proxy.h
+ * @brief The check that a proxy fence separates stores from the bulk copies and warpgroup products that read them. Used
+ *        by bulk_copies.c and warpgroup_products.c.
+ */
 #ifndef SIMT_PROXY_H
 #define SIMT_PROXY_H
 
 #include "shadow.h"
 
-/** This epoch is of nothing but what a bulk copy writes. False: no memory. */
+/** Records that the current epoch holds only the writes of a bulk copy. Returns false without memory. */
 bool simt_proxy_note_epoch(void);
 
 /**
- * Ends the launch unless copies and products may see what was last written to a word: by another copy, or before a
- * fence between the two ways to memory that is ordered before now.
+ * Ends the launch unless the asynchronous proxy sees the last write to a word: a bulk copy made the write, or a proxy
+ * fence behind it is ordered before now. `reader` is the verb phrase of the error message.
  */
 void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader);
 

@@ -1,16 +1,17 @@
 /**
  * @file shadow.c
- * @brief The slow way of the race check: everything that is remembered of a word, and whether anything orders it before
- * now.
+ * @brief The slow path of the race check: all past accesses to a word that matter, and whether they are ordered before
+ *        now.
  *
- * What is remembered is a list of past accesses. A new one is checked against each, takes the place of those that it
- * makes needless, and joins them:
+ * The past accesses are kept in a list. A new access is checked against each of them, replaces those that it makes
+ * needless, and is added to the list:
  *
- *   - a store, of everything: whoever races with what was before it races with it, or is ordered after both;
- *   - a load, of loads that are ordered before it;
- *   - an atomic, of atomics of its kind that it has seen, or that are ordered before it.
+ *   - a store replaces all accesses: a later access that races with one of them also races with the store, or is
+ *     ordered after both;
+ *   - a load replaces loads that are ordered before it;
+ *   - an atomic replaces atomics of its kind that it has seen, or that are ordered before it.
  *
- * Then the list goes back into the cell if there is room for it.
+ * Then the list is moved back into the cell if it fits.
  */
 #include "shadow.h"
 
@@ -57,7 +58,10 @@ static bool in_block_only(const struct past *past, const struct word_access *acc
     return reached && (past->kind & PAST_KIND) == PAST_ATOMIC && ((past->kind | access->kind) & ATOMIC_IN_BLOCK);
 }
 
-/** Ends the launch: the running thread's access and the past one, by `thread` and `others`, are unordered. */
+/**
+ * Ends the launch because the running thread's access and the past one, by `thread` and others if `others`, are
+ * unordered.
+ */
 static _Noreturn void fault_race(const struct past *past, struct word_access access, unsigned thread, bool others)
 {
     static const char *const did[] = {"read", "read", "wrote", "updated atomically"};
@@ -87,7 +91,7 @@ static _Noreturn void fault_race(const struct past *past, struct word_access acc
                                                    : ", and blocks are not ordered");
 }
 
-/** What a thread's load races with, if that is an atomic. */
+/** The race of a thread's load with an atomic, until it is forgiven or reported. */
 static struct noted_race {
     bool present;
     bool others;
@@ -110,10 +114,10 @@ void simt_race_confirm(void)
     fault_race(&race->past, race->access, race->thread, race->others);
 }
 
-/** Notes a race instead of the one there is, if it may be forgiven. */
+/** Notes a race that may be forgiven, instead of reporting it. Returns false if it may not be forgiven. */
 static bool note_race(const struct past *past, struct word_access access, unsigned thread, bool others)
 {
-    /* The compare-and-swap would have to be of as many bytes as the load, and so as the atomic. */
+    /* The compare-and-swap must have the size of the load, and therefore of the atomic. */
     const bool alike = !((past->kind ^ access.kind) & ATOMIC_BYTES);
     const bool atomic = past->kind == PAST_AUTHORS || ((past->kind & PAST_KIND) == PAST_ATOMIC && alike);
     struct noted_race *race = &noted[running_thread()];
@@ -136,13 +140,13 @@ void simt_races_forget(void)
     simt_races_noted = 0;
 }
 
-/** The bytes of a word of shared memory that the block has written. */
+/** Returns the mask of the bytes of a shared word that the block has written. */
 static uint32_t written(const struct shadow_cell *cell)
 {
     return cell->write_epoch < simt_order.block.block_epoch ? 0 : cell->write >> CELL_STATE_SHIFT & 0xf;
 }
 
-/** Padding follows what is written: in the same word, or in the second half of 8 bytes. */
+/** Checks for padding, which follows written bytes: in the same word, or in the second half of 8 bytes. */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
 {
     return written(cell) != 0 || (address % 8 == 4 && !simt_is_unowned(cell) && written(cell - 1) != 0);
@@ -152,7 +156,10 @@ void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enu
 {
     const int count = __builtin_popcount(bytes);
 
-    /* What comes of the first such value, an index perhaps, is no news: let it go on, the race may yet be found. */
+    /*
+     * Only the first such read is recorded, because later ones may follow from it. The kernel goes on: the race may yet
+     * be found.
+     */
     if (simt_fault_suspected())
         return;
     if (simt_is_unowned(cell))
@@ -162,8 +169,8 @@ void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enu
 }
 
 /**
- * Looks at bytes of global memory; `reads` what is there. Returns which of the word's are unwritten; ends the launch
- * for others.
+ * Checks bytes of global memory against the marks; `reads`: the access needs their value. Returns the mask of the
+ * marked bytes of the word. Ends the launch if the access is not allowed.
  */
 static uint32_t look_closely(struct word_access access, bool reads)
 {
@@ -183,7 +190,7 @@ static uint32_t look_closely(struct word_access access, bool reads)
         const int count = __builtin_popcount(missing);
 
         simt_fault_suspect(cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
-                           "reads %d byte%s that nobody has written, %s", count, count == 1 ? "" : "s", where);
+                           "reads %d unwritten byte%s, %s", count, count == 1 ? "" : "s", where);
     }
     return marks.off_limits | marks.unwritten | marks.read_only;
 }
@@ -204,7 +211,7 @@ void simt_store_closely(struct shadow_cell *cell, struct word_access access)
     shadow_store_known(cell, access, state << CELL_STATE_SHIFT);
 }
 
-/** Ends the launch if an asynchronous copy writes the word, and nobody has waited for it. */
+/** Ends the launch if an asynchronous copy writes the word and its thread has not waited for it. */
 static void check_no_copy(const struct shadow_cell *cell, struct word_access access)
 {
     if (cell->read_epoch != EPOCH_NEVER || cell->read != READ_COPIED)
@@ -227,7 +234,7 @@ static bool of_readers(const struct past *past)
     return !(past->kind & PAST_WRITE);
 }
 
-/* --- from a cell to a list, and back ------------------------------------------------------------------------------ */
+/* --- from a cell to a list and back ------------------------------------------------------------------------------- */
 
 static _Noreturn void fault_memory(uintptr_t pc)
 {
@@ -241,7 +248,7 @@ static void add(struct history *history, struct past past, uintptr_t pc)
         fault_memory(pc);
 }
 
-/** What the cell remembers that is not ordered before everything to come. */
+/** Returns the accesses in the cell or its history that are not ordered before all that follows. */
 static struct history *open_history(const struct shadow_cell *cell, uint32_t horizon, uintptr_t pc)
 {
     static struct history brief;
@@ -312,7 +319,7 @@ static void put_read(struct shadow_cell *cell, const struct past *past)
                  (uint32_t)past->who << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT | past->site;
 }
 
-/** Puts what is remembered into the cell if there is room, else the cell's history is what has it. */
+/** Stores the past accesses in the cell if they fit, else in the history of the cell. */
 static void close_history(struct shadow_cell *cell, struct history *brief, uint32_t state, uintptr_t pc)
 {
     const struct past *read = NULL;
@@ -349,7 +356,7 @@ static void close_history(struct shadow_cell *cell, struct history *brief, uint3
     simt_history_clear(history);
     for (uint32_t i = 0; i < brief->count; i++)
         add(history, brief->past[i], pc);
-    brief->count = 0; /* what was its own is the history's */
+    brief->count = 0; /* the history owns the entries' sets now */
 }
 
 void simt_check_read_only(const struct shadow_cell *cell, struct word_access access)
@@ -372,9 +379,9 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
         simt_arena_read_only(access.address, access.bytes);
 }
 
-/* --- one more access ---------------------------------------------------------------------------------------------- */
+/* --- a new access ------------------------------------------------------------------------------------------------- */
 
-/** Whether two accesses need no order. */
+/** Checks whether two accesses need no order. */
 static bool in_agreement(const struct past *past, struct word_access access)
 {
     const unsigned kind = past->kind & PAST_KIND;
@@ -395,7 +402,8 @@ static bool in_agreement(const struct past *past, struct word_access access)
 }
 
 /**
- * Whether all that a past access stands for is ordered before now; if not, one of its threads, and how many are not.
+ * Checks whether all accesses that an entry stands for are ordered before now. If not, *thread is one of the threads
+ * whose access is not, and *count the number of these threads.
  */
 static bool is_ordered(const struct past *past, bool volatile_load, unsigned *thread, unsigned *count)
 {
@@ -405,7 +413,7 @@ static bool is_ordered(const struct past *past, bool volatile_load, unsigned *th
                             : simt_ordered(past->epoch, past->who, volatile_load);
 }
 
-/** Whether some thread of a set of readers is ordered before now. */
+/** Checks whether the access of some thread of a set of readers is ordered before now. */
 static bool any_ordered(const struct past *past, bool volatile_load)
 {
     const struct thread_set *set = past_set(past);
@@ -419,7 +427,9 @@ static bool any_ordered(const struct past *past, bool volatile_load)
     return false;
 }
 
-/** Whether a later atomic or volatile load, ordered before now, has seen what the atomic number `i` wrote. */
+/**
+ * Checks whether a later atomic or volatile load, itself ordered before now, has seen the value of atomic number `i`.
+ */
 static bool was_seen(const struct history *history, uint32_t i, bool volatile_load)
 {
     const struct past *past = &history->past[i];
@@ -460,7 +470,9 @@ static void check(const struct history *history, struct word_access access)
     }
 }
 
-/** Takes bytes from a past access; false: none are left, and the next of the list is in its place. */
+/**
+ * Removes bytes from a past access. Returns false if none are left; the entry is then gone and the next has its number.
+ */
 static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
 {
     struct past *past = &history->past[i];
@@ -472,7 +484,10 @@ static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
     return false;
 }
 
-/** For each byte of a word, the number in its history of the first atomic that is not ordered before now. */
+/**
+ * For each byte of a word, the number in the history of the first atomic that is not ordered before now, or the length
+ * of the history.
+ */
 struct first_atomics {
     uint32_t of_byte[4];
 };
@@ -497,7 +512,7 @@ static struct first_atomics find_first_atomics(const struct history *history)
     return first;
 }
 
-/** Whether one is before number `i`, of the same bytes. */
+/** Checks whether such an atomic of the same bytes comes before number `i`. */
 static bool follows_atomic(const struct first_atomics *first, const struct history *history, uint32_t i)
 {
     for (unsigned byte = 0; byte < 4; byte++) {
@@ -507,7 +522,7 @@ static bool follows_atomic(const struct first_atomics *first, const struct histo
     return false;
 }
 
-/** The set of readers as its own, since there is no number for what is to become of it. */
+/** Returns a private copy of the set of readers, because the set that it is to become has no number. */
 static struct thread_set *own_set(struct past *past)
 {
     if (!past->own) {
@@ -519,7 +534,7 @@ static struct thread_set *own_set(struct past *past)
     return past->own;
 }
 
-/** The running thread is no longer one of the readers number `i`. */
+/** Removes the running thread from the readers number `i`. */
 static void leave_set(struct history *history, uint32_t i)
 {
     struct past *past = &history->past[i];
@@ -534,7 +549,7 @@ static void leave_set(struct history *history, uint32_t i)
         simt_history_remove(history, i);
 }
 
-/** Whether a new access may take the place of past readers: of loads, of volatile ones, or of authors of atomics. */
+/** Checks whether a new access may replace past readers: loads, volatile loads, or authors of atomics. */
 static bool takes_place(const struct past *past, struct word_access access)
 {
     if (!of_readers(past) || !(past->bytes & access.bytes))
@@ -544,7 +559,9 @@ static bool takes_place(const struct past *past, struct word_access access)
     return access.what == ACCESS_LOAD || ((past->kind ^ access.kind) & ~ATOMIC_IN_BLOCK) == PAST_VOLATILE_READ;
 }
 
-/** An access makes earlier ones needless that are ordered before it, and those of this thread. */
+/**
+ * Removes the earlier readers that a new access makes needless: those ordered before it, and the running thread itself.
+ */
 static void replace_reads(struct history *history, struct word_access access)
 {
     const bool sees = access.what != ACCESS_LOAD && !(access.kind & ATOMIC_STORE);
@@ -555,10 +572,10 @@ static void replace_reads(struct history *history, struct word_access access)
     for (uint32_t i = history->count; i-- > 0;) {
         struct past *past = &history->past[i];
 
-        /* At one epoch nobody else is ordered before it, and it joins its own. */
+        /* No other thread of this epoch is ordered before the access, and add_read() joins it to its own readers. */
         if (!takes_place(past, access) || past->epoch == simt_order.epoch)
             continue;
-        /* It may be the only one that has seen an atomic which is not ordered. */
+        /* The entry may be the only one that has seen an atomic which is not ordered before now. */
         const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
 
         if (!seen && simt_all_ordered(past->epoch, past_set(past), false, &thread, &count)) {
@@ -573,7 +590,10 @@ static void replace_reads(struct history *history, struct word_access access)
     }
 }
 
-/** Puts a load beside others of this epoch, or behind all. One that may have seen more than they stands for itself. */
+/**
+ * Adds a load to others of this epoch, or at the end. A volatile load that may have seen more than they gets an entry
+ * of its own.
+ */
 static void add_read(struct history *history, struct past mine, uintptr_t pc)
 {
     for (uint32_t i = history->count; i-- > 0;) {
@@ -596,8 +616,8 @@ static void add_read(struct history *history, struct past mine, uintptr_t pc)
 }
 
 /**
- * The bytes that whoever writes, or loads from authors, does so in a race: by one past access that stands for all
- * others.
+ * Returns the bytes that every later write (or, for authors, every later load) accesses in a race. One past access per
+ * byte is kept to stand for all.
  */
 static uint8_t lost_bytes(struct history *history, uint8_t kind)
 {
@@ -620,7 +640,7 @@ void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
 {
     const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD;
 
-    /* Of a word that is nobody's no more need be said: it has been noted. */
+    /* A load of a word that belongs to no variable has already been noted. */
     if (simt_is_unowned(cell))
         return;
     check_no_copy(cell, access);
@@ -675,7 +695,7 @@ void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsign
     }
 }
 
-/** A store of this thread at this epoch, of other bytes: one more of them. */
+/** Adds the bytes of a store to an earlier store of this thread at this epoch. Returns false if there is none. */
 static bool joins_store(struct history *history, struct past mine)
 {
     for (uint32_t i = 0; i < history->count; i++) {
@@ -690,7 +710,7 @@ static bool joins_store(struct history *history, struct past mine)
     return false;
 }
 
-/** A store makes everything needless that was there; what it told others it does no longer. */
+/** Removes all past accesses to the bytes of a store, and ends the release/acquire edges of the atomics among them. */
 static void replace_all(struct history *history, struct word_access access)
 {
     for (uint32_t i = 0; i < history->count;) {
@@ -702,7 +722,7 @@ static void replace_all(struct history *history, struct word_access access)
     }
 }
 
-/** Whether a history has atomics that reach as far as this one does, and others that do not. */
+/** Checks whether a history has an atomic of another scope (block or device) than this one. */
 static bool reach_differs(const struct history *history, struct word_access access)
 {
     for (uint32_t i = 0; i < history->count; i++) {
@@ -715,9 +735,9 @@ static bool reach_differs(const struct history *history, struct word_access acce
 }
 
 /**
- * An atomic makes those of its kind needless that it has seen, and those that are ordered before it. A volatile store
- * stays while it parts the rest from what they have not seen. Returns what the atomic is to be remembered as: one of
- * more than its own block has part in may be followed by none that reaches one block.
+ * Removes the atomics that a new one makes needless: those of its kind that it has seen, and those ordered before it. A
+ * volatile store stays while it separates later atomics from earlier ones that they have not seen. Returns the kind
+ * that is recorded: once atomics of several blocks have been merged, no atomic of block scope may follow.
  */
 static uint8_t replace_atomics(struct history *history, struct word_access access)
 {

@@ -1,11 +1,12 @@
 /**
  * @file shadow.h
- * @brief The check of one access against what is remembered of its 4-byte word: the usual cases, in a few instructions.
+ * @brief The race check of one access to a 4-byte word: the fast path, which decides the usual cases in a few
+ *        instructions.
  *
- * A cell has the last write, or the last of some atomics, and a set of threads that have read since at one epoch; all
- * of the same bytes. That is exact as long as what was there before is ordered before it. Epochs make that answer
- * cheap: what happened before the launch, or in this block before its last barrier, is. Anything else goes the slow
- * way, see shadow.c.
+ * A cell holds the last write, or the last of several atomics, and the set of threads that have read the word since, at
+ * one epoch; all of the same bytes. This is exact as long as all earlier accesses are ordered before these. Epochs make
+ * that check cheap: an access before the launch, or before the last barrier of this block, is ordered before now. All
+ * other cases take the slow path, see shadow.c.
  */
 #ifndef SIMT_SHADOW_H
 #define SIMT_SHADOW_H
@@ -15,11 +16,11 @@
 #include "order/thread_sets.h"
 #include "order/work.h"
 
-/** Places in the source by their low bits; SITE_SHARED where two share a slot. */
+/** Program counters of the accesses in the source, by their low bits; SITE_SHARED where two share a slot. */
 extern uintptr_t simt_sites[1 << SITE_BITS];
 enum { SITE_SHARED = 1 };
 void simt_site_add(uintptr_t pc);
-/** The place that a cell has; 0 if nobody knows which of several. */
+/** Returns the program counter of a cell's site, or 0 if several program counters share its slot. */
 uintptr_t simt_site_pc(uint32_t site);
 
 static inline uint32_t cell_site(uintptr_t pc)
@@ -31,38 +32,44 @@ static inline uint32_t cell_site(uintptr_t pc)
     return site;
 }
 
-/** One access to one word. What is constant where it is made is so in all that is inlined. */
+/** An access to a word. Fields that are constants in the caller are constants in all inlined functions. */
 struct word_access {
-    uintptr_t address; /**< the word's */
+    uintptr_t address; /**< address of the word */
     uintptr_t pc;
     uint32_t site;
-    uint8_t bytes;     /**< of the word's four */
+    uint8_t bytes;     /**< mask of the word's four bytes */
     uint8_t kind;      /**< of an atomic or a volatile load: enum atomic_kind */
-    bool needs_value;  /**< of an atomic: it is more than a store */
+    bool needs_value;  /**< of an atomic: it does more than store a value */
     bool in_structure; /**< the access is of 8 bytes or more, so that some of them may be padding */
     enum shadow_access what;
     enum shadow_space space;
 };
 
-/** An access to a word of global memory whose state says that some of its bytes may be off limits or unwritten. */
+/**
+ * Checks an access to a word of global memory against the marks, because the cell's state says that some of the bytes
+ * may be off limits or unwritten.
+ */
 void simt_load_closely(struct shadow_cell *cell, struct word_access access);
 void simt_store_closely(struct shadow_cell *cell, struct word_access access);
-/** A load of what the launch must not write, neither before nor after: ends it if it has. */
+/** Records a load of bytes that the launch must not write, before or after. Ends the launch if it has written them. */
 void simt_check_read_only(const struct shadow_cell *cell, struct word_access access);
-/** The slow way; each returns if there is no race and ends the launch if there is one. */
+/** Checks an access on the slow path: returns if there is no race and ends the launch if there is one. */
 void simt_load_slowly(struct shadow_cell *cell, struct word_access access);
 void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state);
-/**
- * Notes a read, or an atomic, of shared bytes that nobody has written: if somebody does so before a barrier, it is a
- * race instead. Ends the launch if the word is nobody's and there has been no such read yet.
- */
+/** Checks whether the unwritten bytes of a word of shared memory may be padding. */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
+/**
+ * Records, as a suspected fault, a read or an atomic of shared bytes that no thread has written. If a thread writes
+ * them before a barrier, the race is reported instead. Ends the launch if the word belongs to no variable and there is
+ * no suspected fault yet.
+ */
 void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc);
 
 /**
- * A load that races with atomics alone is forgiven if the thread's next load there is a compare-and-swap of the same
- * bytes: that is how such loops begin. Until then the race is only noted. These are for the running thread: it has come
- * to a barrier or to its end, or to a compare-and-swap of what it last loaded.
+ * Number of noted races. A load that races only with atomics is forgiven if the thread then updates the same bytes by
+ * compare-and-swap, because compare-and-swap loops begin with such a load. Until then the race is only noted.
+ * simt_race_confirm() reports the race of the running thread, which has come to a barrier or to its end;
+ * simt_race_forgive() forgets it, when the thread comes to a compare-and-swap of the bytes that it loaded last.
  */
 extern unsigned simt_races_noted;
 void simt_race_confirm(void);
@@ -70,14 +77,16 @@ void simt_races_forget(void);
 void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
- * Which of a word's bytes the launch that ended last, if it ran at epochs from `first` to `last`, used how; false:
- * none. And the end of that launch: the use of the byte at an address raced with earlier work.
+ * Finds how the bytes of a word were used by the launch that ended last, which ran at epochs `first` to `last`:
+ * uses[use] is a mask of bytes. Returns false if it used none. simt_fault_work_race() ends that launch because its use
+ * of a byte raced with earlier work.
  */
 bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES]);
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);
 
 /**
- * Shared words that an asynchronous copy of the running thread is about to write: from now on nobody may touch them.
+ * Marks a shared word that an asynchronous copy of the running thread is about to write. No thread may access it until
+ * shadow_end_copy().
  */
 static inline void shadow_begin_copy(struct shadow_cell *cell)
 {
@@ -90,7 +99,10 @@ static inline void shadow_end_copy(struct shadow_cell *cell)
     cell->read = 0;
 }
 
-/** The last volatile load of each thread: again at the same epoch, with no write in between, it says nothing new. */
+/**
+ * The last volatile load of each thread. A repetition at the same epoch, with no write in between, need not be
+ * recorded.
+ */
 struct polled {
     const struct shadow_cell *cell;
     uint32_t epoch, write_epoch, write;
@@ -107,26 +119,26 @@ static inline __attribute__((always_inline)) bool shadow_polls(const struct shad
            last->write == cell->write && last->kind == access.kind && last->bytes == access.bytes;
 }
 
-/** Accesses before this epoch are ordered before whatever happens now, whoever made them. */
+/** Returns the epoch below which all accesses, by any thread, are ordered before now. */
 static inline uint32_t shadow_horizon(enum shadow_space space)
 {
     return space == SPACE_SHARED ? simt_order.block.barrier_end : simt_order.launch_epoch;
 }
 
-/** Whether the access is one of this block that a barrier has ordered. */
+/** Checks whether an access at `epoch` was made by this block and is ordered before now by a barrier. */
 static inline bool shadow_ordered_by_barrier(uint32_t epoch)
 {
     return epoch - simt_order.segment_epoch < simt_order.ordered_epochs;
 }
 
-/** As that, or one of this very thread. */
+/** Checks whether an access is ordered before now by a barrier of this block, or was made by the running thread. */
 static inline bool shadow_ordered_here(uint32_t epoch, uint32_t write)
 {
     return shadow_ordered_by_barrier(epoch) ||
            (epoch >= simt_order.segment_epoch && ((write ^ simt_order.thread) >> CELL_THREAD_SHIFT) == 0);
 }
 
-/** A load of bytes of which it is known whether they may be read. */
+/** Checks and records a load of bytes that may be read. */
 static inline __attribute__((always_inline)) void shadow_load_known(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t horizon = shadow_horizon(access.space);
@@ -144,7 +156,7 @@ static inline __attribute__((always_inline)) void shadow_load_known(struct shado
             cell->read = who | access.site;
             return;
         }
-        /* Another thread of a set that read at this epoch, or this one again. */
+        /* The word was read at this epoch before: add the thread to the set of readers, unless it is the only one. */
         if (cell->read_epoch == simt_order.epoch) {
             const uint32_t set = cell->read >> READ_SET_SHIFT;
 
@@ -165,7 +177,7 @@ static inline __attribute__((always_inline)) void shadow_load_known(struct shado
     simt_load_slowly(cell, access);
 }
 
-/** A load. */
+/** Checks and records a load. */
 static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t state = (uint32_t)access.bytes << CELL_STATE_SHIFT;
@@ -182,7 +194,7 @@ static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell
     shadow_load_known(cell, access);
 }
 
-/** Whether a cell's write need not be remembered once this store or atomic has been made. */
+/** Checks whether a cell's write need not be kept once this store or atomic is recorded. */
 static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write_epoch, uint32_t write,
                                                                   struct word_access access)
 {
@@ -193,7 +205,10 @@ static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write
            shadow_ordered_here(write_epoch, write);
 }
 
-/** The set of threads with this one, as a cell's read has it; what shadow_readers_done() has found is at hand. */
+/**
+ * Returns the number of the set in a cell's `read` with the running thread added, or 0 if it is not cached. It is
+ * cached once shadow_readers_done() has found it.
+ */
 static inline uint32_t shadow_with_me(uint32_t read)
 {
     const uint32_t set = read >> READ_SET_SHIFT & (THREAD_SETS - 1);
@@ -202,7 +217,10 @@ static inline uint32_t shadow_with_me(uint32_t read)
     return set == me ? set : thread_set_next(set, me);
 }
 
-/** Whether all that a cell has of readers is ordered before now: by a barrier, or this very thread is the one. */
+/**
+ * Checks whether all readers in a cell are ordered before now: by a barrier, or because the running thread is the only
+ * one. For an atomic, checks whether the cell has only authors, to which the thread can be added.
+ */
 static inline __attribute__((always_inline)) bool shadow_readers_done(const struct shadow_cell *cell, uint32_t horizon,
                                                                       struct word_access access)
 {
@@ -221,7 +239,7 @@ static inline __attribute__((always_inline)) bool shadow_readers_done(const stru
                                        cell->read >> READ_SET_SHIFT == simt_order.thread >> CELL_THREAD_SHIFT));
 }
 
-/** One more author, after shadow_readers_done(). */
+/** Adds the running thread to the authors in a cell, after shadow_readers_done(). */
 static inline __attribute__((always_inline)) void shadow_add_author(struct shadow_cell *cell, uint32_t horizon,
                                                                     struct word_access access)
 {
@@ -236,7 +254,7 @@ static inline __attribute__((always_inline)) void shadow_add_author(struct shado
     cell->read = READ_AUTHORS | set << READ_SET_SHIFT | (uint32_t)access.bytes << READ_BYTES_SHIFT | access.site;
 }
 
-/** A store or an atomic, of bytes that may be written; the word's state is to be what is given. */
+/** Checks and records a store or an atomic of bytes that may be written. `state` becomes the word's state. */
 static inline __attribute__((always_inline)) void shadow_store_known(struct shadow_cell *cell,
                                                                      struct word_access access, uint32_t state)
 {
@@ -257,7 +275,7 @@ static inline __attribute__((always_inline)) void shadow_store_known(struct shad
         cell->write |= (uint32_t)access.bytes << CELL_BYTES_SHIFT;
 }
 
-/** A store or an atomic. */
+/** Checks and records a store or an atomic. */
 static inline __attribute__((always_inline)) void shadow_store(struct shadow_cell *cell, struct word_access access)
 {
     uint32_t state = cell->write & CELL_STATE;

@@ -1,10 +1,12 @@
 /**
  * @file shared_variables.c
- * @brief Which words of shared memory belong to a `__shared__` variable, by the program's own symbol table.
+ * @brief Finds the program's variables in its symbol table, and marks the words of shared memory that belong to no
+ *        `__shared__` variable.
  *
- * Shared memory is the program's block of thread-local storage. A word of it that no variable of a kernel has is marked
- * in the shadow as one that every thread of every block is still to read: no store goes by such a word without a look
- * at who read it, and no load without a look at who wrote it. So the marks cost nothing where no mark is.
+ * Shared memory is the program's block of thread-local storage. The shadow cell of a word that belongs to no kernel's
+ * variable looks as if all threads of all blocks were still to read it. A store to the word therefore fails the fast
+ * check of the readers, and a load fails the fast check of the last write, while accesses to all other words cost
+ * nothing more.
  */
 #include "device_memory.h"
 #include "machine/fault.h"
@@ -23,21 +25,19 @@
 
 enum { NAME_TEXT = 64 };
 
-/* A epoch that never comes: start_epochs() in grid.c begins again long before. */
-
 struct variable {
     size_t begin, end; /**< offsets in shared memory */
     char name[NAME_TEXT];
 };
 
-/** Those of all kernels, in the order of their offsets. None if the program says nothing of them. */
+/** The `__shared__` variables of all kernels, in the order of their offsets; empty if the program has no symbols. */
 static struct variable_list {
     struct variable *variable;
     size_t count;
-    size_t bytes; /**< of shared memory */
+    size_t bytes; /**< size of shared memory */
 } variables;
 
-/** Those in global and constant memory, by address. */
+/** The variables in global and constant memory, in the order of their addresses. */
 static struct variable_list globals;
 
 /* --- the symbol table --------------------------------------------------------------------------------------------- */
@@ -51,13 +51,13 @@ struct symbols {
     size_t names_size;
 };
 
-/** Whether `bytes` from `offset` on lie in the file, aligned as what they hold. */
+/** Checks whether `bytes` from `offset` on lie in the file, and `offset` is aligned to a pointer. */
 static bool in_file(const struct symbols *symbols, uint64_t offset, uint64_t bytes)
 {
     return offset % sizeof(void *) == 0 && offset <= symbols->size && bytes <= symbols->size - offset;
 }
 
-/** Finds the table of symbols and that of their names in the file. */
+/** Finds the symbol table and the table of its names in the file. */
 static bool find_tables(struct symbols *symbols)
 {
     const ElfW(Ehdr) *header = (const void *)symbols->file;
@@ -112,7 +112,7 @@ static void symbols_close(const struct symbols *symbols)
     munmap((void *)symbols->file, symbols->size);
 }
 
-/** The name of a thread-local variable; "" for anything else. */
+/** Returns the name of a thread-local variable, or "" for any other symbol. */
 static const char *thread_local_name(const struct symbols *symbols, const ElfW(Sym) * symbol)
 {
     const bool variable = ELF64_ST_TYPE(symbol->st_info) == STT_TLS && symbol->st_shndx != SHN_UNDEF &&
@@ -124,14 +124,15 @@ static const char *thread_local_name(const struct symbols *symbols, const ElfW(S
 /* --- variables ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Whether a thread-local variable is a kernel's: the engine's own are C's, and simt_gap_... are there to be nobody's.
+ * Checks whether a thread-local variable belongs to a kernel. The engine's own variables have C names; simt_gap_... are
+ * gaps between variables and belong to no kernel.
  */
 static bool is_kernels(const char *symbol)
 {
     return strncmp(symbol, "_Z", 2) == 0 && !strstr(symbol, "simt_gap_");
 }
 
-/** What the source calls a variable: the last name of a symbol such as _ZZ6kernelIiEvPT_E5words. */
+/** Copies the name that the source gives a variable: the last name of a symbol such as _ZZ6kernelIiEvPT_E5words. */
 static void take_name(const char *symbol, char name[NAME_TEXT])
 {
     snprintf(name, NAME_TEXT, "%s", symbol);
@@ -142,7 +143,7 @@ static void take_name(const char *symbol, char name[NAME_TEXT])
             continue;
         const size_t length = strtoul(at, &rest, 10);
 
-        /* Of several of one name in one function, and of copies, all but the first have something behind it. */
+        /* Variables of the same name in one function, except the first, and copies have a suffix behind the name. */
         if (length == strlen(rest) ||
             (length < strlen(rest) && strspn(rest + length, "_.0123456789") == strlen(rest + length))) {
             snprintf(name, NAME_TEXT, "%.*s", (int)length, rest);
@@ -151,7 +152,10 @@ static void take_name(const char *symbol, char name[NAME_TEXT])
     }
 }
 
-/** The table is the running program's: it has the dynamic array where that lies. So shared memory begins with TLS. */
+/**
+ * Checks whether the table is the running program's: it lists the dynamic array at the offset `dynamic`. This also
+ * shows that shared memory begins where the thread-local storage does.
+ */
 static bool is_ours(const struct symbols *symbols, size_t dynamic)
 {
     for (size_t i = 0; i < symbols->count; i++) {
@@ -169,7 +173,7 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/** The name of a variable that a kernel has in global or constant memory; "" for anything else. */
+/** Returns the name of a kernel's variable in global or constant memory, or "" for any other symbol. */
 static const char *global_name(const struct symbols *symbols, const ElfW(Sym) * symbol)
 {
     const struct program_image *image = &simt_program;
@@ -182,7 +186,7 @@ static const char *global_name(const struct symbols *symbols, const ElfW(Sym) * 
     return there && variable ? symbols->names + symbol->st_name : "";
 }
 
-/** Adds a symbol to a list that has room. */
+/** Adds a symbol to a list, which must have room for it. */
 static void take_variable(struct variable_list *list, const ElfW(Sym) * symbol, uintptr_t bias, const char *name)
 {
     struct variable *variable = &list->variable[list->count++];
@@ -215,7 +219,7 @@ static bool take_variables(const struct symbols *symbols)
     return true;
 }
 
-/** The running program's, from the first launch on; empty if there are none. */
+/** Symbols of the running program, from the first launch on; empty if it has none. */
 static struct symbols own_symbols;
 
 void simt_shared_variables_find(size_t bytes, size_t dynamic)
@@ -238,7 +242,7 @@ void simt_shared_variables_find(size_t bytes, size_t dynamic)
 
 /* --- marks -------------------------------------------------------------------------------------------------------- */
 
-/** Marks the whole words in [begin, end). */
+/** Marks the whole words in [begin, end) as belonging to no variable. */
 static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
@@ -259,7 +263,7 @@ void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic)
         const size_t end = last || variables.variable[i].begin > variables.bytes ? variables.bytes
                                                                                  : variables.variable[i].begin;
 
-        /* The dynamic array has bounds of its own, for each launch. */
+        /* The dynamic array has different bounds in each launch. */
         if (begin < dynamic)
             mark(shadow, begin, end < dynamic ? end : dynamic);
         if (end > dynamic_end)
@@ -276,7 +280,9 @@ bool simt_is_unowned(const struct shadow_cell *cell)
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */
 
-/** The last variable of a list that begins at or before a place; NULL if none does. */
+/**
+ * Returns the last variable of a list that begins at or before `place`, an address or offset. NULL if there is none.
+ */
 static const struct variable *variable_before(const struct variable_list *list, size_t place)
 {
     size_t low = 0;
@@ -327,7 +333,7 @@ size_t simt_constant_bytes(void)
     return bytes;
 }
 
-/** The function at an address; NULL if nobody knows it. */
+/** Returns the symbol of the function at an address, or NULL if there is none. */
 static const ElfW(Sym) * function_at(const struct symbols *symbols, uintptr_t address)
 {
     for (size_t i = 0; i < symbols->count; i++) {
@@ -340,7 +346,10 @@ static const ElfW(Sym) * function_at(const struct symbols *symbols, uintptr_t ad
     return NULL;
 }
 
-/** The variables of a function _Z... are called _ZZ...E and so on. */
+/**
+ * Returns the bytes of the __shared__ variables of a function. The names of the variables of a function _Z... begin
+ * with _ZZ...E.
+ */
 static size_t sum_of_function(const struct symbols *symbols, const char *function)
 {
     const size_t length = strlen(function);

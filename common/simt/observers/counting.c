@@ -1,6 +1,6 @@
 /**
  * @file counting.c
- * @brief Counts what observers are told: in requests the sectors, wavefronts and conflicts too. Kernel by kernel.
+ * @brief Observer that counts the events of each kernel, and the sectors, wavefronts and conflicts of its requests.
  */
 #include "counting.h"
 
@@ -20,12 +20,12 @@ struct kernel {
 static struct kernel *kernels;
 static size_t kernel_count, kernel_room;
 
-/** Of the kernel that the running launch belongs to. */
+/** Counters of the running launch's kernel. */
 static struct simt_counters *counters;
 
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
 
-/** "space::kernel<T, 32>" as "kernel"; an expression that is no name stays as it is. */
+/** Reduces "space::kernel<T, 32>" to "kernel"; an expression that is no name stays as it is. */
 static void plain_name(const char *written, char name[NAME_SIZE])
 {
     const char *begin = written, *end = written;
@@ -104,7 +104,7 @@ bool simt_kernel_counters(int index, const char **name, struct simt_counters *ke
 
 /* --- requests ----------------------------------------------------------------------------------------------------- */
 
-/** How many different 32-byte sectors the accesses touch. */
+/** Returns the number of different 32-byte sectors that the accesses touch. */
 static unsigned count_sectors(const struct request *request)
 {
     const uint64_t *offset = request->offset;
@@ -134,7 +134,7 @@ static unsigned count_sectors(const struct request *request)
         const uint64_t this_one = offset[i] / 32;
         unsigned j = distinct;
 
-        /* Neighbouring lanes are likely neighbours: look at the latest first. */
+        /* Neighbouring lanes usually access neighbouring sectors, so the latest is compared first. */
         while (j > 0 && sector[j - 1] != this_one)
             j--;
         if (j == 0)
@@ -143,10 +143,10 @@ static unsigned count_sectors(const struct request *request)
     return distinct;
 }
 
-/** Passes over the 32 banks that one phase of a shared access takes. */
+/** Returns the passes over the 32 banks that one phase of a shared access takes. */
 static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words_each)
 {
-    uint32_t in_bank[WARP_LANES]; /* a word of the bank */
+    uint32_t in_bank[WARP_LANES]; /* a word that the phase accesses in the bank */
     uint32_t used = 0;
     bool conflict = false;
 
@@ -188,7 +188,7 @@ static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words
     return deepest;
 }
 
-/** Wavefronts of a shared request, and in `least` the fewest it could have had: 8 bytes go half a warp at a time. */
+/** Returns the wavefronts of a shared request; `least` gets the minimum (8-byte accesses run half a warp at a time). */
 static unsigned count_wavefronts(const struct request *request, unsigned *least)
 {
     const unsigned words_each = request->bytes < 4 ? 1 : request->bytes / 4;
@@ -209,7 +209,7 @@ static unsigned count_wavefronts(const struct request *request, unsigned *least)
     return wavefronts;
 }
 
-/** Lanes that found their address taken by an earlier one. */
+/** Returns the number of lanes whose address an earlier lane of the request accesses too. */
 static unsigned count_taken(const struct request *request)
 {
     const uint64_t *offset = request->offset;

@@ -1,4 +1,7 @@
-/** @file counting.h  The observer that counts, for simt_counters_read(). */
+/**
+ * @file counting.h
+ * @brief The observer that counts, for simt_counters_read(). Used by launch.c.
+ */
 #ifndef SIMT_COUNTING_H
 #define SIMT_COUNTING_H
 
@@ -6,7 +9,7 @@
 
 extern const struct observer simt_counting;
 
-/** What is counted from here to simt_counting_end() is of the kernel that a launch names so. False: no memory. */
+/** Counts, until simt_counting_end(), for the kernel that a launch names `written`. False: no memory. */
 bool simt_counting_begin(const char *written);
 void simt_counting_end(void);
 

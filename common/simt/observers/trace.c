@@ -1,7 +1,7 @@
 /**
  * @file trace.c
- * @brief What the warps of the first block of a launch did, in the order of the replay, and the values they did it
- * with.
+ * @brief Records the operations of the warps of a launch's first block, in the order of the replay and with their
+ *        values, and writes them as JSON.
  */
 #include "trace.h"
 
@@ -56,7 +56,7 @@ static const char *const kind_names[] = {
     [ENTRY_MBARRIER] = "mbarrier",
 };
 
-/** Operations on an mbarrier, and what the number that each of them has is called. */
+/** Names of the operations on an mbarrier, and of the number that each of them has. */
 static const struct {
     const char *name, *number;
 } operations[] = {
@@ -67,58 +67,58 @@ static const struct {
     [MBARRIER_WAIT] = {"wait", "parity"},
 };
 
-/** What an entry says of one lane. */
+/** A lane's part of an entry. */
 struct cell {
     uint64_t offset;
-    uint64_t in;    /**< operand, the low 8 bytes in memory, or the first number of lane_uses_barrier */
-    uint64_t out;   /**< result, the high 8 bytes in memory, or where a bulk copy goes */
-    int32_t number; /**< allocation, the lane read, or the phase of an mbarrier */
-    bool known;     /**< the value is */
+    uint64_t in;    /**< operand, the low 8 bytes in memory, or `number` of lane_uses_barrier */
+    uint64_t out;   /**< result, the high 8 bytes in memory, or the destination of a bulk copy */
+    int32_t number; /**< number of the allocation, of the lane read, or of an mbarrier's phase */
+    bool known;     /**< the value is known */
 };
 
-/** One operation of one warp. Its cells, one for each lane in `lanes`, follow those of the entry before. */
+/** An operation of one warp. Its cells, one for each lane in `lanes`, follow the cells of the entry before. */
 struct entry {
     uint8_t kind;
     uint8_t bytes;
-    bool in_global; /**< an atomic */
+    bool in_global; /**< in global memory, not in shared */
     uint16_t warp;
-    uint16_t warps; /**< of the block, at a block barrier */
+    uint16_t warps; /**< warps of the block, at a block barrier */
     uint32_t lanes;
-    uint32_t barrier; /**< block barriers before this one */
+    uint32_t barrier; /**< number of block barriers before this one */
     uintptr_t pc;
     const char *operation;
 };
 
-/** What a lane has read or written and the replay has not come to. */
+/** A value that a lane has read or written and that the replay has not reached. */
 struct value {
     const void *address;
     uint64_t word[2];
     uint8_t bytes;
     bool known;
-    bool pending; /**< a store that has not been done: the value is in memory once the lane has stopped */
+    bool pending; /**< a store not executed yet: the value is in memory once the lane is suspended */
 };
 
 struct queue {
     struct value value[LANE_EVENTS];
     uint32_t pushed;
-    uint32_t settled; /**< none before this one is pending */
+    uint32_t settled; /**< no value before this one is pending */
     uint32_t popped;
-    uintptr_t last_pc; /**< of the last entry that the lane was in */
+    uintptr_t last_pc; /**< of the lane's last entry */
 };
 
 static struct trace {
     bool armed;       /**< a launch is to be traced */
-    const char *only; /**< of the kernel of that name, or NULL */
-    bool on;          /**< that launch runs */
+    const char *only; /**< name of the kernel to trace; NULL: any kernel */
+    bool on;          /**< the traced launch runs */
     bool truncated;
     bool no_memory;
     char *kernel;
     uintptr_t kernel_pc;
     dim3 grid;
     dim3 block;
-    size_t dynamic_offset; /**< of dynamic shared memory, in shared memory */
+    size_t dynamic_offset; /**< of the dynamic array, in shared memory */
     size_t dynamic_bytes;
-    struct queue *queue; /**< of every thread of the block */
+    struct queue *queue; /**< one for each thread of the block */
     struct entry *entry;
     size_t entries;
     size_t entry_room;
@@ -154,7 +154,7 @@ void simt_trace_only(const char *kernel)
     trace.only = kernel;
 }
 
-/** Whether a launch's name, up to its template arguments, is the one that the trace waits for. */
+/** Checks whether a launch's name, up to its template arguments, is the name that the trace waits for. */
 static bool is_wanted(const char *name)
 {
     const size_t length = strcspn(name, "<");
@@ -181,7 +181,7 @@ bool simt_tracing_begin(const struct launch *launch)
     return true;
 }
 
-/** Other blocks, and this one once the trace is full, go the quick way. */
+/** Watches memory for block 0 until the trace is full; other blocks take the fast path. */
 static void trace_block(uint32_t number)
 {
     simt_memory_watch(trace.on && number == 0);
@@ -200,7 +200,7 @@ static void settle(struct queue *queue)
     }
 }
 
-/** Whether the lane still has to do a store of which some bytes are about to change again. */
+/** Checks whether the lane has a pending store of which some bytes are about to change again. */
 static bool overlaps_pending(const struct queue *queue, uintptr_t address, unsigned bytes)
 {
     for (uint32_t i = queue->settled; i != queue->pushed; i++) {
@@ -219,7 +219,7 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
     struct queue *queue = &trace.queue[lane->thread];
     const bool store = kind == EVENT_GLOBAL_STORE || kind == EVENT_SHARED_STORE;
     const bool load = kind == EVENT_GLOBAL_LOAD || kind == EVENT_SHARED_LOAD || kind == EVENT_COPY_FROM;
-    const bool arrives = kind == EVENT_COPY_TO; /* later than the lane goes on */
+    const bool arrives = kind == EVENT_COPY_TO; /* the bytes arrive after the lane has gone on */
 
     if (!simt_memory.watched) /* the trace has become full meanwhile */
         return;
@@ -235,7 +235,7 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
         memcpy(value->word, address, bytes);
 }
 
-/** Keeps both numbers where an access keeps its value. */
+/** Stores both numbers in place of the value of an access. */
 static void trace_barrier_use(uint64_t number, uint64_t other)
 {
     struct queue *queue = &trace.queue[simt_now.lane->thread];
@@ -254,7 +254,7 @@ static void trace_stop(const struct warp *warp)
 
 /* --- entries ------------------------------------------------------------------------------------------------------ */
 
-/** Appends an entry and returns its cells, to be filled; NULL if it found no room, and the trace ends here. */
+/** Appends an entry and returns its cells, to be filled; NULL: there was no room, and the trace ends here. */
 static struct cell *append(struct entry entry)
 {
     const size_t lanes = (size_t)__builtin_popcount(entry.lanes);
@@ -299,7 +299,7 @@ static void trace_request(const struct request *request)
 
     if (!simt_memory.watched)
         return;
-    if (kind == EVENT_COPY_FROM && request->bytes == 0) { /* a copy of zeros only: nothing is read */
+    if (kind == EVENT_COPY_FROM && request->bytes == 0) { /* a copy of zeros only, which reads no memory */
         for (unsigned i = 0; i < request->count; i++)
             trace.queue[simt_now.warp_lane[request->lane[i]].thread].popped++;
         return;
@@ -402,7 +402,7 @@ const struct observer simt_tracing = {
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/** Distinct program counters in order, and where they are in the source. */
+/** The distinct program counters in ascending order, and their lines in the source. */
 struct places {
     uintptr_t *pc;
     char (*text)[PLACE_TEXT];
@@ -447,7 +447,9 @@ static bool places_find(struct places *places)
     return places->text != NULL;
 }
 
-/** The file, cut from its line; the line is 0 where it is not known. */
+/**
+ * Copies the source file of a program counter to `file`, and its line to *line; the line is 0 where it is not known.
+ */
 static const char *place_of(const struct places *places, uintptr_t pc, char file[PLACE_TEXT], unsigned long *line)
 {
     const uintptr_t *found = bsearch(&pc, places->pc, places->count, sizeof pc, compare_pcs);
@@ -508,7 +510,7 @@ static void write_cell(FILE *stream, const struct entry *entry, const struct cel
         fprintf(stream, "\"0x%0*" PRIx64 "\"", digits, column == COLUMN_OUT ? cell->out : cell->in);
 }
 
-/** 32 elements, one for each lane of a warp; lanes that took no part have null, or -1 where a lane is named. */
+/** Writes 32 elements, one for each lane of a warp; inactive lanes have null, or -1 where the column names a lane. */
 static void write_column(FILE *stream, const char *name, const struct entry *entry, const struct cell *cell,
                          enum column column)
 {

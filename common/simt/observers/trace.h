@@ -1,9 +1,9 @@
 /**
  * @file trace.h
- * @brief The observer that takes down what the warps of one block do, for simt_trace_end().
+ * @brief The observer that records the operations of the warps of one block, for simt_trace_end(). Used by launch.c.
  *
- * Lanes run ahead of the replay, so a value must be taken down when the lane is there: while the block runs, memory is
- * watched, and every access goes the slow way. Programs that ask for no trace pay nothing.
+ * Lanes run ahead of the replay, so a value must be recorded when the lane accesses it. Therefore memory is watched
+ * while the block runs, and every access takes the slow path. Programs without a trace have no such cost.
  */
 #ifndef SIMT_TRACE_H
 #define SIMT_TRACE_H
@@ -13,8 +13,8 @@
 extern const struct observer simt_tracing;
 
 /**
- * A launch begins. Whether it is the one to trace: the first after simt_trace_begin(), or of the kernel that it waits
- * for.
+ * Starts a launch and returns whether it is traced: the first after simt_trace_begin(), or the first of the kernel
+ * given to simt_trace_only().
  */
 bool simt_tracing_begin(const struct launch *launch);
 

@@ -1,4 +1,4 @@
-/** @file byte_ranges.h  Sets of bytes, as ranges of addresses. */
+/** @file byte_ranges.h  Sets of bytes, as ranges of addresses, for the work that work.c keeps. */
 #ifndef SIMT_BYTE_RANGES_H
 #define SIMT_BYTE_RANGES_H
 
@@ -10,16 +10,16 @@ struct range {
     uintptr_t begin, end;
 };
 
-/** Apart and in order, once they are settled. */
+/** A set of bytes. Its ranges are disjoint and sorted after simt_ranges_settle(). */
 struct ranges {
     struct range *range;
     size_t count, room;
 };
 
-/** What does not fit into memory is forgotten. */
+/** Adds a range, or drops it without memory. */
 void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end);
 void simt_ranges_settle(struct ranges *ranges);
-/** Whether two that are settled have a byte in common: the first. */
+/** Checks whether two settled sets have a byte in common; *address is the first. */
 bool simt_ranges_overlap(const struct ranges *a, const struct ranges *b, uintptr_t *address);
 
 #endif

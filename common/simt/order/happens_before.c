@@ -1,6 +1,7 @@
 /**
  * @file happens_before.c
- * @brief Epochs pass, blocks take turns, threads tell each other what they know, and what is ordered before now.
+ * @brief Advances the epochs, switches blocks, joins the vector clocks of threads, and decides what is ordered before
+ *        now.
  */
 #include "happens_before.h"
 
@@ -21,13 +22,13 @@ static unsigned running_thread(void)
     return simt_order.thread >> CELL_THREAD_SHIFT;
 }
 
-/* --- which block ran when ----------------------------------------------------------------------------------------- */
+/* --- segments: which block ran when ------------------------------------------------------------------------------- */
 
-/** From an epoch on; only messages and cooperative launches ask. */
+/** A stretch of epochs, from `epoch` on, in which one block runs. */
 struct segment {
     uint32_t epoch;
     uint32_t block : 31;
-    uint32_t told : 1; /**< an atomic of the block has told others what is behind a fence */
+    uint32_t told : 1; /**< an atomic of the block has released what is before a fence */
 };
 
 static struct segment *segments;
@@ -84,14 +85,17 @@ void simt_order_resume(uint32_t number, const struct block_order *block)
     simt_order.block = *block;
 }
 
-/* --- messages ----------------------------------------------------------------------------------------------------- */
+/* --- release/acquire edges ---------------------------------------------------------------------------------------- */
 
-/** What atomics at a place tell whoever reads it by an atomic: everybody, or the threads of one block. */
+/**
+ * The clock that atomics at an address release to the threads that read it by an atomic: to all threads, or to those of
+ * one block.
+ */
 struct message {
     uintptr_t address; /**< 0: none */
-    uint64_t readers;  /**< EVERYBODY or a block's number */
+    uint64_t readers;  /**< a block's number; UINT64_MAX for all threads */
     unsigned bytes;
-    uint32_t version; /**< of those to one block: the place's version when it was told */
+    uint32_t version; /**< for the threads of one block: version of the message to all threads when this was released */
     struct vector_clock *clock;
 };
 
@@ -101,7 +105,7 @@ static struct message *messages;
 static size_t message_count;
 static size_t message_room; /**< a power of two */
 
-/** The place of a message, or where it would be. */
+/** Returns the slot of a message, or the free slot in which to put it. */
 static struct message *slot_of(struct message *table, size_t room, uintptr_t address, uint64_t readers)
 {
     size_t slot = ((address ^ readers << 48) * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
@@ -159,7 +163,7 @@ static void forget_clock(struct vector_clock **clock)
     *clock = NULL;
 }
 
-/** A place by which no other is meant: shared memory lies where that of other blocks does. */
+/** Returns a key that is unique in the grid: the shared memory of all blocks lies at the same addresses. */
 static uintptr_t place_of(uintptr_t address)
 {
     const bool shared = address - simt_memory.shared < simt_memory.shared_bytes;
@@ -187,7 +191,7 @@ void simt_order_overwritten(uintptr_t address)
         end_message(at, 1);
 }
 
-/** The running thread's, with room for it. NULL: no memory. */
+/** Returns the running thread's clocks, which are allocated for the block at the first call. NULL without memory. */
 static struct thread_order *own_order(void)
 {
     if (!simt_order.block.threads) {
@@ -272,11 +276,11 @@ void simt_order_message(uintptr_t address, unsigned bytes, bool wrote, bool addi
     learn(&ours->clock, order->fenced_in_block);
 }
 
-/* --- what synchronises -------------------------------------------------------------------------------------------- */
+/* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
-/** The lanes of a warp that wait at a barrier in shared memory often know the same and are told the same. */
+/** Cache of the last acquire: the lanes of a warp that wait at a barrier in shared memory usually join equal clocks. */
 static struct acquired {
-    struct vector_clock *before, *told, *after; /**< kept, or none */
+    struct vector_clock *before, *told, *after; /**< references, or NULL */
 } last_acquired;
 
 static void drop_threads(struct thread_order *threads)
@@ -315,7 +319,8 @@ bool simt_order_launch(uint64_t blocks, bool together)
 }
 
 /**
- * The threads of [first, first + 32) in `lanes` now know what any of them does: one of the five clocks that they have.
+ * Joins one of the five clocks of all threads of `warps` warps whose lane is in `lanes`, and gives the result to each
+ * of them. `member` is the offset of the clock in struct thread_order.
  */
 static void share_clock(struct thread_order *threads, unsigned warps, uint32_t lanes, size_t member)
 {
@@ -381,7 +386,7 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, uint32_t lanes
         warp->sync_end = simt_order.epoch;
         return;
     }
-    /* Vector clocks, kept for the lanes that a partial mask has named. */
+    /* Vector clocks of the lanes that a partial mask has named. */
     FOR_EACH_LANE (lane, mask) {
         if (!(warp->partial >> lane & 1))
             memset(warp->known[lane], 0, sizeof warp->known[lane]);
@@ -396,7 +401,8 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, uint32_t lanes
 }
 
 /**
- * All that is ordered before now: what the thread has been told, its block's barriers, its warp's __syncwarp, itself.
+ * Returns a clock of all that is ordered before now: by acquires, by the barriers of the block, by __syncwarp, and by
+ * program order.
  */
 static struct vector_clock *clock_of_now(const struct thread_order *order)
 {
@@ -486,9 +492,9 @@ void simt_order_proxy_fence(int space)
     simt_vector_clock_drop(now);
 }
 
-/* --- what is ordered ---------------------------------------------------------------------------------------------- */
+/* --- queries ------------------------------------------------------------------------------------------------------ */
 
-/** Whether `lane` of the running warp, when it did something at `epoch`, is ordered before now by a __syncwarp. */
+/** Checks whether what `lane` of the running warp did at `epoch` is ordered before now by a __syncwarp. */
 static bool ordered_in_warp(uint32_t epoch, unsigned lane)
 {
     const struct warp_order *warp = simt_order.warp;

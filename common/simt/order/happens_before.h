@@ -1,29 +1,31 @@
 /**
  * @file happens_before.h
- * @brief What is ordered before now: by program order, barriers, __syncwarp, and messages between fences.
+ * @brief The happens-before order of one launch: program order, barriers, __syncwarp, and release/acquire edges. Used
+ *        by the race check and by the calls that synchronise.
  *
  * The model is CUDA's own, applied to the run that was simulated. An operation is ordered before another by
  *
- *   - program order: the same thread did it;
- *   - a block barrier, for all threads of the block; __syncwarp, for the lanes of its mask, and for nobody else;
+ *   - program order, if the same thread executes both;
+ *   - a block barrier, for all threads of the block; __syncwarp, for the lanes of its mask only;
  *   - the barrier of a cooperative grid, and the end of a launch;
- *   - a message: fence F1, then an atomic that writes X, an atomic that reads X with none but atomics there in between,
- *     then fence F2. What is ordered before F1 is then ordered before what follows F2. From fence to atomic and from
- *     atomic to fence the order is the program's or a barrier's: the fence may be another thread's than the atomic. F1
- *     and F2 must each be wide enough for the other's thread: __threadfence_block reaches the threads of its block
- *     only.
+ *   - a release/acquire edge (a "message" in names): fence F1, then an atomic that writes X; an atomic that reads X,
+ *     with only atomics on X in between; then fence F2. What is ordered before F1 is then ordered before what follows
+ *     F2. Between a fence and its atomic the order is program order or a barrier's, so that the fence may be another
+ *     thread's than the atomic. F1 and F2 must each be wide enough for the other's thread: __threadfence_block reaches
+ *     only the threads of its block.
  *
  * Two accesses race if different threads made them, one writes, they have a byte in common, and nothing orders them;
- * unless both are atomic, of the same bytes, and each wide enough for the other's thread (atomicAdd_block is not, for
- * another block's). An atomic is besides ordered before what follows a later atomic at the same place, which saw it. A
- * volatile access needs no second fence. A volatile load is atomic in all this, and so is a volatile store of a thread
- * that has fenced.
+ * unless both are atomic, of the same bytes, and each wide enough for the other's thread (atomicAdd_block is not, for a
+ * thread of another block). An atomic is also ordered before what follows a later atomic at the same address, which has
+ * seen it. A volatile access needs no second fence. A volatile load counts as an atomic in all this, and so does a
+ * volatile store of a thread that has fenced.
  *
- * All this is kept exactly, per byte: a race between two accesses that were made is reported if and only if there is
- * one. What is not tried is another order of atomics: who comes first at one is who runs first here.
+ * All this is tracked exactly, per byte: a race between two accesses that were made is reported if and only if there is
+ * one. Other orders of the atomics are not tried: atomics execute in the order in which the simulator runs the threads.
  *
- * Time is counted in epochs, of which every synchronisation makes one. What a barrier orders is told by its epoch
- * alone. What messages order takes vector clocks (clocks.h), which nobody has before there is a fence.
+ * Time is counted in epochs, and each synchronisation starts a new one. The epoch of an access alone shows what a
+ * barrier orders. Release/acquire edges need vector clocks (vector_clocks.h), which no thread has before the first
+ * fence.
  */
 #ifndef SIMT_HAPPENS_BEFORE_H
 #define SIMT_HAPPENS_BEFORE_H
@@ -34,113 +36,131 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What __syncwarp has ordered among the lanes of a warp, since its block began. */
+/** Order that __syncwarp has established among the lanes of a warp since its block began. */
 struct warp_order {
-    uint32_t sync_end; /**< what the warp did at epochs below this is ordered by one of all lanes */
-    uint32_t partial;  /**< lanes that a partial one has ordered */
+    uint32_t sync_end; /**< what the warp did at epochs below this is ordered by a __syncwarp of all lanes */
+    uint32_t partial;  /**< lanes that a __syncwarp of some lanes has ordered */
     uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen what lane j did at epochs below this */
 };
 
 struct thread_set;
 struct vector_clock;
 
-/** What fences and atomics have told a thread. Those "in block" hold for the threads of its own block only. */
+/**
+ * Vector clocks that a thread has from fences and atomics. The members "in_block" hold only for the threads of its own
+ * block.
+ */
 struct thread_order {
-    struct vector_clock *known;           /**< is ordered before now */
-    struct vector_clock *fenced;          /**< is ordered before a fence: what its next atomic tells others */
-    struct vector_clock *fenced_in_block; /**< the same with the fences of this block alone, and of it */
-    struct vector_clock *seen;            /**< was told by an atomic, and is ordered before the next fence */
+    struct vector_clock *known;           /**< what is ordered before now */
+    struct vector_clock *fenced;          /**< what is ordered before a fence: its next atomic releases this */
+    struct vector_clock *fenced_in_block; /**< the same for its block, where __threadfence_block counts too */
+    struct vector_clock *seen;            /**< acquired by an atomic: is ordered before what follows the next fence */
     struct vector_clock *seen_in_block;
 };
 
-/** A block's place in time, kept while others run. */
+/** State of a block in the order, kept while other blocks run. */
 struct block_order {
-    uint32_t block_epoch;         /**< it began; shared memory written earlier is not this block's */
+    uint32_t block_epoch;         /**< epoch at which it began; shared memory written earlier is not this block's */
     uint32_t barrier_end;         /**< what the block did at epochs below this is ordered by a barrier */
-    struct thread_order *threads; /**< NULL before there is a fence */
+    struct thread_order *threads; /**< NULL until the first fence or acquire */
 };
 
-/** Now, for the thread that runs. */
+/** The current state: the running thread, and the epochs below which accesses are ordered before now. */
 struct order {
     uint32_t epoch;
-    uint32_t thread;         /**< which runs: its number, where a shadow cell has it */
-    uint32_t first_epoch;    /**< of the launch */
-    uint32_t launch_epoch;   /**< what was done before is ordered, whoever did it */
-    uint32_t segment_epoch;  /**< this block has been running without another in between since */
-    uint32_t ordered_epochs; /**< epochs of the segment, from its start, that a barrier has ordered */
-    uint32_t block_number;   /**< in the grid */
+    uint32_t thread;         /**< number of the running thread, at the bits that it has in a shadow cell */
+    uint32_t first_epoch;    /**< epoch at which the launch began */
+    uint32_t launch_epoch;   /**< what was done at epochs below this is ordered, whichever thread did it */
+    uint32_t segment_epoch;  /**< since this epoch the block has run without another in between */
+    uint32_t ordered_epochs; /**< number of epochs of the segment, from its start, that a barrier has ordered */
+    uint32_t block_number;   /**< number of the running block in the grid */
     bool alone;              /**< the grid has one block */
     bool together;           /**< blocks take turns */
     uintptr_t
-        loaded; /**< what was last loaded from global or shared memory: address, and below it 5 bits for its bytes */
+        loaded; /**< last load from global or shared memory: its address, and below it 5 bits for its size in bytes */
     struct block_order block;
     struct warp_order *warp;
 };
 
 extern struct order simt_order;
 
-/** A launch begins: forgets which block ran when. False: no memory. */
+/** Begins a launch: forgets which block ran when. Returns false without memory. */
 bool simt_order_launch(uint64_t blocks, bool together);
-/** From now on block `number` runs: for the first time, or with what simt_order_block() said when its turn ended. */
+/**
+ * Makes block `number` the running one: for the first time, or with the simt_order.block that it had when its turn
+ * ended.
+ */
 void simt_order_begin(uint32_t number);
 void simt_order_resume(uint32_t number, const struct block_order *block);
-/** A block has ended. */
+/** Ends a block and frees its clocks. */
 void simt_order_end(struct block_order *block);
 
-/** A block barrier of the whole block is complete: what came before is ordered. */
+/** Records that a barrier of the whole block is complete: what came before is ordered. */
 void simt_order_barrier(void);
-/** A barrier of the whole grid is complete; then, for each block of it. */
+/**
+ * Records that a barrier of the whole grid is complete. simt_order_grid_opens() must follow for each block of the grid.
+ */
 void simt_order_grid(void);
 void simt_order_grid_opens(struct block_order *block);
-/** A __syncwarp of the lanes in `mask` is complete, in a warp that has `lanes` and starts with thread `first`. */
+/**
+ * Records that a __syncwarp of the lanes in `mask` is complete, in a warp that has `lanes` and starts with thread
+ * `first`.
+ */
 void simt_order_syncwarp(struct warp_order *warp, unsigned first, uint32_t lanes, uint32_t mask);
-/** The running thread fences, for its block only or for all. */
+/** Records a fence of the running thread, for its block only or for all threads. */
 void simt_order_fence(bool in_block);
 
 /**
- * The running thread has read a place by an atomic (`adding`), and `wrote` there; or has done so by a volatile access.
+ * Records an atomic or a volatile access of the running thread at an address. `wrote`: it has written there; `adding`:
+ * it has read the value there.
  */
 void simt_order_message(uintptr_t address, unsigned bytes, bool wrote, bool adding);
-/** A store that is no atomic has ended what a word of 4 bytes tells. */
+/** Ends the release/acquire edges of a word of 4 bytes, because a store that is not atomic has overwritten it. */
 void simt_order_overwritten(uintptr_t address);
-/** Whether the running thread has fenced since its block began, or was told by a barrier of one that did. */
+/** Checks whether the running thread has fenced since its block began, or has synchronised with a thread that has. */
 bool simt_order_has_fenced(void);
 
 /**
- * A barrier in shared memory: the running thread tells whoever waits for it what is ordered before now; that `thread`,
- * a number in its block, has written something at an epoch; and is told itself. A clock belongs to the barrier.
+ * Releases, at a barrier in shared memory, what is ordered before now to the threads that wait for the barrier. `told`
+ * is the barrier's clock.
  */
 void simt_order_release(struct vector_clock **told);
+/** Adds to a barrier's clock that `thread`, a number in its block, has written something at an epoch. */
 void simt_order_release_write(struct vector_clock **told, unsigned thread, uint32_t epoch);
+/** Acquires what has been released to a barrier's clock, for the running thread. */
 void simt_order_acquire(struct vector_clock *told);
-/**
- * The running thread fences between its own accesses to an enum shadow_space and those of copies and products. Whether
- * what a thread did there at an epoch is before such a fence that is ordered before now.
- */
+/** Records a fence of the running thread between its accesses to an enum shadow_space and the asynchronous proxy's. */
 void simt_order_proxy_fence(int space);
+/** Checks whether what a thread did in a space at an epoch is before such a fence that is ordered before now. */
 bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space);
 
-/** Whether nothing has ordered what the running thread did at an epoch, or since, before what others do. */
+/**
+ * Checks whether nothing has ordered what the running thread did at an epoch, or since, before what other threads do.
+ */
 bool simt_order_silent_since(uint32_t epoch);
 
-/** The number of the block that ran at an epoch of this launch. */
+/** Returns the number of the block that ran at an epoch of this launch. */
 uint32_t simt_block_at(uint32_t epoch);
-/** Whether that is the one that runs now. */
+/** Checks whether the running block ran at an epoch of this launch. */
 static inline bool simt_same_block(uint32_t epoch)
 {
     return epoch >= simt_order.segment_epoch ||
            (epoch >= simt_order.block.block_epoch && simt_block_at(epoch) == simt_order.block_number);
 }
 /**
- * Whether nothing that is still to come can be ordered after what was done then: its block has ended and told nobody.
+ * Checks whether nothing that follows can be ordered after what was done at an epoch, because its block has ended and
+ * has released nothing.
  */
 bool simt_order_lost(uint32_t epoch);
 /**
- * Whether what `thread`, a number in its block, did at `epoch` is ordered before what the running thread does now,
- * which may be a volatile load.
+ * Checks whether what `thread`, a number in its block, did at `epoch` is ordered before what the running thread does
+ * now, which may be a volatile load.
  */
 bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load);
-/** As simt_ordered() for all of a set of threads; if not, one that is not, and how many there are. */
+/**
+ * Checks simt_ordered() for all threads of a set. If it fails, *thread is one that is not ordered, and *count the
+ * number of them.
+ */
 bool simt_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
                       unsigned *count);
 

@@ -1,11 +1,15 @@
-/** @file shadow_cell.h  What a cell of the shadow says of the word that it is for, in 16 bytes. */
+/**
+ * @file shadow_cell.h
+ * @brief The shadow cell, which records the accesses to a 4-byte word of memory in 16 bytes. Used by all checks of
+ *        accesses.
+ */
 #ifndef SIMT_SHADOW_CELL_H
 #define SIMT_SHADOW_CELL_H
 
 #include <stdint.h>
 
 /**
- * What is remembered of a 4-byte word: the last write and who has read since. Where that is too little, see history.h.
+ * Accesses to a 4-byte word: the last write, and the threads that have read the word since. For more, see history.h.
  */
 struct shadow_cell {
     uint32_t write_epoch;
@@ -19,8 +23,10 @@ enum {
     CELL_BYTES_SHIFT = 18,
     CELL_BYTES = 0xf << CELL_BYTES_SHIFT,
 
-    /* State: global memory's bytes that may be off limits or unwritten, shared memory's that have been written. Of an
-       atomic, the place of "bytes" says which kind: enum atomic_kind. */
+    /*
+     * State bits, one per byte: in global memory, bytes that may be off limits or unwritten; in shared memory, bytes
+     * that have been written. For an atomic, CELL_BYTES holds its enum atomic_kind.
+     */
     CELL_ATOMIC = 1 << 17,
     CELL_STATE_SHIFT = 13,
     CELL_STATE = 0xf << CELL_STATE_SHIFT,
@@ -34,23 +40,24 @@ enum {
     CELL_SITE = (1 << SITE_BITS) - 1,
 };
 
+/** An epoch that is never reached: start_epochs() in grid.c starts again from 0 long before. */
 #define EPOCH_NEVER UINT32_MAX
 
 /* Kinds of a read. */
-#define READ_LOST    (1u << 30) /**< whoever writes these bytes before the launch ends does so in a race */
-#define READ_HISTORY (1u << 31) /**< there is a history of the word; its latest epoch is the cell's */
+#define READ_LOST    (1u << 30) /**< every later write to these bytes in this launch is a race */
+#define READ_HISTORY (1u << 31) /**< the word has a history; the latest epoch in it is the cell's */
 #define READ_AUTHORS \
-    (3u << 30) /**< no reads: all threads of the set have updated it by atomics; no bytes: READ_LOST as well */
-#define READ_UNOWNED (3u << 30) /**< at an epoch that never comes: no variable has the word, see shared_variables.c */
-#define READ_COPIED  (READ_UNOWNED | 1) /**< at that epoch: an asynchronous copy writes the word, see copies.c */
+    (3u << 30) /**< no reads: all threads of the set have updated the word by atomics; no bytes: READ_LOST as well */
+#define READ_UNOWNED (3u << 30)         /**< at EPOCH_NEVER: the word belongs to no variable, see shared_variables.c */
+#define READ_COPIED  (READ_UNOWNED | 1) /**< at EPOCH_NEVER: an asynchronous copy writes the word, see copies.c */
 
-/** Which bytes of a word an atomic has, of how many; how far it reaches; whether it is a volatile store. */
+/** Kind of an atomic: its size and its bytes of the word, its scope, and whether it is a volatile store. */
 enum atomic_kind {
     ATOMIC_4,
     ATOMIC_8,
     ATOMIC_LOW_2,
     ATOMIC_HIGH_2,
-    ATOMIC_OF_BLOCKS = 4, /**< it has seen one of another block */
+    ATOMIC_OF_BLOCKS = 4, /**< it has seen an atomic of another block */
     ATOMIC_IN_BLOCK = 8,
     ATOMIC_STORE = 0x40,
     ATOMIC_1 = 0x80,

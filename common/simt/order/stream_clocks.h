@@ -1,4 +1,4 @@
-/** @file stream_clocks.h  Vector clocks of streams: of each, the position up to which its work is known. */
+/** @file stream_clocks.h  Vector clocks of streams: for each stream, the position up to which its work is known. */
 #ifndef SIMT_STREAM_CLOCKS_H
 #define SIMT_STREAM_CLOCKS_H
 
@@ -11,7 +11,9 @@ struct stream_clock {
 };
 
 uint64_t simt_stream_clock_known(const struct stream_clock *clock, size_t stream);
-/** Without memory it stays as it is: what could then be reported is none. */
+/**
+ * Raises the position of a stream. Without memory the clock does not change, and a race reported later may not be one.
+ */
 void simt_stream_clock_raise(struct stream_clock *clock, size_t stream, uint64_t position);
 void simt_stream_clock_join(struct stream_clock *clock, const struct stream_clock *other);
 

@@ -1,4 +1,4 @@
-/** @file stream_table.c  Which streams there are, by their handles, and what their next work is ordered after. */
+/** @file stream_table.c  The table of streams by their handles, and the order before the next work of each. */
 #include "stream_table.h"
 
 #include "machine/errors.h"

@@ -1,4 +1,8 @@
-/** @file stream_table.h  Streams by their handles, and what their next work is ordered after. */
+/**
+ * @file stream_table.h
+ * @brief The table of streams by their handles, with the work that the next work of each is ordered after. Used by
+ *        work.c and by the runtime's calls on streams and events.
+ */
 #ifndef SIMT_STREAM_TABLE_H
 #define SIMT_STREAM_TABLE_H
 
@@ -6,17 +10,18 @@
 #include "cuda_runtime.h"
 
 /*
- * A handle is a number and how often that was in use before, so that one that is destroyed is never taken for another.
+ * A handle combines a number with its generation, so that the handle of a destroyed stream or event is never taken for
+ * a later one.
  */
 enum { HANDLE_STREAM = 8, HANDLE_EVENT = 12, HANDLE_STEP = 16, GENERATION_SHIFT = 28, NUMBERS = 1 << 24 };
 
 struct stream {
     uint64_t generation; /**< 0: never used */
     bool alive;
-    bool blocking;             /**< waits for the legacy default stream, and that for it */
-    bool asked;                /**< cudaStreamQuery has said once that it is not done */
+    bool blocking;             /**< waits for the legacy default stream and is waited for by it */
+    bool asked;                /**< cudaStreamQuery has answered once that it is not done */
     uint64_t last;             /**< position of its latest work */
-    uint64_t published;        /**< up to here somebody's clock may tell its work from what follows */
+    uint64_t published;        /**< a clock may include its work up to this position without the work that follows */
     struct stream_clock clock; /**< what its next work is ordered after */
 };
 
@@ -24,27 +29,27 @@ enum { LEGACY, PER_THREAD, FIRST_OWN };
 
 extern struct stream *simt_streams;
 extern size_t simt_stream_count;
-/** Whether there is more than one stream: only then is it of interest what work in device memory does. */
+/** True if there is more than one stream: only then must the accesses of work to device memory be known. */
 extern bool simt_streams_several;
-/** The position of the latest work: they count all that is given to any stream. */
+/** Position of the latest work. Positions count the work given to all streams. */
 extern uint64_t simt_latest_work;
-/** What the host has waited for. */
+/** Clock of the work that the host has waited for. */
 extern struct stream_clock simt_host_clock;
 
 uintptr_t simt_handle_of(size_t number, uint64_t generation, unsigned kind);
-/** Says at which line of the host's a handle was none. */
+/** Reports an invalid handle, with the line of the host's call, and returns the error. */
 cudaError_t simt_refuse_handle(const char *function, const char *what, uintptr_t caller);
-/** The number of a stream; NUMBERS if there is no such stream. */
+/** Returns the number of a stream, or NUMBERS if there is no such stream. */
 size_t simt_stream_number(cudaStream_t stream);
-/** A number that no work is pending of; more are made if need be. NUMBERS: no memory. */
+/** Returns a number that has no pending work, adding one if needed. NUMBERS without memory. */
 size_t simt_free_stream(void);
 
 /**
- * Before a stream is given something: what the default stream orders is ordered before it. So is what the host has
- * waited for, of which nothing is pending.
+ * Adds what the default stream orders before the next work of a stream to the stream's clock. Must be called before the
+ * stream is given something. What the host has waited for is ordered before it anyway, because none of it is pending.
  */
 void simt_stream_enter(size_t number);
-/** All that a stream has been given is known to whoever gets this clock. */
+/** Returns a clock that includes all that a stream has been given. */
 const struct stream_clock *simt_stream_publish(size_t number);
 
 #endif

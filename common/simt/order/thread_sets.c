@@ -1,4 +1,4 @@
-/** @file thread_sets.c  Sets of threads, each once: found by their members, and by the set they grew from. */
+/** @file thread_sets.c  Sets of threads, each stored once: found by its members, or by the set from which it grew. */
 #include "thread_sets.h"
 
 #include "machine/pages.h"
@@ -37,7 +37,10 @@ const struct thread_set *simt_thread_set(unsigned number)
     return &sets[number];
 }
 
-/** The number of a set, a new one if need be. */
+/**
+ * Returns the number of a set, which is a new one if the set is new. THREAD_SET_NONE if it is empty or no number is
+ * left.
+ */
 static unsigned number_of(const struct thread_set *set)
 {
     uint64_t hash = set->warps;

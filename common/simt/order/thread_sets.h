@@ -1,6 +1,7 @@
 /**
  * @file thread_sets.h
- * @brief Sets of threads of a block, by small numbers: who has read a word. A set of one has its thread's number.
+ * @brief Sets of threads of a block, such as the readers of a word, identified by small numbers. A set of one thread
+ *        has the number of the thread. Used by the race check.
  */
 #ifndef SIMT_THREAD_SETS_H
 #define SIMT_THREAD_SETS_H
@@ -13,14 +14,20 @@
 enum { THREAD_SETS = 1 << 13, THREAD_SET_NONE = THREAD_SETS };
 
 struct thread_set {
-    uint32_t warps; /**< those that have a lane in it */
+    uint32_t warps; /**< warps that have a lane in the set */
     uint32_t lanes[BLOCK_WARPS];
 };
 
-/** A launch begins: if the numbers are running out, all sets of more than one are forgotten. False: no memory. */
+/**
+ * Prepares for a launch: forgets all sets of more than one thread if the numbers are running out. Returns false without
+ * memory.
+ */
 bool simt_thread_sets_prepare(void);
 const struct thread_set *simt_thread_set(unsigned number);
-/** The set with a thread more, or one less; THREAD_SET_NONE if that is none, or there is no number left. */
+/**
+ * Returns the number of the set with a thread added, or removed. THREAD_SET_NONE if the result is empty or no number is
+ * left.
+ */
 unsigned simt_thread_set_add(unsigned number, unsigned thread);
 unsigned simt_thread_set_remove(unsigned number, unsigned thread);
 static inline bool thread_set_has(const struct thread_set *set, unsigned thread)
@@ -41,22 +48,22 @@ static inline void thread_set_take(struct thread_set *set, unsigned thread)
         set->warps &= ~(1u << thread / WARP_LANES);
 }
 
-/**
- * What simt_thread_set_add() has found before, some for each set: words are read by the same threads again and again.
- */
+/** Cache of simt_thread_set_add(), with some results for each set: the same threads read many words. */
 enum { THREAD_SET_WAYS = 8 };
 struct thread_set_grown {
-    uint16_t thread, number; /**< the set with this thread more; the number is 0 where nothing is known */
+    uint16_t thread, number; /**< number of the set with this thread added; 0: no entry */
 };
 extern struct thread_set_grown simt_thread_sets_grown[THREAD_SETS][THREAD_SET_WAYS];
 
-/** Where that of a set and a thread is kept. */
+/** Returns the cache entry of a set and a thread. */
 static inline struct thread_set_grown *thread_set_grown_at(unsigned number, unsigned thread)
 {
     return &simt_thread_sets_grown[number][(thread ^ thread >> 3 ^ thread >> 6) % THREAD_SET_WAYS];
 }
 
-/** The number of the set with a thread more, or 0: ask simt_thread_set_add(). */
+/**
+ * Returns the number of the set with a thread added, or 0 if the cache does not have it: call simt_thread_set_add().
+ */
 static inline unsigned thread_set_next(unsigned number, unsigned thread)
 {
     const struct thread_set_grown *const grown = thread_set_grown_at(number, thread);

@@ -1,7 +1,7 @@
 /**
  * @file vector_clocks.c
- * @brief Trees of epochs that share their branches. What one clock alone has is changed in place, anything else is
- * copied.
+ * @brief Vector clocks as trees of epochs that share branches. A node with one reference is changed in place, any other
+ *        is copied first.
  */
 #include "vector_clocks.h"
 
@@ -15,9 +15,9 @@ enum { BRANCH_BITS = 5, BRANCHES = 1 << BRANCH_BITS, QUARTER = BRANCHES / 4, CHU
 
 struct vector_clock {
     uint32_t references;
-    uint32_t all; /**< of every thread below */
+    uint32_t all; /**< epoch of every thread below */
     union {
-        struct vector_clock *child[BRANCHES]; /**< of the lowest level there are none */
+        struct vector_clock *child[BRANCHES]; /**< not at the lowest level */
         uint32_t epoch[BRANCHES];
         struct vector_clock *next_free;
     };
@@ -25,11 +25,11 @@ struct vector_clock {
 
 static struct pool {
     struct vector_clock *chunk[CHUNKS];
-    size_t used; /**< nodes handed out for the first time in this launch */
+    size_t used; /**< nodes used for the first time in this launch */
     struct vector_clock *free;
 } pool;
 
-/** Levels above that of lanes: so many that the threads take a quarter of the highest one's branches. */
+/** Number of levels above that of lanes: enough that the threads take a quarter of the highest level's branches. */
 static unsigned top;
 
 void simt_vector_clocks_reset(uint64_t blocks)
@@ -93,7 +93,7 @@ void simt_vector_clock_drop(struct vector_clock *clock)
     drop(clock, top);
 }
 
-/** A node that nobody else has, in place of `clock`. */
+/** Returns a node with the contents of `clock` and no other reference, in place of `clock`. */
 static struct vector_clock *own(struct vector_clock *clock, unsigned level)
 {
     if (!clock)
@@ -136,7 +136,7 @@ struct vector_clock *simt_vector_clock_raise(struct vector_clock *clock, uint64_
     return raise_to(clock, top, thread, level, epoch);
 }
 
-/** Whether `clock`, below somebody who knows all up to `all`, has nothing to learn of `other`. */
+/** Checks whether `clock` includes all of `other`, if the nodes above it know all threads up to epoch `all`. */
 static bool covers(const struct vector_clock *clock, const struct vector_clock *other, unsigned level, uint32_t all)
 {
     if (!other || clock == other)

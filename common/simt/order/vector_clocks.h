@@ -1,10 +1,11 @@
 /**
  * @file vector_clocks.h
- * @brief Vector clocks for a grid: for each of its threads, the epoch up to which somebody knows what it did.
+ * @brief Vector clocks for a grid: for each thread, the epoch below which its accesses are known. Used by
+ *        happens_before.c.
  *
- * A clock is a tree of 32 branches a level: blocks, the warps of a block, the lanes of a warp. Clocks share what they
- * have in common and are counted, so that handing one on costs nothing and joining two costs what is different. NULL
- * knows nothing.
+ * A clock is a tree with 32 branches per level: blocks, the warps of a block, the lanes of a warp. Clocks share equal
+ * branches and count references, so that copying a clock costs nothing and joining two costs only what differs. NULL is
+ * the empty clock.
  */
 #ifndef SIMT_VECTOR_CLOCKS_H
 #define SIMT_VECTOR_CLOCKS_H
@@ -15,10 +16,10 @@
 
 struct vector_clock;
 
-/** Whose epoch is raised: a lane's, or that of all threads of a warp or of a block. */
+/** Threads whose epoch is raised: one lane, or all threads of a warp or of a block. */
 enum clock_level { CLOCK_LANE, CLOCK_WARP, CLOCK_BLOCK };
 
-/** A launch of so many blocks begins: all clocks there were are gone. */
+/** Prepares for a launch of `blocks` blocks: all earlier clocks are gone. */
 void simt_vector_clocks_reset(uint64_t blocks);
 
 static inline uint64_t clock_thread(uint32_t block, unsigned thread)
@@ -27,20 +28,26 @@ static inline uint64_t clock_thread(uint32_t block, unsigned thread)
 }
 
 /**
- * The same thread, as copies and products see it that go by another way to memory than loads and stores do: what they
- * may see of what it did in a space, 0 or 1. A clock has that in quarters of its branches of their own.
+ * Returns the number of the same thread for the asynchronous proxy, which copies and products use: its epoch is that
+ * below which the proxy may see the thread's accesses to a space, 0 or 1. A clock keeps these epochs in separate
+ * quarters of its branches.
  */
 uint64_t simt_vector_clock_by_proxy(uint64_t thread, int space);
 
 struct vector_clock *simt_vector_clock_keep(struct vector_clock *clock);
 void simt_vector_clock_drop(struct vector_clock *clock);
-/** These two take `clock` over and return what has become of it. */
+/**
+ * Joins `other` to `clock`. Like simt_vector_clock_raise(), takes over the reference to `clock` and returns the new
+ * clock.
+ */
 struct vector_clock *simt_vector_clock_join(struct vector_clock *clock, struct vector_clock *other);
 struct vector_clock *simt_vector_clock_raise(struct vector_clock *clock, uint64_t thread, enum clock_level level,
                                              uint32_t epoch);
-/** Of all that `news` knows, what is behind a fence between the two ways; takes `clock` over. */
+/**
+ * Adds all that `news` knows to the asynchronous proxy's part of `clock`, as a proxy fence does. Takes over `clock`.
+ */
 struct vector_clock *simt_vector_clock_join_by_proxy(struct vector_clock *clock, struct vector_clock *news, int space);
-/** What the thread did at epochs below this is known. */
+/** Returns the epoch below which the accesses of a thread are known. */
 uint32_t simt_vector_clock_epoch(const struct vector_clock *clock, uint64_t thread);
 
 #endif

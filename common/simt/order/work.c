@@ -17,12 +17,12 @@ struct work {
     const char *name;
     uintptr_t caller;
     bool uses_host;
-    uint32_t first_epoch, last_epoch; /**< of a launch that simt_work_scan() has not been asked about */
+    uint32_t first_epoch, last_epoch; /**< of a launch that simt_work_scan() has not recorded yet */
     struct ranges used[NUM_USES];
 };
 
 static struct work current;
-/** What the host has not waited for. */
+/** Work that the host has not waited for. */
 static struct work *pending;
 static size_t pending_count;
 static size_t pending_room;
@@ -62,7 +62,7 @@ static void free_uses(struct work *work)
     memset(work->used, 0, sizeof work->used);
 }
 
-/** Forgets what the host has waited for. */
+/** Removes the work that the host has waited for. */
 static void forget_known(void)
 {
     size_t kept = 0;
@@ -94,7 +94,7 @@ void simt_host_knows(const struct stream_clock *clock)
     forget_known();
 }
 
-/** Adds what another does to what one does. */
+/** Adds the uses of `other` to `work`. */
 static void join_uses(struct work *work, const struct work *other)
 {
     for (enum use use = 0; use < NUM_USES; use++) {
@@ -151,7 +151,10 @@ void simt_work_uses_host(enum use use, uintptr_t begin, size_t bytes)
     current.uses_host = true;
 }
 
-/** What the host need not tell apart is one piece of work: the list would grow for ever. */
+/**
+ * Checks whether the current work can be merged with the last one, because the host need not distinguish them.
+ * Otherwise the list would grow without limit.
+ */
 static bool joins(const struct work *last)
 {
     enum { MANY = 256 };

@@ -1,17 +1,23 @@
-/** @file arithmetic.c  What C++ leaves open and a GPU does not: the counts of shifts, and conversions to integers. */
+/**
+ * @file arithmetic.c
+ * @brief Rewrites what C++ leaves undefined and a GPU defines: counts of shifts, and casts to integers.
+ */
 #include "rewrite.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-/** Whether what stands alone at `at` is a number that no operator binds more closely than a shift does. */
+/** Checks whether a number stands at `at` without an operator behind it that binds more closely than a shift. */
 static bool is_lone_number(const char *code, size_t at)
 {
     return isdigit((unsigned char)code[at]) && !is_one_of(code[skip_space(code, word_end(code, at))], "*/%+-");
 }
 
-/** Whether the >> at `at` may close two template argument lists: a < stands before it, in the same brackets. */
+/**
+ * Checks whether the >> at `at` may close two template argument lists, because a < stands before it in the same
+ * brackets.
+ */
 static bool may_close_templates(const char *code, size_t at)
 {
     while (at-- > 0 && !is_one_of(code[at], "([{;}\n")) {
@@ -23,7 +29,7 @@ static bool may_close_templates(const char *code, size_t at)
     return false;
 }
 
-/** The end of the name at `at` with what follows it, such as a.b[i]->c(d); `at` if there is none. */
+/** Returns the end of the name at `at` with what follows it, such as a.b[i]->c(d), or `at` if there is none. */
 static size_t named_value_end(const char *code, size_t at)
 {
     size_t end = at;
@@ -41,7 +47,7 @@ static size_t named_value_end(const char *code, size_t at)
     return end;
 }
 
-/** Whether the compound shift at `at`, which ends at `end`, is of one variable, no bit field, by one value. */
+/** Checks whether the compound shift in [at, end) shifts one variable, not a bit field, by one value. */
 static bool shifts_variable(const char *code, size_t at, size_t end)
 {
     const size_t count = skip_space(code, end);
@@ -67,7 +73,7 @@ void rewrite_shift(struct source *source, size_t at)
     fputs(" simt_count *", stdout);
 }
 
-/** The end of the name of an integer type of 4 or 8 bytes; NOWHERE if there is none at `at`. */
+/** Returns the end of the name of an integer type of 4 or 8 bytes, or NOWHERE if there is none at `at`. */
 static size_t wide_integer_end(const char *code, size_t at)
 {
     static const char *const words[] = {"unsigned", "signed",  "int",    "long",    "int32_t",
@@ -86,7 +92,7 @@ static size_t wide_integer_end(const char *code, size_t at)
     return end;
 }
 
-/** Whether a cast at `at` would be the operand of an operator that binds as closely as it does. */
+/** Checks whether a cast at `at` would be the operand of an operator of the same precedence. */
 static bool is_operand_of_unary(const char *code, size_t at)
 {
     at = skip_space_back(code, at);

@@ -1,9 +1,12 @@
-/** @file directives.c  Headers of CUDA's, and __CUDA_ARCH__. */
+/** @file directives.c  Rewrites directives: the headers of CUDA, and __CUDA_ARCH__. */
 #include "rewrite.h"
 
 #include <string.h>
 
-/** A header, or all whose names begin so: which header here has the same, or why there is none. */
+/**
+ * A header of CUDA, or the beginning of the names of several: the simulator's header with the same contents, or why
+ * there is none.
+ */
 struct header {
     const char *name, *here, *why;
 };
@@ -59,8 +62,8 @@ bool rewrite_include(struct source *source, size_t at)
 }
 
 /**
- * Where the directive that begins last before `at`, and has a word such as "if", does; its nesting is counted by
- * `step`.
+ * Returns the position of the #if (step -1) or the #endif (step 1) of the innermost conditional that `at` is in, or the
+ * beginning or the end of the code if there is none.
  */
 static size_t conditional_edge(const char *code, size_t at, int step)
 {

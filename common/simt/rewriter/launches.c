@@ -1,9 +1,15 @@
-/** @file launches.c  Launches: kernel<<<grid, block>>>(args), launches by the kernel's address, and launch bounds. */
+/**
+ * @file launches.c
+ * @brief Rewrites launches: kernel<<<grid, block>>>(args), launches by the kernel's address, and launch bounds.
+ */
 #include "rewrite.h"
 
 #include <string.h>
 
-/** `at`, the start of a whole expression; NOWHERE if a call's function, an object or a pointer stands before it. */
+/**
+ * Returns `at` if a whole expression starts there, or NOWHERE if a function's name, an object or a pointer stands
+ * before it.
+ */
 static size_t whole(const char *code, size_t at)
 {
     const size_t before = skip_space_back(code, at);
@@ -13,7 +19,10 @@ static size_t whole(const char *code, size_t at)
     return code[at] == '(' && is_word(code[before - 1]) ? NOWHERE : at;
 }
 
-/** The start of the kernel that ends at `at`: name, a::b<c>::d<e>, or an expression in parentheses; else NOWHERE. */
+/**
+ * Returns the start of the kernel that ends at `at`: name, a::b<c>::d<e>, or an expression in parentheses; else
+ * NOWHERE.
+ */
 static size_t kernel_begin(const char *code, size_t at)
 {
     if (code[at - 1] == ')') {
@@ -39,13 +48,13 @@ static size_t kernel_begin(const char *code, size_t at)
 }
 
 /**
- * The `>>>` in [at, limit) that ends the launch configuration that `at` is in: the first outside brackets with a `(`
- * after it. A `<` is tried as the start of template arguments, and taken for "less than" if that leaves no end, the
- * last one first.
+ * Returns the `>>>` in [at, limit) that ends the launch configuration that `at` is in: the first outside brackets with
+ * a `(` after it. A `<` is first tried as the start of template arguments; if that leaves no end, it is taken for "less
+ * than", the last `<` first.
  */
 static size_t configuration_end(const char *code, size_t at, size_t limit)
 {
-    size_t end = NOWHERE; /* if the last < that has one inside is "less than" */
+    size_t end = NOWHERE; /* the end, if the last < with an end inside is "less than" */
 
     for (; at < limit && code[at] && !is_one_of(code[at], ";)]}\n"); at++) {
         if (starts_with(code + at, ">>>") && code[skip_space(code, at + 3)] == '(')
@@ -71,7 +80,7 @@ static size_t configuration_end(const char *code, size_t at, size_t limit)
     return end;
 }
 
-/** Writes [begin, end) as the inside of a string: one space for comments and white space, quotes escaped. */
+/** Writes [begin, end) as the contents of a string: one space for comments and white space, quotes escaped. */
 static void write_quoted(const struct source *source, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end; at++) {
@@ -79,11 +88,11 @@ static void write_quoted(const struct source *source, size_t begin, size_t end)
 
         if (space && source->code[at - 1] == ' ')
             continue;
-        if (source->text[at] == '\n' && !space) { /* in a raw string: the name stays in its line */
+        if (source->text[at] == '\n' && !space) { /* in a raw string: the name stays in one line */
             fputs("\\n", stdout);
             continue;
         }
-        if (starts_with(source->text + at, "\\\n") && !space) { /* in a string that goes on in the next line */
+        if (starts_with(source->text + at, "\\\n") && !space) { /* in a string that continues in the next line */
             at++;
             continue;
         }

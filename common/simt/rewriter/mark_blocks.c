@@ -1,23 +1,24 @@
 /**
  * @file mark_blocks.c
- * @brief Marks in every function where the source's blocks begin, so that what is counted is the source's.
+ * @brief Inserts a mark at the beginning of each basic block of the source, so that the counters count the source's
+ *        blocks and not the compiler's.
  *
- * A block is what all lanes that begin it run to its end together, as far as the source says. One begins with a kernel,
- * with each side of an `if`, each turn of a loop, each label of a `switch`, the right operand of && and ||, a side of a
- * ?: that calls a function or touches memory, and behind a statement that has any of these:
+ * A block is code that all lanes which begin it execute to its end together, as far as the source shows. A block begins
+ * with a kernel, each side of an `if`, each iteration of a loop, each label of a `switch`, the right operand of && and
+ * ||, a side of a ?: that calls a function or accesses memory, and behind a statement that has any of these:
  *
  *     if (a) x; else y; z;        ->   if (a) { SIMT_BLOCK; x; } else { SIMT_BLOCK; y; } SIMT_BLOCK; z;
  *     for (;;) x; z;              ->   for (;;) { SIMT_BLOCK; x; } SIMT_BLOCK; z;            and while, and do
  *     case 1: x;                  ->   case 1: SIMT_BLOCK; x;
  *     v = a && b; z;              ->   v = a && SIMT_AND && b; SIMT_BLOCK; z;                || has SIMT_OR
  *     v = a ? f() : 0; z;         ->   v = a ? (SIMT_SIDE, f()) : 0; SIMT_BLOCK; z;
- *     v = a ? b : -b;             ->   the same: it is a select, whatever a compiler makes of it
+ *     v = a ? b : -b;             ->   unchanged: a select, whatever a compiler generates for it
  *     __device__ int f() { ... }  ->   __device__ int f() { SIMT_CALL; ... }                 if it has blocks
  *                                                                                          or arrays
  *
- * A function may be the device's without saying so, by a macro; in the host's, marks do nothing. No mark is needed
- * behind a statement with which an `if` or a function ends: the next one follows anyway. A function in which a
- * preprocessor line stands inside a statement is left without marks, and so is a constexpr function.
+ * Functions of the host are marked as well, because a macro may hide a function's `__device__`; their marks do nothing.
+ * A statement that ends an `if` or a function needs no mark behind it, because the next mark follows anyway. A function
+ * with a preprocessor line inside a statement gets no marks, and neither does a constexpr function.
  */
 #include "mark_blocks.h"
 
@@ -25,12 +26,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The function that is walked through. Each walk returns where it ended, or NOWHERE: it cannot be walked through. */
+/**
+ * State of the walk through a function. Each walk_...() returns where it ended, or NOWHERE if the code cannot be walked
+ * through.
+ */
 struct walk {
     struct source *source;
     const char *code;
     int quiet;   /* above 0: nothing is evaluated here, or nothing may be inserted */
-    int depth;   /* of statements and brackets in each other */
+    int depth;   /* nesting depth of statements and brackets */
     bool failed; /* out of memory */
 };
 
@@ -43,7 +47,10 @@ static void mark(struct walk *walk, size_t at, const char *text)
         walk->failed = true;
 }
 
-/** Behind white space, comments and directives; *divided is set if one of these is an #if or a part of one. */
+/**
+ * Returns the position behind white space, comments and directives. Sets *divided if a directive is an #if or a part of
+ * one.
+ */
 static size_t skip_blank(const char *code, size_t at, bool *divided)
 {
     for (at += strspn(code + at, " \n"); code[at] == '#'; at += strspn(code + at, " \n")) {
@@ -58,7 +65,10 @@ static size_t skip_blank(const char *code, size_t at, bool *divided)
 
 /* --- expressions -------------------------------------------------------------------------------------------------- */
 
-/** Whether the word at `at`, with a parenthesis behind it, is no call: a conversion, or nothing that is evaluated. */
+/**
+ * Checks whether the word in [at, end), with a parenthesis behind it, is not a call: a conversion, `return`, or an
+ * operator such as sizeof, which evaluates nothing.
+ */
 static bool is_no_call(const char *code, size_t at, size_t end)
 {
     static const char *const words[] = {"sizeof",   "alignof",  "decltype", "bool",    "char",       "short",
@@ -72,7 +82,10 @@ static bool is_no_call(const char *code, size_t at, size_t end)
     return false;
 }
 
-/** Whether the sign at `at` is a call's parenthesis, an element's bracket, or takes what a pointer points to. */
+/**
+ * Checks whether the character at `at` is a call's parenthesis, the bracket of an element, the dereference of a
+ * pointer, or a && or ||.
+ */
 static bool is_call_or_access(const char *code, size_t at)
 {
     const size_t before = skip_space_back(code, at);
@@ -84,7 +97,7 @@ static bool is_call_or_access(const char *code, size_t at)
         return !ends_value(code, at);
     if (code[at] != '(' || before == 0)
         return false;
-    if (code[before - 1] == '>') { /* a function's template arguments, or a comparison */
+    if (code[before - 1] == '>') { /* the template arguments of a function, or a comparison */
         word = partner(code, before - 1, -1);
         if (word == NOWHERE)
             return false;
@@ -97,7 +110,7 @@ static bool is_call_or_access(const char *code, size_t at)
     return word < end && !isdigit((unsigned char)code[word]) && !is_no_call(code, word, end);
 }
 
-/** Whether a side of a ?: is one that every lane may as well compute: names, numbers and arithmetic. */
+/** Checks whether a side of a ?: has only names, numbers and arithmetic, so that every lane may compute it. */
 static bool is_plain(const char *code, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end; at++)
@@ -106,7 +119,7 @@ static bool is_plain(const char *code, size_t begin, size_t end)
     return true;
 }
 
-/** Whether the && at `at` declares a reference. */
+/** Checks whether the && at `at` declares a reference. */
 static bool is_reference(const char *code, size_t at)
 {
     const size_t before = skip_space_back(code, at);
@@ -117,7 +130,7 @@ static bool is_reference(const char *code, size_t at)
 
 static size_t walk_expression(struct walk *walk, size_t at, const char *stops, bool *parted);
 
-/** One side of a ?:, from `begin` up to one of `stops`. */
+/** Walks through one side of a ?:, from `begin` up to one of `stops`. */
 static size_t walk_side(struct walk *walk, size_t begin, const char *stops, bool *parted)
 {
     const size_t first = walk->source->insertion_count;
@@ -128,7 +141,7 @@ static size_t walk_side(struct walk *walk, size_t begin, const char *stops, bool
     if (end == NOWHERE)
         return NOWHERE;
     if (is_plain(walk->code, begin, end)) {
-        walk->source->insertion_count = first; /* it has nothing else to mark: a call or a && would not be plain */
+        walk->source->insertion_count = first; /* a plain side has no other marks: a call or a && would not be plain */
         return end;
     }
     mark(walk, end, ")");
@@ -136,7 +149,7 @@ static size_t walk_side(struct walk *walk, size_t begin, const char *stops, bool
     return end;
 }
 
-/** The two sides of the ? at `at`. */
+/** Walks through the two sides of the ? at `at`. */
 static size_t walk_choice(struct walk *walk, size_t at, bool *parted)
 {
     if (++walk->depth > MAX_DEPTH)
@@ -148,7 +161,7 @@ static size_t walk_choice(struct walk *walk, size_t at, bool *parted)
     return end;
 }
 
-/** What stands in the brackets at `at`; returns where it goes on behind them. */
+/** Walks through the brackets at `at`; returns the position behind them. */
 static size_t walk_brackets(struct walk *walk, size_t at, bool *parted)
 {
     static const char open[] = "([{", close[][2] = {")", "]", "}"};
@@ -161,7 +174,7 @@ static size_t walk_brackets(struct walk *walk, size_t at, bool *parted)
     return end == NOWHERE ? NOWHERE : end + 1;
 }
 
-/** A function without a name, whose [ is at `at`; returns where it goes on behind its body. */
+/** Walks through the lambda whose [ is at `at`; returns the position behind its body. */
 static size_t walk_lambda(struct walk *walk, size_t at)
 {
     bool parted = false;
@@ -169,12 +182,12 @@ static size_t walk_lambda(struct walk *walk, size_t at)
     walk->quiet++;
     at = walk_brackets(walk, at, &parted);
     if (at != NOWHERE)
-        at = walk_expression(walk, at, "{;", &parted); /* its parameters and what it returns */
+        at = walk_expression(walk, at, "{;", &parted); /* its parameters and return type */
     walk->quiet--;
     return at == NOWHERE || walk->code[at] != '{' ? at : walk_function(walk, at, "");
 }
 
-/** Whether what stands in parentheses behind the word at `at` is not evaluated, or quoted, or is assembly's. */
+/** Checks whether the word at `at` makes the parentheses behind it unevaluated, quoted, or assembly. */
 static bool is_quiet_word(const char *code, size_t at)
 {
     static const char *const words[] = {"assert",   "sizeof", "alignof", "decltype", "static_assert",
@@ -183,7 +196,7 @@ static bool is_quiet_word(const char *code, size_t at)
     return has_word(code, at, at + 1, words);
 }
 
-/** What begins with the word at `at`. */
+/** Walks through the word at `at`, and through its parentheses if nothing may be inserted there. */
 static size_t walk_word(struct walk *walk, size_t at)
 {
     const size_t end = word_end(walk->code, at), open = skip_space(walk->code, end);
@@ -197,7 +210,7 @@ static size_t walk_word(struct walk *walk, size_t at)
     return at;
 }
 
-/** An operator that may part lanes, at `at`. */
+/** Walks through the && or || at `at`, and marks it: lanes may diverge there. */
 static size_t walk_operator(struct walk *walk, size_t at, bool *parted)
 {
     const bool is_and = walk->code[at] == '&';
@@ -209,7 +222,7 @@ static size_t walk_operator(struct walk *walk, size_t at, bool *parted)
     return at + 2;
 }
 
-/** From `at` up to one of the characters in `stops` that stands in no brackets; *parted is set if lanes may part. */
+/** Walks from `at` up to one of the characters in `stops` outside brackets. Sets *parted if lanes may diverge. */
 static size_t walk_expression(struct walk *walk, size_t at, const char *stops, bool *parted)
 {
     const char *code = walk->code;
@@ -243,7 +256,7 @@ static size_t walk_expression(struct walk *walk, size_t at, const char *stops, b
 
 /* --- statements --------------------------------------------------------------------------------------------------- */
 
-/** The statements in the braces at `at`. *parted: lanes may be apart when the last has ended. */
+/** Walks through the statements in the braces at `at`. *parted: lanes may have diverged at the end of the last one. */
 static size_t walk_braces(struct walk *walk, size_t at, bool *parted)
 {
     bool divided = false;
@@ -263,8 +276,8 @@ static size_t walk_braces(struct walk *walk, size_t at, bool *parted)
 }
 
 /**
- * The statement behind `at` that an `if`, an `else` or a loop governs, in braces of its own if it has none. Lanes that
- * may be apart at its end come together there if the next turn of a loop follows.
+ * Walks through the statement behind `at` that an `if`, an `else` or a loop governs, and adds braces if it has none. In
+ * a loop, lanes that may have diverged reconverge at its end, before the next iteration.
  */
 static size_t walk_governed(struct walk *walk, size_t at, bool in_loop)
 {
@@ -286,7 +299,7 @@ static size_t walk_governed(struct walk *walk, size_t at, bool in_loop)
     return end;
 }
 
-/** The parentheses of the statement whose first word ends at `at`; returns where they end. */
+/** Walks through the parentheses of the statement whose first word ends at `at`; returns the position behind them. */
 static size_t walk_condition(struct walk *walk, size_t at)
 {
     bool parted = false;
@@ -295,14 +308,17 @@ static size_t walk_condition(struct walk *walk, size_t at)
     return walk->code[open] == '(' ? walk_brackets(walk, open, &parted) : NOWHERE;
 }
 
-/** Where the word `word` follows `at`; NOWHERE if another does, *divided if an #if stands between. */
+/**
+ * Returns the position of `word` if it follows `at`, or NOWHERE if another does. Sets *divided if an #if stands
+ * between.
+ */
 static size_t find_next(const char *code, size_t at, const char *word, bool *divided)
 {
     at = skip_blank(code, at, divided);
     return is_word_at(code, at, word) ? at : NOWHERE;
 }
 
-/** The statements that an `if` chooses from, the first behind `at`; `side` walks through one. */
+/** Walks through the statements that an `if` chooses from, the first behind `at`; `side` walks through one. */
 static size_t walk_sides(struct walk *walk, size_t at, size_t (*side)(struct walk *walk, size_t at, bool *parted),
                          bool *parted)
 {
@@ -324,11 +340,11 @@ static size_t walk_side_of_if(struct walk *walk, size_t at, bool *parted)
     return walk_governed(walk, at, false);
 }
 
-/** An `if` whose word ends at `at`. */
+/** Walks through an `if` whose word ends at `at`. */
 static size_t walk_if(struct walk *walk, size_t at, bool *parted)
 {
     const size_t word = skip_space(walk->code, at);
-    const bool of_compiler = is_word_at(walk->code, word, "constexpr"); /* it parts no lanes */
+    const bool of_compiler = is_word_at(walk->code, word, "constexpr"); /* lanes do not diverge there */
 
     walk->quiet += of_compiler;
     at = walk_condition(walk, of_compiler ? word + strlen("constexpr") : at);
@@ -336,7 +352,7 @@ static size_t walk_if(struct walk *walk, size_t at, bool *parted)
     return at == NOWHERE ? NOWHERE : walk_sides(walk, at, of_compiler ? walk_statement : walk_side_of_if, parted);
 }
 
-/** A `do` whose word ends at `at`. */
+/** Walks through a `do` whose word ends at `at`. */
 static size_t walk_do(struct walk *walk, size_t at)
 {
     bool divided = false, parted = false;
@@ -348,7 +364,7 @@ static size_t walk_do(struct walk *walk, size_t at)
     return at == NOWHERE ? NOWHERE : at + 1;
 }
 
-/** The label at `at`, and the statement behind it. */
+/** Walks through the label at `at` and the statement behind it. */
 static size_t walk_label(struct walk *walk, size_t at, bool *parted)
 {
     static const char *const labels[] = {"case", "default", NULL};
@@ -367,7 +383,7 @@ static size_t walk_label(struct walk *walk, size_t at, bool *parted)
     return walk_statement(walk, next, parted);
 }
 
-/** Whether the statement at `at` has a label: of a switch, or for a goto. */
+/** Checks whether the statement at `at` has a label: of a switch, or for a goto. */
 static bool has_label(const char *code, size_t at)
 {
     const size_t end = skip_space(code, word_end(code, at));
@@ -375,7 +391,7 @@ static bool has_label(const char *code, size_t at)
     return is_word_at(code, at, "case") || (code[end] == ':' && code[end + 1] != ':');
 }
 
-/** Whether the statement at `at` declares what the compiler computes, or a type. */
+/** Checks whether the statement at `at` declares a type or a value that the compiler computes, or is assembly. */
 static bool is_quiet_statement(const char *code, size_t at)
 {
     static const char *const words[] = {"constexpr", "static_assert", "static", "using", "typedef", "struct",
@@ -384,7 +400,7 @@ static bool is_quiet_statement(const char *code, size_t at)
     return has_word(code, at, at + 1, words);
 }
 
-/** A declaration, an expression, or a jump, at `at`. */
+/** Walks through a declaration, an expression or a jump at `at`. */
 static size_t walk_simple(struct walk *walk, size_t at, bool *parted)
 {
     const bool quiet = is_quiet_statement(walk->code, at);
@@ -397,7 +413,9 @@ static size_t walk_simple(struct walk *walk, size_t at, bool *parted)
     return at == NOWHERE ? NOWHERE : at + 1;
 }
 
-/** The statement at `at`; returns its end. *parted: lanes that began it together may be apart there. */
+/**
+ * Walks through the statement at `at`; returns its end. *parted: lanes that began it together may have diverged there.
+ */
 static size_t walk_one_statement(struct walk *walk, size_t at, bool *parted)
 {
     const char *code = walk->code;
@@ -441,8 +459,9 @@ static size_t walk_statement(struct walk *walk, size_t at, bool *parted)
 /* --- functions ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Whether a function's own array is declared in [begin, end). Such a frame may be larger than a stack, which is checked
- * where a function begins; compilers leave that check out of a function that calls nothing and touches only its frame.
+ * Checks whether a function's own array is declared in [begin, end). Such a frame may be larger than a stack, which is
+ * checked where a function begins; compilers omit that check in a function that calls nothing and accesses only its
+ * frame.
  */
 static bool declares_array(const char *code, size_t begin, size_t end)
 {
@@ -462,7 +481,7 @@ static bool declares_array(const char *code, size_t begin, size_t end)
     return false;
 }
 
-/** Where the body at `at` ends, both sides of an #else having as many braces open at their beginning. */
+/** Returns the end of the body at `at`. Both branches of an #else begin with the same number of open braces. */
 static size_t body_end(const char *code, size_t at)
 {
     int braces = 0, conditionals = 0, before[MAX_CONDITIONALS];
@@ -485,7 +504,10 @@ static size_t body_end(const char *code, size_t at)
     return NOWHERE;
 }
 
-/** The body at `at` of a function or a lambda, with `first_mark` at its beginning; if that is empty, as needed. */
+/**
+ * Walks through the body at `at` of a function or a lambda. Inserts `first_mark` at its beginning or, if that is empty,
+ * SIMT_CALL where one is needed.
+ */
 static size_t walk_function(struct walk *walk, size_t at, const char *first_mark)
 {
     const size_t first = walk->source->insertion_count;
@@ -505,7 +527,7 @@ static size_t walk_function(struct walk *walk, size_t at, const char *first_mark
     return end;
 }
 
-/** Whether the `{` at `at` is a function's body and not a value's. */
+/** Checks whether the `{` at `at` begins a function's body and not a value. */
 static bool is_body(const char *code, size_t at)
 {
     const size_t before = skip_space_back(code, at);

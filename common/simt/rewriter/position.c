@@ -1,4 +1,4 @@
-/** @file position.c  Where the rewriting is: in which braces, whose function, how many preprocessor conditions. */
+/** @file position.c  The current position of the rewriter: open braces, the function, and preprocessor conditionals. */
 #include "mark_blocks.h"
 #include "rewrite.h"
 
@@ -7,7 +7,7 @@ bool in_device_function(const struct source *source)
     return source->device_braces > 0;
 }
 
-/** Whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
+/** Checks whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
 static bool opens_namespace(const char *code, size_t at)
 {
     while (at > 0 && !is_one_of(code[at - 1], ";{})\n"))
@@ -52,7 +52,7 @@ void count_conditional(struct source *source, size_t at)
         source->braces_before[source->conditionals++] = source->braces;
     else if (starts_with(word, "el") && source->conditionals > 0) {
         source->braces = source->braces_before[source->conditionals - 1];
-        if (source->device_braces > source->braces) /* the function began on the other side */
+        if (source->device_braces > source->braces) /* the function began in the other branch */
             source->device_braces = 0;
     } else if (starts_with(word, "endif") && source->conditionals > 0)
         source->conditionals--;

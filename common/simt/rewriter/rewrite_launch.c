@@ -1,7 +1,6 @@
 /**
  * @file rewrite_launch.c
- * @brief Turns what in a kernel file is not C++ into C++, marks what the simulator counts, and leaves every line where
- * it was.
+ * @brief Turns a kernel file into C++, inserts marks for the simulator's counters, and keeps the number of every line.
  *
  *     rewrite_launch FILE.cu > FILE.cc
  *
@@ -10,7 +9,7 @@
  *     #include <math_constants.h>        ->   #include <cuda_runtime.h>                  and other headers of CUDA's
  *     __launch_bounds__(n) name(T x) {   ->   __launch_bounds__(n) name(T x) { SIMT_LAUNCH_BOUNDS(n)
  *
- * Variables; a gap behind each shows an access that runs over its end:
+ * Variables, with a gap behind each that exposes an access past its end:
  *
  *     extern __shared__ T name[];        ->   T *const name = (decltype(+name))simt_dynamic_shared;      in a function
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");       elsewhere
@@ -18,7 +17,7 @@
  *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
  *
- * In functions of the device, what C++ leaves open and a GPU does not, and where blocks begin (mark_blocks.c):
+ * In functions of the device, what C++ leaves undefined and a GPU defines, and the beginning of blocks (mark_blocks.c):
  *
  *     a << b   a >> b                    ->   a << simt_count * b         a >> simt_count * b
  *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)
@@ -29,7 +28,7 @@
  *                                             unless one of the branches has inline assembly or #include
  *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
  *
- * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
+ * Code that it cannot rewrite is an error: it prints one line, FILE:LINE: what is wrong, and its exit status is 1.
  */
 #include "rewrite.h"
 
@@ -37,7 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** An assertion is quoted where it fails, so it stays as it is. */
+/** Copies an assertion unchanged, because its text is printed when it fails. */
 static void copy_assertion(struct source *source, size_t end)
 {
     const size_t open = skip_space(source->code, end);
@@ -47,7 +46,7 @@ static void copy_assertion(struct source *source, size_t end)
         copy_to(source, close + 1);
 }
 
-/** Rewrites what begins with the word in [at, end). */
+/** Rewrites the code that begins with the word in [at, end). */
 static bool rewrite_word(struct source *source, size_t at, size_t end)
 {
     if (is_word_at(source->code, at, "__shared__"))
@@ -70,7 +69,7 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
     return true;
 }
 
-/** Rewrites what begins with the character at `at`, which is in no word. */
+/** Rewrites the code that begins with the character at `at`, which is in no word. */
 static bool rewrite_sign(struct source *source, size_t at)
 {
     const char *const sign = source->code + at;

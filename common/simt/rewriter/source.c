@@ -1,6 +1,6 @@
 /**
  * @file source.c
- * @brief A kernel file as the rewriter reads it: what of it is code, how to walk through that, and what is written.
+ * @brief A kernel file as the rewriter reads it: finds its code, walks through the code, and writes the output.
  */
 #include "source.h"
 
@@ -11,7 +11,7 @@
 
 bool fail(const struct source *source, size_t at, const char *what)
 {
-    size_t line = 0; /* the #line directive is not the file's */
+    size_t line = 0; /* the #line directive is not in the file */
 
     for (size_t i = 0; i < at; i++)
         line += source->text[i] == '\n';
@@ -29,9 +29,9 @@ bool starts_with(const char *text, const char *prefix)
     return *text == *prefix && strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* --- what is code, what is not ------------------------------------------------------------------------------------ */
+/* --- code, comments and literals ---------------------------------------------------------------------------------- */
 
-/** The end of the comment that starts at `at`; NOWHERE if it has none. */
+/** Returns the end of the comment that starts at `at`, or NOWHERE if it has none. */
 static size_t comment_end(const char *text, size_t at)
 {
     if (text[at + 1] == '*') {
@@ -43,7 +43,7 @@ static size_t comment_end(const char *text, size_t at)
     return at;
 }
 
-/** The end of the raw string whose quote is at `at`; NOWHERE if it has none. */
+/** Returns the end of the raw string whose quote is at `at`, or NOWHERE if it has none. */
 static size_t raw_string_end(const char *text, size_t at)
 {
     const int delimiter = (int)strcspn(text + at + 1, "( \n");
@@ -55,7 +55,8 @@ static size_t raw_string_end(const char *text, size_t at)
 }
 
 /**
- * The end of the string or character at `at`. One left open ends with its line; the compiler will have a word on it.
+ * Returns the end of the string or character at `at`. A literal without a closing quote ends with its line; the
+ * compiler will report it.
  */
 static size_t literal_end(const char *text, size_t at)
 {
@@ -75,7 +76,7 @@ size_t word_end(const char *text, size_t at)
     return at;
 }
 
-/** Whether the word of `length` characters and the quote after it start a raw string. */
+/** Checks whether the word of `length` characters and the quote after it start a raw string. */
 static bool starts_raw_string(const char *word, size_t length)
 {
     static const char *const prefixes[] = {"R\"", "LR\"", "uR\"", "UR\"", "u8R\""};
@@ -86,7 +87,10 @@ static bool starts_raw_string(const char *word, size_t length)
     return false;
 }
 
-/** The end of the stretch of one kind that starts at `at`, NOWHERE if it has none; *fill is '\0' for code. */
+/**
+ * Returns the end of the comment, literal, space or code at `at`, or NOWHERE if it has none. *fill is the character
+ * that replaces it in source->code, or '\0' for code.
+ */
 static size_t stretch_end(const char *text, size_t at, char *fill)
 {
     *fill = ' ';
@@ -218,7 +222,7 @@ bool ends_value(const char *code, size_t end)
 
 /* --- output ----------------------------------------------------------------------------------------------------- */
 
-/** Orders insertions by where they go; those of one place in the order in which they were made. */
+/** Compares insertions by position; those at one position, by the order in which they were made. */
 static int compare_insertions(const void *left, const void *right)
 {
     const struct insertion *a = left, *b = right;

@@ -1,6 +1,7 @@
 /**
  * @file source.h
- * @brief A kernel file as the rewriter reads it: what of it is code, how to walk through that, and what is written.
+ * @brief A kernel file as the rewriter reads it: its text, its code without comments and literals, functions that walk
+ *        through the code, and the output.
  */
 #ifndef SIMT_REWRITER_SOURCE_H
 #define SIMT_REWRITER_SOURCE_H
@@ -14,7 +15,7 @@
 
 enum { MAX_CONDITIONALS = 64, MAX_DEPTH = 256 };
 
-/** A text that is to be written before the character at `at`. */
+/** A text to be written before the character at `at`. */
 struct insertion {
     size_t at, number;
     const char *text;
@@ -30,19 +31,19 @@ struct source {
     size_t insertion_count, insertion_room, inserted; /* the first `inserted` are in the output */
 
     /*
-     * Where the rewriting is: in how many braces, from which on in a function, and in one of the device's, and in how
-     * many #if, begun in how many.
+     * The current position: the number of open braces; the numbers at which the function and the device function begin,
+     * or 0; the number of open #if, and the number of braces before each.
      */
     int braces, function_braces, device_braces;
-    size_t device_begin; /* where that function's body begins */
+    size_t device_begin; /* where the body of the device function begins */
     bool host_too;       /* the device function is the host's as well */
     int conditionals, braces_before[MAX_CONDITIONALS];
 };
 
-/** Reads the file, behind a line directive. The buffers are the caller's to free, on failure too. */
+/** Reads the file, behind a #line directive. The caller frees the buffers, on failure too. */
 bool read_source(struct source *source, FILE *file);
 
-/** Fills source->code. */
+/** Fills source->code. Returns false if an error was printed. */
 bool find_code(struct source *source);
 
 /** Prints "FILE:LINE: what"; returns false. */
@@ -53,51 +54,56 @@ bool fail(const struct source *source, size_t at, const char *what);
 bool is_word(char c);
 bool starts_with(const char *text, const char *prefix);
 
-/** Whether `c` is one of `characters`; the terminating 0 is not. */
+/** Checks whether `c` is one of `characters`; the terminating 0 is not. */
 bool is_one_of(char c, const char *characters);
 
 size_t skip_space(const char *code, size_t at);
 size_t skip_space_back(const char *code, size_t at);
 
-/** The end of the word or number at `at`; 1'000 is one number. */
+/** Returns the end of the word or number at `at`; 1'000 is one number. */
 size_t word_end(const char *text, size_t at);
 
 bool is_word_at(const char *code, size_t at, const char *word);
 
-/** Whether one of some words stands in [begin, end). */
+/** Checks whether one of `words`, which ends with NULL, stands in [begin, end). */
 bool has_word(const char *code, size_t begin, size_t end, const char *const *words);
 
-/** The word among those before `at` in the same declaration, or NOWHERE. */
+/** Returns where `word` stands before `at` in the same declaration, or NOWHERE. */
 size_t find_before(const char *code, size_t at, const char *word);
 
 /**
- * The partner of the bracket at `at`, looking forward (step 1) or back (step -1); NOWHERE if there is none in the same
- * statement or directive, or none in MAX_DEPTH brackets. < and > count as brackets only inside < and >, and not as part
- * of <<, or ->.
+ * Returns the partner of the bracket at `at`, searching forward (step 1) or back (step -1). NOWHERE if there is none in
+ * the same statement or directive, or within MAX_DEPTH brackets. < and > count as brackets only inside < and >, and not
+ * as part of <<, or ->.
  */
 size_t partner(const char *code, size_t at, int step);
 
-/** Whether the word that ends at `end` is followed by a value, as a name or a number is not. */
+/**
+ * Checks whether the word that ends at `end` is a keyword before a value, such as `return`; no value follows a name or
+ * a number.
+ */
 bool is_keyword_before_value(const char *code, size_t end);
 
-/** Whether what ends at `end` is a value: what follows is an operator between two, or nothing of it. */
+/** Checks whether a value ends at `end`, so that an operator behind it has two operands. */
 bool ends_value(const char *code, size_t end);
 
 /* --- output ------------------------------------------------------------------------------------------------------- */
 
-/** Writes the text up to `end`, with what is inserted up to there. */
+/** Writes the text up to `end`, with the insertions up to there. */
 void copy_to(struct source *source, size_t end);
 
-/** Copies up to `begin` and leaves out what lies between that and `end`, `text` instead. */
+/** Writes the text up to `begin`, then `text` in place of [begin, end). */
 void replace(struct source *source, size_t begin, size_t end, const char *text);
 
-/** Notes that a text, which must outlive the source, is to be written before the character at `at`. */
+/**
+ * Records that `text`, which must outlive the source, is to be written before the character at `at`. False: no memory.
+ */
 bool insert(struct source *source, size_t at, const char *text);
 
-/** Sorts the insertions that are not yet written; those of one place stay in the order in which they were made. */
+/** Sorts the insertions that are not yet written; those at one position stay in the order in which they were made. */
 void sort_insertions(struct source *source);
 
-/** Writes [begin, end) in one line, without comments, and what strings have in several lines joined. */
+/** Writes [begin, end) in one line, without comments; strings that extend over several lines are joined. */
 void write_line(const struct source *source, size_t begin, size_t end);
 
 #endif

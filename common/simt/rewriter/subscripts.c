@@ -1,10 +1,12 @@
-/** @file subscripts.c  Elements of arrays, whose indices are held against the bounds. */
+/** @file subscripts.c  Rewrites subscripts of arrays, so that the indices are checked against the bounds. */
 #include "rewrite.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/** The start of the names, members and elements that end at `at`, such as a.b[i]->c; `at` if something else does. */
+/**
+ * Returns the start of the names, members and elements that end at `at`, such as a.b[i]->c, or `at` if there are none.
+ */
 static size_t chain_begin(const char *code, size_t at)
 {
     for (size_t begin = at;;) {
@@ -26,7 +28,10 @@ static size_t chain_begin(const char *code, size_t at)
     }
 }
 
-/** Where the statement that `at` is in begins; NOWHERE if `at` is in the parentheses or the braces of an expression. */
+/**
+ * Returns where the statement that `at` is in begins, or NOWHERE if `at` is in the parentheses or braces of an
+ * expression.
+ */
 static size_t statement_begin(const char *code, size_t at)
 {
     while (at > 0 && !is_one_of(code[at - 1], ";}\n")) {
@@ -42,7 +47,7 @@ static size_t statement_begin(const char *code, size_t at)
     return at;
 }
 
-/** Whether the statement at `at` begins as a declaration does: a type, then a name. */
+/** Checks whether the statement at `at` begins like a declaration: a type, then a name. */
 static bool begins_declaration(const char *code, size_t at)
 {
     size_t end = at = skip_space(code, at);
@@ -58,8 +63,8 @@ static bool begins_declaration(const char *code, size_t at)
 }
 
 /**
- * Whether the name at `at` is certainly used and not declared. Before it there may be a type, or operators: `b * a[i]`
- * has the words of a declaration.
+ * Checks whether the name at `at` is certainly used and not declared. A type or operators may stand before it: `b *
+ * a[i]` has the words of a declaration.
  */
 static bool is_used(const char *code, size_t at)
 {
@@ -86,7 +91,7 @@ static bool is_used(const char *code, size_t at)
            !(code[before - 1] == ',' && begins_declaration(code, statement));
 }
 
-/** Whether the function that `at` is in has declared the name [begin, end) as an array, or may have. */
+/** Checks whether the function that `at` is in has declared the name [begin, end) as an array, or may have. */
 static bool is_array(const struct source *source, size_t begin, size_t end)
 {
     const char *code = source->code;
@@ -108,7 +113,7 @@ static bool is_array(const struct source *source, size_t begin, size_t end)
     return false;
 }
 
-/** Whether the `&` that ends at `end` takes an address. */
+/** Checks whether the `&` that ends at `end` takes an address. */
 static bool takes_address(const char *code, size_t end)
 {
     return code[end - 1] == '&' && code[end - 2] != '&' && !ends_value(code, end - 1);

@@ -1,13 +1,16 @@
-/** @file variables.c  Variables of the device: those in shared memory, and those in global and constant memory. */
+/**
+ * @file variables.c
+ * @brief Rewrites variables of the device: those in shared memory, and those in global and constant memory.
+ */
 #include "rewrite.h"
 
 #include <string.h>
 
 /* --- shared memory ------------------------------------------------------------------------------------------------ */
 
-/** One `extern __shared__ T name[]`, or name[][N]: where its parts are in the code. */
+/** Positions of the parts of an `extern __shared__ T name[]`, or name[][N], in the code. */
 struct dynamic_array {
-    size_t extern_word; /**< NOWHERE: it has none */
+    size_t extern_word; /**< NOWHERE: there is no `extern` */
     size_t shared_word;
     size_t name, name_end;
     size_t open, close; /**< the brackets without a size; NOWHERE: all have one */
@@ -15,8 +18,8 @@ struct dynamic_array {
 };
 
 /**
- * Finds the brackets without a size and the `;` of the declaration that `at` is in; false for anything but one such
- * array.
+ * Finds the brackets without a size and the `;` of the declaration that `at` is in. Returns false for anything but one
+ * such array.
  */
 static bool find_unsized_array(const char *code, size_t at, struct dynamic_array *array)
 {
@@ -37,7 +40,10 @@ static bool find_unsized_array(const char *code, size_t at, struct dynamic_array
     return code[at] && array->open != NOWHERE;
 }
 
-/** The array as a pointer to its first element: compilers forget a variable's other name inside templates. */
+/**
+ * Writes the array as a pointer to its first element, because compilers ignore a variable's assembler name in
+ * templates.
+ */
 static void write_pointer(struct source *source, const struct dynamic_array *array)
 {
     const bool rows = source->code[skip_space(source->code, array->close + 1)] == '[';
@@ -52,7 +58,7 @@ static void write_pointer(struct source *source, const struct dynamic_array *arr
     fputs("))simt_dynamic_shared", stdout);
 }
 
-/** Where the declaration goes on after its `;`; NOWHERE if it has none before the directive that it is in ends. */
+/** Returns the position behind the `;` of the declaration, or NOWHERE if the directive that it is in ends first. */
 static size_t declaration_end(const char *code, size_t at)
 {
     for (; code[at] && !is_one_of(code[at], ")]}\n"); at++) {
@@ -74,7 +80,7 @@ static void write_gap(struct source *source, size_t at, const char *gap)
     fputs(gap, stdout);
 }
 
-/** The word among those before `at` in the same declaration that are not in the output yet, or NOWHERE. */
+/** Returns where `word` stands before `at` in the same declaration, if it is not in the output yet; else NOWHERE. */
 static size_t find_uncopied(const struct source *source, size_t at, const char *word)
 {
     const size_t found = find_before(source->code, at, word);
@@ -82,7 +88,7 @@ static size_t find_uncopied(const struct source *source, size_t at, const char *
     return found >= source->copied ? found : NOWHERE;
 }
 
-/** Shared variables are static; CUDA lets one say so. */
+/** Removes the word `static`, which CUDA allows: shared variables are static anyway. */
 static void leave_out_static(struct source *source, size_t at, size_t end)
 {
     const size_t before = find_uncopied(source, at, "static"), behind = skip_space(source->code, end);
@@ -136,7 +142,7 @@ bool is_attribute(const char *code, size_t at)
     return false;
 }
 
-/** Whether the declaration that goes on at `at` is one of variables that a kernel may change. */
+/** Checks whether the declaration that continues at `at` declares variables that a kernel may change. */
 static bool declares_variable(const char *code, size_t at)
 {
     for (; code[at] && !is_one_of(code[at], ")}\n"); at++) {

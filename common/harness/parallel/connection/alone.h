@@ -1,6 +1,6 @@
 /**
- * @file parallel/connection/alone.h  The connection of a program that was built where neither MPI nor NCCL was found:
- * one rank. Included by the file that would have used them.
+ * @file parallel/connection/alone.h  The connection of a build without MPI or NCCL: one rank. mpi.c or nccl.c includes
+ * it.
  */
 #include "harness/parallel/ranks.h"
 
@@ -8,7 +8,7 @@
 
 const char connection_version[] = "ranks by: none\n";
 
-/** Refuses to be one of several, each of which would take itself for all. */
+/** Fails if mpirun started several processes, because each would act as the only rank. */
 bool connection_open(struct ranks *ranks, struct error *error)
 {
     const char *const size = getenv("OMPI_COMM_WORLD_SIZE") ? getenv("OMPI_COMM_WORLD_SIZE") : getenv("PMI_SIZE");
@@ -25,7 +25,7 @@ void connection_close(struct ranks *ranks)
     (void)ranks;
 }
 
-/** Nothing is timed on the CPU. */
+/** Does nothing: on the CPU nothing is timed. */
 bool connection_line_up(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;

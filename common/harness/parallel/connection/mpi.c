@@ -1,8 +1,6 @@
 /**
- * @file parallel/connection/mpi.c  Ranks connected by MPI, which is given host memory: arrays of a device pass through
- * the host.
- *
- * Without mpi.h where this was compiled there is one rank.
+ * @file parallel/connection/mpi.c  Ranks connected by MPI, which gets host memory: device arrays are copied through the
+ * host. A build without mpi.h has one rank.
  */
 #include "harness/parallel/ranks.h"
 
@@ -21,7 +19,7 @@ const bool connection_forks = false;
 
 const char connection_version[] = "ranks by: MPI\n";
 
-/** So many ranks were started, as the environment says: that of Open MPI, of MPICH, of Slurm. */
+/** Returns the number of started ranks, from the environment of Open MPI, MPICH or Slurm. */
 static int ranks_started(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
@@ -37,7 +35,7 @@ static MPI_Comm comm_of(const struct group *group)
     return (MPI_Comm)(intptr_t)group->connection; /* a pointer, or an int */
 }
 
-/** Waits for what was begun, in short naps: other ranks may need this processor. */
+/** Waits for a request, sleeping between polls because other ranks may need this processor. */
 static bool await(const struct group *group, int begun, MPI_Request *request, struct error *error)
 {
     static const struct timespec nap = {.tv_nsec = 50000};
@@ -73,7 +71,7 @@ void connection_close(struct ranks *ranks)
     MPI_Finalize();
 }
 
-/** Nothing is timed on the CPU. */
+/** Does nothing: on the CPU nothing is timed. */
 bool connection_line_up(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
@@ -101,14 +99,14 @@ void connection_free(struct group *group)
 
 /* --- arrays of a device ------------------------------------------------------------------------------------------- */
 
-/** What MPI is given: two arrays on the host, one to send and one to receive, and where parts of them are. */
+/** Host arrays for MPI, one to send and one to receive, with the sizes and offsets of each rank's part. */
 struct staged {
     void *to, *from;
     size_t to_bytes, from_bytes;
-    int *counts; /**< [4, size]: bytes to each rank, where they begin, bytes from each, where they begin */
+    int *counts; /**< [4, size]: bytes to each rank, their offsets, bytes from each rank, their offsets */
 };
 
-/** Fills a row of counts, and the next with their sums; MPI counts bytes in an int. */
+/** Fills a row of counts, and the next row with their prefix sums. False if MPI's int cannot count the bytes. */
 static bool count_parts(const struct group *group, const int64_t *bytes, int *counts, size_t *sum, struct error *error)
 {
     int64_t total = 0;
@@ -131,7 +129,7 @@ static void staged_free(struct staged *staged)
     free(staged->counts);
 }
 
-/** Makes both arrays and copies the first from the device. staged_free() in any case. */
+/** Allocates both arrays and copies the first from the device. The caller calls staged_free() in any case. */
 static bool stage(const struct group *group, const void *to, struct staged *staged, struct error *error)
 {
     cudaError_t status;
@@ -154,7 +152,7 @@ static bool unstage(const struct staged *staged, void *from, struct error *error
     return status == cudaSuccess || device_error(error, "copying to the device", status);
 }
 
-/** MPI's collectives are done one by one. */
+/** Does nothing: MPI's collectives are not combined. */
 void connection_begin(void)
 {
 }

@@ -1,9 +1,9 @@
 /**
- * @file parallel/connection/nccl.c  Ranks connected by NCCL, a GPU each. They meet through MPI where mpirun started
- * them, and through a page of shared memory where this program did.
+ * @file parallel/connection/nccl.c  Ranks connected by NCCL, one GPU per rank. They exchange NCCL's id through MPI if
+ * mpirun started them, and through shared memory if this program forked them.
  *
- * NCCL is told not to block: every call may be under way when it returns, and is asked after until the time limit.
- * Without nccl.h where this was compiled there is one rank.
+ * NCCL is configured not to block: a call may still be in progress when it returns, and is polled until the time limit.
+ * A build without nccl.h has one rank.
  */
 #include "harness/parallel/ranks.h"
 
@@ -33,13 +33,13 @@ static ncclComm_t comm_of(const struct group *group)
     return (ncclComm_t)group->connection;
 }
 
-/** Where NCCL writes the group's communicator. */
+/** Returns the address to which NCCL writes the group's communicator. */
 static ncclComm_t *place_of_comm(struct group *group)
 {
     return (ncclComm_t *)&group->connection;
 }
 
-/** Waits for a call that may be under way in a communicator: a thread of NCCL's makes it. */
+/** Waits for a call that may still be in progress in a communicator: a thread of NCCL executes it. */
 static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
 {
     const double begin = seconds_now();
@@ -55,10 +55,10 @@ static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_
     return result == ncclSuccess || group_error(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
-static bool is_grouped; /* between connection_begin() and connection_end(); NCCL's groups are the thread's, too */
+static bool is_grouped; /* between connection_begin() and connection_end(); NCCL's groups are per thread as well */
 
 /**
- * Waits for a collective that was called: first for the call, then for the stream. In a group it is not under way yet.
+ * Waits for a collective: first for the call, then for the stream. In a group it has not started yet.
  */
 static bool await(const struct group *group, ncclResult_t result, struct error *error)
 {
@@ -81,9 +81,9 @@ static bool await(const struct group *group, ncclResult_t result, struct error *
     return status == cudaSuccess || device_error(error, "a collective", status);
 }
 
-/* --- meeting ------------------------------------------------------------------------------------------------------ */
+/* --- rendezvous --------------------------------------------------------------------------------------------------- */
 
-/** Rank 0 makes the id by which all find each other, and the others get it: here through shared memory. */
+/** Passes the id by which the ranks connect from rank 0 to the others, through shared memory. */
 static bool meet_in_memory(const struct ranks *ranks, ncclUniqueId *id, struct error *error)
 {
     const double begin = seconds_now();
@@ -104,7 +104,7 @@ static bool meet_in_memory(const struct ranks *ranks, ncclUniqueId *id, struct e
 
 #ifdef HAVE_MPI
 
-/** MPI_Init() may be called: mpirun, or another launcher, has started this. */
+/** Checks whether mpirun or another launcher started this process, so that MPI_Init() may be called. */
 static bool is_launched(void)
 {
     return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("SLURM_STEP_NUM_TASKS");
@@ -137,7 +137,7 @@ static void leave_mpi(void)
 
 #else
 
-/** mpirun has started several, as its environment says; they cannot meet. */
+/** Checks whether mpirun started several processes, which this build cannot connect. */
 static bool is_launched(void)
 {
     const char *const size = getenv("OMPI_COMM_WORLD_SIZE");
@@ -211,8 +211,8 @@ void connection_close(struct ranks *ranks)
 }
 
 /**
- * A sum of one number, which no rank has before all have come. Later work on the stream waits for it; the host does
- * not.
+ * Launches a sum of one number, which is not complete in any rank before all ranks have arrived. Later work on the
+ * stream waits for it; the host does not.
  */
 bool connection_line_up(const struct ranks *ranks, struct error *error)
 {
@@ -230,7 +230,7 @@ bool connection_split(const struct group *all, int color, struct group *group, s
     config.blocking = 0;
     group->connection = NULL;
     result = ncclCommSplit(comm_of(all), color, all->rank, place_of_comm(group), &config);
-    if (result == ncclSuccess) /* which it says while it is under way in the communicator that is split */
+    if (result == ncclSuccess) /* also returned while the call is in progress in the communicator that is split */
         result = ncclInProgress;
     if (!call_is_done(all, comm_of(all), result, error) || !call_is_done(all, comm_of(group), ncclInProgress, error))
         return false;
@@ -251,7 +251,7 @@ void connection_free(struct group *group)
 
 /* --- collectives -------------------------------------------------------------------------------------------------- */
 
-/** The first result that is neither success nor under way; else the last. */
+/** Returns the first result that is neither success nor in progress; else the last. */
 static ncclResult_t worse(ncclResult_t before, ncclResult_t result)
 {
     return before == ncclSuccess || before == ncclInProgress ? result : before;
@@ -276,7 +276,7 @@ bool connection_all_gather(const struct group *group, const void *own, const int
     ncclResult_t result = ncclGroupStart();
     char *to = all;
 
-    for (int r = 0; r < group->size; r++) { /* NCCL's all-gather has equal parts: every rank broadcasts its own */
+    for (int r = 0; r < group->size; r++) { /* NCCL's all-gather needs equal parts: each rank broadcasts its part */
         if (bytes[r])
             result = worse(result,
                            ncclBroadcast(own, to, (size_t)bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
