@@ -40,7 +40,7 @@ struct source {
     int conditionals, braces_before[MAX_CONDITIONALS];
 };
 
-/** Reads the file, behind a #line directive. The caller frees the buffers, on failure too. */
+/** Reads the file, behind a `#line` directive. The caller frees the buffers, on failure too. */
 bool read_source(struct source *source, FILE *file);
 
 /** Fills source->code. Returns false if an error was printed. */
