@@ -236,24 +236,6 @@ def draw_stores(data, title):
     return ax
 
 
-def draw_pieces(data, title):
-    left, width, row, top, shown = 88, 62, 26, 84, 2
-    ax = canvas(left + 8 * width + 14, top + 8 * row + 46, title)
-    for place in range(8):
-        write(ax, left + (place + 0.5) * width, top - 10, f"{4 * place} to {4 * place + 3}", "center")
-    write(ax, left - 12, top - 10, "banks", "right")
-    for number, line in enumerate(data["lines"]):
-        write(ax, left - 12, top + row * number + 17, f"line {number}", "right")
-        for fill, wanted in (("ground", False), ("light_blue", True)):
-            boxes(ax, [(left + place * width, top + row * number, width, row - 3) for place in range(8)
-                       if (line[place] == shown) == wanted], fill, "edge")
-        for place, piece in enumerate(line):
-            write(ax, left + (place + 0.5) * width, top + row * number + 17, piece, "center", bold=piece == shown)
-    write(ax, 14, top + 8 * row + 22, "A cell is a piece, 16 bytes. ldmatrix reads one piece of all 8 lines at once, "
-                                      f"here piece {shown}.")
-    return ax
-
-
 def draw_blocks(data, title):
     pitch, width, row, top, places, padded = 33, 29, 26, 64, 184, data["num_tokens_post_padded"]
     experts, sorted_ids, size = data["experts"], data["sorted_token_ids"], data["block_size"]
