@@ -70,6 +70,8 @@ int simt_syncthreads_count(int predicate, unsigned call);
 int simt_syncthreads_and(int predicate, unsigned call);
 int simt_syncthreads_or(int predicate, unsigned call);
 void simt_grid_sync(void);
+/* Waits for the launches that this one may overlap. */
+void simt_grid_wait(void);
 /* Checks whether simt_grid_sync() may be called: the launch is cooperative. */
 int simt_grid_is_together(void);
 

@@ -440,10 +440,11 @@ SIMT_DEVICE void __threadfence_system(void)
     simt_fence(0);
 }
 
-/* Does nothing: the previous launch has ended, and the next launch begins when this one has ended. */
 SIMT_DEVICE void cudaGridDependencySynchronize(void)
 {
+    simt_grid_wait();
 }
+/* Orders nothing: it only allows the next launch to start. */
 SIMT_DEVICE void cudaTriggerProgrammaticLaunchCompletion(void)
 {
 }

@@ -9,9 +9,8 @@
 
 extern "C" {
 /** Checks and runs a launch; call(arguments) calls the kernel as one thread. An error becomes the last error. */
-cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 *grid, const dim3 *block,
-                               size_t dynamic_shared, bool cooperative, void (*call)(const void *),
-                               const void *arguments, size_t bytes, size_t parameter_bytes, cudaStream_t stream);
+cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *how,
+                               void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes);
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
                              size_t bytes);
 }
@@ -89,10 +88,7 @@ struct simt_call {
 /** Configuration of a launch. */
 struct simt_configuration {
     const char *name;
-    dim3 grid, block;
-    size_t dynamic_shared;
-    cudaStream_t stream;
-    bool cooperative;
+    cudaLaunchConfig_t how;
 
     template <class... Parameters>
     __attribute__((always_inline)) cudaError_t launch(void (*kernel)(Parameters...), Parameters... arguments) const
@@ -100,8 +96,8 @@ struct simt_configuration {
         const simt_call<void (*)(Parameters...), Parameters...> call = {kernel,
                                                                         simt_pack<Parameters...>::pack(arguments...)};
 
-        return simt_launch_kernel((const void *)kernel, name, &grid, &block, dynamic_shared, cooperative,
-                                  call.as_thread, &call, sizeof call, simt_parameter_bytes<Parameters...>(), stream);
+        return simt_launch_kernel((const void *)kernel, name, &how, call.as_thread, &call, sizeof call,
+                                  simt_parameter_bytes<Parameters...>());
     }
 };
 
@@ -153,10 +149,8 @@ struct simt_finder {
         } else {
             const simt_call<Call, Given...> all = {call, simt_pack<Given...>::pack(given...)};
 
-            return simt_launch_kernel((const void *)all.as_thread, configuration.name, &configuration.grid,
-                                      &configuration.block, configuration.dynamic_shared, configuration.cooperative,
-                                      all.as_thread, &all, sizeof all, simt_parameter_bytes<Given...>(),
-                                      configuration.stream);
+            return simt_launch_kernel((const void *)all.as_thread, configuration.name, &configuration.how,
+                                      all.as_thread, &all, sizeof all, simt_parameter_bytes<Given...>());
         }
     }
 };
@@ -178,7 +172,7 @@ static inline __attribute__((always_inline)) auto simt_launch(const Find &find, 
                                                               dim3 grid, dim3 block, size_t dynamic_shared = 0,
                                                               cudaStream_t stream = 0)
 {
-    const simt_configuration configuration = {name, grid, block, dynamic_shared, stream, false};
+    const simt_configuration configuration = {name, {grid, block, dynamic_shared, stream, NULL, 0}};
 
     if constexpr (std::is_invocable<Find, simt_only>::value)
         return simt_launcher{find(simt_only()), configuration};
@@ -200,17 +194,17 @@ static inline void simt_fill(simt_parameters<First, Rest...> *parameters, void *
 }
 
 template <class... Parameters>
-static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(void (*kernel)(Parameters...),
-                                                                               const char *name, dim3 grid, dim3 block,
-                                                                               void **addresses, size_t dynamic_shared,
-                                                                               bool cooperative, cudaStream_t stream)
+static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(const char *name,
+                                                                               const cudaLaunchConfig_t *how,
+                                                                               void (*kernel)(Parameters...),
+                                                                               void **addresses)
 {
     simt_call<void (*)(Parameters...), Parameters...> call;
 
     call.kernel = kernel;
     simt_fill(&call.parameters, addresses);
-    return simt_launch_kernel((const void *)kernel, name, &grid, &block, dynamic_shared, cooperative, call.as_thread,
-                              &call, sizeof call, simt_parameter_bytes<Parameters...>(), stream);
+    return simt_launch_kernel((const void *)kernel, name, how, call.as_thread, &call, sizeof call,
+                              simt_parameter_bytes<Parameters...>());
 }
 
 /*
@@ -223,7 +217,9 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernel(void (
                                                                           size_t dynamic_shared = 0,
                                                                           cudaStream_t stream = 0)
 {
-    return simt_launch_addresses(kernel, "cudaLaunchKernel", grid, block, arguments, dynamic_shared, false, stream);
+    const cudaLaunchConfig_t how = {grid, block, dynamic_shared, stream, NULL, 0};
+
+    return simt_launch_addresses("cudaLaunchKernel", &how, kernel, arguments);
 }
 template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...),
@@ -232,8 +228,26 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKe
                                                                                      size_t dynamic_shared = 0,
                                                                                      cudaStream_t stream = 0)
 {
-    return simt_launch_addresses(kernel, "cudaLaunchCooperativeKernel", grid, block, arguments, dynamic_shared, true,
-                                 stream);
+    cudaLaunchAttribute cooperative = {cudaLaunchAttributeCooperative, {1}};
+    const cudaLaunchConfig_t how = {grid, block, dynamic_shared, stream, &cooperative, 1};
+
+    return simt_launch_addresses("cudaLaunchCooperativeKernel", &how, kernel, arguments);
+}
+template <class... Parameters>
+static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *how,
+                                                                             void (*kernel)(Parameters...),
+                                                                             void **arguments)
+{
+    return simt_launch_addresses("cudaLaunchKernelExC", how, kernel, arguments);
+}
+template <class... Parameters, class... Given>
+static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *how,
+                                                                            void (*kernel)(Parameters...),
+                                                                            Given &&...arguments)
+{
+    const simt_configuration configuration = {"cudaLaunchKernelEx", *how};
+
+    return configuration.launch<Parameters...>(kernel, (Parameters)arguments...);
 }
 #define SIMT_NO_KERNEL                                                                                             \
     __attribute__((error("a void pointer does not tell the simulator the kernel's parameters: write the kernel's " \
@@ -242,47 +256,7 @@ SIMT_NO_KERNEL cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 
                                             size_t dynamic_shared = 0, cudaStream_t stream = 0);
 SIMT_NO_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
                                                        size_t dynamic_shared = 0, cudaStream_t stream = 0);
-
-/*
- * --- launches with attributes
- * -----------------------------------------------------------------------------------------
- */
-
-enum cudaLaunchAttributeID {
-    cudaLaunchAttributeIgnore = 0,
-    cudaLaunchAttributeCooperative = 2,
-    cudaLaunchAttributeProgrammaticStreamSerialization = 6 /* launches of a stream do not overlap here */
-};
-union cudaLaunchAttributeValue {
-    int cooperative;
-    int programmaticStreamSerializationAllowed;
-};
-struct cudaLaunchAttribute {
-    enum cudaLaunchAttributeID id;
-    union cudaLaunchAttributeValue val;
-};
-struct cudaLaunchConfig_t {
-    dim3 gridDim;
-    dim3 blockDim;
-    size_t dynamicSmemBytes;
-    cudaStream_t stream;
-    struct cudaLaunchAttribute *attrs;
-    unsigned numAttrs;
-};
-
-template <class... Parameters, class... Given>
-static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *how,
-                                                                            void (*kernel)(Parameters...),
-                                                                            Given &&...arguments)
-{
-    simt_configuration configuration = {"cudaLaunchKernelEx",  how->gridDim, how->blockDim,
-                                        how->dynamicSmemBytes, how->stream,  false};
-
-    for (unsigned i = 0; i < how->numAttrs; i++)
-        configuration.cooperative |= how->attrs[i].id == cudaLaunchAttributeCooperative &&
-                                     how->attrs[i].val.cooperative;
-    return configuration.launch<Parameters...>(kernel, (Parameters)arguments...);
-}
+SIMT_NO_KERNEL cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *how, const void *kernel, void **arguments);
 
 /* --- other functions that take a kernel or a variable by its own type --------------------------------------------- */
 

@@ -1825,6 +1825,15 @@ FAULT_LAUNCH("launches", too_many_blocks, "65,535 blocks")
     copy_kernel<<<dim3(1, 65536), 32>>>(device_x, device_y); // [too_many_blocks]
 }
 
+FAULT_LAUNCH("launches", unknown_attribute, "operation not supported: launch attribute 4; the simulator has")
+{
+    cudaLaunchAttribute attribute = {(cudaLaunchAttributeID)4, {1}};
+    const cudaLaunchConfig_t how = {1, 32, 0, NULL, &attribute, 1};
+
+    (void)unknown_attribute_added;
+    cudaLaunchKernelEx(&how, copy_kernel, device_x, device_y); // [unknown_attribute]
+}
+
 FAULT_LAUNCH("launches", no_threads, "1 to 1,024 threads")
 {
     (void)no_threads_added;

@@ -181,6 +181,9 @@ becomes 'a kernel as a void pointer' 'cudaLaunchKernel((void *)k<1>, g, b, a); c
     'cudaLaunchKernel(k<1>, g, b, a); cudaLaunchKernel(  &k, g);'
 becomes 'a kernel as a void pointer in C++' 'cudaLaunchCooperativeKernel(reinterpret_cast<void const *>(k), g, b, a);' \
     'cudaLaunchCooperativeKernel((k), g, b, a);'
+becomes 'a kernel as a void pointer behind its configuration' 'cudaLaunchKernelExC(f(&h, 1), (void *)k, a);' \
+    'cudaLaunchKernelExC(f(&h, 1), k, a);'
+unchanged 'a configuration that is cast' 'cudaLaunchKernelExC((void *)h, k, a); cudaLaunchKernelExC(&h)'
 unchanged 'a kernel by its type' 'cudaLaunchKernel(k, g); cudaLaunchKernel((K)k, g); cudaLaunchKernel<int>((void *)k);'
 becomes 'headers that are others here' '#include <cooperative_groups/reduce.h>
 # include "math_constants.h"

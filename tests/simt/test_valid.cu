@@ -2560,6 +2560,8 @@ static void launches_by_address(void **)
     how.numAttrs = 1;
     assert_int_equal(cudaLaunchKernelEx(&how, set_kernel, device_y, 30, 1), cudaSuccess);
     assert_int_equal(result()[5], 36);
+    assert_int_equal(cudaLaunchKernelExC(&how, (const void *)set_kernel, arguments), cudaSuccess);
+    assert_int_equal(result()[5], 27);
 }
 
 static __global__ void dependent_kernel(int *y, int more)

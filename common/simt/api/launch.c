@@ -17,6 +17,8 @@
 
 #include <stdlib.h>
 
+enum { WHY_TEXT = 200 };
+
 static void read_event_limit(void)
 {
     const char *text = getenv("SIMT_EVENT_LIMIT");
@@ -238,25 +240,48 @@ static cudaError_t launch_again(const void *operand, cudaStream_t stream)
     return launch_in(&launch, stream, captured->caller);
 }
 
-cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 *grid, const dim3 *block,
-                               size_t dynamic_shared, bool cooperative, void (*call)(const void *),
-                               const void *arguments, size_t bytes, size_t parameter_bytes, cudaStream_t stream)
+/** Reads the attributes of a launch; if it has one that is not supported, *why says which. */
+static cudaError_t read_attributes(const cudaLaunchConfig_t *how, struct launch *launch, char why[WHY_TEXT])
 {
-    const struct launch launch = {.name = name,
-                                  .kernel = kernel,
-                                  .grid = *grid,
-                                  .block = *block,
-                                  .dynamic_shared = dynamic_shared,
-                                  .call = call,
-                                  .arguments = arguments,
-                                  .argument_bytes = bytes,
-                                  .parameter_bytes = parameter_bytes,
-                                  .cooperative = cooperative};
+    for (unsigned i = 0; i < how->numAttrs; i++) {
+        const cudaLaunchAttribute *attribute = &how->attrs[i];
 
-    if (simt_captures(stream)) {
+        if (attribute->id == cudaLaunchAttributeCooperative) {
+            launch->cooperative = attribute->val.cooperative;
+        } else if (attribute->id == cudaLaunchAttributeProgrammaticStreamSerialization) {
+            launch->overlaps = attribute->val.programmaticStreamSerializationAllowed;
+        } else if (attribute->id != cudaLaunchAttributeIgnore) {
+            snprintf(why, WHY_TEXT,
+                     ": launch attribute %d; the simulator has cudaLaunchAttributeCooperative (2) and "
+                     "cudaLaunchAttributeProgrammaticStreamSerialization (6)",
+                     (int)attribute->id);
+            return cudaErrorNotSupported;
+        }
+    }
+    return cudaSuccess;
+}
+
+cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *how,
+                               void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes)
+{
+    struct launch launch = {.name = name,
+                            .kernel = kernel,
+                            .grid = how->gridDim,
+                            .block = how->blockDim,
+                            .dynamic_shared = how->dynamicSmemBytes,
+                            .call = call,
+                            .arguments = arguments,
+                            .argument_bytes = bytes,
+                            .parameter_bytes = parameter_bytes};
+    char why[WHY_TEXT];
+    const cudaError_t error = read_attributes(how, &launch, why);
+
+    if (error != cudaSuccess)
+        return refuse(&launch, error, why, SIMT_CALLER());
+    if (simt_captures(how->stream)) {
         const struct graph_launch captured = {launch, SIMT_CALLER()};
 
-        return simt_capture(stream, launch_again, &captured, sizeof captured, arguments, bytes);
+        return simt_capture(how->stream, launch_again, &captured, sizeof captured, arguments, bytes);
     }
-    return launch_in(&launch, stream, SIMT_CALLER());
+    return launch_in(&launch, how->stream, SIMT_CALLER());
 }

@@ -62,6 +62,10 @@ int simt_grid_is_together(void)
     return simt_current.cooperative;
 }
 
+void simt_grid_wait(void)
+{
+}
+
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
 /** Reports threads at different __syncthreads as a fault, unless both calls are copies of one call in the source. */

@@ -165,6 +165,7 @@ struct launch {
     size_t argument_bytes;
     size_t parameter_bytes; /**< the kernel's own, without what the simulator puts before them */
     bool cooperative;       /**< all blocks are resident at once and may wait for each other */
+    bool overlaps;          /**< may start before the launch before it in its stream has ended */
 };
 
 /* --- what runs ---------------------------------------------------------------------------------------------------- */

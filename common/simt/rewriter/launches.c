@@ -133,12 +133,26 @@ bool rewrite_launch(struct source *source, size_t at)
     return true;
 }
 
-void rewrite_launch_call(struct source *source, size_t end)
+/** Returns the comma that ends the argument at `at`; NOWHERE if the call ends first. */
+static size_t argument_end(const char *code, size_t at)
+{
+    for (; code[at] && code[at] != ')'; at++) {
+        if (code[at] == ',')
+            return at;
+        if (is_one_of(code[at], "([{") && (at = partner(code, at, 1)) == NOWHERE)
+            return NOWHERE;
+    }
+    return NOWHERE;
+}
+
+void rewrite_launch_call(struct source *source, size_t end, bool second)
 {
     const char *code = source->code;
-    const size_t open = skip_space(code, end);
+    size_t open = skip_space(code, end);
 
     if (code[open] != '(')
+        return;
+    if (second && (open = argument_end(code, open + 1)) == NOWHERE)
         return;
     size_t cast = skip_space(code, open + 1), cast_end = cast;
 

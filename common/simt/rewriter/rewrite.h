@@ -21,9 +21,9 @@ void count_conditional(struct source *source, size_t at);
 bool rewrite_launch(struct source *source, size_t at);
 /**
  * Removes the cast to a void pointer in cudaLaunchKernel((void *)kernel, ...), because the types are deduced from the
- * kernel.
+ * kernel. `second`: the kernel is the second argument.
  */
-void rewrite_launch_call(struct source *source, size_t end);
+void rewrite_launch_call(struct source *source, size_t end, bool second);
 /** Copies the arguments of `__launch_bounds__` to the beginning of the function's body, if a body follows. */
 bool rewrite_launch_bounds(struct source *source, size_t end);
 /**

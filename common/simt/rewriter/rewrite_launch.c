@@ -61,7 +61,9 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
         rewrite_architecture(source, at, end);
     else if (is_word_at(source->code, at, "cudaLaunchKernel") ||
              is_word_at(source->code, at, "cudaLaunchCooperativeKernel"))
-        rewrite_launch_call(source, end);
+        rewrite_launch_call(source, end, false);
+    else if (is_word_at(source->code, at, "cudaLaunchKernelExC"))
+        rewrite_launch_call(source, end, true);
     else if (is_word_at(source->code, at, "assert"))
         copy_assertion(source, end);
     else if (is_word_at(source->code, at, "static_cast"))
