@@ -23,9 +23,9 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
     const T *const gating_output = (const T *)buffers->gating_output;
     const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
 
-    few_tokens_kernel<Router, T, Choice><<<(unsigned)problem->num_tokens, Router::EXPERTS, 0, stream>>>(
-        how, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
-    return cudaGetLastError();
+    return launch_overlapping(problem->overlap, few_tokens_kernel<Router, T, Choice, Bias>,
+                              (unsigned)problem->num_tokens, Router::EXPERTS, 0, stream, how, gating_output,
+                              correction_bias, buffers->topk_weights, buffers->topk_ids);
 }
 // [launch]
 

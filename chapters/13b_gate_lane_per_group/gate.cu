@@ -25,9 +25,9 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
 
     const unsigned blocks = (unsigned)((problem->num_tokens + Router::TOKENS - 1) / Router::TOKENS);
 
-    many_tokens_kernel<Router, T, Choice><<<blocks, WARP_SIZE, 0, stream>>>(
-        how, problem->num_tokens, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
-    return cudaGetLastError();
+    return launch_overlapping(problem->overlap, many_tokens_kernel<Router, T, Choice, Bias>, blocks, WARP_SIZE, 0,
+                              stream, how, problem->num_tokens, gating_output, correction_bias, buffers->topk_weights,
+                              buffers->topk_ids);
 }
 // [launch]
 

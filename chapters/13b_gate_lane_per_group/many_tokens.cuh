@@ -5,6 +5,7 @@
 #ifndef GATE_MANY_TOKENS_CUH
 #define GATE_MANY_TOKENS_CUH
 
+#include "kernels/overlap.cuh"
 #include "kernels/router.cuh"
 
 #include <cuda_pipeline.h>
@@ -106,6 +107,8 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     // [many_kernel]
 
     // [many_load]
+    wait_for_previous_kernel();
+    let_next_kernel_start();
     fetch_rows<Router>(gating_output, first_token, num_tokens, own_tile.logits);
     for (int e = lane; e < EXPERTS; e += WARP_SIZE)
         own_tile.bias[e / COUNT * BIAS_STRIDE + e % COUNT] = correction_bias ? to_float(correction_bias[e]) : 0.0f;

@@ -30,16 +30,15 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
     const T *const gating_output = (const T *)buffers->gating_output;
     const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
 
-    if (problem->num_tokens <= FEW_TOKENS || problem->num_tokens < Router::TOKENS) {
-        few_tokens_kernel<Router, T, Choice><<<(unsigned)problem->num_tokens, Router::EXPERTS, 0, stream>>>(
-            how, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
-    } else {
-        const unsigned blocks = (unsigned)((problem->num_tokens + Router::TOKENS - 1) / Router::TOKENS);
+    const unsigned blocks = (unsigned)((problem->num_tokens + Router::TOKENS - 1) / Router::TOKENS);
 
-        many_tokens_kernel<Router, T, Choice><<<blocks, WARP_SIZE, 0, stream>>>(
-            how, problem->num_tokens, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
-    }
-    return cudaGetLastError();
+    if (problem->num_tokens <= FEW_TOKENS || problem->num_tokens < Router::TOKENS)
+        return launch_overlapping(problem->overlap, few_tokens_kernel<Router, T, Choice, Bias>,
+                                  (unsigned)problem->num_tokens, Router::EXPERTS, 0, stream, how, gating_output,
+                                  correction_bias, buffers->topk_weights, buffers->topk_ids);
+    return launch_overlapping(problem->overlap, many_tokens_kernel<Router, T, Choice, Bias>, blocks, WARP_SIZE, 0,
+                              stream, how, problem->num_tokens, gating_output, correction_bias, buffers->topk_weights,
+                              buffers->topk_ids);
 }
 // [launch]
 

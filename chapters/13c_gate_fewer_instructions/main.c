@@ -39,6 +39,7 @@ int main(int argc, char **argv)
     static const struct gate_chapter chapter = {
         .implementation = {.name = "13c_gate_fewer_instructions",
                            .takes_shared_experts = true,
+                           .overlaps = true,
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
         .before = {.name = "13b_gate_lane_per_group", .launch = gate_launch_before},

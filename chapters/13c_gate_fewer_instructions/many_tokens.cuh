@@ -5,6 +5,7 @@
 #ifndef GATE_MANY_TOKENS_CUH
 #define GATE_MANY_TOKENS_CUH
 
+#include "kernels/overlap.cuh"
 #include "kernels/router.cuh"
 
 #include <cuda_pipeline.h>
@@ -233,7 +234,10 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
 // [choose]
 
 // [load]
-/** Loads a warp's bias and rows, the bias first: behind the rows it would have to wait for their bytes. */
+/**
+ * Loads a warp's bias and rows. The bias comes first: behind the rows it would have to wait for their bytes, and no
+ * other kernel writes it.
+ */
 template <typename Router, typename T, typename Bias>
 static __device__ __forceinline__ void load(const T *gating_output, int64_t first_row, const Bias *correction_bias,
                                             tile<Router, T> &own_tile)
@@ -247,6 +251,8 @@ static __device__ __forceinline__ void load(const T *gating_output, int64_t firs
         for (unsigned i = 0; i < LOADS; i++)
             loaded[i] = to_float(correction_bias[i * WARP_SIZE + lane]);
     }
+    wait_for_previous_kernel();
+    let_next_kernel_start();
     fetch_rows<Router>(gating_output + first_row * Router::EXPERTS, own_tile.logits);
 #pragma unroll
     for (unsigned i = 0; i < LOADS; i++) {

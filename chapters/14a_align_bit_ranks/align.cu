@@ -9,9 +9,10 @@
  */
 #include "few_ids.h"
 #include "kernels/align_groups.cuh"
+#include "kernels/overlap.cuh"
 
 // [few_constants]
-enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256 };
+enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256, ROW_THREADS = 128, MAX_PAIRS = 8 };
 // [few_constants]
 
 // [few_blocks]
@@ -27,32 +28,57 @@ static __device__ int few_blocks_for(int count, const list &list)
 
 // [warp_ids]
 /**
- * Aligns up to WARP_SIZE ids. Grid: a block of one warp for each id; the warp reads all ids. If its id is the first of
- * its expert, it writes that expert's group; else it only helps to close the list.
+ * Aligns up to WARP_SIZE ids. Grid: a block for each id, which writes one block of rows. All its warps read all ids; an
+ * id opens a block of rows if the number of its expert's ids before it is a multiple of block_size. PAIRS: up to
+ * MAX_PAIRS ids, which are compared one after the other, faster than by a match.
  */
-template <typename Id>
-static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
+template <typename Id, bool PAIRS>
+static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(list list)
 {
-    const int lane = threadIdx.x, own = blockIdx.x;
-    const int expert = expert_of(lane < list.numel ? ((const Id *)list.topk_ids)[lane] : (Id)-1, list.num_experts);
-    const unsigned same = __match_any_sync(FULL_MASK, expert);
-    const int count = __popc(same);
-    const bool first = expert >= 0 && (same & lanes_below(lane)) == 0; /* the first id of its expert */
-    const int blocks = first ? few_blocks_for(count, list) : 0;
-    const int own_expert = __shfl_sync(FULL_MASK, expert, own);
-    const int begin = __reduce_add_sync(FULL_MASK, expert < own_expert ? blocks : 0);
-    const int total = __reduce_add_sync(FULL_MASK, blocks);
+    const int thread = threadIdx.x, lane = thread % WARP_SIZE, own = blockIdx.x;
 
-    if (__shfl_sync(FULL_MASK, first, own)) {
-        if (expert == own_expert)
-            list.sorted_token_ids[begin * list.block_size + __popc(same & lanes_below(lane))] = lane;
-        close_group(list, own_expert, __shfl_sync(FULL_MASK, count, own), begin, 0, 1);
+    wait_for_previous_kernel();
+    let_next_kernel_start();
+    const Id *const ids = (const Id *)list.topk_ids;
+    const int expert = expert_of(lane < list.numel ? ids[lane] : (Id)-1, list.num_experts);
+    const int own_expert = expert_of(own < list.numel ? ids[own] : (Id)-1, list.num_experts);
+    int rank = 0; /* number of the expert's ids before this lane's */
+
+    if (PAIRS) {
+#pragma unroll
+        for (int k = 0; k < MAX_PAIRS - 1; k++)
+            rank += (__shfl_sync(FULL_MASK, expert, k) == expert) & (k < lane);
+    } else {
+        rank = __popc(__match_any_sync(FULL_MASK, expert) & lanes_below(lane));
     }
-    close_list(list, total, WARP_SIZE);
-    if (own == 0 && lane == 0)
-        *list.num_tokens_post_padded = total * list.block_size;
+    const bool opens = expert >= 0 && few_blocks_for(rank + 1, list) > few_blocks_for(rank, list);
+    const bool before = expert < own_expert || (expert == own_expert && lane < own);
+    const unsigned openers = __ballot_sync(FULL_MASK, opens), openers_before = __ballot_sync(FULL_MASK, opens & before);
+    const unsigned same = __ballot_sync(FULL_MASK, expert == own_expert);
+    // [warp_ids]
+
+    // [warp_rows]
+    const bool own_opens = openers >> own & 1;
+    const unsigned own_ids = own_opens ? same & ~lanes_below(own) : 0;
+    const int block = own_opens ? __popc(openers_before) : __popc(openers) + __popc(~openers & lanes_below(own));
+    const int slot = __popc(own_ids & lanes_below(lane));
+    int *const rows = list.sorted_token_ids + block * list.block_size;
+
+    if (block < list.most_blocks) {
+        if (thread < WARP_SIZE && own_ids >> lane & 1 && slot < list.block_size)
+            rows[slot] = lane;
+#pragma unroll 1
+        for (int row = __popc(own_ids) + thread; row < list.block_size; row += ROW_THREADS)
+            rows[row] = list.numel;
+        if (thread == 0)
+            list.expert_ids[block] = !own_opens ? -1 : list.expert_map ? list.expert_map[own_expert] : own_expert;
+    }
+    if (own == 0 && thread == 0)
+        *list.num_tokens_post_padded = __popc(openers) * list.block_size;
+    if (list.most_blocks > (int)gridDim.x)
+        close_list(list, gridDim.x, ROW_THREADS);
 }
-// [warp_ids]
+// [warp_rows]
 
 // [few_shared]
 /** Returns the number of 32-bit words for a bit per id, a multiple of four. */
@@ -97,6 +123,11 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
     const int first_own = blockIdx.x * FEW_EXPERTS;
     Id ids[IDS];
 
+#pragma unroll 1
+    for (int i = thread; i < (experts + FEW_EXPERTS * words) / 4; i += num_threads)
+        shared[i] = make_int4(0, 0, 0, 0);
+    wait_for_previous_kernel();
+    let_next_kernel_start();
 #pragma unroll
     for (int k = 0; k < IDS; k++) {
         const int i = thread + k * num_threads;
@@ -106,12 +137,6 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
     // [few]
 
     // [few_count]
-#pragma unroll 1
-    for (int e = thread; e < experts; e += num_threads)
-        counts[e] = 0;
-#pragma unroll 1
-    for (int word = thread; word < FEW_EXPERTS * words; word += num_threads)
-        marks[word] = 0;
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < IDS; k++) {
@@ -174,29 +199,31 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
 // [launch_few]
 /** Launches a block for every FEW_EXPERTS experts, with up to IDS ids for each of its threads. */
 template <typename Id, int EXPERTS, int IDS>
-static void launch_blocks(const list &list, cudaStream_t stream)
+static cudaError_t launch_blocks(const list &list, bool overlap, cudaStream_t stream)
 {
     const int blocks = (list.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
     const int share = round_up(list.numel, WARP_SIZE * IDS) / IDS, threads = share > WRITERS ? share : WRITERS;
 
-    align_few_kernel<Id, EXPERTS, IDS><<<blocks, threads, few_shared_bytes(list), stream>>>(list);
+    return launch_overlapping(overlap, align_few_kernel<Id, EXPERTS, IDS>, blocks, threads, few_shared_bytes(list),
+                              stream, list);
 }
 
 template <typename Id, int EXPERTS>
 static cudaError_t launch_few(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
     const list list = list_of(problem, buffers);
-    const int warps = list.numel > 0 ? list.numel : 1; /* an empty grid is a launch error */
+    const int blocks = list.numel > 0 ? list.numel : 1; /* an empty grid is a launch error */
+    const bool overlap = problem->overlap;
 
+    if (list.numel <= MAX_PAIRS)
+        return launch_overlapping(overlap, align_warp_kernel<Id, true>, blocks, ROW_THREADS, 0, stream, list);
     if (list.numel <= WARP_SIZE)
-        align_warp_kernel<Id><<<warps, WARP_SIZE, 0, stream>>>(list);
-    else if (list.numel <= MAX_THREADS)
-        launch_blocks<Id, EXPERTS, 1>(list, stream);
-    else if (list.numel <= 2 * MAX_THREADS)
-        launch_blocks<Id, EXPERTS, 2>(list, stream);
-    else
-        launch_blocks<Id, EXPERTS, 4>(list, stream);
-    return cudaGetLastError();
+        return launch_overlapping(overlap, align_warp_kernel<Id, false>, blocks, ROW_THREADS, 0, stream, list);
+    if (list.numel <= MAX_THREADS)
+        return launch_blocks<Id, EXPERTS, 1>(list, overlap, stream);
+    if (list.numel <= 2 * MAX_THREADS)
+        return launch_blocks<Id, EXPERTS, 2>(list, overlap, stream);
+    return launch_blocks<Id, EXPERTS, 4>(list, overlap, stream);
 }
 // [launch_few]
 

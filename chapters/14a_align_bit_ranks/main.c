@@ -15,6 +15,7 @@ int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
         .implementation = {.name = "14a_align_bit_ranks",
+                           .overlaps = true,
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity_of_few,
                            .workspace_bytes = align_spread_offsets_bytes, /* for chapter 10's kernels */

@@ -41,7 +41,6 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
     const auto kernel = align_many_kernel<Id, EXPERTS, PER_WORD, THREADS, IDS>;
     list list = list_of(problem, buffers);
     shares shares = {(exchange *)buffers->workspace, 0, 0};
-    void *arguments[] = {&list, &shares};
     const size_t shared_bytes = shared::bytes(list.experts, list.experts / PER_WORD);
     int resident;
     const cudaError_t status = resident_blocks(kernel, THREADS, shared_bytes, &resident);
@@ -55,7 +54,7 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
     blocks = (list.numel + shares.part_ids - 1) / shares.part_ids;
     while ((list.num_experts << (shares.log_shares + 1)) <= blocks * shared::WARPS)
         shares.log_shares++;
-    return cudaLaunchCooperativeKernel(kernel, blocks, THREADS, arguments, shared_bytes, stream);
+    return launch_cooperative(problem->overlap, kernel, blocks, THREADS, shared_bytes, stream, list, shares);
 }
 
 /** Launches for many ids: one tile per block while there are enough blocks, then several. */

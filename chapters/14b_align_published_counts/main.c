@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
         .implementation = {.name = "14b_align_published_counts",
+                           .overlaps = true,
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity_of_few,
                            .workspace_bytes = align_exchange_bytes,

@@ -5,6 +5,7 @@
 #ifndef ALIGN_MANY_IDS_CUH
 #define ALIGN_MANY_IDS_CUH
 
+#include "kernels/overlap.cuh"
 #include "rows.cuh"
 
 // [first_tile]
@@ -80,14 +81,16 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     const Id *const ids = (const Id *)list.topk_ids + first_id;
     int tile = (num_ids - 1) / s.TILE * s.TILE, expert[IDS];
 
+#pragma unroll 1
+    for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
+        s.part_counts[e] = 0;
+    wait_for_previous_kernel();
+    let_next_kernel_start();
     read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, list.num_experts);
     const word64 last = load_word(&shares.workspace->last); /* loaded together with the ids */
     // [many]
 
     // [many_count]
-#pragma unroll 1
-    for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
-        s.part_counts[e] = 0;
     if (tile > 0)
         __syncthreads();
     count_ids(s, ids, 0, tile, list.num_experts);

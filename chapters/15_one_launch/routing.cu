@@ -239,13 +239,15 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const int token = blockIdx.x, num_tokens = gridDim.x;
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, warp = expert / WARP_SIZE;
     const unsigned group_of_lane = lane % Router::GROUPS;
-    const unsigned last = *(const volatile unsigned *)&workspace->last;
     constexpr unsigned LAST_WARP = Router::WARPS - 1; /* it seldom has a token's word to wait for */
     word64 there = 0;                                 /* the old value of this block's word */
     // [kernel]
 
     // [gate]
-    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* loaded together with the logit */
+    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* no kernel writes it */
+
+    wait_for_previous_kernel();
+    const unsigned last = *(const volatile unsigned *)&workspace->last; /* loaded together with the logit */
     const float score = exact_score(gating_output[(int64_t)token * Router::EXPERTS + expert]);
     const unsigned key = ordered(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::COUNT>(key);
@@ -304,6 +306,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [places]
 
     // [finish]
+    let_next_kernel_start(); /* not earlier: its blocks would slow down those that poll */
     __syncthreads();
     if (warp == LAST_WARP)
         write_weights<Router, T>(how, shared.ids, shared.chosen, topk_weights, topk_ids);
@@ -332,10 +335,10 @@ static cudaError_t launch(const routing_problem *problem, const routing_buffers 
         return status;
     if (!fits)
         return routing_launch_pair(problem, buffers, stream);
-    return launch_together(kernel, num_tokens, Router::EXPERTS, stream, how, (const T *)buffers->gate.gating_output,
-                           (const Bias *)buffers->gate.correction_bias, buffers->gate.topk_weights,
-                           buffers->gate.topk_ids, list_of(&problem->align, &buffers->align),
-                           (exchange *)buffers->align.workspace);
+    return launch_together(problem->gate.overlap, kernel, num_tokens, Router::EXPERTS, stream, how,
+                           (const T *)buffers->gate.gating_output, (const Bias *)buffers->gate.correction_bias,
+                           buffers->gate.topk_weights, buffers->gate.topk_ids,
+                           list_of(&problem->align, &buffers->align), (exchange *)buffers->align.workspace);
 }
 // [launch]
 

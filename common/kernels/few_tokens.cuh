@@ -6,6 +6,7 @@
 #ifndef GATE_FEW_TOKENS_CUH
 #define GATE_FEW_TOKENS_CUH
 
+#include "kernels/overlap.cuh"
 #include "kernels/router.cuh"
 
 // [few_token]
@@ -57,7 +58,11 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [few_kernel]
 
     // [few_groups]
-    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* while the logit is being loaded */
+    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* no kernel writes it */
+
+    wait_for_previous_kernel();
+    let_next_kernel_start();
+
     const float score = exact_score(gating_output[row * Router::EXPERTS + expert]);
     const unsigned key = ordered(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::COUNT>(key);

@@ -8,6 +8,7 @@
 #define KERNELS_LAUNCH_TOGETHER_CUH
 
 #include "kernels/all_fit.cuh"
+#include "kernels/overlap.cuh"
 
 // [launch_together]
 /**
@@ -16,15 +17,10 @@
  * also waits for blocks that have not started, both kernels give up after MAX_POLLS polls.
  */
 template <typename... Parameters, typename... Given>
-static cudaError_t launch_together(void (*kernel)(Parameters...), int blocks, int threads, cudaStream_t stream,
-                                   Given... arguments)
+static cudaError_t launch_together(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+                                   cudaStream_t stream, Given... arguments)
 {
-    cudaLaunchConfig_t how = {};
-
-    how.gridDim = blocks;
-    how.blockDim = threads;
-    how.stream = stream;
-    return cudaLaunchKernelEx(&how, kernel, arguments...);
+    return launch_overlapping(overlap, kernel, blocks, threads, 0, stream, arguments...);
 }
 // [launch_together]
 

@@ -29,6 +29,7 @@ struct align_problem {
     int64_t capacity;         /**< of sorted_token_ids, a multiple of block_size up to 2147483647; holds every group */
     bool wide_ids;            /**< topk_ids are i64, not i32 */
     enum align_kernel kernel; /**< AUTO outside tests and figures */
+    bool overlap; /**< launch so that blocks may start before the stream's previous kernel has ended (chapter 17) */
 };
 
 /** Addresses of the tensors in device memory. */
@@ -61,6 +62,7 @@ static inline int64_t align_capacity_of_few(const struct align_problem *problem)
  */
 struct align_implementation {
     const char *name;
+    bool overlaps; /**< takes align_problem.overlap */
     const char *(*unsupported_reason)(const struct align_problem *problem);
     int64_t (*capacity)(const struct align_problem *problem); /**< of sorted_token_ids, unless the user gives one */
     size_t (*workspace_bytes)(const struct align_problem *problem); /**< besides the tensors; NULL: none */

@@ -12,7 +12,7 @@ const char *const align_room_names[] = {"bound", "exact", "spare", NULL};
 static const char *const ids_names[] = {"i32", "i64", NULL};
 
 /** Traits that select the options which repeat a run. From 16 on there is one per source, as in enum align_source. */
-enum { HAS_CAPACITY = OPERATOR_TRAIT, HAS_ROOM = 256 };
+enum { HAS_CAPACITY = OPERATOR_TRAIT, HAS_ROOM = 256, OVERLAPS = 512 };
 
 #define FROM(source) (16u << ALIGN_SOURCE_##source)
 
@@ -71,6 +71,8 @@ static const struct option_row table[] = {
      FIELD(misalign), .most = ALIGN_MISALIGNMENTS - 1},
     {"kernel", "WHICH", "auto, large, or small where there is one for few ids (default auto)", 1, OPTION_WORD,
      FIELD(problem.kernel), .words = align_kernel_names},
+    {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
+     FIELD(problem.overlap), .most = 1, .repeats = OVERLAPS},
     {"out", "DIR", "Write sorted_token_ids.npy, expert_ids.npy and num_tokens_post_padded.npy there once verified", 3,
      OPTION_TEXT, FIELD(program.out), .repeats = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 1,700: shapes, types, distributions, maps, capacities", 3,
@@ -132,6 +134,8 @@ void align_options_command(const struct align_options *options, struct program *
         traits |= HAS_CAPACITY;
     if (options->room != ALIGN_ROOM_BOUND)
         traits |= HAS_ROOM;
+    if (options->problem.overlap)
+        traits |= OVERLAPS;
     if (traits & (FROM(GENERATED) | FROM(COUNTS)) || array_source(options->map) == ARRAY_RANDOM)
         traits |= IS_RANDOM;
     program_set_command(program, table, traits);

@@ -57,6 +57,8 @@ static inline enum dtype align_ids_dtype(const struct align_problem *problem)
 static inline const char *align_unsupported_reason(const struct align_implementation *implementation,
                                                    const struct align_problem *problem)
 {
+    if (problem->overlap && !implementation->overlaps)
+        return "--overlap: this program launches one kernel after the other; chapters 14a, 14b, 15 and 17 overlap them";
     return implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL;
 }
 

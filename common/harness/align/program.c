@@ -144,6 +144,7 @@ static void run_before(struct program *program, const struct align_options *opti
     struct tensors own;
     struct error ignored = {0};
 
+    problem.overlap = false;
     if (!before->launch || !program->asked.bench)
         return;
     if (!options->capacity_given && options->room == ALIGN_ROOM_BOUND)
@@ -172,7 +173,7 @@ static void run(struct program *program, const struct align_chapter *chapter, st
         return;
     launch.shared_bytes = chapter->implementation.shared_bytes ? chapter->implementation.shared_bytes(problem) : 0;
     program_run(program, &launch, &tensors);
-    run_before(program, options, &chapter->before, &tensors);
+    run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->before, &tensors);
     report_problem(options, !program->asked.bench, program_report_head(program));
     report_ids(problem, &groups, tensors.list[ALIGN_EXPERT_MAP].host.data, program_report_result(program));
     align_groups_free(&groups);
@@ -187,7 +188,11 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
                               .before = chapter->before.name,
                               .source_hash = kernel_source_sha256};
 
-    if (!align_options_parse(&program, argc, argv, &options) || !program_open(&program))
+    if (!align_options_parse(&program, argc, argv, &options))
+        return program_exit(&program);
+    if (options.problem.overlap)
+        program_overlaps(&program);
+    if (!program_open(&program))
         return program_exit(&program);
     for (int number = 0; program_next(&program); number++) {
         if (program.asked.check_all && !align_problem_to_try(number, program.asked.seed, &options))

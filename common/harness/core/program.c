@@ -87,6 +87,14 @@ static void end_early(void)
         _exit(RUN_NO_DEVICE);
 }
 
+void program_overlaps(struct program *program)
+{
+    static const struct gpu_needs needs = {.capability = 90, .what = "launches that overlap"};
+
+    program->needs = &needs;
+    program->before = "launched one after the other";
+}
+
 bool program_open(struct program *program)
 {
     struct benchmark *const bench = &program->bench;

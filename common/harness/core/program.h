@@ -79,6 +79,12 @@ bool program_parse(struct program *program, const struct option_row *table, cons
                    void *options);
 
 /**
+ * Prepares a program whose launches overlap: it needs a GPU that can do so, and a benchmark compares it with the same
+ * kernels launched one after the other. Called before program_open().
+ */
+void program_overlaps(struct program *program);
+
+/**
  * Opens the device and sets up the benchmark, after the operator has checked its options. False if two of
  * program_options exclude each other, or if there is no suitable device.
  */

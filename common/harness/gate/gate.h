@@ -41,6 +41,7 @@ struct gate_problem {
      * sum / routed_scaling_factor.
      */
     int num_fused_shared_experts;
+    bool overlap; /**< launch so that blocks may start before the stream's previous kernel has ended (chapter 17) */
 };
 
 /** Returns the factor that the gate itself applies to every weight. */
@@ -72,6 +73,7 @@ static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
 struct gate_implementation {
     const char *name;
     bool takes_shared_experts; /**< and scale_later */
+    bool overlaps;             /**< takes gate_problem.overlap */
     const char *(*unsupported_reason)(const struct gate_problem *problem);
     /** Computes on the host. Returns false when memory runs out. */
     bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);

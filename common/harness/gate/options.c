@@ -9,7 +9,7 @@ static const char *const dtype_names[] = {"f32", "f16", "bf16", NULL};
 static const char *const bias_dtypes[] = {"f32", "same", NULL};
 
 /** Traits that select the options which repeat a run. */
-enum { GENERATED = OPERATOR_TRAIT, FUSED = 2 * OPERATOR_TRAIT };
+enum { GENERATED = OPERATOR_TRAIT, FUSED = 2 * OPERATOR_TRAIT, OVERLAPS = 4 * OPERATOR_TRAIT };
 
 /** Sets the source of the input, which only one of the flags may name. False, naming both flags, if two do. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
@@ -58,6 +58,8 @@ const struct option_row gate_option_rows[] = {
      FIELD(logits_path), .take = take_source},
     {"dist", "NAME", "Generate: normal, uniform, zipf, ties, equal, extreme or nan", 2, OPTION_WORD, FIELD(dist),
      .words = gate_dist_names, .take = take_source, .repeats = GENERATED},
+    {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
+     FIELD(problem.overlap), .most = 1, .repeats = OVERLAPS},
     {"out", "DIR", "Write the outputs there, NAME.npy each, once verified", 3, OPTION_TEXT, FIELD(program.out),
      .repeats = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 2,000: shapes, types, scores, distributions", 3,
@@ -107,6 +109,8 @@ unsigned gate_options_traits(const struct gate_options *options, const struct pr
         traits |= IS_RANDOM;
     if (options->problem.scale_later || options->problem.num_fused_shared_experts > 0)
         traits |= FUSED;
+    if (options->problem.overlap)
+        traits |= OVERLAPS;
     return traits;
 }
 

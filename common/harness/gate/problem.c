@@ -67,6 +67,9 @@ const char *gate_unsupported_reason(const struct gate_implementation *implementa
                "shared ones";
     if (problem->scale_later && !implementation->takes_shared_experts)
         return "--scale-later: this program scales its weights; with --routed-scaling-factor 1 they stay as they are";
+    if (problem->overlap && !implementation->overlaps)
+        return "--overlap: this program launches one kernel after the other; chapters 13a to 13c, 15 and 17 overlap "
+               "them";
     return implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL;
 }
 

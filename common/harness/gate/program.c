@@ -86,7 +86,10 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
 {
     const struct gate_problem *const problem = &options->problem;
     const struct launch launch = gate_launch_of(problem, &chapter->implementation);
-    const struct launch before = gate_launch_of(problem, &chapter->before);
+    struct gate_problem alone = *problem; /* launches that do not overlap */
+    const struct gate_implementation *const implementation_before = problem->overlap ? &chapter->implementation
+                                                                                     : &chapter->before;
+    const struct launch before = gate_launch_of(&alone, implementation_before);
     struct tensors tensors;
     struct record *report;
     const bool loaded = gate_load(options, &chapter->implementation, &tensors, &program->error);
@@ -95,7 +98,8 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
     if (!loaded)
         return;
     program_run(program, &launch, &tensors);
-    if (chapter->before.name && !gate_unsupported_reason(&chapter->before, problem))
+    alone.overlap = false;
+    if (implementation_before->name && !gate_unsupported_reason(implementation_before, &alone))
         program_run_before(program, &before, &tensors);
     report_problem(problem, !program->asked.bench, program_report_head(program));
     report = program_report_result(program);
@@ -113,7 +117,11 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
                               .on_host = chapter->implementation.compute != NULL,
                               .source_hash = kernel_source_sha256};
 
-    if (!gate_options_parse(&program, argc, argv, &options) || !program_open(&program))
+    if (!gate_options_parse(&program, argc, argv, &options))
+        return program_exit(&program);
+    if (options.problem.overlap)
+        program_overlaps(&program);
+    if (!program_open(&program))
         return program_exit(&program);
     for (int number = 0; program_next(&program); number++) {
         if (program.asked.check_all && !gate_problem_to_try(&number, program.asked.seed, &options))

@@ -70,7 +70,11 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
 {
     struct routing_problem problem = {.gate = options->gate.problem, .align = options->align};
     struct launch launch = routing_launch_of(&problem, &chapter->implementation);
-    struct launch before = routing_launch_of(&problem, &chapter->before);
+    struct routing_problem alone; /* launches that do not overlap */
+    const struct routing_implementation *const implementation_before = options->gate.problem.overlap
+                                                                           ? &chapter->implementation
+                                                                           : &chapter->before;
+    struct launch before = routing_launch_of(&alone, implementation_before);
     struct tensors tensors;
     const bool loaded = routing_load(options, &chapter->implementation, &problem, &tensors, &program->error);
 
@@ -78,7 +82,9 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
     if (!loaded)
         return;
     launch.shared_bytes = chapter->implementation.shared_bytes ? chapter->implementation.shared_bytes(&problem) : 0;
-    before.shared_bytes = chapter->before.shared_bytes ? chapter->before.shared_bytes(&problem) : 0;
+    before.shared_bytes = implementation_before->shared_bytes ? implementation_before->shared_bytes(&problem) : 0;
+    alone = problem;
+    alone.gate.overlap = alone.align.overlap = false;
     program_run(program, &launch, &tensors);
     program_run_before(program, &before, &tensors);
     report_problem(&problem, !program->asked.bench, program_report_head(program));
@@ -97,7 +103,11 @@ int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
                               .before = chapter->before.name,
                               .source_hash = kernel_source_sha256};
 
-    if (!routing_options_parse(&program, argc, argv, &options) || !program_open(&program))
+    if (!routing_options_parse(&program, argc, argv, &options))
+        return program_exit(&program);
+    if (options.gate.problem.overlap)
+        program_overlaps(&program);
+    if (!program_open(&program))
         return program_exit(&program);
     for (int number = 0; program_next(&program); number++) {
         if (program.asked.check_all && !routing_problem_to_try(&number, program.asked.seed, &options))

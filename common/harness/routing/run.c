@@ -52,6 +52,7 @@ static bool settle_problem(const struct routing_options *options, const struct r
 
     *problem = (struct routing_problem){*gate, options->align};
     align->num_experts = gate->num_experts;
+    align->overlap = gate->overlap;
     if (!align_count_ids(gate->num_tokens, gate->topk, &align->numel, error) || !align_shape_check(align, error))
         return false;
     align->capacity = align_capacity_of_few(align);
@@ -83,7 +84,7 @@ static bool add_align_tensors(const struct routing_problem *problem,
 bool routing_load(struct routing_options *options, const struct routing_implementation *implementation,
                   struct routing_problem *problem, struct tensors *tensors, struct error *error)
 {
-    const struct gate_implementation any_gate = {.name = implementation->name};
+    const struct gate_implementation any_gate = {.name = implementation->name, .overlaps = true};
     const bool has_map = array_source(options->map) != ARRAY_NONE;
 
     if (!gate_load(&options->gate, &any_gate, tensors, error))

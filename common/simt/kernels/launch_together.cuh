@@ -6,21 +6,14 @@
 #define SIMT_KERNELS_LAUNCH_TOGETHER_CUH
 
 #include "kernels/all_fit.cuh"
+#include "kernels/overlap.cuh"
 
 /** Launches blocks that all_fit() has found to fit. */
 template <typename... Parameters, typename... Given>
-static cudaError_t launch_together(void (*kernel)(Parameters...), int blocks, int threads, cudaStream_t stream,
-                                   Given... arguments)
+static cudaError_t launch_together(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+                                   cudaStream_t stream, Given... arguments)
 {
-    cudaLaunchAttribute cooperative = {cudaLaunchAttributeCooperative, {1}};
-    cudaLaunchConfig_t how = {};
-
-    how.gridDim = dim3(blocks);
-    how.blockDim = dim3(threads);
-    how.stream = stream;
-    how.attrs = &cooperative;
-    how.numAttrs = 1;
-    return cudaLaunchKernelEx(&how, kernel, arguments...);
+    return launch_cooperative(overlap, kernel, blocks, threads, 0, stream, arguments...);
 }
 
 #endif

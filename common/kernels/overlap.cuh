@@ -1,0 +1,76 @@
+/**
+ * @file common/kernels/overlap.cuh
+ * @brief Launches whose blocks may start while those of the stream's previous kernel finish: chapter 17 explains them.
+ */
+#ifndef KERNELS_OVERLAP_CUH
+#define KERNELS_OVERLAP_CUH
+
+#include <cuda_runtime.h>
+
+// [wait_and_trigger]
+/**
+ * Waits until the stream's previous kernel has ended and its writes are visible. Returns at once in a launch without
+ * overlap. A kernel calls it before its first access to memory that another kernel of the stream writes or reads.
+ */
+static __device__ __forceinline__ void wait_for_previous_kernel(void)
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+/**
+ * Lets the blocks of the stream's next kernel start, if it is launched with overlap, once every block of this kernel
+ * has called this function or ended. It promises nothing about memory.
+ */
+static __device__ __forceinline__ void let_next_kernel_start(void)
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+// [wait_and_trigger]
+
+// [launch_overlapping]
+/** Launches a kernel with the attributes that are asked for, of the two that this course uses. */
+template <typename... Parameters, typename... Given>
+static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Parameters...), unsigned blocks,
+                               unsigned threads, size_t shared_bytes, cudaStream_t stream, Given... arguments)
+{
+    cudaLaunchAttribute attributes[2] = {};
+    cudaLaunchConfig_t how = {};
+
+    how.gridDim = dim3(blocks);
+    how.blockDim = dim3(threads);
+    how.dynamicSmemBytes = shared_bytes;
+    how.stream = stream;
+    how.attrs = attributes;
+    if (overlap) {
+        attributes[how.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[how.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cooperative) {
+        attributes[how.numAttrs].id = cudaLaunchAttributeCooperative;
+        attributes[how.numAttrs++].val.cooperative = 1;
+    }
+    return cudaLaunchKernelEx(&how, kernel, arguments...);
+}
+
+/** Launches a kernel. With `overlap`, its blocks may start once the previous kernel's have let them. */
+template <typename... Parameters, typename... Given>
+static cudaError_t launch_overlapping(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+                                      size_t shared_bytes, cudaStream_t stream, Given... arguments)
+{
+    return launch_with(overlap, false, kernel, blocks, threads, shared_bytes, stream, arguments...);
+}
+
+/** Launches a kernel whose blocks wait for each other, so that all must be on the device at the same time. */
+template <typename... Parameters, typename... Given>
+static cudaError_t launch_cooperative(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+                                      size_t shared_bytes, cudaStream_t stream, Given... arguments)
+{
+    return launch_with(overlap, true, kernel, blocks, threads, shared_bytes, stream, arguments...);
+}
+// [launch_overlapping]
+
+#endif
