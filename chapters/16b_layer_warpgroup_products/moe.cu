@@ -9,6 +9,7 @@
  *         has.
  */
 #include "copies.cuh"
+#include "kernels/overlap.cuh"
 #include "products.cuh"
 
 #include <limits.h>
@@ -96,6 +97,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
         }
         mbarrier_init_fence();
     }
+    wait_for_previous_kernel(); /* in a launch that overlaps it: chapter 17 */
     __syncthreads();
     if (threadIdx.x / WARPGROUP == Tile::CONSUMERS) {
         if constexpr (Tile::MOVES_REGISTERS)
@@ -148,7 +150,6 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
 {
     const int64_t h = problem.hidden_size, i = problem.intermediate_size, experts = problem.num_local_experts;
     tensor_map w13, w2;
-    void *arguments[] = {&problem, &buffers, &buffers.workspace, &w13, &w2};
     int blocks;
     cudaError_t status = resident_blocks<Tile>(&blocks);
 
@@ -160,8 +161,8 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
         status = cudaErrorInvalidValue;
     if (status != cudaSuccess)
         return status;
-    return cudaLaunchCooperativeKernel((const void *)layer_kernel<Tile>, blocks, Tile::THREADS, arguments,
-                                       sizeof(shared<Tile>), stream);
+    return launch_cooperative(problem.overlap, layer_kernel<Tile>, blocks, Tile::THREADS, sizeof(shared<Tile>), stream,
+                              problem, buffers, (struct counters *)buffers.workspace, w13, w2);
 }
 
 /** Checks whether this file has a kernel: of each 64 rows of a tile all or none exist, and ints can count rows. */

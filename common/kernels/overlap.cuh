@@ -34,13 +34,13 @@ static __device__ __forceinline__ void let_next_kernel_start(void)
 // [launch_overlapping]
 /** Launches a kernel with the attributes that are asked for, of the two that this course uses. */
 template <typename... Parameters, typename... Given>
-static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Parameters...), unsigned blocks,
+static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Parameters...), dim3 blocks,
                                unsigned threads, size_t shared_bytes, cudaStream_t stream, Given... arguments)
 {
     cudaLaunchAttribute attributes[2] = {};
     cudaLaunchConfig_t how = {};
 
-    how.gridDim = dim3(blocks);
+    how.gridDim = blocks;
     how.blockDim = dim3(threads);
     how.dynamicSmemBytes = shared_bytes;
     how.stream = stream;
@@ -58,7 +58,7 @@ static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Pa
 
 /** Launches a kernel. With `overlap`, its blocks may start once the previous kernel's have let them. */
 template <typename... Parameters, typename... Given>
-static cudaError_t launch_overlapping(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+static cudaError_t launch_overlapping(bool overlap, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
                                       size_t shared_bytes, cudaStream_t stream, Given... arguments)
 {
     return launch_with(overlap, false, kernel, blocks, threads, shared_bytes, stream, arguments...);
@@ -66,7 +66,7 @@ static cudaError_t launch_overlapping(bool overlap, void (*kernel)(Parameters...
 
 /** Launches a kernel whose blocks wait for each other, so that all must be on the device at the same time. */
 template <typename... Parameters, typename... Given>
-static cudaError_t launch_cooperative(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+static cudaError_t launch_cooperative(bool overlap, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
                                       size_t shared_bytes, cudaStream_t stream, Given... arguments)
 {
     return launch_with(overlap, true, kernel, blocks, threads, shared_bytes, stream, arguments...);

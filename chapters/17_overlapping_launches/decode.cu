@@ -1,0 +1,135 @@
+/**
+ * @file decode.cu
+ * @brief Chapter 17: the kernels of a decoding step, each of which starts while the one before it ends.
+ *
+ * Before: a kernel starts when the stream's previous kernel has ended: its launch, its blocks' start and its first
+ *         loads come after that.
+ * Now:    its blocks start earlier, prepare what does not depend on the previous kernel, and then wait for its end.
+ * Watch:  accesses before the wait, which no other kernel may conflict with; the time between two kernels.
+ */
+#include "harness/decode/decode.h"
+#include "kernels/dtype.cuh"
+#include "kernels/overlap.cuh"
+
+// [constants]
+typedef __nv_bfloat16 bf16;
+
+enum { WARP_SIZE = 32, THREADS = 256, WARPS = THREADS / WARP_SIZE, TOKENS = 8 };
+/* A thread keeps CHUNKS chunks of 8 weights in registers, so that a row has at most 8,192. */
+enum { CHUNK = 16 / sizeof(bf16), CHUNKS = 4 };
+static const unsigned FULL_MASK = 0xffffffffu;
+// [constants]
+
+// [dot]
+/** Returns the sum of the products of two chunks, added to `sum`. */
+static __device__ __forceinline__ float add_products(int4 a, int4 b, float sum)
+{
+    const bf16 *const left = (const bf16 *)&a, *const right = (const bf16 *)&b;
+
+#pragma unroll
+    for (int i = 0; i < CHUNK; i++)
+        sum += to_float(left[i]) * to_float(right[i]);
+    return sum;
+}
+
+/** Returns the sum over the lanes of a warp, in lane 0. */
+static __device__ __forceinline__ float sum_of_warp(float sum)
+{
+#pragma unroll
+    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(FULL_MASK, sum, offset);
+    return sum;
+}
+// [dot]
+
+// [router]
+/** Computes the logits of one expert for TOKENS tokens. Grid: a block for each expert and each TOKENS tokens. */
+static __global__ void __launch_bounds__(THREADS)
+    router_kernel(int num_tokens, int chunks, const int4 *hidden, const int4 *router_weights, float *gating_output)
+{
+    __shared__ float sums[WARPS][TOKENS];
+    const int thread = threadIdx.x, lane = thread % WARP_SIZE, expert = blockIdx.x, first_token = blockIdx.y * TOKENS;
+    int4 weights[CHUNKS];
+
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++) {
+        const int i = thread + c * THREADS;
+
+        weights[c] = i < chunks ? router_weights[(int64_t)expert * chunks + i] : make_int4(0, 0, 0, 0);
+    }
+    wait_for_previous_kernel(); /* which may write `hidden`, and may still read the logits; it has no weights of ours */
+    let_next_kernel_start();
+    // [router]
+
+    // [logits]
+#pragma unroll
+    for (int t = 0; t < TOKENS; t++) {
+        float sum = 0.0f;
+
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++) {
+            const int i = thread + c * THREADS;
+
+            if (first_token + t < num_tokens && i < chunks)
+                sum = add_products(weights[c], hidden[(int64_t)(first_token + t) * chunks + i], sum);
+        }
+        sum = sum_of_warp(sum);
+        if (lane == 0)
+            sums[thread / WARP_SIZE][t] = sum;
+    }
+    __syncthreads();
+    if (thread < TOKENS && first_token + thread < num_tokens) {
+        float sum = 0.0f;
+
+#pragma unroll
+        for (int warp = 0; warp < WARPS; warp++)
+            sum += sums[warp][thread];
+        gating_output[(int64_t)(first_token + thread) * gridDim.x + expert] = sum;
+    }
+    // [logits]
+}
+
+// [launch]
+static cudaError_t launch_router(const decode_problem *problem, const decode_buffers *buffers, bool overlap,
+                                 cudaStream_t stream)
+{
+    const int num_tokens = (int)problem->layer.num_tokens;
+    const dim3 blocks(problem->layer.num_experts, (num_tokens + TOKENS - 1) / TOKENS);
+
+    return launch_overlapping(overlap, router_kernel, blocks, THREADS, 0, stream, num_tokens,
+                              problem->layer.hidden_size / CHUNK, (const int4 *)buffers->layer.hidden,
+                              (const int4 *)buffers->router_weights, buffers->gating_output);
+}
+
+/** Launches one kernel of the step: chapter 13c's gate, chapter 14b's align, chapter 16b's layer. */
+static cudaError_t launch_kernel(const decode_problem *problem, const decode_buffers *buffers, int kernel,
+                                 cudaStream_t stream)
+{
+    const bool overlap = problem->overlapping >> kernel & 1;
+    gate_problem gate = problem->gate;
+    align_problem align = problem->align;
+    moe_problem layer = problem->layer;
+
+    gate.overlap = align.overlap = layer.overlap = overlap;
+    switch (kernel) {
+    case DECODE_ROUTER:
+        return launch_router(problem, buffers, overlap, stream);
+    case DECODE_GATE:
+        return gate_launch(&gate, &buffers->gate, stream);
+    case DECODE_ALIGN:
+        return align_launch(&align, &buffers->align, stream);
+    default:
+        return moe_launch(&layer, &buffers->layer, stream);
+    }
+}
+
+cudaError_t decode_launch(const decode_problem *problem, const decode_buffers *buffers, cudaStream_t stream)
+{
+    cudaError_t status = cudaSuccess;
+
+    for (int kernel = 0; status == cudaSuccess && kernel < NUM_DECODE_KERNELS; kernel++)
+        if (problem->launched >> kernel & 1)
+            status = launch_kernel(problem, buffers, kernel, stream);
+    return status;
+}
+// [launch]

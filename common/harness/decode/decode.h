@@ -1,0 +1,67 @@
+/**
+ * @file decode/decode.h
+ * @brief The kernels of a layer's decoding step, one after the other: router, gate, align, layer.
+ *
+ * The router multiplies every token by a row of weights for each expert. Its logits are the gate's input, the gate's
+ * choices are align's, and the layer computes what align has listed. A chapter's kernel and its main.c need no other
+ * header of the harness.
+ */
+#ifndef DECODE_H
+#define DECODE_H
+
+#include "harness/align/align.h"
+#include "harness/gate/gate.h"
+#include "harness/moe/moe.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// [problem]
+/** The kernels of a step, in the order of their launches. */
+enum decode_kernel { DECODE_ROUTER, DECODE_GATE, DECODE_ALIGN, DECODE_LAYER, NUM_DECODE_KERNELS };
+
+/** A step. The parts agree: the gate's tokens and experts are the layer's, its choices are align's ids. */
+struct decode_problem {
+    struct gate_problem gate;
+    struct align_problem align;
+    struct moe_problem layer;
+    unsigned launched;    /**< a bit for each kernel: 1 << DECODE_GATE; a step launches all, a benchmark parts of it */
+    unsigned overlapping; /**< a bit for each kernel whose launch overlaps the previous one */
+};
+
+/** Addresses of the tensors in device memory. The gate's logits are the router's, align's ids are the gate's. */
+struct decode_buffers {
+    const void *router_weights; /**< [E, H] of the layer's type */
+    float *gating_output;       /**< [num_tokens, E] logits */
+    struct gate_buffers gate;
+    struct align_buffers align;
+    struct moe_buffers layer;
+};
+// [problem]
+
+/** A chapter: its kernels and their requirements. */
+struct decode_chapter {
+    const char *name;
+    struct gpu_needs needs; /**< of the GPU */
+    /** Returns one line that names the flag that is not supported and why; NULL: the problem is supported. */
+    const char *(*unsupported_reason)(const struct decode_problem *problem);
+    struct moe_implementation layer;   /**< for its block size and workspace */
+    struct align_implementation align; /**< for its workspace */
+    /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. Never called without tokens. */
+    cudaError_t (*launch)(const struct decode_problem *problem, const struct decode_buffers *buffers,
+                          cudaStream_t stream);
+};
+
+/** Launches a step. Every decode.cu defines it. */
+cudaError_t decode_launch(const struct decode_problem *problem, const struct decode_buffers *buffers,
+                          cudaStream_t stream);
+
+/** Runs a chapter's program: command line, input, launch, check, report. Returns the process's exit code. */
+int decode_main(int argc, char **argv, const struct decode_chapter *chapter);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

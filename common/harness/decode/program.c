@@ -1,0 +1,232 @@
+/** @file decode/program.c  The program of a decoding step's chapter, from the command line to the exit code. */
+#include "harness/decode/run.h"
+
+#include "harness/core/backend.h"
+#include "harness/core/program.h"
+#include "harness/gate/problem.h"
+#include "harness/moe/problem.h"
+
+#include <inttypes.h>
+#include <limits.h>
+
+#define FIELD(member) .field = offsetof(struct decode_options, member)
+#define GIVEN(member) .given = offsetof(struct decode_options, member)
+
+/* In the order of the command that repeats a run. */
+static const struct option_row table[] = {
+    {"num-expert-group", "N", "Groups of the experts (default: one for each 32)", 1, OPTION_INT,
+     FIELD(num_expert_group), GIVEN(groups_given), .least = 1, .most = INT_MAX},
+    {"topk-group", "N", "Groups that stay (default: half of them)", 1, OPTION_INT, FIELD(topk_group),
+     GIVEN(topk_group_given), .least = 1, .most = INT_MAX},
+    {"overlap", "0|1", "Let a kernel's blocks start before the previous kernel has ended (default 1)", 3, OPTION_BOOL,
+     FIELD(overlap), .most = 1},
+    {.rest = moe_option_rows},
+};
+
+/* Options of a layer whose work here is done by kernels, or that no kernel of the step has. */
+static const char *const refused[] = {"topk-ids", "topk-weights", "dist", "expert-map", NULL};
+
+static const char *const kernel_names[NUM_DECODE_KERNELS] = {"router", "gate", "align", "layer"};
+
+/* --- report ------------------------------------------------------------------------------------------------------- */
+
+/** Makes the texts that describe the run: command, problem, input. */
+static void name_run(const struct decode_options *options, const struct decode_problem *problem,
+                     struct program *program)
+{
+    char layer[256], choices[32];
+
+    program_set_command(program, table, moe_options_traits(&options->moe, program));
+    moe_problem_describe(&problem->layer, layer, sizeof layer);
+    snprintf(program->problem, sizeof program->problem, "%s, %d group%s of which %d stay", layer,
+             problem->gate.num_expert_group, problem->gate.num_expert_group == 1 ? "" : "s", problem->gate.topk_group);
+    program->distribution = "generated";
+    snprintf(program->input, sizeof program->input, "generated, seed %" PRIu64, options->moe.program.seed);
+    snprintf(program->verified, sizeof program->verified,
+             "logits, %s choices with their weights, their list in blocks, and the layer's output",
+             grouped_digits((uint64_t)moe_positions(&problem->layer), choices));
+}
+
+static void report_problem(const struct decode_options *options, const struct decode_problem *problem, bool all,
+                           struct record *report)
+{
+    moe_report_problem(&options->moe, &problem->layer, all, report);
+    record_text(report, IN_TABLE, "launches", "four kernels, %s",
+                options->overlap ? "each overlapping the one before it" : "one after the other");
+    record_number(report, IN_DATA, "overlap", "%s", options->overlap ? "true" : "false");
+}
+
+/* --- times -------------------------------------------------------------------------------------------------------- */
+
+/** A step of which a part is timed. */
+struct timed_step {
+    struct decode_step step;
+    const struct tensors *tensors;
+};
+
+static cudaError_t launch_step(void *context, int turn, cudaStream_t stream)
+{
+    const struct timed_step *const timed = context;
+    const struct launch launch = decode_launch_of(&timed->step);
+
+    (void)turn;
+    return launch.call(&launch, timed->tensors, stream);
+}
+
+/** Times a repetition of these kernels, of which some overlap the one before. False with the reason. */
+static bool time_kernels(const struct decode_step *step, const struct tensors *tensors, unsigned launched,
+                         unsigned overlapping, struct timing *timing, struct error *error)
+{
+    struct timed_step timed = {*step, tensors};
+
+    timed.step.problem.launched = launched;
+    timed.step.problem.overlapping = overlapping & launched;
+    return backend_time(launch_step, &timed, BACKEND_WARM, timing, error);
+}
+
+static void add_time(struct record *row, int width, const char *heading, const char *name, double us)
+{
+    record_column(row, width, heading, "%.2f", us);
+    record_number(row, IN_DATA, name, "%.4f", us);
+}
+
+/**
+ * Adds a row for each kernel of a chain, with its time when it is launched alone, over and over, and the time that the
+ * chain saves if only this kernel overlaps the one before it; then a row for the whole chain.
+ */
+static bool report_chain(const struct decode_step *step, const struct tensors *tensors, unsigned launched,
+                         const char *name, struct record *list, struct error *error)
+{
+    struct timing chain, alone, one, all;
+    double sum = 0.0;
+    struct record *row;
+
+    if (!time_kernels(step, tensors, launched, 0, &chain, error) ||
+        !time_kernels(step, tensors, launched, launched, &all, error))
+        return false;
+    for (int k = 0; k < NUM_DECODE_KERNELS; k++) {
+        if (!(launched >> k & 1))
+            continue;
+        if (!time_kernels(step, tensors, 1u << k, 0, &alone, error) ||
+            !time_kernels(step, tensors, launched, 1u << k, &one, error))
+            return false;
+        sum += alone.median;
+        row = record_object(list, IN_TABLE | IN_DATA, NULL);
+        record_number(row, IN_DATA, "num_tokens", "%" PRId64, step->problem.layer.num_tokens);
+        record_text(row, IN_DATA, "chain", "%s", name);
+        record_text(row, IN_DATA, "kernel", "%s", kernel_names[k]);
+        record_column(row, 8, "tokens", "%" PRId64, step->problem.layer.num_tokens);
+        record_column(row, 0, "", "%s", ""); /* two spaces before text */
+        record_column(row, -22, "kernel", "%s", kernel_names[k]);
+        add_time(row, 10, "alone", "alone_us", alone.median);
+        add_time(row, 12, "in a row", "plain_us", chain.median);
+        add_time(row, 12, "overlapping", "overlapped_us", one.median);
+        add_time(row, 8, "saved", "saved_us", chain.median - one.median);
+    }
+    row = record_object(list, IN_TABLE | IN_DATA, NULL);
+    record_number(row, IN_DATA, "num_tokens", "%" PRId64, step->problem.layer.num_tokens);
+    record_text(row, IN_DATA, "chain", "%s", name);
+    record_text(row, IN_DATA, "kernel", "all");
+    record_column(row, 8, "tokens", "%" PRId64, step->problem.layer.num_tokens);
+    record_column(row, 0, "", "%s", "");
+    record_column(row, -22, "kernel", "%s", name);
+    add_time(row, 10, "alone", "alone_us", sum);
+    add_time(row, 12, "in a row", "plain_us", chain.median);
+    add_time(row, 12, "overlapping", "overlapped_us", all.median);
+    add_time(row, 8, "saved", "saved_us", chain.median - all.median);
+    return true;
+}
+
+/** Runs and verifies a step, times the chain without and with the layer, and verifies its last answer again. */
+static bool bench_step(const struct decode_step *step, struct tensors *tensors, struct record *list,
+                       struct error *error)
+{
+    const unsigned all = (1u << NUM_DECODE_KERNELS) - 1, routing = all & ~(1u << DECODE_LAYER);
+    const struct launch launch = decode_launch_of(step);
+    bool good;
+
+    if (!launch_run(&launch, tensors, error) || !tensors_to_device(tensors, error))
+        return false;
+    good = report_chain(step, tensors, routing, "router, gate, align", list, error) &&
+           report_chain(step, tensors, all, "and the layer", list, error) && tensors_fetch(tensors, error);
+    tensors_leave_device(tensors);
+    return good && launch.verify(&launch, tensors, error);
+}
+
+/** Times steps of some sizes, or of the one that is asked for, and writes the report. Returns the exit code. */
+static int bench(struct program *program, const struct decode_chapter *chapter, struct decode_options *options)
+{
+    static const int64_t sizes[] = {1, 16, 64};
+    const bool one = options->moe.program.num_tokens_given;
+    struct record *list = NULL;
+
+    for (int i = 0; program->error.result == RUN_VERIFIED && i < (one ? 1 : 3); i++) {
+        struct moe_layer layer;
+        struct decode_step step;
+        struct tensors tensors;
+
+        if (!one) {
+            options->moe.program.num_tokens = sizes[i];
+            options->moe.program.num_tokens_given = true;
+        }
+        if (!decode_load(options, chapter, program->backend.has_times, &layer, &step, &tensors, &program->error))
+            break;
+        if (!list) {
+            name_run(options, &step.problem, program);
+            report_problem(options, &step.problem, false, program_report_head(program));
+            list = record_list(&program->report, IN_TABLE | IN_DATA, "rows");
+        }
+        bench_step(&step, &tensors, list, &program->error);
+        tensors_free(&tensors);
+        moe_routing_free(&layer.routing);
+    }
+    if (program->error.result == RUN_VERIFIED)
+        record_write(&program->report, program->asked.format, stdout, &program->error);
+    record_free(&program->report);
+    return program_exit(program);
+}
+
+/* --- the program -------------------------------------------------------------------------------------------------- */
+
+/** Handles one problem: loads its input, runs and checks it, and reports. */
+static void run(struct program *program, const struct decode_chapter *chapter, struct decode_options *options)
+{
+    struct moe_layer layer;
+    struct decode_step step;
+    const struct launch launch = decode_launch_of(&step);
+    struct tensors tensors;
+
+    if (!decode_load(options, chapter, program->backend.has_times, &layer, &step, &tensors, &program->error))
+        return;
+    name_run(options, &step.problem, program);
+    program_run(program, &launch, &tensors);
+    report_problem(options, &step.problem, true, program_report_head(program));
+    program_report_result(program);
+    tensors_free(&tensors);
+    moe_routing_free(&layer.routing);
+}
+
+int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
+{
+    struct decode_options options = {.moe = moe_options_default(), .overlap = true};
+    struct program program = {.path = argv[0],
+                              .name = chapter->name,
+                              .refused = refused,
+                              .needs = &chapter->needs,
+                              .source_hash = kernel_source_sha256};
+
+    if (!program_parse(&program, table,
+                       "runs the kernels of a decoding step, each overlapping the one before it, checks every result, "
+                       "and reports",
+                       argc, argv, &options) ||
+        !moe_options_check(&options.moe, &program.error) || !program_open(&program))
+        return program_exit(&program);
+    if (program.asked.bench && program.backend.has_times)
+        return bench(&program, chapter, &options);
+    for (int number = 0; program_next(&program); number++) {
+        if (program.asked.check_all && !decode_problem_to_try(number, program.asked.seed, &options))
+            break;
+        run(&program, chapter, &options);
+    }
+    return program_end(&program);
+}

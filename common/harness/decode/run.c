@@ -1,0 +1,245 @@
+#include "harness/decode/run.h"
+
+#include "base/memory.h"
+#include "harness/align/check.h"
+#include "harness/align/problem.h"
+#include "harness/gate/check.h"
+#include "harness/gate/problem.h"
+#include "harness/moe/check.h"
+#include "harness/moe/problem.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* Streams of generated arrays, besides the layer's. */
+enum { STREAM_ROUTER = 16, STREAM_BIAS };
+
+/* --- the problem -------------------------------------------------------------------------------------------------- */
+
+/** Chooses the groups that are not given: those of DeepSeek-V3, or a group for each 32 experts, half of them kept. */
+static void settle_groups(struct decode_options *options, int num_experts)
+{
+    if (!options->groups_given)
+        options->num_expert_group = num_experts >= 32 ? num_experts / 32 : 1;
+    if (!options->topk_group_given)
+        options->topk_group = options->num_expert_group > 1 ? options->num_expert_group / 2 : 1;
+}
+
+/** Derives the problems of the parts from the layer's. */
+static bool settle_problem(struct decode_options *options, const struct decode_chapter *chapter,
+                           const struct moe_problem *layer, struct decode_problem *problem, struct error *error)
+{
+    settle_groups(options, layer->num_experts);
+    *problem = (struct decode_problem){
+        .gate = {.num_tokens = layer->num_tokens,
+                 .num_experts = layer->num_experts,
+                 .num_expert_group = options->num_expert_group,
+                 .topk_group = options->topk_group,
+                 .topk = layer->topk,
+                 .has_bias = true,
+                 .renormalize = true,
+                 .routed_scaling_factor = 2.5f},
+        .align = moe_align_problem(layer),
+        .layer = *layer,
+        .launched = (1u << NUM_DECODE_KERNELS) - 1,
+        .overlapping = options->overlap ? (1u << NUM_DECODE_KERNELS) - 1 : 0,
+    };
+    problem->align.capacity = layer->capacity;
+    return gate_problem_check(&problem->gate, error) && align_problem_check(&problem->align, error) &&
+           implementation_takes(chapter->unsupported_reason(problem), error);
+}
+
+/* --- the tensors -------------------------------------------------------------------------------------------------- */
+
+/** Adds the step's own tensors to the layer's, whose lists and weights are now outputs of kernels. */
+static bool add_tensors(const struct decode_step *step, struct tensors *tensors, struct error *error)
+{
+    static const int made[] = {MOE_TOPK_WEIGHTS, MOE_SORTED_TOKEN_IDS, MOE_EXPERT_IDS, MOE_NUM_TOKENS_POST_PADDED};
+    const struct moe_problem *const layer = &step->problem.layer;
+    const int64_t n = layer->num_tokens, experts = layer->num_experts;
+    const struct tensor own[] = {
+        {.name = "router_weights", .host = {layer->dtype, 2, {experts, layer->hidden_size}, NULL}},
+        {.name = "correction_bias", .host = {DTYPE_F32, 1, {experts}, NULL}},
+        {.name = "gating_output", .role = TENSOR_OUTPUT, .host = {DTYPE_F32, 2, {n, experts}, NULL}},
+        {.name = "topk_ids", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 2, {n, layer->topk}, NULL}},
+        {.name = "align_workspace",
+         .role = TENSOR_WORKSPACE,
+         .zeroed = step->chapter->align.workspace_zeroed,
+         .host = {DTYPE_U8, 1, {(int64_t)step->chapter->align.workspace_bytes(&step->problem.align)}, NULL}},
+    };
+
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        tensors->list[made[i]].role = TENSOR_OUTPUT;
+    tensors->poison = ALIGN_POISON; /* neither an id nor a weight, and as a number of the output wrong as well */
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        struct tensor *const tensor = &tensors->list[NUM_MOE_TENSORS + i];
+
+        *tensor = own[i];
+        tensors->count++;
+        if (tensor->role != TENSOR_WORKSPACE && !memory_allocate(&tensor->host.data, tensor_bytes(tensor), error))
+            return false;
+    }
+    return true;
+}
+
+/** Fills the router's weights, so that logits have the deviation 1, and the bias, which is small beside the scores. */
+static void generate_router(uint64_t seed, struct tensors *tensors)
+{
+    struct tensor *const weights = &tensors->list[DECODE_ROUTER_WEIGHTS];
+    struct tensor *const bias = &tensors->list[DECODE_CORRECTION_BIAS];
+    const float bound = (float)sqrt(3.0 / (double)weights->host.shape[1]);
+    const struct generated of_weights = generated_start(seed, STREAM_ROUTER, bound);
+    const struct generated of_bias = generated_start(seed, STREAM_BIAS, 0.1f);
+
+    for (int64_t i = 0; i < npy_count(&weights->host); i++)
+        dtype_store(weights->host.dtype, weights->host.data, (size_t)i, generated_value(of_weights, i));
+    for (int64_t i = 0; i < npy_count(&bias->host); i++)
+        dtype_store(DTYPE_F32, bias->host.data, (size_t)i, generated_value(of_bias, i));
+}
+
+bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,
+                 struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error)
+{
+    if (!large && !options->moe.num_experts_given) { /* the smallest router that chapter 13a has a kernel for */
+        options->moe.problem.num_experts = 128;
+        options->moe.num_experts_given = true;
+    }
+    if (!moe_load(&options->moe, &chapter->layer, large, layer, tensors, error))
+        return false;
+    *step = (struct decode_step){.chapter = chapter, .layer = layer};
+    if (settle_problem(options, chapter, &layer->problem, &step->problem, error) && add_tensors(step, tensors, error)) {
+        generate_router(layer->seed, tensors);
+        return true;
+    }
+    tensors_free(tensors);
+    moe_routing_free(&layer->routing);
+    return false;
+}
+
+static struct decode_buffers buffers_at(const struct tensors *tensors, enum tensor_place place)
+{
+    struct decode_buffers buffers = {
+        .router_weights = tensor_data(tensors, DECODE_ROUTER_WEIGHTS, place),
+        .gating_output = tensor_data(tensors, DECODE_GATING_OUTPUT, place),
+        .gate = {.correction_bias = tensor_data(tensors, DECODE_CORRECTION_BIAS, place),
+                 .topk_weights = tensor_data(tensors, MOE_TOPK_WEIGHTS, place),
+                 .topk_ids = tensor_data(tensors, DECODE_TOPK_IDS, place)},
+        .align = {.sorted_token_ids = tensor_data(tensors, MOE_SORTED_TOKEN_IDS, place),
+                  .expert_ids = tensor_data(tensors, MOE_EXPERT_IDS, place),
+                  .num_tokens_post_padded = tensor_data(tensors, MOE_NUM_TOKENS_POST_PADDED, place),
+                  .workspace = tensor_data(tensors, DECODE_ALIGN_WORKSPACE, place)},
+    };
+
+    buffers.gate.gating_output = buffers.gating_output;
+    buffers.align.topk_ids = buffers.gate.topk_ids;
+    return buffers;
+}
+
+/* --- a run -------------------------------------------------------------------------------------------------------- */
+
+static cudaError_t call_step(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
+{
+    const struct decode_step *const step = launch->problem;
+    struct decode_buffers buffers = buffers_at(tensors, TENSOR_DEVICE);
+
+    buffers.layer = moe_buffers_of(tensors);
+    return step->problem.layer.num_tokens > 0 ? step->chapter->launch(&step->problem, &buffers, stream) : cudaSuccess;
+}
+
+/**
+ * Checks the router's logits: sums of H products in f32, each rounded at most H times by 2^-24 of the sum of the
+ * products' absolute values.
+ */
+static bool check_logits(const struct moe_problem *problem, const struct tensors *tensors, struct error *error)
+{
+    const struct npy_array *const hidden = &tensors->list[MOE_HIDDEN].host;
+    const struct npy_array *const weights = &tensors->list[DECODE_ROUTER_WEIGHTS].host;
+    const float *const logits = tensors->list[DECODE_GATING_OUTPUT].host.data;
+    const int h = problem->hidden_size, experts = problem->num_experts;
+    int64_t wrong = -1;
+    double expected_there = 0.0;
+
+#pragma omp parallel for
+    for (int64_t i = 0; i < problem->num_tokens * experts; i++) {
+        double sum = 0.0, absolute = 0.0;
+
+        for (int k = 0; k < h; k++) {
+            const double product = (double)dtype_load(hidden->dtype, hidden->data, (size_t)(i / experts * h + k)) *
+                                   (double)dtype_load(weights->dtype, weights->data, (size_t)(i % experts * h + k));
+
+            sum += product;
+            absolute += fabs(product);
+        }
+        if (!(fabs(logits[i] - sum) <= ldexp(h * absolute, -24)))
+#pragma omp critical
+            if (wrong < 0 || i < wrong) {
+                wrong = i;
+                expected_there = sum;
+            }
+    }
+    if (wrong < 0)
+        return true;
+    error_set_as(error, RUN_WRONG, "gating_output[%" PRId64 "][%" PRId64 "]: expected %.9g, got %.9g", wrong / experts,
+                 wrong % experts, expected_there, (double)logits[wrong]);
+    return false;
+}
+
+/** Makes the layer's routing that of the step's choices, by which its output is checked. */
+static bool take_choices(const struct decode_step *step, const struct decode_buffers *buffers, struct error *error)
+{
+    struct moe_routing *const routing = &step->layer->routing;
+    const int64_t positions = moe_positions(&step->problem.layer);
+
+    for (int64_t i = 0; i < positions; i++) {
+        routing->topk_ids[i] = buffers->gate.topk_ids[i];
+        routing->topk_weights[i] = buffers->gate.topk_weights[i];
+    }
+    align_groups_free(&routing->groups);
+    return align_groups_count(&step->problem.align, routing->topk_ids, &routing->groups, error);
+}
+
+static bool verify(const struct launch *launch, const struct tensors *tensors, struct error *error)
+{
+    const struct decode_step *const step = launch->problem;
+    const struct decode_buffers buffers = buffers_at(tensors, TENSOR_HOST);
+
+    return check_logits(&step->problem.layer, tensors, error) &&
+           gate_check(&step->problem.gate, &buffers.gate, GATE_TIES_LOWER_FIRST, error) &&
+           align_check(&step->problem.align, &buffers.align, true, error) && take_choices(step, &buffers, error) &&
+           moe_check(step->layer, tensors, error);
+}
+
+struct launch decode_launch_of(const struct decode_step *step)
+{
+    return (struct launch){.call = call_step, .verify = verify, .problem = step, .implementation = step->chapter};
+}
+
+/* --- problems to try ---------------------------------------------------------------------------------------------- */
+
+bool decode_problem_to_try(int number, uint64_t seed, struct decode_options *options)
+{
+    static const int tokens[] = {0, 1, 2, 7, 8, 9, 33};
+    static const int routers[][4] = {{128, 4, 2, 4}, {128, 8, 8, 8}, {64, 4, 2, 6}};
+    static const int shapes[][2] = {{128, 64}, {256, 128}};
+    enum { TOKENS = sizeof tokens / sizeof *tokens, ROUTERS = sizeof routers / sizeof *routers };
+    const int *const router = routers[number / 2 / TOKENS % ROUTERS];
+    const int *const shape = shapes[number / 2 / TOKENS / ROUTERS % 2];
+
+    if (number >= 2 * TOKENS * ROUTERS * 2)
+        return false;
+    options->moe = moe_options_default();
+    options->moe.program.seed = seed + (uint64_t)number;
+    options->moe.program.num_tokens = tokens[number / 2 % TOKENS];
+    options->moe.program.num_tokens_given = options->moe.num_experts_given = options->moe.topk_given = true;
+    options->moe.hidden_size_given = options->moe.intermediate_size_given = true;
+    options->moe.program.check_all = true;
+    options->moe.problem.num_experts = router[0];
+    options->num_expert_group = router[1];
+    options->topk_group = router[2];
+    options->moe.problem.topk = router[3];
+    options->moe.problem.hidden_size = shape[0];
+    options->moe.problem.intermediate_size = shape[1];
+    options->groups_given = options->topk_group_given = true;
+    options->overlap = number % 2;
+    return true;
+}

@@ -1,0 +1,46 @@
+/** @file decode/run.h  A step's options and tensors, their input, and a run over them. */
+#ifndef DECODE_RUN_H
+#define DECODE_RUN_H
+
+#include "harness/decode/decode.h"
+#include "harness/moe/run.h"
+
+/** Indices of a step's tensors, which follow the layer's. */
+enum {
+    DECODE_ROUTER_WEIGHTS = NUM_MOE_TENSORS,
+    DECODE_CORRECTION_BIAS,
+    DECODE_GATING_OUTPUT,
+    DECODE_TOPK_IDS,
+    DECODE_ALIGN_WORKSPACE,
+    NUM_DECODE_TENSORS
+};
+
+/** The options of a run. Strings belong to argv. */
+struct decode_options {
+    struct moe_options moe; /**< first, because the layer's rows of the option table set it */
+    int num_expert_group, topk_group;
+    bool groups_given, topk_group_given;
+    bool overlap;
+};
+
+/** A step with the layer that it computes. */
+struct decode_step {
+    const struct decode_chapter *chapter;
+    struct decode_problem problem;
+    struct moe_layer *layer; /**< its routing becomes that of the verified choices */
+};
+
+/**
+ * Completes the options from defaults (`large`: those of a GPU), checks the problem, allocates the tensors and fills
+ * the inputs. The caller frees layer->routing and the tensors. False, owning nothing, with the reason.
+ */
+bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,
+                 struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
+
+/** Returns the step's launch and check, for running and timing. */
+struct launch decode_launch_of(const struct decode_step *step);
+
+/** Makes problem `number`, 0, 1, ..., as options with check_all. False: the numbers end before this one. */
+bool decode_problem_to_try(int number, uint64_t seed, struct decode_options *options);
+
+#endif
