@@ -4,11 +4,12 @@
  */
 #include "graphs.h"
 #include "machine/errors.h"
+#include "order/work.h"
 
 #include <stdlib.h>
 
 /**
- * A graph with its own events, and with a stream for each branch but the first, which runs in the stream of the launch.
+ * A graph with its own events, and with a stream for each branch; that of the first is the stream of the last launch.
  */
 struct CUgraphExec_st {
     cudaGraph_t graph;
@@ -93,7 +94,14 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
     return is_exec(exec) ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
 }
 
-/** Executes the steps of a graph in the order in which they were captured. */
+/** Separates what comes before now in the streams of a graph from what follows: their launches do not overlap. */
+static void part_streams(cudaGraphExec_t exec)
+{
+    for (unsigned i = 0; i < exec->graph->branches; i++)
+        simt_work_part(exec->stream[i]);
+}
+
+/** Executes the steps of a graph in the order in which they were captured. All of it follows the stream's earlier work. */
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
@@ -102,9 +110,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         return simt_set_error(cudaErrorInvalidValue);
     if (simt_captures(stream))
         return simt_set_error(cudaErrorNotSupported);
+    exec->stream[0] = stream;
+    part_streams(exec);
     for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++) {
         const struct step *step = &exec->graph->step[i];
-        const cudaStream_t its = step->branch == 0 ? stream : exec->stream[step->branch];
+        const cudaStream_t its = exec->stream[step->branch];
 
         if (step->kind == STEP_WORK)
             error = step->work(step->operand, its);
@@ -113,6 +123,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         else
             error = cudaStreamWaitEvent(its, exec->event[step->event], 0);
     }
+    part_streams(exec);
     return error;
 }
 

@@ -150,14 +150,14 @@ static void check_streams(void)
     struct work_race race;
 
     simt_work_scan = scan;
-    simt_work_ran(simt_order.launch_epoch, simt_order.epoch);
+    simt_work_ran(simt_order.first_epoch, simt_order.epoch, simt_order.waited);
     if (simt_work_end(&race))
         return;
     for (int number = 0; number < 2; number++) {
         const struct part part = part_of_memory(number);
 
         if ((race.address - part.begin) / 4 < part.words)
-            simt_fault_work_race(&part.shadow[(race.address - part.begin) / 4], simt_order.launch_epoch, &race);
+            simt_fault_work_race(&part.shadow[(race.address - part.begin) / 4], simt_order.first_epoch, &race);
     }
 }
 

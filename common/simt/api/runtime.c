@@ -7,6 +7,7 @@
 #include "machine/device_limits.h"
 #include "machine/errors.h"
 #include "memory/arena.h"
+#include "order/work.h"
 #include "simt.h"
 
 enum { VERSION = 13000 };
@@ -227,7 +228,7 @@ static cudaError_t call_host(const void *operand, cudaStream_t stream)
 {
     const struct host_function *host = operand;
 
-    (void)stream;
+    simt_work_part(stream);
     if (simt_sticky_error() == cudaSuccess)
         host->function(host->data);
     return simt_sticky_error();

@@ -28,6 +28,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     struct stream *slot = &simt_streams[number];
 
     free(slot->clock.position);
+    free(slot->launches.launch);
     *slot = (struct stream){.generation = slot->generation + 1,
                             .alive = true,
                             .blocking = flags != cudaStreamNonBlocking,

@@ -64,6 +64,8 @@ int simt_grid_is_together(void)
 
 void simt_grid_wait(void)
 {
+    if (simt_now.lane)
+        simt_order_wait();
 }
 
 /* --- completion --------------------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "memory/device_memory.h"
 #include "memory/history.h"
 #include "memory/shadow.h"
+#include "order/work.h"
 
 #include <sanitizer/asan_interface.h>
 #include <string.h>
@@ -221,7 +222,7 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
  * Starts the epochs of a launch. They have 32 bits; long before they run out, all recorded accesses are cleared between
  * two launches. False: no memory.
  */
-static bool start_epochs(uint64_t blocks, bool together)
+static bool start_epochs(uint64_t blocks, const struct launch *launch)
 {
     if (simt_order.epoch > UINT32_MAX / 4 * 3) {
         simt_host_waits_for_all();
@@ -230,9 +231,14 @@ static bool start_epochs(uint64_t blocks, bool together)
         memset(simt_memory.data_shadow, 0, data_shadow_bytes());
         simt_order.epoch = 0;
     }
-    simt_histories_forget();
+    const struct past_launches *launches = simt_work_launch(launch->overlaps);
+
+    if (!launches)
+        return false;
+    if (launches->count == 1)
+        simt_histories_forget();
     simt_races_forget();
-    return simt_order_launch(blocks, together);
+    return simt_order_launch(blocks, launch->cooperative, launches);
 }
 
 /** Drops the copies, mbarriers and products of a block that has ended. */
@@ -422,7 +428,7 @@ cudaError_t simt_grid_run(const struct launch *launch)
 
     simt_block_dim = (uint3){launch->block.x, launch->block.y, launch->block.z};
     simt_grid_dim = (uint3){launch->grid.x, launch->grid.y, launch->grid.z};
-    if (!open_memory() || !start_epochs(blocks, launch->cooperative)) {
+    if (!open_memory() || !start_epochs(blocks, launch)) {
         error = cudaErrorMemoryAllocation;
     } else if (launch->cooperative) {
         error = run_cooperative(launch, (unsigned)blocks);

@@ -58,14 +58,45 @@ static bool in_block_only(const struct past *past, const struct word_access *acc
     return reached && (past->kind & PAST_KIND) == PAST_ATOMIC && ((past->kind | access->kind) & ATOMIC_IN_BLOCK);
 }
 
+/** Returns what the thread of a past access did. */
+static const char *what_was_done(const struct past *past)
+{
+    static const char *const did[] = {"read", "read", "wrote", "updated atomically"};
+
+    if (past->kind & ATOMIC_STORE)
+        return "wrote";
+    return past->kind == PAST_AUTHORS ? did[3] : did[(past->kind & PAST_KIND) >> 4];
+}
+
+/** Ends the launch because an access races with that of an earlier launch, which may still run. */
+static _Noreturn void fault_overlap(const struct past *past, struct word_access access)
+{
+    const struct past_launch *launch = simt_overlapped_at(past->epoch);
+    const struct past_launch *missing = simt_wait_missing(past->epoch);
+    const int count = __builtin_popcount(past->bytes & access.bytes);
+
+    simt_fault_dismiss();
+    if (missing)
+        simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
+                        "%s %d byte%s that the launch" SIMT_PLACE " (%s) %s" SIMT_PLACE
+                        "; the wait does not order the two, because the launch between" SIMT_PLACE " (%s) never waits",
+                        does[access.what], count, count == 1 ? "" : "s", launch->caller, launch->name,
+                        what_was_done(past), simt_site_pc(past->site), missing->caller, missing->name);
+    simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
+                    "%s %d byte%s that the launch" SIMT_PLACE " (%s) %s" SIMT_PLACE
+                    ", and no cudaGridDependencySynchronize() orders the two",
+                    does[access.what], count, count == 1 ? "" : "s", launch->caller, launch->name, what_was_done(past),
+                    simt_site_pc(past->site));
+}
+
 /**
  * Ends the launch because the running thread's access and the past one, by `thread` and others if `others`, are
  * unordered.
  */
 static _Noreturn void fault_race(const struct past *past, struct word_access access, unsigned thread, bool others)
 {
-    static const char *const did[] = {"read", "read", "wrote", "updated atomically"};
-    const bool authors = past->kind == PAST_AUTHORS;
+    if (past->epoch < simt_order.first_epoch)
+        fault_overlap(past, access);
     const uint3 index = simt_thread_index(thread);
     const uint3 block = simt_block_index(simt_block_at(past->epoch));
     const int count = __builtin_popcount(past->bytes & access.bytes);
@@ -81,11 +112,7 @@ static _Noreturn void fault_race(const struct past *past, struct word_access acc
         snprintf(who, sizeof who, "thread (%u,%u,%u) of block (%u,%u,%u)", index.x, index.y, index.z, block.x, block.y,
                  block.z);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, kind, "%s %d byte%s that %s %s" SIMT_PLACE "%s%s",
-                    does[access.what], count, count == 1 ? "" : "s", who,
-                    past->kind & ATOMIC_STORE ? "wrote"
-                    : authors                 ? did[3]
-                                              : did[(past->kind & PAST_KIND) >> 4],
-                    simt_site_pc(past->site), others ? " (and others too)" : "",
+                    does[access.what], count, count == 1 ? "" : "s", who, what_was_done(past), simt_site_pc(past->site), others ? " (and others too)" : "",
                     here                           ? ", no barrier between"
                     : in_block_only(past, &access) ? ", and an atomic that ends in _block reaches its block only"
                                                    : ", and blocks are not ordered");
@@ -359,16 +386,22 @@ static void close_history(struct shadow_cell *cell, struct history *brief, uint3
     brief->count = 0; /* the history owns the entries' sets now */
 }
 
+/** Returns the epoch below which no access can race with one of this launch. */
+static uint32_t first_horizon(void)
+{
+    return simt_order.horizon < simt_order.first_epoch ? simt_order.horizon : simt_order.first_epoch;
+}
+
 void simt_check_read_only(const struct shadow_cell *cell, struct word_access access)
 {
-    const struct history *history = open_history(cell, simt_order.first_epoch, access.pc);
+    const struct history *history = open_history(cell, first_horizon(), access.pc);
 
     for (uint32_t i = 0; i < history->count; i++) {
         const struct past *past = &history->past[i];
         const uint3 index = simt_thread_index(past->who);
         const uint3 block = simt_block_index(simt_block_at(past->epoch));
 
-        if ((past->kind & PAST_WRITE) && (past->bytes & access.bytes))
+        if (past->epoch >= simt_order.first_epoch && (past->kind & PAST_WRITE) && (past->bytes & access.bytes))
             simt_fault_here(cudaErrorLaunchFailure, access.pc, "stale read-only data",
                             "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PLACE
                             " in the same launch",
@@ -818,11 +851,11 @@ bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t las
 {
     if (cell->write_epoch < first && cell->read_epoch < first)
         return false;
-    const struct history *history = open_history(cell, first, 0);
+    const struct history *history = open_history(cell, first < simt_order.horizon ? first : simt_order.horizon, 0);
 
     memset(uses, 0, NUM_USES);
     for (uint32_t i = 0; i < history->count; i++) {
-        if (history->past[i].epoch <= last)
+        if (history->past[i].epoch >= first && history->past[i].epoch <= last)
             uses[use_of(&history->past[i])] |= history->past[i].bytes;
     }
     return true;

@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) bool shadow_polls(const struct shad
 /** Returns the epoch below which all accesses, by any thread, are ordered before now. */
 static inline uint32_t shadow_horizon(enum shadow_space space)
 {
-    return space == SPACE_SHARED ? simt_order.block.barrier_end : simt_order.launch_epoch;
+    return space == SPACE_SHARED ? simt_order.block.barrier_end : simt_order.horizon;
 }
 
 /** Checks whether an access at `epoch` was made by this block and is ordered before now by a barrier. */
@@ -170,7 +170,8 @@ static inline __attribute__((always_inline)) void shadow_load_known(struct shado
                     return;
                 }
             }
-        } else if (cell->read >> 30 == READ_LOST >> 30 && !(~cell->read >> READ_BYTES_SHIFT & access.bytes)) {
+        } else if (cell->read >> 30 == READ_LOST >> 30 && cell->read_epoch >= simt_order.first_epoch &&
+                   !(~cell->read >> READ_BYTES_SHIFT & access.bytes)) {
             return;
         }
     }
@@ -230,7 +231,7 @@ static inline __attribute__((always_inline)) bool shadow_readers_done(const stru
         if (cell->read < READ_AUTHORS || cell->read_epoch == UINT32_MAX || access.kind >= ATOMIC_OF_BLOCKS)
             return false;
         if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
-            return true;
+            return cell->read_epoch >= simt_order.first_epoch;
         return cell->read_epoch == simt_order.epoch && (cell->read >> READ_BYTES_SHIFT & 0xf) == access.bytes &&
                (shadow_with_me(cell->read) != 0 || simt_order.thread == 0);
     }

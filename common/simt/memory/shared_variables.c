@@ -395,8 +395,8 @@ static bool is_used(const struct variable *variable)
     for (size_t word = variable->begin / 4; word < (variable->end + 3) / 4; word++) {
         const struct shadow_cell *cell = &simt_memory.shared_shadow[word];
 
-        if (cell->write_epoch >= simt_order.launch_epoch ||
-            (cell->read_epoch >= simt_order.launch_epoch && !simt_is_unowned(cell)))
+        if (cell->write_epoch >= simt_order.first_epoch ||
+            (cell->read_epoch >= simt_order.first_epoch && !simt_is_unowned(cell)))
             return true;
     }
     return false;

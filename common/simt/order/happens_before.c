@@ -8,6 +8,7 @@
 #include "machine/fault.h"
 #include "machine/program_image.h"
 #include "machine/room.h"
+#include "past_launches.h"
 #include "shadow_cell.h"
 #include "thread_sets.h"
 #include "vector_clocks.h"
@@ -70,7 +71,8 @@ uint32_t simt_block_at(uint32_t epoch)
 
 bool simt_order_lost(uint32_t epoch)
 {
-    return !simt_order.together && epoch < simt_order.block.block_epoch && !segments[segment_at(epoch)].told;
+    return !simt_order.together && epoch >= simt_order.first_epoch && epoch < simt_order.block.block_epoch &&
+           !segments[segment_at(epoch)].told;
 }
 
 void simt_order_begin(uint32_t number)
@@ -278,10 +280,37 @@ void simt_order_message(uintptr_t address, unsigned bytes, bool wrote, bool addi
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
+/** The launches that this one may overlap, the oldest first. */
+static struct overlapped {
+    const struct past_launch *launch;
+    size_t count;
+} overlapped;
+
 /** Cache of the last acquire: the lanes of a warp that wait at a barrier in shared memory usually join equal clocks. */
 static struct acquired {
     struct vector_clock *before, *told, *after; /**< references, or NULL */
 } last_acquired;
+
+/** Begins a launch that may overlap `count` others. */
+static void overlap(const struct past_launch *launch, size_t count)
+{
+    overlapped = (struct overlapped){launch, count};
+    simt_order.waited = simt_order.all_waited = false;
+    simt_order.horizon = count > 0 ? launch[0].first_epoch : simt_order.first_epoch;
+    while (count > 1 && launch[count - 1].waited)
+        count--;
+    simt_order.waited_epoch = count > 0 ? launch[count - 1].first_epoch : simt_order.first_epoch;
+}
+
+void simt_order_wait(void)
+{
+    struct thread_order *order = overlapped.count > 0 ? own_order() : NULL;
+
+    simt_order.waited = true;
+    if (order)
+        order->known = simt_vector_clock_raise(order->known, simt_vector_clock_of_launches(), CLOCK_LANE,
+                                               simt_order.first_epoch);
+}
 
 static void drop_threads(struct thread_order *threads)
 {
@@ -304,18 +333,19 @@ void simt_order_end(struct block_order *block)
         simt_order.block.threads = NULL;
 }
 
-bool simt_order_launch(uint64_t blocks, bool together)
+bool simt_order_launch(uint64_t blocks, bool together, const struct past_launches *launches)
 {
     segment_count = 0;
     simt_order.first_epoch = simt_order.launch_epoch = ++simt_order.epoch;
     simt_order.alone = blocks == 1;
     simt_order.together = together;
+    overlap(launches->launch, launches->count - 1);
     if (message_count > 0)
         memset(messages, 0, message_room * sizeof *messages);
     message_count = 0;
     simt_vector_clocks_reset(blocks);
     last_acquired = (struct acquired){0};
-    return simt_thread_sets_prepare();
+    return overlapped.count > 0 || simt_thread_sets_prepare();
 }
 
 /**
@@ -352,19 +382,29 @@ static void share(struct thread_order *threads, unsigned warps, uint32_t lanes)
     share_clock(threads, warps, lanes, offsetof(struct thread_order, seen_in_block));
 }
 
+/** Records that all that this launch has done so far is ordered. */
+static void all_ordered(void)
+{
+    simt_order.launch_epoch = simt_order.epoch;
+    simt_order.all_waited = simt_order.waited;
+    if (overlapped.count == 0)
+        simt_order.horizon = simt_order.epoch;
+}
+
 void simt_order_barrier(void)
 {
     simt_order.block.barrier_end = ++simt_order.epoch;
     simt_order.ordered_epochs = simt_order.epoch - simt_order.segment_epoch;
     if (simt_order.alone)
-        simt_order.launch_epoch = simt_order.epoch;
+        all_ordered();
     if (simt_order.block.threads)
         share(simt_order.block.threads, BLOCK_WARPS, UINT32_MAX);
 }
 
 void simt_order_grid(void)
 {
-    simt_order.launch_epoch = ++simt_order.epoch;
+    simt_order.epoch++;
+    all_ordered();
 }
 
 void simt_order_grid_opens(struct block_order *block)
@@ -503,10 +543,9 @@ static bool ordered_in_warp(uint32_t epoch, unsigned lane)
     return epoch < warp->sync_end || ((warp->partial >> me & 1) && epoch < warp->known[me][lane]);
 }
 
-static bool ordered_by_message(uint32_t epoch, uint32_t block, unsigned thread, bool volatile_load)
+/** Checks whether the running thread's clocks know `whose` accesses at `epoch`. */
+static bool is_known(uint64_t whose, uint32_t epoch, bool volatile_load)
 {
-    const uint64_t whose = clock_thread(block, thread);
-
     if (!simt_order.block.threads)
         return false;
     const struct thread_order *order = &simt_order.block.threads[running_thread()];
@@ -517,11 +556,39 @@ static bool ordered_by_message(uint32_t epoch, uint32_t block, unsigned thread, 
                              epoch < simt_vector_clock_epoch(order->seen_in_block, whose));
 }
 
+const struct past_launch *simt_overlapped_at(uint32_t epoch)
+{
+    for (size_t i = 0; i < overlapped.count; i++) {
+        if (epoch >= overlapped.launch[i].first_epoch && epoch < overlapped.launch[i].end_epoch)
+            return &overlapped.launch[i];
+    }
+    return NULL;
+}
+
+static bool has_waited(bool volatile_load)
+{
+    return simt_order.all_waited || is_known(simt_vector_clock_of_launches(), simt_order.horizon, volatile_load);
+}
+
+const struct past_launch *simt_wait_missing(uint32_t epoch)
+{
+    return epoch < simt_order.waited_epoch && has_waited(false) ? simt_overlapped_at(simt_order.waited_epoch) : NULL;
+}
+
+/** Checks whether what an earlier launch did is ordered. Launches of other streams are: work.c checks them. */
+static bool ordered_launch(uint32_t epoch, bool volatile_load)
+{
+    return epoch < simt_order.horizon || (epoch >= simt_order.waited_epoch && has_waited(volatile_load)) ||
+           !simt_overlapped_at(epoch);
+}
+
 bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
 {
     const unsigned me = running_thread();
     const bool here = simt_same_block(epoch);
 
+    if (epoch < simt_order.first_epoch)
+        return ordered_launch(epoch, volatile_load);
     if (epoch < simt_order.launch_epoch)
         return true;
     if (here) {
@@ -530,14 +597,14 @@ bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
         if (thread / WARP_LANES == me / WARP_LANES && ordered_in_warp(epoch, thread % WARP_LANES))
             return true;
     }
-    return ordered_by_message(epoch, here ? simt_order.block_number : simt_block_at(epoch), thread, volatile_load);
+    return is_known(clock_thread(here ? simt_order.block_number : simt_block_at(epoch), thread), epoch, volatile_load);
 }
 
 bool simt_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
                       unsigned *count)
 {
     *count = 0;
-    if (epoch < simt_order.launch_epoch || (epoch < simt_order.block.barrier_end && simt_same_block(epoch)))
+    if (epoch < simt_order.horizon || (epoch < simt_order.block.barrier_end && simt_same_block(epoch)))
         return true;
     FOR_EACH_LANE (warp, threads->warps) {
         FOR_EACH_LANE (lane, threads->lanes[warp]) {

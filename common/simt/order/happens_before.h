@@ -8,6 +8,9 @@
  *   - program order, if the same thread executes both;
  *   - a block barrier, for all threads of the block; __syncwarp, for the lanes of its mask only;
  *   - the barrier of a cooperative grid, and the end of a launch;
+ *   - if the launch may overlap earlier ones of its stream, a wait (cudaGridDependencySynchronize): the end of the launch
+ *     before is ordered before what follows the wait. If a thread of that launch has waited, too, its end follows the
+ *     end of the launch before it, and so on. Nothing else orders such a launch with those that it may overlap;
  *   - a release/acquire edge (a "message" in names): fence F1, then an atomic that writes X; an atomic that reads X,
  *     with only atomics on X in between; then fence F2. What is ordered before F1 is then ordered before what follows
  *     F2. Between a fence and its atomic the order is program order or a barrier's, so that the fence may be another
@@ -43,6 +46,8 @@ struct warp_order {
     uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen what lane j did at epochs below this */
 };
 
+struct past_launch;
+struct past_launches;
 struct thread_set;
 struct vector_clock;
 
@@ -70,12 +75,16 @@ struct order {
     uint32_t epoch;
     uint32_t thread;         /**< number of the running thread, at the bits that it has in a shadow cell */
     uint32_t first_epoch;    /**< epoch at which the launch began */
-    uint32_t launch_epoch;   /**< what was done at epochs below this is ordered, whichever thread did it */
+    uint32_t launch_epoch;   /**< what this launch did at epochs below this is ordered, whichever thread did it */
+    uint32_t horizon;        /**< the same for this launch and earlier ones; below launch_epoch if it may overlap them */
+    uint32_t waited_epoch;   /**< a wait orders what earlier launches did from this epoch on */
     uint32_t segment_epoch;  /**< since this epoch the block has run without another in between */
     uint32_t ordered_epochs; /**< number of epochs of the segment, from its start, that a barrier has ordered */
     uint32_t block_number;   /**< number of the running block in the grid */
     bool alone;              /**< the grid has one block */
     bool together;           /**< blocks take turns */
+    bool waited;             /**< a thread has waited for the earlier launches */
+    bool all_waited;         /**< and a barrier of the grid has followed */
     uintptr_t
         loaded; /**< last load from global or shared memory: its address, and below it 5 bits for its size in bytes */
     struct block_order block;
@@ -84,8 +93,11 @@ struct order {
 
 extern struct order simt_order;
 
-/** Begins a launch: forgets which block ran when. Returns false without memory. */
-bool simt_order_launch(uint64_t blocks, bool together);
+/**
+ * Begins a launch, the last of `launches`, which may overlap the others: forgets which block ran when. Returns false
+ * without memory.
+ */
+bool simt_order_launch(uint64_t blocks, bool together, const struct past_launches *launches);
 /**
  * Makes block `number` the running one: for the first time, or with the simt_order.block that it had when its turn
  * ended.
@@ -97,6 +109,8 @@ void simt_order_end(struct block_order *block);
 
 /** Records that a barrier of the whole block is complete: what came before is ordered. */
 void simt_order_barrier(void);
+/** Records that the running thread waits for the launches that this one may overlap. */
+void simt_order_wait(void);
 /**
  * Records that a barrier of the whole grid is complete. simt_order_grid_opens() must follow for each block of the grid.
  */
@@ -138,6 +152,14 @@ bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space);
  * Checks whether nothing has ordered what the running thread did at an epoch, or since, before what other threads do.
  */
 bool simt_order_silent_since(uint32_t epoch);
+
+/** Returns the launch that ran at an epoch and that this one may overlap, or NULL if there is none. */
+const struct past_launch *simt_overlapped_at(uint32_t epoch);
+/**
+ * Returns the launch after that epoch which has not waited, so that a wait of this launch does not order what was done
+ * at the epoch; NULL: a wait orders it, or the running thread has not waited.
+ */
+const struct past_launch *simt_wait_missing(uint32_t epoch);
 
 /** Returns the number of the block that ran at an epoch of this launch. */
 uint32_t simt_block_at(uint32_t epoch);

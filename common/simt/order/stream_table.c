@@ -80,8 +80,12 @@ void simt_stream_enter(size_t number)
 
 const struct stream_clock *simt_stream_publish(size_t number)
 {
+    static struct stream_clock published;
+
     simt_stream_enter(number);
-    simt_stream_clock_raise(&simt_streams[number].clock, number, simt_latest_work);
+    published.count = 0;
+    simt_stream_clock_join(&published, &simt_streams[number].clock);
+    simt_stream_clock_raise(&published, number, simt_latest_work);
     simt_streams[number].published = simt_latest_work;
-    return &simt_streams[number].clock;
+    return &published;
 }

@@ -6,6 +6,7 @@
 #ifndef SIMT_STREAM_TABLE_H
 #define SIMT_STREAM_TABLE_H
 
+#include "past_launches.h"
 #include "stream_clocks.h"
 #include "cuda_runtime.h"
 
@@ -22,7 +23,8 @@ struct stream {
     bool asked;                /**< cudaStreamQuery has answered once that it is not done */
     uint64_t last;             /**< position of its latest work */
     uint64_t published;        /**< a clock may include its work up to this position without the work that follows */
-    struct stream_clock clock; /**< what its next work is ordered after */
+    struct stream_clock clock; /**< what its next work is ordered after, besides its own earlier work */
+    struct past_launches launches; /**< the launches that it was given last */
 };
 
 enum { LEGACY, PER_THREAD, FIRST_OWN };
@@ -49,7 +51,7 @@ size_t simt_free_stream(void);
  * stream is given something. What the host has waited for is ordered before it anyway, because none of it is pending.
  */
 void simt_stream_enter(size_t number);
-/** Returns a clock that includes all that a stream has been given. */
+/** Returns a clock that includes all that a stream has been given. It is valid until the next call. */
 const struct stream_clock *simt_stream_publish(size_t number);
 
 #endif

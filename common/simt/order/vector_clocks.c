@@ -46,6 +46,11 @@ uint64_t simt_vector_clock_by_proxy(uint64_t thread, int space)
     return thread + ((uint64_t)(1 + space) * QUARTER << top * BRANCH_BITS);
 }
 
+uint64_t simt_vector_clock_of_launches(void)
+{
+    return (uint64_t)3 * QUARTER << top * BRANCH_BITS;
+}
+
 static struct vector_clock *new_node(void)
 {
     static struct vector_clock none;

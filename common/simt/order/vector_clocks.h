@@ -34,6 +34,9 @@ static inline uint64_t clock_thread(uint32_t block, unsigned thread)
  */
 uint64_t simt_vector_clock_by_proxy(uint64_t thread, int space);
 
+/** Returns the number that stands for the threads of the launches that this one may overlap. */
+uint64_t simt_vector_clock_of_launches(void);
+
 struct vector_clock *simt_vector_clock_keep(struct vector_clock *clock);
 void simt_vector_clock_drop(struct vector_clock *clock);
 /**

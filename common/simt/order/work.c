@@ -14,6 +14,7 @@
 struct work {
     size_t stream;
     uint64_t position;
+    uint64_t before; /**< position of the earlier work of its stream */
     const char *name;
     uintptr_t caller;
     bool uses_host;
@@ -134,7 +135,11 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
         simt_use_several();
     simt_stream_enter(number);
     free_uses(&current);
-    current = (struct work){.stream = number, .position = ++simt_latest_work, .name = name, .caller = caller};
+    current = (struct work){.stream = number,
+                            .position = ++simt_latest_work,
+                            .before = simt_streams[number].last,
+                            .name = name,
+                            .caller = caller};
     simt_streams[number].last = simt_latest_work;
     simt_streams[number].asked = false;
     return cudaSuccess;
@@ -218,8 +223,50 @@ cudaError_t simt_work_check(void)
     return simt_set_sticky_error(cudaErrorLaunchFailure);
 }
 
-void simt_work_ran(uint32_t first_epoch, uint32_t last_epoch)
+/** Removes the launches that the current work need not wait for: its stream or the host has waited for their end. */
+static void forget_ended(struct past_launches *launches)
 {
+    const uint64_t host = simt_stream_clock_known(&simt_host_clock, current.stream);
+    const uint64_t stream = simt_stream_clock_known(&simt_streams[current.stream].clock, current.stream);
+    size_t ended = 0;
+
+    while (ended < launches->count && launches->launch[ended].position <= (host > stream ? host : stream))
+        ended++;
+    launches->count -= ended;
+    if (launches->count > 0)
+        memmove(launches->launch, launches->launch + ended, launches->count * sizeof *launches->launch);
+}
+
+const struct past_launches *simt_work_launch(bool overlaps)
+{
+    struct past_launches *launches = &simt_streams[current.stream].launches;
+
+    if (!overlaps || (launches->count > 0 && launches->launch[launches->count - 1].position != current.before))
+        launches->count = 0;
+    forget_ended(launches);
+    if (!simt_make_room(&launches->launch, &launches->room, launches->count + 1, sizeof *launches->launch))
+        return NULL;
+    launches->launch[launches->count++] =
+        (struct past_launch){.position = current.position, .name = current.name, .caller = current.caller};
+    return launches;
+}
+
+void simt_work_part(cudaStream_t stream)
+{
+    const size_t number = simt_stream_number(stream);
+
+    if (number != NUMBERS)
+        simt_streams[number].launches.count = 0;
+}
+
+void simt_work_ran(uint32_t first_epoch, uint32_t last_epoch, bool waited)
+{
+    struct past_launches *launches = &simt_streams[current.stream].launches;
+    struct past_launch *launch = &launches->launch[launches->count - 1];
+
+    launch->first_epoch = first_epoch;
+    launch->end_epoch = last_epoch + 1;
+    launch->waited = waited;
     current.uses_host = simt_streams_share_host;
     if (simt_streams_several || simt_streams_share_host) {
         simt_work_scan(first_epoch, last_epoch);

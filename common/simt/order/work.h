@@ -6,7 +6,8 @@
  * The simulator runs everything at once and in order, but a program may rely on less. A piece of work, which is a
  * launch, a copy or a memset, is ordered after
  *
- *   - the earlier work of its stream;
+ *   - the earlier work of its stream. A launch with programmatic stream serialization is not ordered after the launches
+ *     right before it until one of its threads waits: see happens_before.h;
  *   - what the stream waits for by cudaStreamWaitEvent: all that was ordered before the event was recorded;
  *   - what the host had waited for when it gave the work: by cudaDeviceSynchronize, cudaStreamSynchronize,
  *     cudaEventSynchronize, a query that answered that it was done, cudaMemcpy, cudaFree, or an asynchronous copy to or
@@ -21,6 +22,7 @@
 #ifndef SIMT_WORK_H
 #define SIMT_WORK_H
 
+#include "past_launches.h"
 #include "stream_clocks.h"
 #include "cuda_runtime.h"
 
@@ -55,10 +57,18 @@ bool simt_work_end(struct work_race *race);
 /** Does the same, reports a race, and returns the error of the call. */
 cudaError_t simt_work_check(void);
 /**
- * Records that the current work was a launch that ran at these epochs. If needed, simt_work_scan() records what it
- * uses, at once or later.
+ * Records that the current work is a launch, which the launches after it in its stream may overlap. Returns the launches
+ * that it may overlap itself if it has programmatic serialization (`overlaps`), oldest first, and behind them the launch
+ * itself: the last of `count`. NULL without memory.
  */
-void simt_work_ran(uint32_t first_epoch, uint32_t last_epoch);
+const struct past_launches *simt_work_launch(bool overlaps);
+/** Records that the next launch of a stream overlaps none before it. */
+void simt_work_part(cudaStream_t stream);
+/**
+ * Records that the current work was a launch that ran at these epochs, in which a thread has waited for earlier
+ * launches (`waited`). If needed, simt_work_scan() records what it uses, at once or later.
+ */
+void simt_work_ran(uint32_t first_epoch, uint32_t last_epoch, bool waited);
 extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 
 /** Records that the host waits for the work of a stream, or for all work. */

@@ -1,0 +1,27 @@
+/**
+ * @file past_launches.h
+ * @brief The latest launches of a stream. A launch with programmatic stream serialization may overlap those before it,
+ *        until it waits. Used by work.c, which keeps them, and by happens_before.c.
+ */
+#ifndef SIMT_PAST_LAUNCHES_H
+#define SIMT_PAST_LAUNCHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct past_launch {
+    uint64_t position; /**< among the work given to all streams */
+    const char *name;
+    uintptr_t caller;
+    uint32_t first_epoch, end_epoch; /**< it ran at epochs from the first to before the end */
+    bool waited;                     /**< one of its threads has waited, so its end follows that of the launch before */
+};
+
+/** Launches given to one stream with nothing in between, the oldest first. */
+struct past_launches {
+    struct past_launch *launch;
+    size_t count, room;
+};
+
+#endif
