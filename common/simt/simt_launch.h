@@ -194,8 +194,7 @@ static inline void simt_fill(simt_parameters<First, Rest...> *parameters, void *
 }
 
 template <class... Parameters>
-static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(const char *name,
-                                                                               const cudaLaunchConfig_t *how,
+static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(const cudaLaunchConfig_t *how,
                                                                                void (*kernel)(Parameters...),
                                                                                void **addresses)
 {
@@ -203,7 +202,7 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(c
 
     call.kernel = kernel;
     simt_fill(&call.parameters, addresses);
-    return simt_launch_kernel((const void *)kernel, name, how, call.as_thread, &call, sizeof call,
+    return simt_launch_kernel((const void *)kernel, NULL, how, call.as_thread, &call, sizeof call,
                               simt_parameter_bytes<Parameters...>());
 }
 
@@ -219,7 +218,7 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernel(void (
 {
     const cudaLaunchConfig_t how = {grid, block, dynamic_shared, stream, NULL, 0};
 
-    return simt_launch_addresses("cudaLaunchKernel", &how, kernel, arguments);
+    return simt_launch_addresses(&how, kernel, arguments);
 }
 template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...),
@@ -231,21 +230,21 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKe
     cudaLaunchAttribute cooperative = {cudaLaunchAttributeCooperative, {1}};
     const cudaLaunchConfig_t how = {grid, block, dynamic_shared, stream, &cooperative, 1};
 
-    return simt_launch_addresses("cudaLaunchCooperativeKernel", &how, kernel, arguments);
+    return simt_launch_addresses(&how, kernel, arguments);
 }
 template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *how,
                                                                              void (*kernel)(Parameters...),
                                                                              void **arguments)
 {
-    return simt_launch_addresses("cudaLaunchKernelExC", how, kernel, arguments);
+    return simt_launch_addresses(how, kernel, arguments);
 }
 template <class... Parameters, class... Given>
 static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *how,
                                                                             void (*kernel)(Parameters...),
                                                                             Given &&...arguments)
 {
-    const simt_configuration configuration = {"cudaLaunchKernelEx", *how};
+    const simt_configuration configuration = {NULL, *how};
 
     return configuration.launch<Parameters...>(kernel, (Parameters)arguments...);
 }

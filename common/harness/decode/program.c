@@ -11,20 +11,34 @@
 
 #define FIELD(member) .field = offsetof(struct decode_options, member)
 #define GIVEN(member) .given = offsetof(struct decode_options, member)
+#define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
 /* In the order of the command that repeats a run. */
 static const struct option_row table[] = {
-    {"num-expert-group", "N", "Groups of the experts (default: one for each 32)", 1, OPTION_INT,
-     FIELD(num_expert_group), GIVEN(groups_given), .least = 1, .most = INT_MAX},
-    {"topk-group", "N", "Groups that stay (default: half of them)", 1, OPTION_INT, FIELD(topk_group),
-     GIVEN(topk_group_given), .least = 1, .most = INT_MAX},
+    {.help = "The problem: by default a small layer on the CPU, DeepSeek-V3's on a GPU", .group = 1},
+    {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(moe.program.num_tokens),
+     GIVEN(moe.program.num_tokens_given), .least = 1, .most = INT64_MAX, .repeats = HAS_NUM_TOKENS},
+    {"hidden-size", "N", "Elements of a token (default 128; 7168)", 1, COUNT, FIELD(moe.problem.hidden_size),
+     GIVEN(moe.hidden_size_given)},
+    {"intermediate-size", "N", "Elements between an expert's products (default 64; 2048)", 1, COUNT,
+     FIELD(moe.problem.intermediate_size), GIVEN(moe.intermediate_size_given)},
+    {"num-experts", "N", "Experts (default 128; 256)", 1, COUNT, FIELD(moe.problem.num_experts),
+     GIVEN(moe.num_experts_given)},
+    {"num-expert-group", "N", "Groups of the experts (default: one for each 32)", 1, COUNT, FIELD(num_expert_group),
+     GIVEN(groups_given)},
+    {"topk-group", "N", "Groups that stay (default: half of them)", 1, COUNT, FIELD(topk_group),
+     GIVEN(topk_group_given)},
+    {"topk", "N", "Experts of a token (default 4; 8)", 1, COUNT, FIELD(moe.problem.topk), GIVEN(moe.topk_given)},
+    {"block-size", "N", "Rows in a block of one expert's (default: chapter 16b's choice)", 1, COUNT,
+     FIELD(moe.problem.block_size), GIVEN(moe.block_size_given)},
     {"overlap", "0|1", "Let a kernel's blocks start before the previous kernel has ended (default 1)", 3, OPTION_BOOL,
      FIELD(overlap), .most = 1},
-    {.rest = moe_option_rows},
+    {"out", "DIR", "Write the outputs of all four kernels there, NAME.npy each, once verified", 3, OPTION_TEXT,
+     FIELD(moe.program.out), .repeats = WITH_NO_RUN},
+    {"check-all", NULL, "Instead of one problem check 24: tokens, routers, shapes, with and without overlap", 3,
+     OPTION_FLAG, FIELD(moe.program.check_all), .repeats = WITH_NO_RUN},
+    {.rest = program_option_rows},
 };
-
-/* Options of a layer whose work here is done by kernels, or that no kernel of the step has. */
-static const char *const refused[] = {"topk-ids", "topk-weights", "dist", "expert-map", NULL};
 
 static const char *const kernel_names[NUM_DECODE_KERNELS] = {"router", "gate", "align", "layer"};
 
@@ -36,7 +50,7 @@ static void name_run(const struct decode_options *options, const struct decode_p
 {
     char layer[256], choices[32];
 
-    program_set_command(program, table, moe_options_traits(&options->moe, program));
+    program_set_command(program, table, program_traits(program) | IS_RANDOM);
     moe_problem_describe(&problem->layer, layer, sizeof layer);
     snprintf(program->problem, sizeof program->problem, "%s, %d group%s of which %d stay", layer,
              problem->gate.num_expert_group, problem->gate.num_expert_group == 1 ? "" : "s", problem->gate.topk_group);
@@ -209,11 +223,8 @@ static void run(struct program *program, const struct decode_chapter *chapter, s
 int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
 {
     struct decode_options options = {.moe = moe_options_default(), .overlap = true};
-    struct program program = {.path = argv[0],
-                              .name = chapter->name,
-                              .refused = refused,
-                              .needs = &chapter->needs,
-                              .source_hash = kernel_source_sha256};
+    struct program program = {
+        .path = argv[0], .name = chapter->name, .needs = &chapter->needs, .source_hash = kernel_source_sha256};
 
     if (!program_parse(&program, table,
                        "runs the kernels of a decoding step, each overlapping the one before it, checks every result, "

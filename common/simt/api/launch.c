@@ -43,7 +43,7 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
         *why = ": a block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64";
         return cudaErrorInvalidConfiguration;
     }
-    if (threads > simt_kernel_limits(launch->kernel).threads) {
+    if (threads > simt_kernel_properties(launch->kernel).threads) {
         *why = ": more threads than the kernel's __launch_bounds__";
         return cudaErrorInvalidValue;
     }
@@ -87,7 +87,7 @@ static cudaError_t check_memory(const struct launch *launch, const char **why)
         *why = ": the program has more than 65,536 bytes of __constant__ variables";
         return cudaErrorInvalidValue;
     }
-    return check_shared(launch, simt_kernel_limits(launch->kernel).static_shared, why);
+    return check_shared(launch, simt_kernel_properties(launch->kernel).static_shared, why);
 }
 
 /** Checks a launch against a GPU's limits; if it is invalid, *why says which limit it exceeds, if that is known. */
@@ -191,14 +191,15 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
     char place[PLACE_TEXT];
 
     simt_source_line(caller, place);
-    simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s%s", place, launch->name, launch->grid.x,
-                      launch->grid.y, launch->grid.z, launch->block.x, launch->block.y, launch->block.z,
-                      launch->dynamic_shared, cudaGetErrorString(error), why);
+    simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s%s", place,
+                      launch->name ? launch->name : "kernel", launch->grid.x, launch->grid.y, launch->grid.z,
+                      launch->block.x, launch->block.y, launch->block.z, launch->dynamic_shared,
+                      cudaGetErrorString(error), why);
     return simt_set_error(error);
 }
 
 /** Checks and runs, in a stream, a launch that the host made at `caller`. */
-static cudaError_t launch_in(const struct launch *launch, cudaStream_t stream, uintptr_t caller)
+static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr_t caller)
 {
     const char *why = "";
 
@@ -207,6 +208,8 @@ static cudaError_t launch_in(const struct launch *launch, cudaStream_t stream, u
     simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
         return simt_set_sticky_error(simt_fault_no_room()); /* later launches would read what this one should write */
+    if (!launch->name)
+        launch->name = simt_kernel_properties(launch->kernel).name;
     cudaError_t error = check(launch, &why);
 
     if (error != cudaSuccess)

@@ -83,7 +83,7 @@ unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
  */
 static unsigned blocks_of_kernel(const void *kernel, int block_size, size_t dynamic_shared)
 {
-    const size_t fixed = simt_kernel_limits(kernel).static_shared;
+    const size_t fixed = simt_kernel_properties(kernel).static_shared;
 
     if (block_size > BLOCK_THREADS || dynamic_shared > simt_shared_limit(kernel) ||
         fixed + dynamic_shared > SHARED_BYTES_LIMIT)
@@ -116,7 +116,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
         return simt_fault_no_room();
     const size_t each = PROCESSOR_SHARED_BYTES / (size_t)blocks - SHARED_BYTES_RESERVED;
     const size_t most = each < SHARED_BYTES_LIMIT ? each : SHARED_BYTES_LIMIT;
-    const size_t fixed = simt_kernel_limits(kernel).static_shared;
+    const size_t fixed = simt_kernel_properties(kernel).static_shared;
 
     *bytes = most > fixed ? most - fixed : 0;
     return cudaSuccess;

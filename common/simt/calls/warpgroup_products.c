@@ -65,14 +65,15 @@ uint64_t simt_wgmma_operand(const void *shared)
 
 /**
  * Returns the address in shared memory that a descriptor names. The shared variables of all kernels together may exceed
- * the bytes that a descriptor can address. Then the address is in the dynamic array, which lies behind them.
+ * the bytes that a descriptor can address. Then the address is in the dynamic array, which lies behind them, and which
+ * is shorter than that.
  */
 static uintptr_t address_of(uint64_t operand)
 {
     const uintptr_t low = (operand & 0x3fff) << 4;
-    const uintptr_t shared = (low - simt_memory.shared) & (WINDOW - 1);
+    const uintptr_t shared = (low - simt_memory.shared) & (WINDOW - 1), end = simt_memory.shared_end;
 
-    return simt_memory.shared + shared + (shared + WINDOW < simt_memory.shared_end ? WINDOW : 0);
+    return simt_memory.shared + shared + (shared < end ? (end - 1 - shared) / WINDOW * WINDOW : 0);
 }
 
 /** Ends the launch unless the simulator supports this kind of operand, and its address and size are valid. */

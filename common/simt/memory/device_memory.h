@@ -67,15 +67,13 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
  * dynamic array. Finds none if the program has no symbols.
  */
 void simt_shared_variables_find(size_t bytes, size_t dynamic);
-/**
- * Limits of a kernel according to the program's symbols: the bytes of its own fixed-size __shared__ variables and its
- * launch bounds.
- */
-struct kernel_limits {
-    size_t static_shared;
-    unsigned threads;
+/** Properties of a kernel, from the program's symbols. */
+struct kernel_properties {
+    size_t static_shared; /**< bytes of its own fixed-size __shared__ variables */
+    unsigned threads;     /**< its launch bounds */
+    const char *name;     /**< without template arguments; valid until many other kernels have been asked for */
 };
-struct kernel_limits simt_kernel_limits(const void *kernel);
+struct kernel_properties simt_kernel_properties(const void *kernel);
 /**
  * Returns the bytes of the fixed-size __shared__ variables that the last launch has accessed, including those of called
  * functions. Returns 0 if all such variables of the program fit beside `dynamic_bytes` of dynamic shared memory.

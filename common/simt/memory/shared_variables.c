@@ -365,29 +365,50 @@ static size_t sum_of_function(const struct symbols *symbols, const char *functio
     return bytes;
 }
 
-struct kernel_limits simt_kernel_limits(const void *kernel)
+/** Copies the name that the source gives a function: the last name in a symbol such as _ZL6kernelIiEvPT_. */
+static void take_function_name(const char *symbol, char name[NAME_TEXT])
+{
+    const char *at = symbol + (strncmp(symbol, "_Z", 2) == 0 ? 2 : 0);
+
+    snprintf(name, NAME_TEXT, "%s", symbol);
+    at += strspn(at, "NL");
+    while (*at >= '1' && *at <= '9') {
+        char *rest;
+        const size_t length = strtoul(at, &rest, 10);
+
+        if (length > strlen(rest))
+            return;
+        snprintf(name, NAME_TEXT, "%.*s", (int)length, rest);
+        at = rest + length;
+    }
+}
+
+struct kernel_properties simt_kernel_properties(const void *kernel)
 {
     enum { REMEMBERED = 64 };
     static struct known {
         const void *kernel;
-        struct kernel_limits limits;
+        struct kernel_properties properties;
+        char name[NAME_TEXT];
     } known[REMEMBERED];
     static unsigned next;
     struct known *place = &known[next % REMEMBERED];
 
     for (unsigned i = 0; i < REMEMBERED; i++) {
         if (known[i].kernel == kernel)
-            return known[i].limits;
+            return known[i].properties;
     }
     const ElfW(Sym) *symbol = function_at(&own_symbols, (uintptr_t)kernel);
 
     next++;
-    *place = (struct known){.kernel = kernel, .limits.threads = BLOCK_THREADS};
+    *place = (struct known){.kernel = kernel, .properties.threads = BLOCK_THREADS, .name = "kernel"};
+    place->properties.name = place->name;
     if (symbol) {
-        place->limits.static_shared = sum_of_function(&own_symbols, own_symbols.names + symbol->st_name);
-        place->limits.threads = simt_threads_bound((uintptr_t)kernel, symbol->st_size);
+        place->properties.static_shared = sum_of_function(&own_symbols, own_symbols.names + symbol->st_name);
+        take_function_name(own_symbols.names + symbol->st_name, place->name);
+        place->properties.threads = simt_threads_bound((uintptr_t)kernel, symbol->st_size);
     }
-    return place->limits;
+    return place->properties;
 }
 
 static bool is_used(const struct variable *variable)
