@@ -8,7 +8,10 @@
 #include "simt_device.h"
 
 extern "C" {
-/** Checks and runs a launch; call(arguments) calls the kernel as one thread. An error becomes the last error. */
+/**
+ * Checks and runs a launch; call(arguments) calls the kernel as one thread. `name` is the kernel as the launch wrote it;
+ * NULL: the name in the program's symbols. An error becomes the last error.
+ */
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *how,
                                void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes);
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
