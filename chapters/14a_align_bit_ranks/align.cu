@@ -24,37 +24,44 @@ static __device__ int few_blocks_for(int count, const list &list)
 {
     return (int)__umulhi((unsigned)count, list.reciprocal) + (count > 0);
 }
+
+/** Checks whether the expert's id number `rank`, counted from 0, is the first one in a block of rows. */
+static __device__ bool begins_block(int rank, const list &list)
+{
+    return few_blocks_for(rank + 1, list) > few_blocks_for(rank, list);
+}
 // [few_blocks]
 
 // [warp_ids]
 /**
  * Aligns up to WARP_SIZE ids. Grid: a block for each id, which writes one block of rows. All its warps read all ids; an
- * id opens a block of rows if the number of its expert's ids before it is a multiple of block_size. PAIRS: up to
- * MAX_PAIRS ids, which are compared one after the other, faster than by a match.
+ * id opens a block of rows if the number of its expert's ids before it is a multiple of block_size. ONE_TOKEN: up to
+ * MAX_PAIRS ids, which fit in one block of rows. They are compared one after the other, which is faster than a match.
  */
-template <typename Id, bool PAIRS>
+template <typename Id, bool ONE_TOKEN>
 static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(list list)
 {
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, own = blockIdx.x;
 
     wait_for_previous_kernel();
-    let_next_kernel_start();
     const Id *const ids = (const Id *)list.topk_ids;
     const int expert = expert_of(lane < list.numel ? ids[lane] : (Id)-1, list.num_experts);
     const int own_expert = expert_of(own < list.numel ? ids[own] : (Id)-1, list.num_experts);
     int rank = 0; /* number of the expert's ids before this lane's */
 
-    if (PAIRS) {
+    if (ONE_TOKEN) {
 #pragma unroll
         for (int k = 0; k < MAX_PAIRS - 1; k++)
             rank += (__shfl_sync(FULL_MASK, expert, k) == expert) & (k < lane);
     } else {
         rank = __popc(__match_any_sync(FULL_MASK, expert) & lanes_below(lane));
     }
-    const bool opens = expert >= 0 && few_blocks_for(rank + 1, list) > few_blocks_for(rank, list);
-    const bool before = expert < own_expert || (expert == own_expert && lane < own);
+    const bool opens = (expert >= 0) & (ONE_TOKEN ? rank == 0 : begins_block(rank, list));
+    const bool before = (expert < own_expert) | (!ONE_TOKEN & (expert == own_expert) & (lane < own));
     const unsigned openers = __ballot_sync(FULL_MASK, opens), openers_before = __ballot_sync(FULL_MASK, opens & before);
     const unsigned same = __ballot_sync(FULL_MASK, expert == own_expert);
+
+    let_next_kernel_start();
     // [warp_ids]
 
     // [warp_rows]
@@ -127,7 +134,6 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
     for (int i = thread; i < (experts + FEW_EXPERTS * words) / 4; i += num_threads)
         shared[i] = make_int4(0, 0, 0, 0);
     wait_for_previous_kernel();
-    let_next_kernel_start();
 #pragma unroll
     for (int k = 0; k < IDS; k++) {
         const int i = thread + k * num_threads;
@@ -151,6 +157,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
     // [few_count]
 
     // [few_begins]
+    let_next_kernel_start();
     if (thread >= WRITERS)
         return;
     const int own = warp % FEW_EXPERTS, own_expert = first_own + own;
@@ -215,7 +222,7 @@ static cudaError_t launch_few(const align_problem *problem, const align_buffers 
     const int blocks = list.numel > 0 ? list.numel : 1; /* an empty grid is a launch error */
     const bool overlap = problem->overlap;
 
-    if (list.numel <= MAX_PAIRS)
+    if (list.numel <= MAX_PAIRS && list.numel <= list.block_size)
         return launch_overlapping(overlap, align_warp_kernel<Id, true>, blocks, ROW_THREADS, 0, stream, list);
     if (list.numel <= WARP_SIZE)
         return launch_overlapping(overlap, align_warp_kernel<Id, false>, blocks, ROW_THREADS, 0, stream, list);

@@ -81,9 +81,6 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     const Id *const ids = (const Id *)list.topk_ids + first_id;
     int tile = (num_ids - 1) / s.TILE * s.TILE, expert[IDS];
 
-#pragma unroll 1
-    for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
-        s.part_counts[e] = 0;
     wait_for_previous_kernel();
     let_next_kernel_start();
     read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, list.num_experts);
@@ -91,6 +88,9 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     // [many]
 
     // [many_count]
+#pragma unroll 1
+    for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
+        s.part_counts[e] = 0;
     if (tile > 0)
         __syncthreads();
     count_ids(s, ids, 0, tile, list.num_experts);

@@ -14,7 +14,7 @@
 // [constants]
 typedef __nv_bfloat16 bf16;
 
-enum { WARP_SIZE = 32, THREADS = 256, WARPS = THREADS / WARP_SIZE, TOKENS = 8 };
+enum { WARP_SIZE = 32, THREADS = 256, WARPS = THREADS / WARP_SIZE };
 /* A thread keeps CHUNKS chunks of 8 weights in registers, so that a row has at most 8,192. */
 enum { CHUNK = 16 / sizeof(bf16), CHUNKS = 4 };
 static const unsigned FULL_MASK = 0xffffffffu;
@@ -43,61 +43,79 @@ static __device__ __forceinline__ float sum_of_warp(float sum)
 // [dot]
 
 // [router]
-/** Computes the logits of one expert for TOKENS tokens. Grid: a block for each expert and each TOKENS tokens. */
+/**
+ * Computes the logits of EXPERTS experts for TOKENS tokens. Grid: a block for every EXPERTS experts and TOKENS tokens.
+ * `chunks`: of a row of hidden_size elements.
+ */
+template <int EXPERTS, int TOKENS>
 static __global__ void __launch_bounds__(THREADS)
-    router_kernel(int num_tokens, int chunks, const int4 *hidden, const int4 *router_weights, float *gating_output)
+    router_kernel(int num_tokens, int num_experts, int chunks, const int4 *hidden, const int4 *router_weights,
+                  float *gating_output)
 {
-    __shared__ float sums[WARPS][TOKENS];
-    const int thread = threadIdx.x, lane = thread % WARP_SIZE, expert = blockIdx.x, first_token = blockIdx.y * TOKENS;
-    int4 weights[CHUNKS];
+    __shared__ float sums[WARPS][TOKENS][EXPERTS];
+    const int thread = threadIdx.x, lane = thread % WARP_SIZE;
+    const int first_expert = blockIdx.x * EXPERTS, first_token = blockIdx.y * TOKENS;
+    int4 weights[EXPERTS][CHUNKS];
 
 #pragma unroll
-    for (int c = 0; c < CHUNKS; c++) {
-        const int i = thread + c * THREADS;
+    for (int e = 0; e < EXPERTS; e++) {
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++) {
+            const int i = thread + c * THREADS, expert = min(first_expert + e, num_experts - 1);
 
-        weights[c] = i < chunks ? router_weights[(int64_t)expert * chunks + i] : make_int4(0, 0, 0, 0);
+            weights[e][c] = i < chunks ? router_weights[(int64_t)expert * chunks + i] : make_int4(0, 0, 0, 0);
+        }
     }
-    wait_for_previous_kernel(); /* which may write `hidden`, and may still read the logits; it has no weights of ours */
+    wait_for_previous_kernel(); /* it may write `hidden` and read the logits of the step before; the weights it cannot */
     let_next_kernel_start();
     // [router]
 
     // [logits]
 #pragma unroll
     for (int t = 0; t < TOKENS; t++) {
-        float sum = 0.0f;
+        const int4 *const token = hidden + (int64_t)min(first_token + t, num_tokens - 1) * chunks;
+        float sum[EXPERTS] = {};
 
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++) {
             const int i = thread + c * THREADS;
-
-            if (first_token + t < num_tokens && i < chunks)
-                sum = add_products(weights[c], hidden[(int64_t)(first_token + t) * chunks + i], sum);
-        }
-        sum = sum_of_warp(sum);
-        if (lane == 0)
-            sums[thread / WARP_SIZE][t] = sum;
-    }
-    __syncthreads();
-    if (thread < TOKENS && first_token + thread < num_tokens) {
-        float sum = 0.0f;
+            const int4 chunk = i < chunks ? token[i] : make_int4(0, 0, 0, 0);
 
 #pragma unroll
+            for (int e = 0; e < EXPERTS; e++)
+                sum[e] = add_products(weights[e][c], chunk, sum[e]);
+        }
+#pragma unroll
+        for (int e = 0; e < EXPERTS; e++) {
+            const float of_warp = sum_of_warp(sum[e]);
+
+            if (lane == 0)
+                sums[thread / WARP_SIZE][t][e] = of_warp;
+        }
+    }
+    __syncthreads();
+    const int token = first_token + thread / EXPERTS, expert = first_expert + thread % EXPERTS;
+
+    if (thread < TOKENS * EXPERTS && token < num_tokens && expert < num_experts) {
+        float sum = 0.0f;
+
         for (int warp = 0; warp < WARPS; warp++)
-            sum += sums[warp][thread];
-        gating_output[(int64_t)(first_token + thread) * gridDim.x + expert] = sum;
+            sum += sums[warp][thread / EXPERTS][thread % EXPERTS];
+        gating_output[(int64_t)token * num_experts + expert] = sum;
     }
     // [logits]
 }
 
 // [launch]
+template <int EXPERTS, int TOKENS>
 static cudaError_t launch_router(const decode_problem *problem, const decode_buffers *buffers, bool overlap,
                                  cudaStream_t stream)
 {
-    const int num_tokens = (int)problem->layer.num_tokens;
-    const dim3 blocks(problem->layer.num_experts, (num_tokens + TOKENS - 1) / TOKENS);
+    const int num_tokens = (int)problem->layer.num_tokens, num_experts = problem->layer.num_experts;
+    const dim3 blocks((num_experts + EXPERTS - 1) / EXPERTS, (num_tokens + TOKENS - 1) / TOKENS);
 
-    return launch_overlapping(overlap, router_kernel, blocks, THREADS, 0, stream, num_tokens,
-                              problem->layer.hidden_size / CHUNK, (const int4 *)buffers->layer.hidden,
+    return launch_overlapping(overlap, router_kernel<EXPERTS, TOKENS>, blocks, THREADS, 0, stream, num_tokens,
+                              num_experts, problem->layer.hidden_size / CHUNK, (const int4 *)buffers->layer.hidden,
                               (const int4 *)buffers->router_weights, buffers->gating_output);
 }
 
@@ -113,7 +131,8 @@ static cudaError_t launch_kernel(const decode_problem *problem, const decode_buf
     gate.overlap = align.overlap = layer.overlap = overlap;
     switch (kernel) {
     case DECODE_ROUTER:
-        return launch_router(problem, buffers, overlap, stream);
+        return problem->layer.num_tokens == 1 ? launch_router<2, 1>(problem, buffers, overlap, stream)
+                                              : launch_router<4, 8>(problem, buffers, overlap, stream);
     case DECODE_GATE:
         return gate_launch(&gate, &buffers->gate, stream);
     case DECODE_ALIGN:

@@ -86,7 +86,7 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
 {
     const struct gate_problem *const problem = &options->problem;
     const struct launch launch = gate_launch_of(problem, &chapter->implementation);
-    struct gate_problem alone = *problem; /* launches that do not overlap */
+    struct gate_problem alone; /* launches that do not overlap */
     const struct gate_implementation *const implementation_before = problem->overlap ? &chapter->implementation
                                                                                      : &chapter->before;
     const struct launch before = gate_launch_of(&alone, implementation_before);
@@ -98,6 +98,7 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
     if (!loaded)
         return;
     program_run(program, &launch, &tensors);
+    alone = *problem;
     alone.overlap = false;
     if (implementation_before->name && !gate_unsupported_reason(implementation_before, &alone))
         program_run_before(program, &before, &tensors);
