@@ -14,6 +14,9 @@
  */
 static __device__ __forceinline__ void wait_for_previous_kernel(void)
 {
+#ifdef TRIGGER_FIRST /* a program of chapter 17's, which shows why the other order is better */
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif

@@ -59,6 +59,8 @@ static void report_problem(const struct align_options *options, bool all, struct
         if (options->room != ALIGN_ROOM_BOUND)
             record_text(fields, IN_JSON, "room", "%s", align_room_names[options->room]);
     }
+    if (problem->overlap)
+        record_number(fields, IN_JSON, "overlap", "true");
     record_number(fields, IN_JSON, "misalign", "%d", options->misalign);
     record_text(fields, IN_JSON, "kernel", "%s", align_kernel_names[problem->kernel]);
     if (all)

@@ -40,6 +40,8 @@ static void report_problem(const struct gate_problem *problem, bool all, struct 
     record_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->dtype));
     record_text(fields, IN_DATA, "score", "%s", gate_score_names[problem->score]);
     record_text(fields, IN_DATA, "bias", "%s", gate_bias_name(problem));
+    if (problem->overlap)
+        record_number(fields, IN_JSON, "overlap", "true");
     if (!all)
         return;
     record_number(fields, IN_JSON, "renormalize", "%s", problem->renormalize ? "true" : "false");
