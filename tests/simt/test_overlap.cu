@@ -36,8 +36,8 @@ static int add_program(const char *name, const char *text, const char *before, v
     return 0;
 }
 
-#define PROGRAM(name, text, before)                                                                  \
-    static void name##_run(void);                                                                    \
+#define PROGRAM(name, text, before)                                                                \
+    static void name##_run(void);                                                                  \
     [[maybe_unused]] static const int name##_added = add_program(#name, text, before, name##_run); \
     static void name##_run(void)
 #define REFUSED(name, text, before) PROGRAM(name, text, before)
@@ -122,8 +122,7 @@ static __global__ void read_before_wait_kernel(const int *from, int *to)
 }
 
 REFUSED(read_before_wait,
-        "race with an earlier launch: thread (0,0,0) of block (0,0,0) reads 4 bytes that the launch at :",
-        "write")
+        "race with an earlier launch: thread (0,0,0) of block (0,0,0) reads 4 bytes that the launch at :", "write")
 {
     write_kernel<<<2, THREADS>>>(y);
     cudaLaunchKernelEx(early(2, THREADS), read_before_wait_kernel, y, z);
@@ -207,6 +206,36 @@ REFUSED(read_of_a_vector, "reads 4 bytes that the launch at :", "one_block")
     write_kernel<<<1, THREADS>>>(y + 64);
     one_block_kernel<<<1, THREADS>>>(y);
     cudaLaunchKernelEx(early(1, 16), read_vector_kernel, (int4 *)y, (int4 *)z);
+}
+
+static __global__ void write_halves_kernel(short *halves)
+{
+    halves[threadIdx.x] = 1; // [write_halves]
+}
+
+/** Writes the second halves of words after the first halves: in one block, behind a barrier. */
+static __global__ void write_halves_in_turn_kernel(short *halves)
+{
+    halves[2 * threadIdx.x] = 1; // [write_halves_in_turn]
+    __syncthreads();
+    halves[2 * (63 - threadIdx.x) + 1] = 1;
+}
+
+static __global__ void read_first_halves_kernel(const short *halves, int *to)
+{
+    to[threadIdx.x] = halves[2 * threadIdx.x]; // [read_of_a_half] [read_of_an_earlier_half]
+}
+
+REFUSED(read_of_a_half, "reads 2 bytes that the launch at :", "write_halves")
+{
+    write_halves_kernel<<<1, THREADS>>>((short *)y);
+    cudaLaunchKernelEx(early(1, THREADS / 2), read_first_halves_kernel, (short *)y, z);
+}
+
+REFUSED(read_of_an_earlier_half, "reads 2 bytes that the launch at :", "write_halves_in_turn")
+{
+    write_halves_in_turn_kernel<<<1, THREADS>>>((short *)y);
+    cudaLaunchKernelEx(early(1, THREADS), read_first_halves_kernel, (short *)y, z);
 }
 
 static __global__ void copy_before_wait_kernel(const int *from, int *to)
@@ -399,8 +428,8 @@ static __global__ void reverse_kernel(int *words)
     words[threadIdx.x] = value;
 }
 
-REFUSED(wait_is_no_barrier, "global memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes that thread (31,0,0) wrote",
-        NULL)
+REFUSED(wait_is_no_barrier,
+        "global memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes that thread (31,0,0) wrote", NULL)
 {
     copy_kernel<<<1, THREADS>>>(y, z);
     cudaLaunchKernelEx(early(1, THREADS), reverse_kernel, y);
@@ -599,7 +628,8 @@ GOOD(a_memset_between)
 GOOD(a_host_function_between)
 {
     write_kernel<<<1, THREADS>>>(y);
-    cudaLaunchHostFunc(NULL, [](void *) {}, NULL);
+    cudaLaunchHostFunc(
+        NULL, [](void *) {}, NULL);
     cudaLaunchKernelEx(early(1, THREADS), never_waits_kernel, y, z);
 }
 

@@ -112,7 +112,8 @@ static _Noreturn void fault_race(const struct past *past, struct word_access acc
         snprintf(who, sizeof who, "thread (%u,%u,%u) of block (%u,%u,%u)", index.x, index.y, index.z, block.x, block.y,
                  block.z);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, kind, "%s %d byte%s that %s %s" SIMT_PLACE "%s%s",
-                    does[access.what], count, count == 1 ? "" : "s", who, what_was_done(past), simt_site_pc(past->site), others ? " (and others too)" : "",
+                    does[access.what], count, count == 1 ? "" : "s", who, what_was_done(past), simt_site_pc(past->site),
+                    others ? " (and others too)" : "",
                     here                           ? ", no barrier between"
                     : in_block_only(past, &access) ? ", and an atomic that ends in _block reaches its block only"
                                                    : ", and blocks are not ordered");

@@ -231,7 +231,7 @@ static inline __attribute__((always_inline)) bool shadow_readers_done(const stru
         if (cell->read < READ_AUTHORS || cell->read_epoch == UINT32_MAX || access.kind >= ATOMIC_OF_BLOCKS)
             return false;
         if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
-            return cell->read_epoch >= simt_order.first_epoch;
+            return true;
         return cell->read_epoch == simt_order.epoch && (cell->read >> READ_BYTES_SHIFT & 0xf) == access.bytes &&
                (shadow_with_me(cell->read) != 0 || simt_order.thread == 0);
     }

@@ -337,7 +337,6 @@ bool simt_order_launch(uint64_t blocks, bool together, const struct past_launche
 {
     segment_count = 0;
     simt_order.first_epoch = simt_order.launch_epoch = ++simt_order.epoch;
-    simt_order.alone = blocks == 1;
     simt_order.together = together;
     overlap(launches->launch, launches->count - 1);
     if (message_count > 0)
@@ -382,29 +381,20 @@ static void share(struct thread_order *threads, unsigned warps, uint32_t lanes)
     share_clock(threads, warps, lanes, offsetof(struct thread_order, seen_in_block));
 }
 
-/** Records that all that this launch has done so far is ordered. */
-static void all_ordered(void)
-{
-    simt_order.launch_epoch = simt_order.epoch;
-    simt_order.all_waited = simt_order.waited;
-    if (overlapped.count == 0)
-        simt_order.horizon = simt_order.epoch;
-}
-
 void simt_order_barrier(void)
 {
     simt_order.block.barrier_end = ++simt_order.epoch;
     simt_order.ordered_epochs = simt_order.epoch - simt_order.segment_epoch;
-    if (simt_order.alone)
-        all_ordered();
     if (simt_order.block.threads)
         share(simt_order.block.threads, BLOCK_WARPS, UINT32_MAX);
 }
 
 void simt_order_grid(void)
 {
-    simt_order.epoch++;
-    all_ordered();
+    simt_order.launch_epoch = ++simt_order.epoch;
+    simt_order.all_waited = simt_order.waited;
+    if (overlapped.count == 0)
+        simt_order.horizon = simt_order.epoch;
 }
 
 void simt_order_grid_opens(struct block_order *block)

@@ -73,15 +73,14 @@ struct block_order {
 /** The current state: the running thread, and the epochs below which accesses are ordered before now. */
 struct order {
     uint32_t epoch;
-    uint32_t thread;         /**< number of the running thread, at the bits that it has in a shadow cell */
-    uint32_t first_epoch;    /**< epoch at which the launch began */
-    uint32_t launch_epoch;   /**< what this launch did at epochs below this is ordered, whichever thread did it */
-    uint32_t horizon;        /**< the same for this launch and earlier ones; below launch_epoch if it may overlap them */
-    uint32_t waited_epoch;   /**< a wait orders what earlier launches did from this epoch on */
-    uint32_t segment_epoch;  /**< since this epoch the block has run without another in between */
+    uint32_t thread;        /**< number of the running thread, at the bits that it has in a shadow cell */
+    uint32_t first_epoch;   /**< epoch at which the launch began */
+    uint32_t launch_epoch;  /**< what this launch did at epochs below this is ordered, whichever thread did it */
+    uint32_t horizon;       /**< the same for this launch and earlier ones; below launch_epoch if it may overlap them */
+    uint32_t waited_epoch;  /**< a wait orders what earlier launches did from this epoch on */
+    uint32_t segment_epoch; /**< since this epoch the block has run without another in between */
     uint32_t ordered_epochs; /**< number of epochs of the segment, from its start, that a barrier has ordered */
     uint32_t block_number;   /**< number of the running block in the grid */
-    bool alone;              /**< the grid has one block */
     bool together;           /**< blocks take turns */
     bool waited;             /**< a thread has waited for the earlier launches */
     bool all_waited;         /**< and a barrier of the grid has followed */

@@ -246,8 +246,8 @@ const struct past_launches *simt_work_launch(bool overlaps)
     forget_ended(launches);
     if (!simt_make_room(&launches->launch, &launches->room, launches->count + 1, sizeof *launches->launch))
         return NULL;
-    launches->launch[launches->count++] =
-        (struct past_launch){.position = current.position, .name = current.name, .caller = current.caller};
+    launches->launch[launches->count++] = (struct past_launch){
+        .position = current.position, .name = current.name, .caller = current.caller};
     return launches;
 }
 
