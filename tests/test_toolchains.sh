@@ -19,7 +19,7 @@
 
 chapters=$(cd chapters && ls -d [0-9]*)
 programs="simt/test_collectives simt/test_cooperative simt/test_counters simt/test_host_api simt/test_order simt/test_refusals simt/test_valid simt/test_faults"
-programs="$programs simt/test_bulk_copies simt/test_warpgroup_products"
+programs="$programs simt/test_bulk_copies simt/test_overlap simt/test_warpgroup_products"
 
 # builds TARGET...: builds targets; succeeds if there is no warning
 builds() {

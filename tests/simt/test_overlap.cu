@@ -93,7 +93,7 @@ static __global__ void trigger_and_write_kernel(int *to)
 
 static __global__ void copy_kernel(const int *from, int *to)
 {
-    to[thread_of_grid()] = from[thread_of_grid()]; // [copy]
+    to[thread_of_grid()] = from[thread_of_grid()]; // [copy] [event_of_another_stream]
 }
 
 static __global__ void count_kernel(int *count)
@@ -236,6 +236,33 @@ REFUSED(read_of_an_earlier_half, "reads 2 bytes that the launch at :", "write_ha
 {
     write_halves_in_turn_kernel<<<1, THREADS>>>((short *)y);
     cudaLaunchKernelEx(early(1, THREADS), read_first_halves_kernel, (short *)y, z);
+}
+
+static __global__ void read_only_kernel(const short *halves, int *to)
+{
+    to[threadIdx.x] = __ldg(&halves[2 * threadIdx.x]); // [read_only]
+}
+
+REFUSED(read_only, "reads 2 bytes that the launch at :", "write_halves")
+{
+    write_halves_kernel<<<1, THREADS>>>((short *)y);
+    cudaLaunchKernelEx(early(1, THREADS / 2), read_only_kernel, (short *)y, z);
+}
+
+static __global__ void read_only_by_one_kernel(const short *halves, int *to)
+{
+    if (threadIdx.x == 0) {
+        cudaGridDependencySynchronize();
+        to[0] = __ldg(&halves[1]) + __ldg(&halves[1]);
+    } else if (threadIdx.x == 32) {
+        to[1] = halves[0]; // [beside_read_only]
+    }
+}
+
+REFUSED(beside_read_only, "reads 2 bytes that the launch at :", "write_halves")
+{
+    write_halves_kernel<<<1, THREADS>>>((short *)y);
+    cudaLaunchKernelEx(early(1, THREADS), read_only_by_one_kernel, (short *)y, z);
 }
 
 static __global__ void copy_before_wait_kernel(const int *from, int *to)
@@ -383,6 +410,29 @@ REFUSED(third_before_its_wait, "reads 4 bytes that the launch at :", "write")
     write_kernel<<<1, THREADS>>>(y);
     cudaLaunchKernelEx(early(1, THREADS), trigger_at_once_kernel, y, z);
     cudaLaunchKernelEx(early(1, THREADS), third_kernel, y, z);
+}
+
+static __global__ void halves_kernel(short *halves, int which, bool waits)
+{
+    if (waits)
+        cudaGridDependencySynchronize();
+    halves[2 * threadIdx.x + which] = (short)threadIdx.x; // [other_half_in_third]
+}
+
+REFUSED(other_half_in_third, "writes 2 bytes that the launch at :", "other_half_in_third")
+{
+    halves_kernel<<<1, THREADS>>>((short *)y, 0, false);
+    cudaLaunchKernelEx(early(1, THREADS), halves_kernel, (short *)y, 1, false);
+    cudaLaunchKernelEx(early(1, THREADS), halves_kernel, (short *)y, 0, false);
+}
+
+REFUSED(event_of_another_stream, "race of two streams: thread (0,0,0) of block (0,0,0) reads", NULL)
+{
+    write_kernel<<<1, THREADS, 0, streams[0]>>>(y);
+    cudaEventRecord(event, streams[0]);
+    cudaEventRecord(event, streams[1]);
+    cudaStreamWaitEvent(streams[1], event);
+    copy_kernel<<<1, THREADS, 0, streams[1]>>>(y, z);
 }
 
 /** Captures, in streams[0], work that `record` gives, and launches it twice. */
@@ -557,13 +607,6 @@ GOOD(before_the_wait_what_nobody_writes)
     cudaLaunchKernelEx(early(1, THREADS), prologue_kernel, x, y, z, z + 1024);
 }
 
-static __global__ void halves_kernel(short *halves, int which, bool waits)
-{
-    if (waits)
-        cudaGridDependencySynchronize();
-    halves[2 * threadIdx.x + which] = (short)threadIdx.x;
-}
-
 GOOD(other_bytes_of_a_word)
 {
     halves_kernel<<<1, THREADS>>>((short *)y, 0, false);
@@ -596,6 +639,22 @@ GOOD(one_block_tells_another)
 {
     write_kernel<<<1, THREADS>>>(y);
     cudaLaunchKernelEx(early(2, THREADS), message_kernel, y, z, z + 1024);
+}
+
+static __global__ void volatile_kernel(const volatile int *from, int *to, int *flag)
+{
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        cudaGridDependencySynchronize();
+        store_release(flag, 1);
+    } else if (blockIdx.x == 1 && *(volatile int *)flag) {
+        to[threadIdx.x] = from[threadIdx.x];
+    }
+}
+
+GOOD(volatile_reads_need_no_fence)
+{
+    write_kernel<<<1, THREADS>>>(y);
+    cudaLaunchKernelEx(early(2, THREADS), volatile_kernel, y, z, z + 1024);
 }
 
 GOOD(one_block_waits_for_the_grid)

@@ -344,7 +344,7 @@ bool simt_order_launch(uint64_t blocks, bool together, const struct past_launche
     message_count = 0;
     simt_vector_clocks_reset(blocks);
     last_acquired = (struct acquired){0};
-    return overlapped.count > 0 || simt_thread_sets_prepare();
+    return simt_thread_sets_prepare();
 }
 
 /**
