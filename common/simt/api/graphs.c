@@ -27,7 +27,8 @@ struct recorded {
 };
 
 static struct capture {
-    cudaGraph_t graph; /**< NULL: no capture is under way */
+    cudaGraph_t graph;         /**< NULL: no capture is under way */
+    unsigned long long number; /**< of this capture, or of the last one */
     cudaStream_t stream[MAX_BRANCHES];
     struct known known[MAX_BRANCHES];
     struct recorded *recorded; /**< by number; each record of an event has its own number */
@@ -176,7 +177,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     if (capture.graph || (unsigned)mode > cudaStreamCaptureModeRelaxed)
         return simt_set_error(capture.graph ? cudaErrorIllegalState : cudaErrorInvalidValue);
     free(capture.recorded);
-    capture = (struct capture){.graph = graph_new(), .stream = {stream}};
+    capture = (struct capture){.graph = graph_new(), .number = capture.number + 1, .stream = {stream}};
     if (!capture.graph)
         return simt_set_error(cudaErrorMemoryAllocation);
     capture.graph->branches = 1;
@@ -222,4 +223,14 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
         return simt_set_error(cudaErrorInvalidValue);
     *status = simt_captures(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                     cudaGraph_t *graph, const cudaGraphNode_t **dependencies, size_t *count)
+{
+    if (graph || dependencies || count)
+        return simt_set_error(cudaErrorNotSupported);
+    if (id)
+        *id = capture.number;
+    return cudaStreamIsCapturing(stream, status);
 }

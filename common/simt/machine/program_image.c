@@ -1,6 +1,8 @@
 /**
  * @file program_image.c
  * @brief Finds the program's own segments: code, data, constants, and the thread-local block that is its shared memory.
+ *
+ * The program is the file that the simulator is linked into: an executable, or a library that another program loads.
  */
 #include "program_image.h"
 
@@ -84,12 +86,27 @@ static void add_segment(struct program_image *image, const ElfW(Phdr) * segment)
     }
 }
 
-/** Records the segments of the program, which dl_iterate_phdr visits first; libraries are not needed. */
+/** Checks whether a loaded file is the one that this code is linked into. */
+static bool is_program(const struct dl_phdr_info *info)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const uintptr_t low = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && (uintptr_t)&simt_program - low < info->dlpi_phdr[i].p_memsz)
+            return true;
+    }
+    return false;
+}
+
+/** Records the file name and the segments of the program. The loader has no name for an executable. */
 static int find_program(struct dl_phdr_info *info, size_t size, void *result)
 {
     struct program_image *image = result;
 
     (void)size;
+    if (!is_program(info))
+        return 0;
+    image->file = *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
     image->bias = info->dlpi_addr;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == PT_LOAD)
@@ -129,6 +146,8 @@ static int find_tls(struct dl_phdr_info *info, size_t size, void *result)
     struct tls_block *tls = result;
 
     (void)size;
+    if (!is_program(info))
+        return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == PT_TLS) {
             tls->low = (uintptr_t)info->dlpi_tls_data;
@@ -140,12 +159,13 @@ static int find_tls(struct dl_phdr_info *info, size_t size, void *result)
 
 bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic)
 {
+    const uintptr_t array = (uintptr_t)simt_dynamic_shared; /* in a library, allocates the block of this thread */
     struct tls_block tls = {0};
 
     dl_iterate_phdr(find_tls, &tls);
     *low = tls.low & ~(uintptr_t)127;
     *bytes = tls.bytes + (tls.low - *low);
-    *dynamic = (uintptr_t)simt_dynamic_shared - *low;
+    *dynamic = array - *low;
     return tls.low != 0;
 }
 

@@ -10,6 +10,7 @@
 #include "device_limits.h"
 
 struct program_image {
+    const char *file;    /**< path of the program's file, with its symbols and lines */
     uintptr_t bias;      /**< what the loader added to addresses in the file */
     uintptr_t low, high; /**< all segments */
     uintptr_t text_low, text_high;

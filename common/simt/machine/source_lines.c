@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -44,16 +45,14 @@ static struct tool tools[] = {
  */
 static bool spawn_tool(const char *name, int other_end)
 {
-    static char program[4096];
+    static char program[PATH_MAX];
     char *const arguments[] = {(char *)name, "-a", "-f", "-i", "-e", program, NULL};
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     posix_spawn_file_actions_t actions;
     pid_t child;
     bool started;
 
-    if (length <= 0 || posix_spawn_file_actions_init(&actions) != 0)
+    if (!simt_program_find() || !realpath(simt_program.file, program) || posix_spawn_file_actions_init(&actions) != 0)
         return false;
-    program[length] = 0;
     posix_spawn_file_actions_adddup2(&actions, other_end, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, other_end, STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);

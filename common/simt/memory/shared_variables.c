@@ -87,7 +87,7 @@ static bool find_tables(struct symbols *symbols)
 
 static bool symbols_open(struct symbols *symbols)
 {
-    const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const int file = simt_program_find() ? open(simt_program.file, O_RDONLY | O_CLOEXEC) : -1;
     struct stat status;
     void *mapped = MAP_FAILED;
 

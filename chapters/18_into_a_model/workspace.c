@@ -1,0 +1,121 @@
+/**
+ * @file workspace.c
+ * @brief Chapter 18: a workspace for each stream and each capture, found by a search of a short list.
+ */
+#include "workspace.h"
+
+#include "../15_one_launch/exchange.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+// [workspace]
+/** A workspace, all zeros before its first launch. */
+struct workspace {
+    char *memory;
+    int device, num_experts;
+    int taken;                  /**< by `stream`, in `capture` */
+    unsigned long long capture; /**< 0: launches outside a capture */
+    cudaStream_t stream;
+};
+// [workspace]
+
+/** Number of workspaces that are allocated together, and how few may be left for captures. */
+enum { AT_ONCE = 8, SPARE = 4 };
+
+static struct {
+    pthread_mutex_t mutex;
+    struct workspace *workspace;
+    size_t count;
+} all = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t workspace_bytes(int num_experts)
+{
+    const struct align_problem problem = {.num_experts = num_experts};
+
+    return (COUNTER_BYTES + EXCHANGE_BYTES + align_exchange_bytes(&problem) + 255) / 256 * 256;
+}
+
+/** Finds the number of the capture that a stream is in; 0: none. */
+static cudaError_t capture_of(cudaStream_t stream, unsigned long long *capture)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    unsigned long long number = 0;
+#if CUDART_VERSION >= 13000
+    const cudaError_t error = cudaStreamGetCaptureInfo(stream, &status, &number, NULL, NULL, NULL, NULL);
+#else
+    const cudaError_t error = cudaStreamGetCaptureInfo(stream, &status, &number, NULL, NULL, NULL);
+#endif
+
+    *capture = status == cudaStreamCaptureStatusActive ? number : 0;
+    return error;
+}
+
+/** Adds workspaces to the list and waits until they hold zeros. */
+static cudaError_t add_workspaces(int device, int num_experts)
+{
+    const size_t bytes = workspace_bytes(num_experts);
+    struct workspace *const more = realloc(all.workspace, (all.count + AT_ONCE) * sizeof *more);
+    char *memory = NULL;
+
+    if (!more)
+        return cudaErrorMemoryAllocation;
+    all.workspace = more;
+    cudaError_t status = cudaMalloc((void **)&memory, AT_ONCE * bytes);
+
+    if (status == cudaSuccess)
+        status = cudaMemset(memory, 0, AT_ONCE * bytes);
+    if (status == cudaSuccess)
+        status = cudaDeviceSynchronize(); /* other streams do not wait for the memset */
+    if (status != cudaSuccess) {
+        cudaFree(memory);
+        return status;
+    }
+    for (int i = 0; i < AT_ONCE; i++)
+        all.workspace[all.count++] = (struct workspace){memory + i * bytes, device, num_experts, 0, 0, NULL};
+    return cudaSuccess;
+}
+
+// [take]
+/** Finds the workspace of a stream in a capture, or takes one. Counts those that are left. NULL: none was left. */
+static char *take(cudaStream_t stream, int device, int num_experts, unsigned long long capture, int *left)
+{
+    struct workspace *found = NULL, *unused = NULL;
+
+    *left = 0;
+    for (size_t i = 0; i < all.count; i++) {
+        struct workspace *const one = &all.workspace[i];
+
+        if (one->device != device || one->num_experts != num_experts)
+            continue;
+        if (one->taken && one->stream == stream && one->capture == capture)
+            found = one;
+        unused = one->taken ? unused : one;
+        *left += !one->taken;
+    }
+    if (!found && unused) {
+        *unused = (struct workspace){unused->memory, device, num_experts, 1, capture, stream};
+        --*left;
+        found = unused;
+    }
+    return found ? found->memory : NULL;
+}
+
+cudaError_t workspace_of(cudaStream_t stream, int device, int num_experts, char **memory)
+{
+    unsigned long long capture;
+    cudaError_t status = capture_of(stream, &capture);
+    int left;
+
+    if (status != cudaSuccess)
+        return status;
+    pthread_mutex_lock(&all.mutex);
+    *memory = take(stream, device, num_experts, capture, &left);
+    if (!capture && left < SPARE)
+        status = add_workspaces(device, num_experts);
+    if (status == cudaSuccess && !*memory)
+        *memory = take(stream, device, num_experts, capture, &left);
+    pthread_mutex_unlock(&all.mutex);
+    return status == cudaSuccess && !*memory ? cudaErrorStreamCaptureUnsupported : status;
+}
+// [take]

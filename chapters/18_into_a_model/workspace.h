@@ -1,0 +1,18 @@
+/** @file workspace.h  Chapter 18: the memory in which the blocks of a launch wait for each other. */
+#ifndef MOE_ROUTING_WORKSPACE_H
+#define MOE_ROUTING_WORKSPACE_H
+
+#include <cuda_runtime.h>
+#include <stddef.h>
+
+/** Bytes of the layer's counters in a workspace: those of 16,380 blocks of rows. */
+enum { COUNTER_BYTES = 1 << 16 };
+
+/**
+ * Finds the workspace of a stream of the current device, or of the capture that the stream is in: COUNTER_BYTES, then
+ * those of chapters 15 and 14b for this number of experts. In a capture without one left:
+ * cudaErrorStreamCaptureUnsupported.
+ */
+cudaError_t workspace_of(cudaStream_t stream, int device, int num_experts, char **memory);
+
+#endif
