@@ -40,7 +40,7 @@ static int check_ranges(const struct range *range, size_t count, char *text, siz
     return 0;
 }
 
-int moe_routing_gate_check(const struct moe_routing_gate *gate, char *text, size_t size)
+int moe_routing_gate_check(const struct moe_routing_gate_problem *gate, char *text, size_t size)
 {
     const int groups = gate->num_expert_group, experts = gate->num_experts;
     const struct range ranges[] = {{"gating_output: number of tokens", gate->num_tokens, 0, INT_MAX / 32},
@@ -65,7 +65,7 @@ int moe_routing_gate_check(const struct moe_routing_gate *gate, char *text, size
     return 0;
 }
 
-static struct align_problem align_problem_of(const struct moe_routing_align *align)
+static struct align_problem align_problem_of(const struct moe_routing_align_problem *align)
 {
     struct align_problem problem = {.numel = align->numel,
                                     .num_experts = align->num_experts,
@@ -76,12 +76,12 @@ static struct align_problem align_problem_of(const struct moe_routing_align *ali
     return problem;
 }
 
-int64_t moe_routing_capacity(const struct moe_routing_align *align)
+int64_t moe_routing_capacity(const struct moe_routing_align_problem *align)
 {
     return align_problem_of(align).capacity;
 }
 
-int moe_routing_align_check(const struct moe_routing_align *align, char *text, size_t size)
+int moe_routing_align_check(const struct moe_routing_align_problem *align, char *text, size_t size)
 {
     const struct range ranges[] = {{"topk_ids: number of ids", align->numel, 0, INT_MAX},
                                    {"num_experts", align->num_experts, 1, 2048},
@@ -96,12 +96,12 @@ int moe_routing_align_check(const struct moe_routing_align *align, char *text, s
 
 // [parts]
 /** Describes the layer's list of rows. Experts with few tokens have short blocks. */
-static struct moe_routing_align rows_of(const struct moe_routing_layer *layer)
+static struct moe_routing_align_problem rows_of(const struct moe_routing_layer_problem *layer)
 {
     const int64_t numel = layer->num_tokens * layer->topk;
 
-    return (struct moe_routing_align){numel, layer->num_experts, numel < 16 * (int64_t)layer->num_experts ? 32 : 192,
-                                      layer->dtype};
+    return (struct moe_routing_align_problem){numel, layer->num_experts,
+                                              numel < 16 * (int64_t)layer->num_experts ? 32 : 192, layer->dtype};
 }
 
 /** Offsets of the parts of the layer's scratch memory, and its size. */
@@ -109,9 +109,9 @@ struct parts {
     size_t sorted_token_ids, expert_ids, num_tokens_post_padded, intermediate, partial, bytes;
 };
 
-static struct parts parts_of(const struct moe_routing_layer *layer)
+static struct parts parts_of(const struct moe_routing_layer_problem *layer)
 {
-    const struct moe_routing_align rows = rows_of(layer);
+    const struct moe_routing_align_problem rows = rows_of(layer);
     const size_t capacity = (size_t)moe_routing_capacity(&rows), numel = (size_t)rows.numel;
     const size_t bytes[] = {capacity * sizeof(int32_t), capacity / (size_t)rows.block_size * sizeof(int32_t),
                             sizeof(int32_t), numel * (size_t)layer->intermediate_size * 2,
@@ -127,12 +127,12 @@ static struct parts parts_of(const struct moe_routing_layer *layer)
 }
 // [parts]
 
-size_t moe_routing_layer_scratch(const struct moe_routing_layer *layer)
+size_t moe_routing_layer_scratch(const struct moe_routing_layer_problem *layer)
 {
     return parts_of(layer).bytes;
 }
 
-int moe_routing_layer_check(const struct moe_routing_layer *layer, char *text, size_t size)
+int moe_routing_layer_check(const struct moe_routing_layer_problem *layer, char *text, size_t size)
 {
     const int topk = layer->topk > 0 ? layer->topk : 1;
     const struct range ranges[] = {{"hidden: hidden size", layer->hidden_size, 1, INT_MAX},
@@ -143,7 +143,7 @@ int moe_routing_layer_check(const struct moe_routing_layer *layer, char *text, s
 
     if (check_ranges(ranges, sizeof ranges / sizeof *ranges, text, size))
         return 1;
-    const struct moe_routing_align rows = rows_of(layer);
+    const struct moe_routing_align_problem rows = rows_of(layer);
     const int64_t most = COUNTER_BYTES / (int64_t)sizeof(int32_t) - 4;
     const struct range blocks = {"hidden: blocks of rows", moe_routing_capacity(&rows) / rows.block_size, 0, most};
 
@@ -168,7 +168,7 @@ static int leave(int device, int before, cudaError_t status)
     return (int)(status != cudaSuccess ? status : left);
 }
 
-static struct gate_problem gate_problem_of(const struct moe_routing_gate *gate)
+static struct gate_problem gate_problem_of(const struct moe_routing_gate_problem *gate)
 {
     return (struct gate_problem){.num_tokens = gate->num_tokens,
                                  .num_experts = gate->num_experts,
@@ -184,7 +184,7 @@ static struct gate_problem gate_problem_of(const struct moe_routing_gate *gate)
 }
 
 // [gate]
-int moe_routing_gate(const struct moe_routing_gate *gate, int32_t device, cudaStream_t stream,
+int moe_routing_gate(const struct moe_routing_gate_problem *gate, int32_t device, cudaStream_t stream,
                      const void *gating_output, const void *correction_bias, float *topk_weights, int32_t *topk_ids)
 {
     const struct gate_problem problem = gate_problem_of(gate);
@@ -198,8 +198,9 @@ int moe_routing_gate(const struct moe_routing_gate *gate, int32_t device, cudaSt
 }
 // [gate]
 
-int moe_routing_align(const struct moe_routing_align *align, int32_t device, cudaStream_t stream, const void *topk_ids,
-                      int32_t *sorted_token_ids, int32_t *expert_ids, int32_t *num_tokens_post_padded)
+int moe_routing_align(const struct moe_routing_align_problem *align, int32_t device, cudaStream_t stream,
+                      const void *topk_ids, int32_t *sorted_token_ids, int32_t *expert_ids,
+                      int32_t *num_tokens_post_padded)
 {
     const struct align_problem problem = align_problem_of(align);
     struct align_buffers buffers = {topk_ids, NULL, sorted_token_ids, expert_ids, num_tokens_post_padded, NULL};
@@ -216,12 +217,13 @@ int moe_routing_align(const struct moe_routing_align *align, int32_t device, cud
     return leave(device, before, status);
 }
 
-int moe_routing_route(const struct moe_routing_gate *gate, int32_t block_size, int32_t device, cudaStream_t stream,
-                      const void *gating_output, const void *correction_bias, float *topk_weights, int32_t *topk_ids,
-                      int32_t *sorted_token_ids, int32_t *expert_ids, int32_t *num_tokens_post_padded)
+int moe_routing_route(const struct moe_routing_gate_problem *gate, int32_t block_size, int32_t device,
+                      cudaStream_t stream, const void *gating_output, const void *correction_bias, float *topk_weights,
+                      int32_t *topk_ids, int32_t *sorted_token_ids, int32_t *expert_ids,
+                      int32_t *num_tokens_post_padded)
 {
-    const struct moe_routing_align align = {gate->num_tokens * gate->topk, gate->num_experts, block_size,
-                                            MOE_ROUTING_I32};
+    const struct moe_routing_align_problem align = {gate->num_tokens * gate->topk, gate->num_experts, block_size,
+                                                    MOE_ROUTING_I32};
     const struct routing_problem problem = {gate_problem_of(gate), align_problem_of(&align)};
     struct routing_buffers buffers = {
         {gating_output, correction_bias, topk_weights, topk_ids},
@@ -252,8 +254,8 @@ static cudaError_t has_wgmma(int device, bool *has)
 }
 
 /** Launches align, then the layer. */
-static cudaError_t launch_layer(const struct moe_routing_layer *layer, int32_t device, cudaStream_t stream,
-                                const struct moe_routing_align *rows, const void *topk_ids, char *workspace,
+static cudaError_t launch_layer(const struct moe_routing_layer_problem *layer, int32_t device, cudaStream_t stream,
+                                const struct moe_routing_align_problem *rows, const void *topk_ids, char *workspace,
                                 struct moe_buffers *buffers)
 {
     const struct align_problem align = align_problem_of(rows);
@@ -277,11 +279,11 @@ static cudaError_t launch_layer(const struct moe_routing_layer *layer, int32_t d
     return fast ? moe_launch(&problem, buffers, stream) : moe_launch_any_shape(&problem, buffers, stream);
 }
 
-int moe_routing_layer(const struct moe_routing_layer *layer, int32_t device, cudaStream_t stream, const void *hidden,
-                      const void *w13, const void *w2, const void *topk_ids, const float *topk_weights, void *output,
-                      void *scratch)
+int moe_routing_layer(const struct moe_routing_layer_problem *layer, int32_t device, cudaStream_t stream,
+                      const void *hidden, const void *w13, const void *w2, const void *topk_ids,
+                      const float *topk_weights, void *output, void *scratch)
 {
-    const struct moe_routing_align rows = rows_of(layer);
+    const struct moe_routing_align_problem rows = rows_of(layer);
     const struct parts parts = parts_of(layer);
     char *const memory = scratch, *workspace;
     struct moe_buffers buffers = {hidden,

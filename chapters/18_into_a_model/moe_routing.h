@@ -26,7 +26,7 @@ extern "C" {
 enum moe_routing_dtype { MOE_ROUTING_F32, MOE_ROUTING_F16, MOE_ROUTING_BF16, MOE_ROUTING_I32, MOE_ROUTING_I64 };
 
 /** The gate's arguments. Scores are sigmoids. */
-struct moe_routing_gate {
+struct moe_routing_gate_problem {
     int64_t num_tokens;
     int32_t num_experts, num_expert_group, topk_group, topk;
     int32_t dtype;      /**< of gating_output: F32, F16 or BF16 */
@@ -36,14 +36,14 @@ struct moe_routing_gate {
 };
 
 /** Align's arguments. */
-struct moe_routing_align {
+struct moe_routing_align_problem {
     int64_t numel; /**< of topk_ids */
     int32_t num_experts, block_size;
     int32_t dtype; /**< of topk_ids: I32 or I64 */
 };
 
 /** The layer's arguments: bf16, weights of the experts' outputs in f32. */
-struct moe_routing_layer {
+struct moe_routing_layer_problem {
     int64_t num_tokens;
     int32_t hidden_size, intermediate_size, num_experts, topk;
     int32_t dtype; /**< of topk_ids: I32 or I64 */
@@ -51,33 +51,35 @@ struct moe_routing_layer {
 // [problems]
 
 /** Returns 0 if the library has a kernel for the problem; else writes one line: the argument, its value, the limit. */
-int moe_routing_gate_check(const struct moe_routing_gate *gate, char *text, size_t size);
-int moe_routing_align_check(const struct moe_routing_align *align, char *text, size_t size);
-int moe_routing_layer_check(const struct moe_routing_layer *layer, char *text, size_t size);
+int moe_routing_gate_check(const struct moe_routing_gate_problem *gate, char *text, size_t size);
+int moe_routing_align_check(const struct moe_routing_align_problem *align, char *text, size_t size);
+int moe_routing_layer_check(const struct moe_routing_layer_problem *layer, char *text, size_t size);
 
 /** Returns the length of sorted_token_ids; that of expert_ids is this divided by block_size. */
-int64_t moe_routing_capacity(const struct moe_routing_align *align);
+int64_t moe_routing_capacity(const struct moe_routing_align_problem *align);
 
 /** Returns the bytes of memory that a call of the layer uses beside its tensors; their values do not matter. */
-size_t moe_routing_layer_scratch(const struct moe_routing_layer *layer);
+size_t moe_routing_layer_scratch(const struct moe_routing_layer_problem *layer);
 
 /** Chooses experts: topk_weights [num_tokens, topk] in f32, topk_ids [num_tokens, topk] in i32. */
-int moe_routing_gate(const struct moe_routing_gate *gate, int32_t device, cudaStream_t stream,
+int moe_routing_gate(const struct moe_routing_gate_problem *gate, int32_t device, cudaStream_t stream,
                      const void *gating_output, const void *correction_bias, float *topk_weights, int32_t *topk_ids);
 
 /** Lists the rows of each expert. */
-int moe_routing_align(const struct moe_routing_align *align, int32_t device, cudaStream_t stream, const void *topk_ids,
-                      int32_t *sorted_token_ids, int32_t *expert_ids, int32_t *num_tokens_post_padded);
+int moe_routing_align(const struct moe_routing_align_problem *align, int32_t device, cudaStream_t stream,
+                      const void *topk_ids, int32_t *sorted_token_ids, int32_t *expert_ids,
+                      int32_t *num_tokens_post_padded);
 
 /** Does both, up to 256 tokens in one launch. num_tokens_post_padded is -1 if its blocks could not run together. */
-int moe_routing_route(const struct moe_routing_gate *gate, int32_t block_size, int32_t device, cudaStream_t stream,
-                      const void *gating_output, const void *correction_bias, float *topk_weights, int32_t *topk_ids,
-                      int32_t *sorted_token_ids, int32_t *expert_ids, int32_t *num_tokens_post_padded);
+int moe_routing_route(const struct moe_routing_gate_problem *gate, int32_t block_size, int32_t device,
+                      cudaStream_t stream, const void *gating_output, const void *correction_bias, float *topk_weights,
+                      int32_t *topk_ids, int32_t *sorted_token_ids, int32_t *expert_ids,
+                      int32_t *num_tokens_post_padded);
 
 /** Computes the chosen experts of each token and adds up their weighted outputs: `output` [num_tokens, H]. */
-int moe_routing_layer(const struct moe_routing_layer *layer, int32_t device, cudaStream_t stream, const void *hidden,
-                      const void *w13, const void *w2, const void *topk_ids, const float *topk_weights, void *output,
-                      void *scratch);
+int moe_routing_layer(const struct moe_routing_layer_problem *layer, int32_t device, cudaStream_t stream,
+                      const void *hidden, const void *w13, const void *w2, const void *topk_ids,
+                      const float *topk_weights, void *output, void *scratch);
 
 /** Returns what an error that a call has returned means, on the simulator with file and line. */
 const char *moe_routing_error(int error);

@@ -40,20 +40,20 @@ SCHEMAS = (
 # --- problems ---------------------------------------------------------------------------------------------------------
 
 class Gate(ctypes.Structure):
-    """struct moe_routing_gate"""
+    """struct moe_routing_gate_problem"""
     _fields_ = [("num_tokens", ctypes.c_int64)] + [(name, ctypes.c_int32) for name in (
         "num_experts", "num_expert_group", "topk_group", "topk", "dtype", "bias_dtype", "renormalize")] + [
             ("routed_scaling_factor", ctypes.c_float)]
 
 
 class Align(ctypes.Structure):
-    """struct moe_routing_align"""
+    """struct moe_routing_align_problem"""
     _fields_ = [("numel", ctypes.c_int64)] + [(name, ctypes.c_int32) for name in (
         "num_experts", "block_size", "dtype")]
 
 
 class Layer(ctypes.Structure):
-    """struct moe_routing_layer"""
+    """struct moe_routing_layer_problem"""
     _fields_ = [("num_tokens", ctypes.c_int64)] + [(name, ctypes.c_int32) for name in (
         "hidden_size", "intermediate_size", "num_experts", "topk", "dtype")]
 
@@ -86,6 +86,9 @@ def problem_of(library, kind, *fields):
     follow from it. ValueError: the argument, what was given, what is allowed."""
     structures = {"gate": Gate, "align": Align, "layer": Layer}
     problem = structures[kind](*fields)
+    for (name, kind_of_field), value in zip(problem._fields_, fields):
+        if kind_of_field is ctypes.c_int32 and getattr(problem, name) != value:
+            raise ValueError(f"moe_routing: {name}: {value}, more than 32 bits")
     problem.address = ctypes.addressof(problem)
     message = ctypes.create_string_buffer(MESSAGE_BYTES)
     if getattr(library, f"moe_routing_{kind}_check")(problem.address, message, MESSAGE_BYTES):
