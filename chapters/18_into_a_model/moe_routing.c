@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 
+// [others]
 _Static_assert((int)MOE_ROUTING_BF16 == (int)DTYPE_BF16 && (int)MOE_ROUTING_I64 == (int)DTYPE_I64, "the same types");
 
 /** Chapter 11b's layer, which runs on any GPU. */
@@ -21,9 +22,11 @@ cudaError_t moe_launch_any_shape(const struct moe_problem *problem, const struct
 
 /** The simulator's report of a fault; a GPU has none. */
 const char *simt_fault(void) __attribute__((weak));
+// [others]
 
 /* --- what the kernels support ------------------------------------------------------------------------------------- */
 
+// [checks]
 /** An argument and the range of its values. */
 struct range {
     const char *name;
@@ -64,7 +67,9 @@ int moe_routing_gate_check(const struct moe_routing_gate_problem *gate, char *te
         return snprintf(text, size, "routed_scaling_factor: %g, not a finite number", gate->routed_scaling_factor);
     return 0;
 }
+// [checks]
 
+// [align_problem]
 static struct align_problem align_problem_of(const struct moe_routing_align_problem *align)
 {
     struct align_problem problem = {.numel = align->numel,
@@ -93,6 +98,7 @@ int moe_routing_align_check(const struct moe_routing_align_problem *align, char 
 
     return check_ranges(&capacity, 1, text, size);
 }
+// [align_problem]
 
 // [parts]
 /** Describes the layer's list of rows. Experts with few tokens have short blocks. */
@@ -127,6 +133,7 @@ static struct parts parts_of(const struct moe_routing_layer_problem *layer)
 }
 // [parts]
 
+// [layer_check]
 size_t moe_routing_layer_scratch(const struct moe_routing_layer_problem *layer)
 {
     return parts_of(layer).bytes;
@@ -149,10 +156,12 @@ int moe_routing_layer_check(const struct moe_routing_layer_problem *layer, char 
 
     return check_ranges(&blocks, 1, text, size);
 }
+// [layer_check]
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
-/** Makes a device current. Returns the one that was, or -1 with the error. */
+// [problem_of]
+/** Makes a device current, and stores which device was current before. */
 static cudaError_t enter(int device, int *before)
 {
     const cudaError_t status = cudaGetDevice(before);
@@ -182,6 +191,7 @@ static struct gate_problem gate_problem_of(const struct moe_routing_gate_problem
                                  .renormalize = gate->renormalize,
                                  .routed_scaling_factor = gate->routed_scaling_factor};
 }
+// [problem_of]
 
 // [gate]
 int moe_routing_gate(const struct moe_routing_gate_problem *gate, int32_t device, cudaStream_t stream,
@@ -198,6 +208,7 @@ int moe_routing_gate(const struct moe_routing_gate_problem *gate, int32_t device
 }
 // [gate]
 
+// [align_and_route]
 int moe_routing_align(const struct moe_routing_align_problem *align, int32_t device, cudaStream_t stream,
                       const void *topk_ids, int32_t *sorted_token_ids, int32_t *expert_ids,
                       int32_t *num_tokens_post_padded)
@@ -241,6 +252,7 @@ int moe_routing_route(const struct moe_routing_gate_problem *gate, int32_t block
     }
     return leave(device, before, status);
 }
+// [align_and_route]
 
 // [layer]
 /** Checks whether a device has the instructions of chapter 16b. */
@@ -313,6 +325,7 @@ int moe_routing_layer(const struct moe_routing_layer_problem *layer, int32_t dev
 
 /* --- errors and memory -------------------------------------------------------------------------------------------- */
 
+// [errors]
 const char *moe_routing_error(int error)
 {
     if (error == cudaErrorStreamCaptureUnsupported)
@@ -336,3 +349,4 @@ int moe_routing_free(void *memory)
 {
     return (int)cudaFree(memory);
 }
+// [errors]

@@ -231,7 +231,6 @@ class Simulator(Device):
 
 # --- operators --------------------------------------------------------------------------------------------------------
 
-# [operators]
 class Operators:
     """The four operators on one device."""
 
@@ -244,6 +243,7 @@ class Operators:
         return problem_of(self.library, "gate", *gating_output.shape, groups, topk_group, topk,
                           DTYPES[gating_output.dtype], bias_dtype, renormalize, scale)
 
+    # [gate]
     def gate(self, gating_output, correction_bias, *arguments):
         problem = self.gate_problem(gating_output, correction_bias, *arguments)
         weights = empty(gating_output, torch.float32, problem.num_tokens, problem.topk)
@@ -251,6 +251,7 @@ class Operators:
         self.device.run(self.library.moe_routing_gate, problem, (),
                         (("gating_output", gating_output), ("correction_bias", correction_bias)), (weights, ids))
         return weights, ids
+    # [gate]
 
     def lists(self, like, problem):
         return (empty(like, torch.int32, problem.capacity),
@@ -262,7 +263,6 @@ class Operators:
         lists = self.lists(topk_ids, problem)
         self.device.run(self.library.moe_routing_align, problem, (), (("topk_ids", topk_ids),), lists)
         return lists
-    # [operators]
 
     def route(self, gating_output, correction_bias, groups, topk_group, topk, renormalize, scale, block_size):
         problem = self.gate_problem(gating_output, correction_bias, groups, topk_group, topk, renormalize, scale)

@@ -90,7 +90,7 @@ static char *take(cudaStream_t stream, int device, int num_experts, unsigned lon
             continue;
         if (one->taken && one->stream == stream && one->capture == capture)
             found = one;
-        unused = one->taken ? unused : one;
+        unused = one->taken || unused ? unused : one;
         *left += !one->taken;
     }
     if (!found && unused) {

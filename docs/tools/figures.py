@@ -102,6 +102,7 @@ FIGURES = {
         row_height=20)),
     "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
                  lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
+    "18_call": ("From a call in Python to a kernel: four ways", "call_figure.draw_call", lambda _: {}),
     "primer_latency": ("One scheduler: the more warps, the fewer empty cycles", "latency_figure.draw_latency",
                        lambda _: latency.panels(1, 2, 4)),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",

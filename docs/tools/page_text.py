@@ -16,7 +16,7 @@ import re
 import files
 
 SOURCE_FOLDERS = ("chapters", "common", "docs/primer")
-SOURCE_SUFFIXES = (".c", ".h", ".cu", ".cuh", ".py")
+SOURCE_SUFFIXES = (".c", ".h", ".cpp", ".cu", ".cuh", ".py")
 GLOSSARY = "docs/pages/glossary.md"
 LIST_ITEM = re.compile(r"([0-9]+[.)]|[-+*]|#+) ")  # also by accident, where a paragraph is broken before "256. "
 NO_PROSE = re.compile(r"$|[ #<]|[0-9]+[.)] |[-+*] ")  # a line after which a list or a heading may begin

@@ -34,11 +34,11 @@ def program_of(run):
 
 
 def kernel_of(chapter):
-    """Returns the path of a chapter's kernel, OPERATOR.cu or, on the host, OPERATOR.c; None if there is no such
-    chapter."""
+    """Returns the path of a chapter's kernel, OPERATOR.cu or, on the host, gate.c; None if there is no such chapter, or
+    it has the kernels of others."""
     folder = pathlib.Path("chapters", chapter)
-    paths = [*folder.glob("*.cu"), *folder.glob("*.c")] if re.fullmatch(r"\d\d[a-z]?_\w+", chapter) else []
-    return next((path for path in paths if path.name != "main.c"), None)
+    paths = [*folder.glob("*.cu"), *folder.glob("gate.c")] if re.fullmatch(r"\d\d[a-z]?_\w+", chapter) else []
+    return next(iter(paths), None)
 
 
 def number_of(name):

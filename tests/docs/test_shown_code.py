@@ -15,6 +15,9 @@ CHAPTERS = pathlib.Path(__file__).resolve().parents[2] / "chapters"
 # Chapters whose pages do not show all of their kernel file yet. A chapter whose page does must be removed.
 INCOMPLETE = set()
 
+# Files of the host beside the one that makes a chapter without kernels.
+BESIDE = {"workspace.c"}
+
 # Lines that no page shows, each with the reason: {chapter: {line: reason}}.
 NOT_SHOWN = {}
 
@@ -22,8 +25,8 @@ NOT_SHOWN = {}
 def kernel_file(chapter):
     """Returns the path of a chapter's kernel file, gate.c, gate.cu or align.cu: of the GPU's kernels, or, if it has
     none, of the host's code."""
-    sources = [path
-               for path in (CHAPTERS / chapter).iterdir() if path.suffix in (".c", ".cu") and path.name != "main.c"]
+    sources = [path for path in (CHAPTERS / chapter).iterdir()
+               if path.suffix in (".c", ".cu") and path.name not in {"main.c"} | BESIDE]
     files = [path for path in sources if path.suffix == ".cu"] or sources
     assert len(files) == 1, f"{chapter} has {len(files)} kernel files"
     return files[0]
