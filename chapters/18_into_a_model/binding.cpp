@@ -9,7 +9,9 @@
 #include "moe_routing.h"
 
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
+#if __has_include(<torch/csrc/stable/c/shim.h>) /* from 2.10 on */
 #include <torch/csrc/stable/c/shim.h>
+#endif
 
 #include <cstdio>
 #include <cstring>

@@ -124,13 +124,13 @@ def check_shape(name, tensor, *shape):
         raise ValueError(f"moe_routing: {name}: shape {tuple(tensor.shape)}, not {shape}")
 
 
-def address_of(name, tensor):
-    if tensor is None:
-        return None
-    address = tensor.data_ptr()
-    if address % 16 != 0:
-        raise ValueError(f"moe_routing: {name}: address {address:#x}, not a multiple of 16 bytes")
-    return address
+def addresses_of(names, tensors):
+    """Returns the addresses of inputs, None for a tensor that is None."""
+    addresses = [None if tensor is None else tensor.data_ptr() for tensor in tensors]
+    for name, address in zip(names, addresses):
+        if address and address & 15:
+            raise ValueError(f"moe_routing: {name}: address {address:#x}, not a multiple of 16 bytes")
+    return addresses
 
 
 def check_gate(gating_output, correction_bias):
@@ -160,13 +160,14 @@ def check_layer(hidden, w13, w2, topk_ids, topk_weights):
 
 
 def empty(like, dtype, *shape):
-    return like.new_empty(shape, dtype=dtype)
+    return torch.empty(shape, dtype=dtype, device=like.device)
 
 
 # --- devices ----------------------------------------------------------------------------------------------------------
 
 class Device:
-    """A library, and how its functions are called with tensors. `run` gets inputs by name, then outputs and scratch."""
+    """A library, and how its functions are called: run(function, problem, further arguments, names of inputs, inputs,
+    outputs and scratch memory)."""
 
     def __init__(self, name):
         self.library = load(name)
@@ -179,8 +180,8 @@ class Device:
 class Cuda(Device):
     """Launches on the current stream of the tensors' device."""
 
-    def run(self, function, problem, more, inputs, outputs):
-        addresses = [address_of(name, tensor) for name, tensor in inputs]
+    def run(self, function, problem, more, names, inputs, outputs):
+        addresses = addresses_of(names, inputs)
         addresses += [tensor.data_ptr() for tensor in outputs]
         index = outputs[0].get_device()
         error = function(problem.address, *more, index, current_stream(index), *addresses)
@@ -210,12 +211,11 @@ class Simulator(Device):
         if error:
             self.fail(error)
 
-    def run(self, function, problem, more, inputs, outputs):
+    def run(self, function, problem, more, names, inputs, outputs):
         copies = []
         with self.lock:
             try:
-                for name, tensor in inputs:
-                    address = address_of(name, tensor)
+                for tensor, address in zip(inputs, addresses_of(names, inputs)):
                     copies.append(None if tensor is None else self.allocate(tensor))
                     if address:
                         self.copy(copies[-1], address, tensor)
@@ -248,8 +248,8 @@ class Operators:
         problem = self.gate_problem(gating_output, correction_bias, *arguments)
         weights = empty(gating_output, torch.float32, problem.num_tokens, problem.topk)
         ids = empty(gating_output, torch.int32, problem.num_tokens, problem.topk)
-        self.device.run(self.library.moe_routing_gate, problem, (),
-                        (("gating_output", gating_output), ("correction_bias", correction_bias)), (weights, ids))
+        self.device.run(self.library.moe_routing_gate, problem, (), ("gating_output", "correction_bias"),
+                        (gating_output, correction_bias), (weights, ids))
         return weights, ids
     # [gate]
 
@@ -261,7 +261,7 @@ class Operators:
         check_align(topk_ids)
         problem = problem_of(self.library, "align", topk_ids.numel(), num_experts, block_size, DTYPES[topk_ids.dtype])
         lists = self.lists(topk_ids, problem)
-        self.device.run(self.library.moe_routing_align, problem, (), (("topk_ids", topk_ids),), lists)
+        self.device.run(self.library.moe_routing_align, problem, (), ("topk_ids",), (topk_ids,), lists)
         return lists
 
     def route(self, gating_output, correction_bias, groups, topk_group, topk, renormalize, scale, block_size):
@@ -271,8 +271,8 @@ class Operators:
         weights = empty(gating_output, torch.float32, problem.num_tokens, topk)
         ids = empty(gating_output, torch.int32, problem.num_tokens, topk)
         outputs = (weights, ids) + self.lists(gating_output, align)
-        self.device.run(self.library.moe_routing_route, problem, (block_size,),
-                        (("gating_output", gating_output), ("correction_bias", correction_bias)), outputs)
+        self.device.run(self.library.moe_routing_route, problem, (block_size,), ("gating_output", "correction_bias"),
+                        (gating_output, correction_bias), outputs)
         return outputs
 
     def layer(self, hidden, w13, w2, topk_ids, topk_weights):
@@ -281,9 +281,8 @@ class Operators:
                              DTYPES[topk_ids.dtype])
         output = torch.empty_like(hidden)
         scratch = empty(hidden, torch.uint8, problem.scratch)
-        self.device.run(self.library.moe_routing_layer, problem, (),
-                        (("hidden", hidden), ("w13", w13), ("w2", w2), ("topk_ids", topk_ids),
-                         ("topk_weights", topk_weights)), (output, scratch))
+        self.device.run(self.library.moe_routing_layer, problem, (), ("hidden", "w13", "w2", "topk_ids", "topk_weights"),
+                        (hidden, w13, w2, topk_ids, topk_weights), (output, scratch))
         return output
 
 
@@ -324,14 +323,15 @@ class Meta:
 # [register]
 @functools.lru_cache(maxsize=None)
 def operators_of(kind):
-    """Loads a device's library at the first call of one of its operators."""
+    """Loads a device's library, once."""
     return Operators({"CPU": lambda: Simulator("cpu"), "CUDA": lambda: Cuda("gpu")}[kind]())
 
 
 def implementation(kind, name):
-    def first_call(*arguments):
-        return getattr(operators_of(kind), name)(*arguments)
-    return first_call
+    """Returns an operator's implementation: that of a library that is there, or an error in place of it."""
+    if (BUILD / {"CPU": "cpu", "CUDA": "gpu"}[kind] / "libmoe_routing.so").exists():
+        return getattr(operators_of(kind), name)
+    return lambda *arguments: getattr(operators_of(kind), name)(*arguments)
 
 
 def register():

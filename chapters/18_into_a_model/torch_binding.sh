@@ -14,8 +14,8 @@ if tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2]) <
 if torch.version.cuda is None:
     raise SystemExit("torch_binding.sh: this PyTorch is built without CUDA")
 print(os.path.dirname(torch.__file__))')
-folder=$(dirname "$out")
+folder=$(cd "$(dirname "$out")" && pwd)
 sh common/nvcc.sh compile "$stamp" -shared -cudart none -std=c++20 -O2 -DUSE_CUDA \
     -Xcompiler -fPIC,-Wall,-Wextra -I"$torch/include" "$source" -o "$out" \
     -L"$folder" -lmoe_routing -L"$torch/lib" -ltorch_cuda -ltorch_cpu -lc10 \
-    -Xlinker -rpath -Xlinker "\$ORIGIN" -Xlinker -rpath -Xlinker "$torch/lib"
+    -Xlinker -rpath -Xlinker "$folder" -Xlinker -rpath -Xlinker "$torch/lib"
