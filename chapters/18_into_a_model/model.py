@@ -1,5 +1,5 @@
-"""Puts the kernels into a model and measures it: transformers' DeepseekV3ForCausalLM with one dense layer, two MoE layers of
-DeepSeek-V3's shape, and random weights from a seed.
+"""Puts the kernels into a model and measures it: transformers' DeepseekV3ForCausalLM with one dense layer, two MoE
+layers of DeepSeek-V3's shape, and random weights from a seed.
 
     python3 chapters/18_into_a_model/model.py [--out FILE.json]
       --experts NAME,...   eager, batched_mm, grouped_mm, ours; compile, ours_compile: the last two under torch.compile
@@ -33,8 +33,8 @@ IMPLEMENTATIONS = {"eager": "eager", "batched_mm": "batched_mm", "grouped_mm": "
 ALIGN_KERNELS = r"\balign_\w*kernel"  # chapters 14a and 14b
 PROMPT = 64  # tokens before the first decode step
 BF16_ERROR = 2.0 ** -8 / 3 ** 0.5  # largest root mean square of the relative error of a rounding to bf16
-TINY = {"hidden_size": 128, "intermediate_size": 256, "moe_intermediate_size": 64, "n_routed_experts": 16, "n_group": 4,
-        "topk_group": 2, "num_experts_per_tok": 4, "num_attention_heads": 4, "num_key_value_heads": 4, "q_lora_rank": 32,
+TINY = {"hidden_size": 128, "intermediate_size": 256, "moe_intermediate_size": 64, "n_routed_experts": 16,
+        "n_group": 4, "topk_group": 2, "num_experts_per_tok": 4, "num_attention_heads": 4, "num_key_value_heads": 4, "q_lora_rank": 32,
         "kv_lora_rank": 32, "qk_rope_head_dim": 16, "qk_nope_head_dim": 16, "v_head_dim": 16}
 
 
@@ -235,8 +235,8 @@ def difference(one, other):
 
 
 def layer_error(topk):
-    """Root mean square of independent roundings: eager rounds five results of an expert and each of topk sums, ours three
-    results in all."""
+    """Root mean square of independent roundings: eager rounds five results of an expert and each of topk sums, ours
+    three results in all."""
     return BF16_ERROR * (5 + topk + 3) ** 0.5
 
 
@@ -272,15 +272,15 @@ def check_layers(model, options):
             model.use(name)
             outputs[name] = layer(hidden)
         error, allowed = difference(outputs["ours"], outputs["eager"]), layer_error(model.config.num_experts_per_tok)
-        assert error < allowed, f"layer {number}: outputs differ by {error:.4f} of their size; {allowed:.4f} allowed"
+        assert error < allowed, f"layer {number}: outputs differ by {error:.4f} of their size; allowed {allowed:.4f}"
         result = {"tokens": result["tokens"] + len(same), "ties": result["ties"] + int((~same).sum()),
                   "outputs differ": max(result["outputs differ"], error)}
     return result
 
 
 def decode(model, name, mode, prompts, tokens, steps):
-    """Returns the logits of decode steps and the tokens that they choose. A step reads the given token, or, without any,
-    the last chosen one."""
+    """Returns the logits of decode steps and the tokens that they choose. A step reads the given token, or, without
+    any, the last chosen one."""
     model.use(name)
     decoder = Decoder(model, prompts, steps)
     if mode == "graph":
@@ -358,7 +358,7 @@ def marked(model):
             del module.forward
 
 
-def profile_step(model, name, batch, options):
+def profile_step(model, name, batch):
     """Microseconds of GPU time of a decode step by part: gate (with the router's product), align, experts, attention,
     rest. Only ours has an align of its own."""
     from torch.profiler import ProfilerActivity, profile
@@ -406,8 +406,9 @@ def attempt(record, what, call):
     elif "parts" in result:
         text = ", ".join(f"{part} {us:.1f}" for part, us in result["parts"].items()) + " us"
     else:
-        numbers = (f"{key} {value:.5f}" if isinstance(value, float) else f"{key} {value}" for key, value in result.items())
-        text = result.get("failed") or "ok: " + ", ".join(numbers)
+        numbers = ", ".join(f"{key} {value:.5f}" if isinstance(value, float) else f"{key} {value}"
+                            for key, value in result.items())
+        text = result.get("failed") or f"ok: {numbers}"
     print(f"{name:36} {text}", flush=True)
 
 
@@ -424,7 +425,7 @@ def run(model, options, record):
                 lambda: measure_prefill(model, name, options))
     for batch in options.batch if options.profile else ():
         for name in (name for name in options.experts if name in ("grouped_mm", "ours")):
-            attempt(record["parts"], {"parts": batch, "experts": name}, lambda: profile_step(model, name, batch, options))
+            attempt(record["parts"], {"parts_of": batch, "experts": name}, lambda: profile_step(model, name, batch))
 
 
 def words(allowed):
@@ -478,8 +479,8 @@ def main(arguments=None):
               "arguments": {name: value if isinstance(value, (int, str, list)) else str(value)
                             for name, value in vars(options).items()},
               "checks": [], "steps": [], "prefill": [], "parts": []}
-    print(f"{record['gpu']}, PyTorch {record['torch']}, transformers {record['transformers']}, {record['binding']} binding",
-          flush=True)
+    print(f"{record['gpu']}, PyTorch {record['torch']}, transformers {record['transformers']}, "
+          f"{record['binding']} binding", flush=True)
     with torch.no_grad():
         model = Model(options)
         try:

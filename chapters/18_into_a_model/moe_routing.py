@@ -6,9 +6,9 @@
     route(the gate's arguments, block_size) -> all five
     layer(hidden, w13, w2, topk_ids, topk_weights) -> output
 
-CUDA tensors go to build/gpu/libmoe_routing.so, CPU tensors to the simulator in build/cpu/libmoe_routing.so. CUDA calls are
-bound by build/gpu/libmoe_routing_torch.so (binding.cpp) if it is there, else by ctypes; MOE_ROUTING_BINDING=ctypes or
-stable chooses one.
+CUDA tensors go to build/gpu/libmoe_routing.so, CPU tensors to the simulator in build/cpu/libmoe_routing.so. CUDA calls
+are bound by build/gpu/libmoe_routing_torch.so (binding.cpp) if it is there, else by ctypes; MOE_ROUTING_BINDING=ctypes
+or stable chooses one.
 """
 import ctypes
 import functools
@@ -201,7 +201,8 @@ class Simulator(Device):
 
     def allocate(self, tensor):
         memory = ctypes.c_void_p()
-        self.check(self.library.moe_routing_allocate(ctypes.byref(memory), max(1, tensor.numel() * tensor.element_size())))
+        size = max(1, tensor.numel() * tensor.element_size())
+        self.check(self.library.moe_routing_allocate(ctypes.byref(memory), size))
         return memory
 
     def copy(self, to, source, tensor):
@@ -281,7 +282,8 @@ class Operators:
                              DTYPES[topk_ids.dtype])
         output = torch.empty_like(hidden)
         scratch = empty(hidden, torch.uint8, problem.scratch)
-        self.device.run(self.library.moe_routing_layer, problem, (), ("hidden", "w13", "w2", "topk_ids", "topk_weights"),
+        self.device.run(self.library.moe_routing_layer, problem, (),
+                        ("hidden", "w13", "w2", "topk_ids", "topk_weights"),
                         (hidden, w13, w2, topk_ids, topk_weights), (output, scratch))
         return output
 
@@ -293,12 +295,13 @@ class Meta:
     @staticmethod
     def gate(gating_output, correction_bias, groups, topk_group, topk, renormalize, scale):
         check_gate(gating_output, correction_bias)
-        num_tokens = gating_output.shape[0]
-        return empty(gating_output, torch.float32, num_tokens, topk), empty(gating_output, torch.int32, num_tokens, topk)
+        shape = gating_output.shape[0], topk
+        return empty(gating_output, torch.float32, *shape), empty(gating_output, torch.int32, *shape)
 
     @staticmethod
     def lists(like, numel, num_experts, block_size):
-        blocks = numel if numel < num_experts else (numel + num_experts * (block_size - 1) + block_size - 1) // block_size
+        rows = numel + num_experts * (block_size - 1)
+        blocks = numel if numel < num_experts else (rows + block_size - 1) // block_size
         return (empty(like, torch.int32, blocks * block_size), empty(like, torch.int32, blocks),
                 empty(like, torch.int32, 1))
 

@@ -1,0 +1,57 @@
+"""Tests of the tables of chapter 18, with and without records."""
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+import course  # noqa: F401  it puts the tools on the path
+import model_times
+
+CALLS = [{"binding": "ctypes", "host_us": {"gate": 7.5, "torch.add": 2.25}}, {"binding": "stable", "checks": {}}]
+MODEL = {"steps": [{"experts": "ours", "mode": "graph", "batch": 16, "ms": 5.125, "p10": 5.0, "p90": 5.5},
+                   {"experts": "eager", "mode": "graph", "batch": 1, "failed": "RuntimeError: no"}],
+         "prefill": [{"prefill": 4096, "experts": "compile", "ms": 40.0}],
+         "parts": [{"parts_of": 64, "experts": "ours", "parts": {"gate": 10.0, "align": 2.0, "experts": 9000.5,
+                                                                 "attention": 300.0, "rest": 100.0}},
+                   {"parts_of": 1, "experts": "ours", "failed": "RuntimeError: no"}]}
+
+
+class Tables(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+
+    def record(self, name, content):
+        model_times.FOLDER.mkdir(parents=True, exist_ok=True)
+        (model_times.FOLDER / name).write_text(json.dumps(content))
+
+    def test_nothing_is_recorded(self):
+        for make in (model_times.calls, model_times.steps, model_times.parts):
+            with self.subTest(make.__name__):
+                head, *rows = make()
+                self.assertTrue(rows and all(set(row.split("  ")[-1].strip()) == {"-"} for row in rows))
+                self.assertEqual({len(head)}, {len(row) for row in rows})
+
+    def test_calls(self):
+        self.record("calls.json", CALLS)
+        self.assertEqual([row.split()[1:] for row in model_times.calls()[1:]],
+                         [["-", "2.25", "7.50", "-", "-", "-"], ["ABI", "-", "-", "-", "-", "-", "-"]])
+
+    def test_steps(self):
+        self.record("model.json", MODEL)
+        rows = {row.rpartition("  ")[0].split("  ")[0].strip(): row.split()[-7:] for row in model_times.steps()}
+        self.assertEqual(rows["ours"], ["-", "-", "-", "-", "5.12", "-", "-"])
+        self.assertEqual(rows["grouped_mm, torch.compile"], ["-", "-", "-", "-", "-", "-", "40.0"])
+
+    def test_parts(self):
+        self.record("model.json", MODEL)
+        rows = [row.split() for row in model_times.parts()]
+        self.assertIn(["ours,", "64", "10.0", "2.0", "9000.5", "300.0", "100.0"], rows)
+        self.assertIn(["ours,", "1", "-", "-", "-", "-", "-"], rows)
+
+
+if __name__ == "__main__":
+    unittest.main()
