@@ -34,8 +34,8 @@ ALIGN_KERNELS = r"\balign_\w*kernel"  # chapters 14a and 14b
 PROMPT = 64  # tokens before the first decode step
 BF16_ERROR = 2.0 ** -8 / 3 ** 0.5  # largest root mean square of the relative error of a rounding to bf16
 TINY = {"hidden_size": 128, "intermediate_size": 256, "moe_intermediate_size": 64, "n_routed_experts": 16,
-        "n_group": 4, "topk_group": 2, "num_experts_per_tok": 4, "num_attention_heads": 4, "num_key_value_heads": 4, "q_lora_rank": 32,
-        "kv_lora_rank": 32, "qk_rope_head_dim": 16, "qk_nope_head_dim": 16, "v_head_dim": 16}
+        "n_group": 4, "topk_group": 2, "num_experts_per_tok": 4, "num_attention_heads": 4, "num_key_value_heads": 4,
+        "q_lora_rank": 32, "kv_lora_rank": 32, "qk_rope_head_dim": 16, "qk_nope_head_dim": 16, "v_head_dim": 16}
 
 
 # --- the model --------------------------------------------------------------------------------------------------------
@@ -124,9 +124,11 @@ class Model:
                 for part in parameter if parameter.dim() == 3 else (parameter,):
                     part.normal_(0, 0.02, generator=generator)
         for module in self.model.modules():
-            if hasattr(module, "e_score_correction_bias"):  # in bf16 like the rest, if nobody sees to it
-                bias = torch.empty(module.e_score_correction_bias.shape, device=self.device)
-                module.e_score_correction_bias = bias.normal_(0, 0.05, generator=generator)
+            if hasattr(module, "e_score_correction_bias"):  # f32, whatever the type of the rest
+                before = module.e_score_correction_bias
+                bias = torch.empty(before.shape, device=self.device).normal_(0, 0.05, generator=generator)
+                is_parameter = isinstance(before, torch.nn.Parameter)
+                module.e_score_correction_bias = torch.nn.Parameter(bias, requires_grad=False) if is_parameter else bias
 
     def use(self, name):
         """Chooses the experts, and with ours the router."""
@@ -138,7 +140,9 @@ class Model:
             layer.gate = ours if implementation == OURS else theirs
         self.name = name
         if name.endswith("compile") and self.compiled is None:
-            torch._dynamo.config.recompile_limit = 64  # each size and each implementation is compiled
+            from torch import _dynamo
+
+            _dynamo.config.recompile_limit = 64  # each size and each implementation is compiled
             self.compiled = torch.compile(self.model, dynamic=False)
 
     def __call__(self, ids, **arguments):
@@ -391,15 +395,22 @@ def profile_step(model, name, batch):
 
 # --- the run ----------------------------------------------------------------------------------------------------------
 
-def attempt(record, what, call):
-    """Runs one configuration. What it raises is one line, and the next configuration runs."""
+def save(record):
+    """Writes what there is so far, because a run may be ended before its end."""
+    if record["arguments"]["out"] != "None":
+        pathlib.Path(record["arguments"]["out"]).write_text(json.dumps(record, indent=1) + "\n")
+
+
+def attempt(record, part, what, call):
+    """Runs one configuration and saves the record. An error is one line, and the next configuration runs."""
     try:
         result = call()
     except Exception as error:
         result = {"failed": f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:200]}"}
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-    record.append({**what, **result})
+    record[part].append({**what, **result})
+    save(record)
     name = " ".join(str(value) for value in what.values())
     if "ms" in result:
         text = f"{result['ms']:.3f} ms ({result['p10']:.3f} to {result['p90']:.3f})"
@@ -414,18 +425,18 @@ def attempt(record, what, call):
 
 def run(model, options, record):
     for name in options.checks:
-        attempt(record["checks"], {"check": name}, lambda: CHECKS[name](model, options))
+        attempt(record, "checks", {"check": name}, lambda: CHECKS[name](model, options))
     for batch in options.batch:
         for name in options.experts:
             for mode in options.modes:
-                attempt(record["steps"], {"experts": name, "mode": mode, "batch": batch},
+                attempt(record, "steps", {"experts": name, "mode": mode, "batch": batch},
                         lambda: measure_step(model, name, mode, batch, options))
     for name in options.experts if options.prefill else ():
-        attempt(record["prefill"], {"prefill": options.prefill, "experts": name},
+        attempt(record, "prefill", {"prefill": options.prefill, "experts": name},
                 lambda: measure_prefill(model, name, options))
     for batch in options.batch if options.profile else ():
         for name in (name for name in options.experts if name in ("grouped_mm", "ours")):
-            attempt(record["parts"], {"parts_of": batch, "experts": name}, lambda: profile_step(model, name, batch))
+            attempt(record, "parts", {"parts_of": batch, "experts": name}, lambda: profile_step(model, name, batch))
 
 
 def words(allowed):
@@ -482,12 +493,7 @@ def main(arguments=None):
     print(f"{record['gpu']}, PyTorch {record['torch']}, transformers {record['transformers']}, "
           f"{record['binding']} binding", flush=True)
     with torch.no_grad():
-        model = Model(options)
-        try:
-            run(model, options, record)
-        finally:  # also of a run that is interrupted
-            if options.out:
-                options.out.write_text(json.dumps(record, indent=1) + "\n")
+        run(Model(options), options, record)
     return int(any("failed" in check for check in record["checks"]))
 
 

@@ -130,8 +130,8 @@ class Layer(unittest.TestCase):
         self.assertTrue(((output.double() - expected).abs() <= error).all())
 
     def test_against_double_precision(self):
-        for case in ((5, 256, 128, 16, 4, torch.int32), (1, 128, 64, 8, 2, torch.int64), (48, 128, 64, 4, 2, torch.int32),
-                     (3, 80, 48, 6, 3, torch.int32)):
+        for case in ((5, 256, 128, 16, 4, torch.int32), (1, 128, 64, 8, 2, torch.int64),
+                     (48, 128, 64, 4, 2, torch.int32), (3, 80, 48, 6, 3, torch.int32)):
             with self.subTest(case=case):
                 self.check(*case)
 
@@ -170,8 +170,9 @@ class Rejected(unittest.TestCase):
         logits, bias = logits_of(4, 256)
         rest = (8, 4, 8, True, 2.5)
         for call in (OPERATORS.gate, lambda *arguments: OPERATORS.route(*arguments, 64)):
-            self.rejects(TypeError, "gating_output: torch.float64, not torch.float32 or torch.float16 or torch.bfloat16",
-                         call, logits.double(), bias, *rest)
+            self.rejects(TypeError,
+                         "gating_output: torch.float64, not torch.float32 or torch.float16 or torch.bfloat16", call,
+                         logits.double(), bias, *rest)
             self.rejects(ValueError, "gating_output: 1 dimensions, not 2", call, logits[0], bias, *rest)
             self.rejects(ValueError, "gating_output: strides (1, 4) of shape (4, 256), not contiguous", call,
                          logits.t().contiguous().t(), bias, *rest)
@@ -184,8 +185,8 @@ class Rejected(unittest.TestCase):
             self.rejects(ValueError, "topk_group: 4294967300, more than 32 bits", call, logits, bias, 8, 2 ** 32 + 4,
                          *rest[2:])
             self.rejects(ValueError, "topk: 33, not 1 to 32", call, logits, bias, 8, 4, 33, True, 2.5)
-            self.rejects(ValueError, "routed_scaling_factor: inf, not a finite number", call, logits, bias, 8, 4, 8, True,
-                         float("inf"))
+            self.rejects(ValueError, "routed_scaling_factor: inf, not a finite number", call, logits, bias, 8, 4, 8,
+                         True, float("inf"))
 
     def test_alignment(self):
         shifted = torch.empty(4 * 256 + 1)[1:].view(4, 256)
@@ -194,17 +195,18 @@ class Rejected(unittest.TestCase):
 
     def test_align(self):
         ids = ids_of(4, 8, 256)
-        self.rejects(TypeError, "topk_ids: torch.float32, not torch.int32 or torch.int64", OPERATORS.align, ids.float(), 256,
-                     64)
+        self.rejects(TypeError, "topk_ids: torch.float32, not torch.int32 or torch.int64", OPERATORS.align, ids.float(),
+                     256, 64)
         self.rejects(ValueError, "num_experts: 2049, not 1 to 2048", OPERATORS.align, ids, 2049, 64)
         self.rejects(ValueError, "block_size: 0, not 1 to 524287", OPERATORS.align, ids, 256, 0)
 
     def test_layer(self):
         hidden, w13, w2 = (torch.zeros(shape, dtype=BF16) for shape in ((2, 128), (8, 128, 128), (8, 128, 64)))
         ids, weights, layer = ids_of(2, 2, 8), torch.ones(2, 2), OPERATORS.layer
-        self.rejects(TypeError, "hidden: torch.float32, not torch.bfloat16", layer, hidden.float(), w13, w2, ids, weights)
-        self.rejects(ValueError, "w13: shape (8, 64, 128), not (8, 128, 128)", layer, hidden, w13[:, :64].contiguous(), w2,
-                     ids, weights)
+        self.rejects(TypeError, "hidden: torch.float32, not torch.bfloat16", layer, hidden.float(), w13, w2, ids,
+                     weights)
+        self.rejects(ValueError, "w13: shape (8, 64, 128), not (8, 128, 128)", layer, hidden, w13[:, :64].contiguous(),
+                     w2, ids, weights)
         self.rejects(ValueError, "w2: strides (8192, 1, 128) of shape (8, 128, 64), not contiguous", layer, hidden, w13,
                      w2.transpose(1, 2).contiguous().transpose(1, 2), ids, weights)
         self.rejects(ValueError, "topk_ids: shape (1, 2), not (2, 2)", layer, hidden, w13, w2, ids[:1], weights)
