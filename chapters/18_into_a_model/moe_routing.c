@@ -277,9 +277,9 @@ static cudaError_t launch_layer(const struct moe_routing_layer_problem *layer, i
                                        (int32_t *)buffers->expert_ids,
                                        (int32_t *)buffers->num_tokens_post_padded,
                                        workspace + COUNTER_BYTES + EXCHANGE_BYTES};
-    const struct moe_problem problem = {layer->num_tokens,  layer->hidden_size, layer->intermediate_size,
-                                        layer->num_experts, layer->num_experts, layer->topk,
-                                        DTYPE_BF16,         rows->block_size,   align.capacity};
+    const struct moe_problem problem = {
+        layer->num_tokens, layer->hidden_size, layer->intermediate_size, layer->num_experts, layer->num_experts,
+        layer->topk,       DTYPE_BF16,         rows->block_size,         align.capacity,     false};
     bool fast;
     cudaError_t status = has_wgmma(device, &fast);
 
