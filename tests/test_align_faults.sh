@@ -58,7 +58,8 @@ for case in 0:7 1:7 2:7 3:5; do
     breaks "07: the last places unwritten, offset $offset" '/if (thread < capacity - tail)/,/pad;/d' \
         "sorted_token_ids" "" "$@"
     breaks "07: a whole piece for the last places, offset $offset" \
-        's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' "guard band" "*aligned*" "$@"
+        's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' \
+        "past the end of 'sorted_token_ids'" "*aligned*" "$@"
 done
 
 chapter 08_align_blelloch

@@ -23,9 +23,9 @@ breaks "an i64 of which the low word is looked at" \
         "*counts*" --dist invalid --ids i64
 breaks "16 bytes at a time from wherever it begins" 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' \
     "misaligned" "*aligned*" --misalign 1
-breaks "a piece past the end" 's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' "guard band" \
-    "*aligned*" --block-size 3 --counts 4
-breaks "a block past the end" 's/block < num_blocks/block <= num_blocks/' "guard band" "*expert_ids*"
+breaks "a piece past the end" 's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' \
+    "past the end of 'sorted_token_ids'" "*aligned*" --block-size 3 --counts 4
+breaks "a block past the end" 's/block < num_blocks/block <= num_blocks/' "past the end of 'expert_ids'" "*expert_ids*"
 breaks "a table of counters one too small" \
     's/problem->num_experts \* sizeof(int), stream/(problem->num_experts - 1) * sizeof(int), stream/' \
     "shared" "*counts*"

@@ -18,7 +18,7 @@ static void starts_where_asked(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
-        assert_true(device_buffer_allocate(&buffer, 100, offsets[i], &error));
+        assert_true(device_buffer_allocate(&buffer, "buffer", 100, offsets[i], &error));
         assert_int_equal((uintptr_t)buffer.data % ALIGNMENT, offsets[i]);
         assert_int_equal(buffer.bytes, 100);
         assert_true(device_buffer_fill(&buffer, 1, &error));
@@ -33,7 +33,7 @@ static void write_at(size_t offset, size_t bytes, ptrdiff_t at, const char *expe
     struct device_buffer buffer;
     struct error error;
 
-    assert_true(device_buffer_allocate(&buffer, bytes, offset, &error));
+    assert_true(device_buffer_allocate(&buffer, "buffer", bytes, offset, &error));
     assert_int_equal(cudaMemset((char *)buffer.data + at, 0, 1), cudaSuccess);
     assert_false(device_buffer_guards_hold(&buffer, "it", &error));
     assert_string_equal(error.text, expected);

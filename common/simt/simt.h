@@ -58,8 +58,11 @@ bool simt_share(void);
  */
 void simt_keep_open(bool open);
 
-/** Makes device bytes off limits to kernels from now on (guard bands); an access is an out-of-bounds fault. */
-void simt_forbid(const void *begin, size_t bytes);
+/**
+ * Limits kernels to these bytes of their allocation from now on: an access to the rest of it (guard bands) is an
+ * out-of-bounds fault. Messages call the bytes `name`.
+ */
+void simt_array(const void *begin, size_t bytes, const char *name);
 
 /**
  * Marks device bytes as unwritten: a kernel that reads them before a kernel has written them reads unwritten bytes. The

@@ -137,7 +137,7 @@ static struct grade_array *add_array(struct grade *grade, const char *name, size
         error_set(&error, "the grader makes more than %d arrays", GRADE_MAX_ARRAYS);
         grade_give_up(grade, &error);
     }
-    if (!device_buffer_allocate(&array->buffer, bytes, 0, &error))
+    if (!device_buffer_allocate(&array->buffer, name, bytes, 0, &error))
         grade_give_up(grade, &error);
     array->name = name;
     array->input = NULL;

@@ -533,7 +533,7 @@ FAULT("barriers", two_counts_in_a_line, 1, 64, "is at one __syncthreads of this 
 
 /* --- the kernels' heap -------------------------------------------------------------------------------------------- */
 
-FAULT("heap", heap_past_end, 1, 32, "right behind the end of an allocation of 12 bytes")
+FAULT("heap", heap_past_end, 1, 32, "right past the end of an allocation of 12 bytes")
 {
     int *const words = (int *)malloc(3 * sizeof(int));
 
@@ -550,7 +550,7 @@ FAULT("heap", heap_before_it_is_written, 1, 32, "unwritten bytes, 4 bytes into a
     y[threadIdx.x] = words[x[1]]; // [heap_before_it_is_written]
 }
 
-FAULT("heap", heap_after_free, 1, 32, "in memory that has been freed")
+FAULT("heap", heap_after_free, 1, 32, "in an allocation of 64 bytes that has been freed")
 {
     int *const words = (int *)malloc(64);
 
@@ -1482,7 +1482,7 @@ FAULT_LAUNCH("copies", source_nobody_wrote, "unwritten bytes")
     copy_of_words<<<1, 32>>>((const int *)fresh(128), device_y);
 }
 
-FAULT("copies", source_out_of_bounds, 1, 32, "behind")
+FAULT("copies", source_out_of_bounds, 1, 32, "right past the end of")
 {
     __shared__ __align__(16) int words[32];
 
@@ -1717,7 +1717,7 @@ FAULT("tensor cores", rows_three_floats_apart, 1, 32, "rows are 76 bytes apart")
     y[threadIdx.x] = (int)sum.x[0];
 }
 
-FAULT("tensor cores", matrix_out_of_bounds, 1, 32, "behind")
+FAULT("tensor cores", matrix_out_of_bounds, 1, 32, "right past the end of")
 {
     sums sum;
 
@@ -2215,7 +2215,7 @@ static __global__ void managed_kernel(int *words)
     words[threadIdx.x * 2] = 1; // [managed_past_end]
 }
 
-FAULT_LAUNCH("memory", managed_past_end, "right behind the end of an allocation of 200 bytes")
+FAULT_LAUNCH("memory", managed_past_end, "right past the end of an allocation of 200 bytes")
 {
     (void)managed_past_end_added;
     assert_int_equal(cudaMallocManaged(&shared_words, 200), cudaSuccess);
@@ -2223,7 +2223,7 @@ FAULT_LAUNCH("memory", managed_past_end, "right behind the end of an allocation 
     managed_kernel<<<1, 32>>>(shared_words);
 }
 
-HOST_FAULT(managed_after_free, "reads device memory, in memory that has been freed")
+HOST_FAULT(managed_after_free, "reads device memory, in an allocation of 256 bytes that has been freed")
 {
     assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
     cudaFree(shared_words);

@@ -300,7 +300,7 @@ static void out_of_bounds(void **)
     offset_kernel<<<1, 32>>>(device_x, device_y, WORDS - 31);
     EXPECT_FAULT(
         cudaErrorIllegalAddress, "offset_read",
-        "out-of-bounds global access: thread (31,0,0) of block (0,0,0) reads 4 bytes right behind the end of an "
+        "out-of-bounds global access: thread (31,0,0) of block (0,0,0) reads 4 bytes right past the end of an "
         "allocation of 16384 bytes");
     offset_kernel<<<1, 32>>>(device_x, device_y, -1);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "thread (0,0,0)");
@@ -312,22 +312,33 @@ static void out_of_bounds(void **)
     expect_good();
     write_offset_kernel<<<1, 32>>>(odd, 2);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write",
-                 "thread (31,0,0) of block (0,0,0) writes 1 byte right behind");
+                 "thread (31,0,0) of block (0,0,0) writes 1 byte right past");
     assert_int_equal(cudaFree(odd), cudaSuccess);
     write_offset_kernel<<<1, 32>>>(odd, 0);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "that has been freed");
 }
 
-static void bytes_that_are_forbidden(void **)
+/** Guard bands around an array belong to the allocation; messages count from the array. */
+static void an_array_between_guard_bands(void **)
 {
-    simt_forbid(device_x + 100, 8);
-    offset_kernel<<<1, 32>>>(device_x, device_y, 60);
+    int *words = NULL;
+
+    assert_int_equal(cudaMalloc(&words, 232 * sizeof *words), cudaSuccess);
+    assert_int_equal(cudaMemset(words, 0, 232 * sizeof *words), cudaSuccess);
+    simt_array(words + 100, 32 * sizeof *words, "words");
+    offset_kernel<<<1, 32>>>(words, device_y, 100);
     expect_good();
-    offset_kernel<<<1, 32>>>(device_x, device_y, 80);
+    offset_kernel<<<1, 32>>>(words, device_y, 99);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
-                 "thread (20,0,0) of block (0,0,0) reads 4 bytes in a guard band, 400 bytes");
-    offset_kernel<<<1, 32>>>(device_x, device_y, 102);
-    expect_good();
+                 "thread (0,0,0) of block (0,0,0) reads 4 bytes 4 bytes before 'words', which has 128 bytes");
+    offset_kernel<<<1, 32>>>(words, device_y, 101);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
+                 "reads 4 bytes right past the end of 'words', which has 128 bytes");
+    offset_kernel<<<1, 1>>>(words, device_y, 140);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "reads 4 bytes 32 bytes past the end of 'words'");
+    assert_int_equal(cudaFree(words), cudaSuccess);
+    offset_kernel<<<1, 32>>>(words, device_y, 100);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "in 'words', which has 128 bytes and has been freed");
 }
 
 static void pointers_that_are_not_to_device_memory(void **)
@@ -907,7 +918,7 @@ int main(void)
         cmocka_unit_test(shared_memory_of_the_block_before),
         cmocka_unit_test(half_a_word_of_the_block_before),
         cmocka_unit_test(out_of_bounds),
-        cmocka_unit_test(bytes_that_are_forbidden),
+        cmocka_unit_test(an_array_between_guard_bands),
         cmocka_unit_test(pointers_that_are_not_to_device_memory),
         cmocka_unit_test(writing_constants),
         cmocka_unit_test(misaligned_addresses),

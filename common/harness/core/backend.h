@@ -77,8 +77,11 @@ bool backend_share(void);
  */
 void backend_keep_open(bool open);
 
-/** Forbids kernels to access device memory, such as guard bands, if the backend can. */
-void backend_forbid(const void *begin, size_t bytes);
+/**
+ * Limits kernels to these bytes of their allocation, without its guard bands, and gives the bytes their name in
+ * messages, if the backend can.
+ */
+void backend_array(const void *begin, size_t bytes, const char *name);
 
 /**
  * Marks device memory as not written: a kernel that reads it before a kernel has written it is reported, if the backend

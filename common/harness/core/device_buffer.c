@@ -20,17 +20,18 @@ static bool is_done(cudaError_t status, const char *doing, struct error *error)
     return status == cudaSuccess || device_error(error, doing, status);
 }
 
-bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t misalign, struct error *error)
+bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size_t bytes, size_t misalign,
+                            struct error *error)
 {
     const size_t before = GUARD_BYTES + misalign; /* the first guard band ends where the data begins */
-    char *base, *after, doing[64];
+    char *base, *after, doing[96];
     cudaError_t status;
 
     *buffer = (struct device_buffer){0};
     status = cudaMalloc((void **)&base, before + bytes + GUARD_BYTES);
     if (status != cudaSuccess) {
         cudaGetLastError(); /* clears the error for the next call */
-        snprintf(doing, sizeof doing, "%zu bytes of device memory", bytes);
+        snprintf(doing, sizeof doing, "%s: %zu bytes of device memory", name, bytes);
         return device_error(error, doing, status);
     }
     after = base + before + bytes;
@@ -42,8 +43,7 @@ bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t m
         device_buffer_free(buffer);
         return device_error(error, "filling guard bands", status);
     }
-    backend_forbid(base, before);
-    backend_forbid(after, GUARD_BYTES);
+    backend_array(buffer->data, bytes, name);
     return true;
 }
 

@@ -15,10 +15,11 @@ struct device_buffer {
 };
 
 /**
- * Allocates `bytes` (or 0), `misalign` bytes past a multiple of 256, and both guard bands. False, owning nothing, with
- * the reason.
+ * Allocates `bytes` (or 0), `misalign` bytes past a multiple of 256, and both guard bands. Messages use `name`. False,
+ * owning nothing, with the reason.
  */
-bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t misalign, struct error *error);
+bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size_t bytes, size_t misalign,
+                            struct error *error);
 void device_buffer_free(struct device_buffer *buffer);
 
 /** Fills the usable bytes with zeros, which count as written: kernels may read them. */

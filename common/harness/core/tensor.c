@@ -155,7 +155,7 @@ bool tensors_to_device(struct tensors *tensors, struct error *error)
     for (int i = 0; good && i < tensors->count; i++) {
         struct tensor *const tensor = &tensors->list[i];
 
-        good = device_buffer_allocate(&tensor->device, tensor_bytes(tensor), tensor->misalign, error) &&
+        good = device_buffer_allocate(&tensor->device, tensor->name, tensor_bytes(tensor), tensor->misalign, error) &&
                fill_device(tensor, tensors->poison, error);
     }
     backend_keep_open(false);

@@ -82,9 +82,9 @@ void backend_keep_open(bool open)
     (void)open;
 }
 
-void backend_forbid(const void *begin, size_t bytes)
+void backend_array(const void *begin, size_t bytes, const char *name)
 {
-    (void)begin, (void)bytes;
+    (void)begin, (void)bytes, (void)name;
 }
 
 void backend_unwrite(const void *begin, size_t bytes)

@@ -64,9 +64,9 @@ void backend_keep_open(bool open)
     simt_keep_open(open);
 }
 
-void backend_forbid(const void *begin, size_t bytes)
+void backend_array(const void *begin, size_t bytes, const char *name)
 {
-    simt_forbid(begin, bytes);
+    simt_array(begin, bytes, name);
 }
 
 void backend_unwrite(const void *begin, size_t bytes)

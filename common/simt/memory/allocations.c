@@ -152,7 +152,7 @@ cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
     memmove(&simt_arena.allocation[index + 1], &simt_arena.allocation[index],
             (simt_arena.count - index) * sizeof *simt_arena.allocation);
     simt_arena.allocation[index] = (struct allocation){
-        .offset = offset, .bytes = bytes, .slot = slot, .owner = owner, .is_new = true};
+        .offset = offset, .bytes = bytes, .slot = slot, .owner = owner, .is_new = true, .array = offset, .array_bytes = bytes};
     simt_arena.any_new = true;
     simt_arena.count++;
     simt_arena.count_shared += shared;
@@ -208,24 +208,70 @@ int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside)
     return (int32_t)index;
 }
 
-/** Describes which allocation an offset is in, before or behind. */
+void simt_array(const void *begin, size_t bytes, const char *name)
+{
+    struct allocation *const allocation = simt_is_device(begin) ? simt_allocation_of(begin) : NULL;
+    const size_t offset = arena_offset(begin);
+
+    if (!allocation || offset < allocation->offset || bytes > allocation->offset + allocation->bytes - offset)
+        return;
+    allocation->array = offset;
+    allocation->array_bytes = bytes;
+    snprintf(allocation->name, sizeof allocation->name, "%s", name);
+    simt_forbid_bytes(allocation->offset, offset);
+    simt_forbid_bytes(offset + bytes, allocation->offset + allocation->bytes);
+}
+
+/** Returns the freed allocation that an offset was in, if its slot still rests. NULL: there is none. */
+static const struct allocation *freed_at(size_t offset)
+{
+    for (unsigned i = resting.count; i-- > 0;)
+        if (offset >= resting.slot[i].offset && offset - resting.slot[i].offset < resting.slot[i].slot)
+            return &resting.slot[i];
+    return NULL;
+}
+
+static size_t array_end(const struct allocation *allocation)
+{
+    return allocation->array + allocation->array_bytes;
+}
+
+/** Writes where something is, seen from the array of an allocation: "4 bytes before 'x', which has 128 bytes". */
+static void describe_from(const char *where, const struct allocation *allocation, char *text, size_t size)
+{
+    if (allocation->name[0])
+        snprintf(text, size, "%s '%s', which has %zu bytes", where, allocation->name, allocation->array_bytes);
+    else
+        snprintf(text, size, "%s an allocation of %zu bytes", where, allocation->array_bytes);
+}
+
+/** Describes which array an offset is in, or else which one it is closest to. */
 static void describe(size_t offset, char *text, size_t size)
 {
-    const size_t after = find_after(offset);
-    const struct allocation *behind = after > 0 ? &simt_arena.allocation[after - 1] : NULL;
-    const struct allocation *ahead = after < simt_arena.count ? &simt_arena.allocation[after] : NULL;
+    const struct allocation *const end = simt_arena.allocation + simt_arena.count;
+    const struct allocation *const first = simt_arena.allocation + find_after(offset);
+    const struct allocation *const ahead = first < end && offset >= array_end(first) ? first + 1 : first;
+    const struct allocation *const behind = ahead > simt_arena.allocation ? ahead - 1 : NULL;
+    const struct allocation *const freed = freed_at(offset);
+    const size_t past = behind ? offset - array_end(behind) : SIZE_MAX;
+    const size_t before = ahead < end ? ahead->array - offset : SIZE_MAX;
+    char where[64];
 
-    if (ahead && offset >= ahead->offset)
-        snprintf(text, size, "%zu bytes into an allocation of %zu bytes", offset - ahead->offset, ahead->bytes);
-    else if (behind && offset == behind->offset + behind->bytes)
-        snprintf(text, size, "right behind the end of an allocation of %zu bytes", behind->bytes);
-    else if (behind && offset < behind->offset + behind->slot)
-        snprintf(text, size, "%zu bytes behind the end of an allocation of %zu bytes",
-                 offset - behind->offset - behind->bytes, behind->bytes);
-    else if (ahead && ahead->offset - offset <= RED_ZONE)
-        snprintf(text, size, "%zu bytes before an allocation of %zu bytes", ahead->offset - offset, ahead->bytes);
-    else
+    if (ahead < end && offset >= ahead->array) {
+        snprintf(where, sizeof where, "%zu bytes into", offset - ahead->array);
+        describe_from(where, ahead, text, size);
+    } else if (freed) {
+        describe_from("in", freed, text, size);
+        strncat(text, freed->name[0] ? " and has been freed" : " that has been freed", size - strlen(text) - 1);
+    } else if (behind && past <= before && offset < behind->offset + behind->slot) {
+        snprintf(where, sizeof where, past == 0 ? "right past the end of" : "%zu bytes past the end of", past);
+        describe_from(where, behind, text, size);
+    } else if (ahead < end && offset + RED_ZONE >= ahead->offset) {
+        snprintf(where, sizeof where, "%zu bytes before", before);
+        describe_from(where, ahead, text, size);
+    } else {
         snprintf(text, size, "in memory that has been freed");
+    }
 }
 
 bool simt_arena_describe(uintptr_t address, char *text, size_t size)
@@ -241,12 +287,9 @@ bool simt_arena_describe(uintptr_t address, char *text, size_t size)
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
-    const size_t offset = address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes);
-    const size_t index = find_after(offset);
-    const bool inside = index < simt_arena.count && offset >= simt_arena.allocation[index].offset;
     char where[160];
 
-    describe(offset, where, sizeof where);
-    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s %s%s",
-                    write ? "writes" : "reads", count, count == 1 ? "" : "s", inside ? "in a guard band, " : "", where);
+    describe(address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes), where, sizeof where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s %s",
+                    write ? "writes" : "reads", count, count == 1 ? "" : "s", where);
 }

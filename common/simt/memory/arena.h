@@ -9,7 +9,7 @@
 #include "cuda_runtime.h"
 #include "device_memory.h"
 
-enum { RED_ZONE = 256, HUGE_PAGE = 2 * 1024 * 1024 };
+enum { RED_ZONE = 256, HUGE_PAGE = 2 * 1024 * 1024, ARRAY_NAME = 40 };
 
 /** Owner of an allocation. It decides whether the host may access the memory and which call frees it. */
 enum owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED, OWNER_KERNEL };
@@ -21,6 +21,9 @@ struct allocation {
     enum owner owner; /**< if the host may access it, the allocation has pages of its own, which are never closed */
     bool is_new;      /**< its unwritten marks are not in the shadow yet */
     bool host_checks; /**< the host may copy unwritten bytes, because it checks for them itself */
+    size_t array;     /**< offset of the part that kernels may access: all, or the array that simt_array() named */
+    size_t array_bytes;
+    char name[ARRAY_NAME]; /**< "": none */
 };
 
 /** Marks of 32 bytes of the arena, one bit per byte. */

@@ -70,14 +70,6 @@ void simt_allow_bytes(size_t from, size_t bytes)
     memset(&simt_arena.shadow[from / 4], 0, (bytes + 3) / 4 * sizeof *simt_arena.shadow);
 }
 
-void simt_forbid(const void *begin, size_t bytes)
-{
-    const size_t offset = arena_offset(begin);
-
-    if (simt_arena.base && offset < simt_arena.top && bytes <= simt_arena.top - offset)
-        simt_forbid_bytes(offset, offset + bytes);
-}
-
 struct word_marks simt_arena_marks(uintptr_t address)
 {
     const size_t at = address - (uintptr_t)simt_arena.base;
