@@ -143,7 +143,7 @@ FAULT("small", bool_flags, 1, 64, "writes 1 byte")
     y[threadIdx.x] = flags[threadIdx.x ^ 1];
 }
 
-FAULT("small", char_after_neighbour, 1, 32, "reads 1 byte that thread (0,0,0) wrote")
+FAULT("small", char_after_neighbour, 1, 32, "reads 1 byte of 'bytes' that thread (0,0,0) wrote")
 {
     __shared__ unsigned char bytes[8];
 
@@ -176,7 +176,7 @@ FAULT("small", bfloat_reduction, 1, 64, "2 bytes")
     y[threadIdx.x] = (int)__bfloat162float(sums[0]);
 }
 
-FAULT("small", short_write_over, 1, 32, "writes 2 bytes that thread (1,0,0) read")
+FAULT("small", short_write_over, 1, 32, "writes 2 bytes of 'words' that thread (1,0,0) read")
 {
     __shared__ short words[4];
 
@@ -1282,7 +1282,7 @@ FAULT("copies", read_behind_a_barrier_alone, 1, 64, "that thread (63,0,0) copies
     y[threadIdx.x] = words[63 - threadIdx.x]; // [read_behind_a_barrier_alone]
 }
 
-FAULT("copies", wait_without_barrier, 1, 64, "reads 4 bytes that thread (0,0,0) wrote")
+FAULT("copies", wait_without_barrier, 1, 64, "reads 4 bytes of 'words' that thread (0,0,0) wrote")
 {
     __shared__ __align__(16) int words[64];
 

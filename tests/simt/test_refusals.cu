@@ -41,7 +41,7 @@ static void a_missing_barrier(void **)
     no_barrier_kernel<<<1, 64>>>(device_x, device_y);
     /* Warp 0 reads before warp 1 writes. */
     EXPECT_FAULT(cudaErrorLaunchFailure, "no_barrier_write",
-                 "shared memory race: thread (32,0,0) of block (0,0,0) writes 4 bytes that thread (1,0,0) read");
+                 "shared memory race: thread (32,0,0) of block (0,0,0) writes 4 bytes of 'words' that thread (1,0,0) read");
     if (lines_known(simt_fault(), __FILE__)) {
         snprintf(where, sizeof where, " at :%d, no barrier between", line_of(__FILE__, "no_barrier_read"));
         assert_non_null(strstr(simt_fault(), where));
@@ -61,7 +61,7 @@ static void reading_what_another_warp_wrote(void **)
 {
     read_after_write_kernel<<<dim3(3, 2), 64>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "read_after_write",
-                 "shared memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes that thread (0,0,0) wrote");
+                 "shared memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes of 'words' that thread (0,0,0) wrote");
 }
 
 static __global__ void write_write_kernel(int *y)
@@ -77,7 +77,7 @@ static void two_threads_write_one_word(void **)
 {
     write_write_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "write_write",
-                 "thread (1,0,0) of block (0,0,0) writes 4 bytes that thread (0,0,0) wrote");
+                 "thread (1,0,0) of block (0,0,0) writes 4 bytes of 'word' that thread (0,0,0) wrote");
 }
 
 static __global__ void second_barrier_kernel(int *y)
@@ -149,7 +149,7 @@ static void a_plain_read_beside_atomics(void **)
 {
     plain_and_atomic_kernel<<<1, 64>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "plain_and_atomic",
-                 "thread (1,0,0) of block (0,0,0) updates atomically 4 bytes that thread (0,0,0) read");
+                 "thread (1,0,0) of block (0,0,0) updates atomically 4 bytes of 'count' that thread (0,0,0) read");
 }
 
 static __global__ void broadcast_race_kernel(int *y)
@@ -167,7 +167,7 @@ static __global__ void broadcast_race_kernel(int *y)
 static void writing_what_many_read(void **)
 {
     broadcast_race_kernel<<<1, 64>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "broadcast_race", "thread (40,0,0) of block (0,0,0) writes 4 bytes that");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "broadcast_race", "thread (40,0,0) of block (0,0,0) writes 4 bytes of 'word' that");
 }
 
 static __global__ void bytes_kernel(int *y)
@@ -187,7 +187,7 @@ static void the_first_of_several_bytes(void **)
 {
     bytes_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "bytes",
-                 "shared memory race: thread (1,0,0) of block (0,0,0) reads 1 byte that thread (0,0,0) wrote");
+                 "shared memory race: thread (1,0,0) of block (0,0,0) reads 1 byte of 'bytes' that thread (0,0,0) wrote");
 }
 
 /* --- races in global memory --------------------------------------------------------------------------------------- */
@@ -250,7 +250,7 @@ static void shared_memory_nobody_wrote(void **)
 {
     uninitialised_kernel<<<1, 64>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "uninitialised",
-                 "uninitialised shared memory: thread (40,0,0) of block (0,0,0) reads 4 bytes that no thread");
+                 "uninitialised shared memory: thread (40,0,0) of block (0,0,0) reads 4 bytes of 'words' that no thread");
 }
 
 static __global__ void stale_kernel(int *y)
@@ -265,7 +265,7 @@ static __global__ void stale_kernel(int *y)
 static void shared_memory_of_the_block_before(void **)
 {
     stale_kernel<<<2, 1>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "stale", "thread (0,0,0) of block (1,0,0) reads 4 bytes that no thread");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "stale", "thread (0,0,0) of block (1,0,0) reads 4 bytes of 'word' that no thread");
 }
 
 static __global__ void stale_half_kernel(int *y)
@@ -282,7 +282,7 @@ static __global__ void stale_half_kernel(int *y)
 static void half_a_word_of_the_block_before(void **)
 {
     stale_half_kernel<<<2, 1>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "stale_half", "thread (0,0,0) of block (1,0,0) reads 2 bytes that no thread");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "stale_half", "thread (0,0,0) of block (1,0,0) reads 2 bytes of 'word' that no thread");
 }
 
 static __global__ void offset_kernel(const int *x, int *y, int offset)
@@ -543,7 +543,7 @@ static __global__ void unwritten_index_kernel(int *y, int index, bool store)
 static void past_the_end_after_what_nobody_wrote(void **)
 {
     unwritten_index_kernel<<<1, 1>>>(device_y, 32, false);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "unwritten_load", "reads 4 bytes that no thread of the block has written");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "unwritten_load", "reads 4 bytes of 'words' that no thread of the block has written");
     unwritten_index_kernel<<<1, 1>>>(device_y, 32, true);
     EXPECT_FAULT(cudaErrorIllegalAddress, "unwritten_store", "right past the end of 'words', which has 128 bytes");
 }
@@ -593,6 +593,68 @@ static void a_barrier_that_some_threads_miss(void **)
     EXPECT_FAULT(cudaErrorLaunchFailure, "leave_before_barrier",
                  "thread (0,0,0) of block (0,0,0) and 39 more wait at __syncthreads, but thread (40,0,0) and 23 more "
                  "have returned");
+}
+
+static __global__ void barrier_in_if_kernel(int *y)
+{
+    __shared__ int words[64];
+
+    if (threadIdx.x < 32) {
+        words[threadIdx.x] = threadIdx.x;
+        __syncthreads(); // [barrier_in_if]
+    }
+    y[threadIdx.x] = words[threadIdx.x % 32]; // [after_barrier_in_if]
+}
+
+/** The threads that miss the barrier read without order, and that follows from it. */
+static void a_barrier_in_an_if(void **)
+{
+    char where[64];
+
+    barrier_in_if_kernel<<<1, 64>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "barrier_in_if",
+                 "thread (0,0,0) of block (0,0,0) and 31 more wait at __syncthreads, but thread (32,0,0) and 31 more "
+                 "have returned");
+    if (lines_known(simt_fault(), __FILE__)) {
+        snprintf(where, sizeof where, " at :%d without it", line_of(__FILE__, "after_barrier_in_if"));
+        assert_non_null(strstr(simt_fault(), where));
+    }
+}
+
+static __global__ void barrier_in_loop_kernel(int *y)
+{
+    __shared__ int words[64];
+
+    words[threadIdx.x] = 1; // [race_before_barrier]
+    for (unsigned i = 0; i <= threadIdx.x / 32; i++) {
+        y[threadIdx.x] += words[63 - threadIdx.x];
+        __syncthreads();
+    }
+}
+
+/** A race before the barrier may be why some threads miss it, and is reported. */
+static void a_race_before_a_barrier_that_some_threads_miss(void **)
+{
+    barrier_in_loop_kernel<<<1, 64>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "race_before_barrier", "shared memory race");
+}
+
+static __global__ void barrier_of_another_kernel(int *y)
+{
+    __shared__ int words[64];
+
+    if (threadIdx.x >= 32) {
+        words[threadIdx.x] = threadIdx.x;
+        __syncthreads(); // [barrier_of_half]
+    }
+    y[threadIdx.x] = words[threadIdx.x | 32];
+    __syncthreads(); // [barrier_of_all]
+}
+
+static void a_barrier_in_an_if_before_another(void **)
+{
+    barrier_of_another_kernel<<<1, 64>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "barrier_of_half", "divergent barrier: thread (32,0,0) of block (0,0,0)");
 }
 
 static __global__ void two_barriers_kernel(int *y)
@@ -932,6 +994,9 @@ int main(void)
         cmocka_unit_test(past_the_end_after_what_nobody_wrote),
         cmocka_unit_test(the_last_element_of_a_shared_array),
         cmocka_unit_test(a_barrier_that_some_threads_miss),
+        cmocka_unit_test(a_barrier_in_an_if),
+        cmocka_unit_test(a_race_before_a_barrier_that_some_threads_miss),
+        cmocka_unit_test(a_barrier_in_an_if_before_another),
         cmocka_unit_test(threads_at_different_barriers),
         cmocka_unit_test(warps_at_different_barriers),
         cmocka_unit_test(copies_of_one_barrier_are_one),

@@ -81,15 +81,13 @@ void simt_barrier_complete(struct block *block)
 {
     const struct lane *first = &block->lane[0];
 
-    if (simt_fault_confirm())
-        return;
     for (unsigned i = 1; i < block->threads; i++) {
         if (!lanes_at_one_call(&block->lane[i], first)) {
             check_barrier_sites(block, first);
             break;
         }
     }
-    if (simt_faulted || block->at_grid_barrier)
+    if (simt_faulted || simt_fault_confirm() || block->at_grid_barrier)
         return;
     simt_order_barrier();
     simt_barrier_open(block);

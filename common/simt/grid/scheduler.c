@@ -100,7 +100,7 @@ static void warp_run(struct block *block, struct warp *warp)
 void simt_block_begin(struct block *block)
 {
     simt_order_begin(block->number);
-    simt_fault_dismiss();
+    simt_fault_dismiss(SUSPECT_RACE);
     simt_now.block = block;
     block->at_grid_barrier = 0;
     block->barrier_predicate = 0;
@@ -120,6 +120,7 @@ void simt_block_begin(struct block *block)
         block->lane[i].in_pieces = false;
         block->lane[i].loaded = 0;
         block->lane[i].mbarrier = 0;
+        block->lane[i].site = 0;
         block->lane[i].first_copy = block->lane[i].last_copy = block->lane[i].copy_groups = 0;
     }
 }
@@ -170,7 +171,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     const struct lane *gone = first_lane(block, offsetof(struct warp, done));
     const struct lane *warp_wait = first_lane(block, offsetof(struct warp, waiting));
     const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier));
-    char detail[256];
+    char detail[256], waiting[32], returned[32];
 
     if (mbarrier_wait) {
         simt_mbarrier_describe(mbarrier_wait, detail, sizeof detail);
@@ -178,9 +179,14 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
         return;
     }
     if (at_barrier && at_barrier + done == block->threads) {
+        simt_fault_dismiss_after(waits->site);
+        snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
+        snprintf(returned, sizeof returned, done > 1 ? " and %u more have" : " has", done - 1);
         simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->site, "barrier that some threads miss",
-                          "and %u more wait at __syncthreads, but thread (%u,%u,%u) and %u more have returned",
-                          at_barrier - 1, gone->index.x, gone->index.y, gone->index.z, done - 1);
+                          "%s at __syncthreads, but thread (%u,%u,%u)%s returned" SIMT_PLACE
+                          " without it: every thread of the block must reach it",
+                          waiting, gone->index.x, gone->index.y, gone->index.z, returned,
+                          gone->site);
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;

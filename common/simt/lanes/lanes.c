@@ -93,6 +93,8 @@ bool simt_check_together(const struct lane *lane, const struct lane *other, cons
     describe_calls(other, theirs);
     if (strcmp(mine, theirs) == 0 && lane->call == other->call)
         return true;
+    simt_fault_dismiss_after(lane->site);
+    simt_fault_dismiss_after(other->site);
     skip_common_lines(&here, &there);
     if (!*here && !*there)
         simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
@@ -117,9 +119,12 @@ void simt_lane_main(void)
 
         if (SIMT_UNLIKELY(simt_races_noted))
             simt_race_confirm();
-        const uint32_t self = 1u << simt_now.lane->thread % WARP_LANES;
+        struct lane *const lane = simt_now.lane;
+        const uint32_t self = 1u << lane->thread % WARP_LANES;
         struct warp *warp = simt_now.warp;
 
+        if (lane->cursor > lane->limit - LANE_EVENTS)
+            lane->site = lane->cursor[-1].pc;
         warp->ready &= ~self;
         warp->done |= self;
         simt_lane_leave();

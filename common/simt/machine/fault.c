@@ -28,6 +28,7 @@ static struct fault {
     char detail[DETAIL];
     char line[LINE];
 } fault, suspected;
+static enum suspicion suspicion; /**< the kind of the suspected fault */
 
 bool simt_faulted;
 
@@ -44,12 +45,13 @@ static void note(struct fault *noted, cudaError_t error, uint3 thread, uintptr_t
     noted->line[0] = 0;
 }
 
-void simt_fault_suspect(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
+void simt_fault_suspect(enum suspicion what, cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
 {
     va_list arguments;
 
-    if (suspected.present)
+    if (suspected.present && what <= suspicion)
         return;
+    suspicion = what;
     va_start(arguments, format);
     note(&suspected, error, simt_thread_idx, pc, kind, format, arguments);
     va_end(arguments);
@@ -71,9 +73,54 @@ bool simt_fault_confirm(void)
     return true;
 }
 
-void simt_fault_dismiss(void)
+void simt_fault_dismiss(enum suspicion what)
 {
-    suspected.present = false;
+    if (suspicion <= what)
+        suspected.present = false;
+}
+
+/** Returns the beginning of the line that ends before `end`. */
+static size_t line_before(const char *text, size_t end)
+{
+    for (end--; end > 0 && text[end - 1] != '\n'; end--)
+        ;
+    return end;
+}
+
+/**
+ * Checks whether a call is behind another in the source: of the outermost calls around them that differ, its own has
+ * the larger line of the same file.
+ */
+static bool is_behind(uintptr_t pc, uintptr_t other_pc)
+{
+    char stack[STACK_TEXT], other[STACK_TEXT];
+
+    simt_source_stack(pc, stack);
+    simt_source_stack(other_pc, other);
+
+    size_t end = strlen(stack), other_end = strlen(other);
+
+    while (end > 0 && other_end > 0) {
+        const char *const line = stack + line_before(stack, end);
+        const char *const other_line = other + line_before(other, other_end);
+        const size_t file = strcspn(line, ":"), other_file = strcspn(other_line, ":");
+
+        if (file != other_file || strncmp(line, other_line, file) != 0)
+            return false;
+        if (atol(line + file + 1) != atol(other_line + file + 1))
+            return atol(line + file + 1) > atol(other_line + file + 1);
+        end = (size_t)(line - stack);
+        other_end = (size_t)(other_line - other);
+    }
+    return false;
+}
+
+void simt_fault_dismiss_after(uintptr_t pc)
+{
+    const char *const second = suspected.present ? strchr(suspected.detail, '\001') : NULL;
+
+    if (suspected.present && (is_behind(suspected.pc, pc) || (second && is_behind(strtoull(second + 1, NULL, 16), pc))))
+        suspected.present = false;
 }
 
 void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *kind, const char *format, ...)

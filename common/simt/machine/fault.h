@@ -37,15 +37,25 @@ void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__
  */
 cudaError_t simt_fault_no_room(void);
 
+/** Faults that are only suspected at first. A race explains a read of an unwritten value before it. */
+enum suspicion { SUSPECT_UNWRITTEN, SUSPECT_RACE };
+
 /**
- * Records what the running thread did as a suspected fault, if it is the first. Any other fault confirms the suspicion,
- * which is then reported instead; so does simt_fault_confirm(), which returns whether there was one.
+ * Records what the running thread did as a suspected fault, unless one is recorded that explains it. Any other fault
+ * confirms the suspicion, which is then reported instead; so does simt_fault_confirm(), which returns whether there was
+ * one.
  */
-void simt_fault_suspect(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void simt_fault_suspect(enum suspicion what, cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 bool simt_fault_suspected(void);
 bool simt_fault_confirm(void);
-void simt_fault_dismiss(void);
+/** Forgets the suspected fault if it is of this kind or explained by it. */
+void simt_fault_dismiss(enum suspicion what);
+/**
+ * Forgets the suspected fault if it, or the second side of a race, comes after the call that returns to `pc` in the
+ * source: some threads missed that barrier, and the rest follows from it. Runs on the host's stack.
+ */
+void simt_fault_dismiss_after(uintptr_t pc);
 
 /** Forgets the last fault. */
 void simt_fault_clear(void);

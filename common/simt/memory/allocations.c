@@ -284,6 +284,15 @@ bool simt_arena_describe(uintptr_t address, char *text, size_t size)
     return true;
 }
 
+const char *simt_arena_name(uintptr_t address)
+{
+    const size_t offset = address - (uintptr_t)simt_arena.base;
+    const size_t index = find_after(offset);
+
+    return index < simt_arena.count && offset >= simt_arena.allocation[index].offset ? simt_arena.allocation[index].name
+                                                                                      : "";
+}
+
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);

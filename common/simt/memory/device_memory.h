@@ -50,6 +50,12 @@ size_t simt_arena_words(void);
 /** Clears the accesses that the shadow of the arena has recorded, but not the state bits. */
 void simt_arena_forget_epochs(void);
 
+/** Writes " of 'NAME'", the array at an address in shared (`shared`) or global memory, or "" if its name is unknown. */
+enum { ARRAY_TEXT = 112 };
+void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT]);
+/** Returns the name that simt_array() gave the array at an address, or "". */
+const char *simt_arena_name(uintptr_t address);
+
 /**
  * Returns the index, in the order of addresses, of the allocation that holds an offset in the arena. *inside is the
  * offset in the allocation.

@@ -61,7 +61,7 @@ void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, u
         const uint3 index = simt_thread_index(thread);
         const uint3 block = simt_block_index(simt_block_at(cell->write_epoch));
 
-        simt_fault_dismiss();
+        simt_fault_dismiss(SUSPECT_UNWRITTEN);
         simt_fault_here(cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",
                         "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PLACE
                         ", with no fence.proxy.async between",

@@ -90,33 +90,32 @@ static _Noreturn void fault_overlap(const struct past *past, struct word_access 
 }
 
 /**
- * Ends the launch because the running thread's access and the past one, by `thread` and others if `others`, are
- * unordered.
+ * Reports that the running thread's access and the past one, by `thread` and others if `others`, are unordered. A race
+ * within a block is only suspected until the next barrier, because some threads may have missed an earlier one.
  */
-static _Noreturn void fault_race(const struct past *past, struct word_access access, unsigned thread, bool others)
+static void fault_race(const struct past *past, struct word_access access, unsigned thread, bool others)
 {
     if (past->epoch < simt_order.first_epoch)
         fault_overlap(past, access);
+    const char *const kind = access.space == SPACE_SHARED ? "shared memory race" : "global memory race";
     const uint3 index = simt_thread_index(thread);
     const uint3 block = simt_block_index(simt_block_at(past->epoch));
     const int count = __builtin_popcount(past->bytes & access.bytes);
-    const bool here = simt_same_block(past->epoch);
-    char kind[48];
-    char who[96];
+    char of[ARRAY_TEXT], what[ARRAY_TEXT + 64], did_so[64];
 
-    simt_fault_dismiss();
-    snprintf(kind, sizeof kind, "%s memory race", access.space == SPACE_SHARED ? "shared" : "global");
-    if (here)
-        snprintf(who, sizeof who, "thread (%u,%u,%u)", index.x, index.y, index.z);
+    simt_name_array(access.address, access.space == SPACE_SHARED, of);
+    snprintf(what, sizeof what, "%s %d byte%s%s", does[access.what], count, count == 1 ? "" : "s", of);
+    snprintf(did_so, sizeof did_so, "%s" SIMT_PLACE "%s", what_was_done(past), simt_site_pc(past->site),
+             others ? " (and others too)" : "");
+    if (simt_same_block(past->epoch))
+        simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
+                           "%s that thread (%u,%u,%u) %s, no barrier between", what, index.x, index.y, index.z, did_so);
     else
-        snprintf(who, sizeof who, "thread (%u,%u,%u) of block (%u,%u,%u)", index.x, index.y, index.z, block.x, block.y,
-                 block.z);
-    simt_fault_here(cudaErrorLaunchFailure, access.pc, kind, "%s %d byte%s that %s %s" SIMT_PLACE "%s%s",
-                    does[access.what], count, count == 1 ? "" : "s", who, what_was_done(past), simt_site_pc(past->site),
-                    others ? " (and others too)" : "",
-                    here                           ? ", no barrier between"
-                    : in_block_only(past, &access) ? ", and an atomic that ends in _block reaches its block only"
-                                                   : ", and blocks are not ordered");
+        simt_fault_here(cudaErrorLaunchFailure, access.pc, kind,
+                        "%s that thread (%u,%u,%u) of block (%u,%u,%u) %s, and %s", what, index.x, index.y, index.z,
+                        block.x, block.y, block.z, did_so,
+                        in_block_only(past, &access) ? "an atomic that ends in _block reaches its block only"
+                                                     : "blocks are not ordered: that takes an atomic or two launches");
 }
 
 /** The race of a thread's load with an atomic, until it is forgiven or reported. */
@@ -183,6 +182,7 @@ bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
 void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
+    char of[ARRAY_TEXT];
 
     /*
      * Only the first such read is recorded, because later ones may follow from it. The kernel goes on: the race may yet
@@ -192,8 +192,9 @@ void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enu
         return;
     if (simt_is_unowned(cell))
         simt_fault_unowned(cell, bytes, access, pc);
-    simt_fault_suspect(cudaErrorLaunchFailure, pc, "uninitialised shared memory",
-                       "reads %d byte%s that no thread of the block has written", count, count == 1 ? "" : "s");
+    simt_name_array(simt_memory.shared + (uintptr_t)(cell - simt_memory.shared_shadow) * 4, true, of);
+    simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, pc, "uninitialised shared memory",
+                       "reads %d byte%s%s that no thread of the block has written", count, count == 1 ? "" : "s", of);
 }
 
 /**
@@ -217,7 +218,7 @@ static uint32_t look_closely(struct word_access access, bool reads)
         simt_arena_describe(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
         const int count = __builtin_popcount(missing);
 
-        simt_fault_suspect(cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
+        simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
                            "reads %d unwritten byte%s, %s", count, count == 1 ? "" : "s", where);
     }
     return marks.off_limits | marks.unwritten | marks.read_only;
@@ -251,7 +252,7 @@ static void check_no_copy(const struct shadow_cell *cell, struct word_access acc
 
     if (thread != running_thread())
         snprintf(who, sizeof who, "thread (%u,%u,%u)", index.x, index.y, index.z);
-    simt_fault_dismiss();
+    simt_fault_dismiss(SUSPECT_UNWRITTEN);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "asynchronous copy under way",
                     "%s %d byte%s that %s copies asynchronously" SIMT_PLACE " and has not waited for",
                     does[access.what], count, count == 1 ? "" : "s", who, simt_site_pc(cell->write & CELL_SITE));

@@ -457,6 +457,20 @@ const char *simt_variable_at(uintptr_t address)
     return variable && address < variable->end ? variable->name : "?";
 }
 
+void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT])
+{
+    const struct variable_list *const list = shared ? &variables : &globals;
+    const size_t place = shared ? address - simt_memory.shared : address;
+    const struct variable *const variable = variable_before(list, place);
+    const char *name = "";
+
+    if (!shared && address - simt_memory.arena < simt_memory.arena_bytes)
+        name = simt_arena_name(address);
+    else if (variable && place < variable->end)
+        name = variable->name;
+    snprintf(text, ARRAY_TEXT, *name ? " of '%s'" : "", name);
+}
+
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     const struct variable *variable = variable_before(&globals, address);
