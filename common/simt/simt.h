@@ -41,6 +41,20 @@ int simt_kernels(void);
  */
 bool simt_kernel_counters(int index, const char **name, struct simt_counters *counters);
 
+/** A branch at which lanes of a warp parted: some went to the code at `pc`, others past it. */
+struct simt_branch {
+    uintptr_t pc;
+    uint64_t count; /**< how often, in all warps */
+};
+
+enum { SIMT_BRANCHES = 64 };
+
+/** Copies the divergent branches since simt_counters_reset(), or the first of them. Returns their number. */
+int simt_divergent_branches(struct simt_branch branches[SIMT_BRANCHES]);
+
+/** Writes "file:line" of the code at `pc`. */
+void simt_place(uintptr_t pc, char *text, size_t size);
+
 /** Returns one line about the last launch that failed, with file, line, thread and block; NULL: none has failed. */
 const char *simt_fault(void);
 

@@ -163,7 +163,7 @@ enum { TOKENS = 4, TOPK = 8, STEPS = 5, VALUES = 2 };
 static void divergence(struct grade *grade)
 {
     check_filled(grade, TOKENS, 32, TOPK, fill_ties);
-    grade_budget(grade, "divergent_branches", grade_counter(grade, "divergent_branches"), 0);
+    grade_without_divergence(grade);
 }
 
 static void shuffles(struct grade *grade)

@@ -104,6 +104,19 @@ void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint
         grade_fail(grade, "over budget: %s: %" PRIu64 ", at most %" PRIu64 " are allowed", name, measured, limit);
 }
 
+void grade_without_divergence(struct grade *grade)
+{
+    const uint64_t measured = grade_counter(grade, "divergent_branches");
+    char places[400];
+
+    grade_measure(grade, "divergent_branches", (double)measured);
+    if (measured == 0)
+        return;
+    backend_describe_branches(&grade->counters, places, sizeof places);
+    grade_fail(grade, "over budget: divergent_branches: %" PRIu64 ", at most 0 are allowed; lanes of a warp part at %s",
+               measured, places);
+}
+
 void grade_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int count,
                        const char *of)
 {

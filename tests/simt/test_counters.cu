@@ -292,14 +292,14 @@ static __global__ void nested_kernel(volatile int *y)
     const int lane = threadIdx.x;
 
     /* A divergent branch with another one in each arm. */
-    if (lane < 16) {
-        if (lane < 8)
+    if (lane < 16) {  // [outer_branch]
+        if (lane < 8) // [left_branch]
             y[lane] = 1;
         else
             y[lane] = 2;
         y[lane + 100] = 3;
     } else {
-        if (lane < 24)
+        if (lane < 24) // [right_branch]
             y[lane] = 4;
         else
             y[lane] = 5;
@@ -320,6 +320,41 @@ static void nested_branches_meet_again(void **)
     assert_int_equal(counters.divergent_branches, 3);
     /* Four innermost stores of 8 lanes, two of 16 after the inner joins, one of 32 after the outer join. */
     assert_int_equal(counters.global_store_requests, 7);
+    cudaFree(y);
+}
+
+/** Checks that warps diverged once at the line marked `mark`. */
+static void expect_branch(const struct simt_branch *branches, int count, const char *mark)
+{
+    char place[512], found[512];
+
+    snprintf(place, sizeof place, "%s:%d", __FILE__, line_of(__FILE__, mark));
+    for (int i = 0; i < count; i++) {
+        simt_place(branches[i].pc, found, sizeof found);
+        if (!lines_known(found, __FILE__))
+            skip();
+        if (strcmp(found, place) == 0) {
+            assert_int_equal(branches[i].count, 1);
+            return;
+        }
+    }
+    fail_msg("no branch at %s", place);
+}
+
+static void lines_of_divergent_branches(void **)
+{
+    struct simt_branch branches[SIMT_BRANCHES];
+    int *y = device_words(0);
+
+    take_counters();
+    nested_kernel<<<1, 32>>>(y);
+    expect_good();
+    assert_int_equal(simt_divergent_branches(branches), 3);
+    expect_branch(branches, 3, "outer_branch");
+    expect_branch(branches, 3, "left_branch");
+    expect_branch(branches, 3, "right_branch");
+    take_counters();
+    assert_int_equal(simt_divergent_branches(branches), 0);
     cudaFree(y);
 }
 
@@ -824,6 +859,7 @@ int main(void)
         cmocka_unit_test(atomics_and_their_conflicts),
         cmocka_unit_test(a_branch_that_diverges),
         cmocka_unit_test(nested_branches_meet_again),
+        cmocka_unit_test(lines_of_divergent_branches),
         cmocka_unit_test(a_loop_left_by_one_lane_after_another),
         cmocka_unit_test(functions_called_from_both_arms),
         cmocka_unit_test(leaving_early_is_a_way_to_go),

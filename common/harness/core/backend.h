@@ -51,6 +51,14 @@ struct kernel_counters {
     struct counter counters[MAX_COUNTERS];
 };
 
+/** A branch at which warps diverged. Only backend_describe_branches() knows where it is. */
+struct divergent_branch {
+    uintptr_t pc;
+    uint64_t count;
+};
+
+enum { MAX_BRANCHES = 64 };
+
 /** Counters of a run. All zero: nothing was counted, as on a GPU. */
 struct run_counters {
     struct counter total[MAX_COUNTERS]; /**< sums over the kernels */
@@ -59,11 +67,16 @@ struct run_counters {
     struct kernel_counters
         kernels[MAX_KERNELS]; /**< in the order of their first launches; each has num_counters of them */
     int num_kernels;
+    struct divergent_branch branches[MAX_BRANCHES];
+    int num_branches;
     uint64_t global_atomic_requests; /**< atomic requests to global memory; not in reports */
 };
 
 /** Reads the counters since backend_reset_counters(). */
 void backend_read_counters(struct run_counters *counters);
+
+/** Writes where warps diverged, the lines with most divergence first: "gate.cu:40 (16 times), :52 (8 times)". */
+void backend_describe_branches(const struct run_counters *counters, char *text, size_t size);
 
 /**
  * Shares the device's memory with processes that are forked later, so that they can launch, too. Call it before any

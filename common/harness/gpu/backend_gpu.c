@@ -77,6 +77,12 @@ void backend_read_counters(struct run_counters *counters)
     memset(counters, 0, sizeof *counters);
 }
 
+void backend_describe_branches(const struct run_counters *counters, char *text, size_t size)
+{
+    (void)counters, (void)size;
+    text[0] = '\0';
+}
+
 void backend_keep_open(bool open)
 {
     (void)open;

@@ -3,6 +3,7 @@
 #include "simt/simt.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,8 @@ enum {
 
 void backend_read_counters(struct run_counters *run)
 {
+    _Static_assert((int)MAX_BRANCHES == (int)SIMT_BRANCHES, "room for every branch");
+    struct simt_branch branches[SIMT_BRANCHES];
     struct simt_counters counters;
     const char *name;
 
@@ -50,12 +53,58 @@ void backend_read_counters(struct run_counters *run)
     run->global_atomic_requests = counters.global_atomic_requests;
     run->num_counters = name_counters(&counters, run->total);
     run->num_rare = NUM_RARE;
+    run->num_branches = simt_divergent_branches(branches);
+    for (int i = 0; i < run->num_branches; i++)
+        run->branches[i] = (struct divergent_branch){branches[i].pc, branches[i].count};
     for (; run->num_kernels < MAX_KERNELS && simt_kernel_counters(run->num_kernels, &name, &counters);
          run->num_kernels++) {
         struct kernel_counters *const kernel = &run->kernels[run->num_kernels];
 
         snprintf(kernel->name, sizeof kernel->name, "%s", name);
         name_counters(&counters, kernel->counters);
+    }
+}
+
+/** Adds the counts of branches in one line. Returns the number of lines. */
+static int add_up_lines(const struct run_counters *run, char place[][256], uint64_t count[])
+{
+    int lines = 0;
+
+    for (int i = 0; i < run->num_branches; i++) {
+        int line = 0;
+
+        simt_place(run->branches[i].pc, place[lines], sizeof place[lines]);
+        while (strcmp(place[line], place[lines]) != 0)
+            line++;
+        count[line] = run->branches[i].count + (line < lines ? count[line] : 0);
+        lines += line == lines;
+    }
+    return lines;
+}
+
+void backend_describe_branches(const struct run_counters *run, char *text, size_t size)
+{
+    enum { SHOWN = 4 };
+    char place[MAX_BRANCHES][256];
+    uint64_t count[MAX_BRANCHES];
+    const int lines = add_up_lines(run, place, count);
+    int before = 0; /* a line in the same file is only ":LINE" */
+
+    text[0] = '\0';
+    for (int shown = 0; shown < lines && shown < SHOWN; shown++) {
+        const size_t length = strlen(text);
+        const char *at;
+        int most = 0;
+
+        for (int i = 1; i < lines; i++)
+            most = count[i] > count[most] ? i : most;
+        at = strrchr(place[most], ':');
+        if (shown == 0 || !at || strncmp(place[most], place[before], (size_t)(at - place[most]) + 1) != 0)
+            at = place[most];
+        snprintf(text + length, size - length, "%s%s (%" PRIu64 " time%s)", shown ? ", " : "", at, count[most],
+                 count[most] == 1 ? "" : "s");
+        count[most] = 0;
+        before = most;
     }
 }
 

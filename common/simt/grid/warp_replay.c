@@ -17,8 +17,20 @@
 
 uintptr_t simt_last_pc;
 
-/** Records that the lanes of `group` went on to `successor`, and closes each block that all its lanes have left. */
-static void steps_leave(struct warp *warp, uint32_t group, uint64_t successor)
+/** Notifies observers that lanes of a block went on to a second block, unless the block has diverged before. */
+static void step_diverges(struct open_step *step, uint64_t successor, uintptr_t pc)
+{
+    if (step->successor == successor || step->diverged)
+        return;
+    step->diverged = 1;
+    OBSERVE(warp_diverged, successor < step->successor ? pc : step->pc);
+}
+
+/**
+ * Records that the lanes of `group` went on to `successor`, which is at `pc`, and closes each block that all its lanes
+ * have left.
+ */
+static void steps_leave(struct warp *warp, uint32_t group, uint64_t successor, uintptr_t pc)
 {
     for (int i = 0; i < warp->open_count;) {
         struct open_step *step = &warp->open[i];
@@ -26,9 +38,9 @@ static void steps_leave(struct warp *warp, uint32_t group, uint64_t successor)
         if (step->mask & group) {
             if (step->successor == 0) {
                 step->successor = successor;
-            } else if (step->successor != successor && !step->diverged) {
-                step->diverged = 1;
-                OBSERVE(warp_diverged, warp);
+                step->pc = pc;
+            } else {
+                step_diverges(step, successor, pc);
             }
             step->mask &= ~group;
             if (step->mask == 0) {
@@ -40,19 +52,19 @@ static void steps_leave(struct warp *warp, uint32_t group, uint64_t successor)
     }
 }
 
-static void issue_block(struct warp *warp, uint32_t group, uint64_t key)
+static void issue_block(struct warp *warp, uint32_t group, uint64_t key, uintptr_t pc)
 {
     OBSERVE(block_issued, group);
     if (warp->open_count == 1 && warp->open[0].mask == group) {
         struct open_step *step = &warp->open[0];
 
         /* The whole group goes on to one block: it diverged only if other lanes went on to a different block. */
-        if (step->successor != 0 && step->successor != key && !step->diverged)
-            OBSERVE(warp_diverged, warp);
+        if (step->successor != 0)
+            step_diverges(step, key, pc);
         *step = (struct open_step){.mask = group};
         return;
     }
-    steps_leave(warp, group, key);
+    steps_leave(warp, group, key, pc);
     warp->open[warp->open_count++] = (struct open_step){.mask = group};
 }
 
@@ -122,7 +134,7 @@ static void issue_run(struct warp *warp, struct lane *lanes, uint32_t group, siz
 
     for (size_t i = 0; i < run; i++) {
         if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BLOCK)
-            issue_block(warp, group, lead[i].key);
+            issue_block(warp, group, lead[i].key, lead[i].pc);
         else
             issue_memory(lanes, group, i);
     }
@@ -249,7 +261,7 @@ void simt_replay(struct warp *warp)
         const uint32_t finished = warp->done & ~candidates & ~warp->closed;
 
         if (finished) {
-            steps_leave(warp, finished, SUCCESSOR_EXIT);
+            steps_leave(warp, finished, SUCCESSOR_EXIT, 0);
             warp->closed |= finished;
             OBSERVE(lanes_returned, finished);
         }

@@ -101,6 +101,7 @@ struct open_step {
     uint32_t mask; /**< lanes whose next block is not known yet */
     uint32_t diverged;
     uint64_t successor; /**< key of the first known next block; 0 until then */
+    uintptr_t pc;       /**< that block's */
 };
 
 struct warp {

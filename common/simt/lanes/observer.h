@@ -55,7 +55,8 @@ struct observer {
     void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores are in memory */
     void (*lanes_returned)(uint32_t lanes);
     void (*block_issued)(uint32_t lanes);
-    void (*warp_diverged)(const struct warp *warp); /**< lanes went on from one block to different blocks */
+    /** Lanes went on from one block to different blocks, of which `pc` is the first in the source. */
+    void (*warp_diverged)(uintptr_t pc);
     void (*request_issued)(const struct request *request);
     void (*bulk_copied)(unsigned bytes); /**< the running lane has issued a copy of a row or a tile */
     void (*collective_done)(const struct warp_collective *collective);

@@ -333,6 +333,14 @@ void simt_source_line(uintptr_t pc, char text[PLACE_TEXT])
     snprintf(text, PLACE_TEXT, "%.*s", PLACE_TEXT - 1, remembered(pc, FIRST_FRAME));
 }
 
+void simt_place(uintptr_t pc, char *text, size_t size)
+{
+    char place[PLACE_TEXT];
+
+    simt_source_line(pc, place);
+    snprintf(text, size, "%s", place);
+}
+
 void simt_source_stack(uintptr_t pc, char text[STACK_TEXT])
 {
     snprintf(text, STACK_TEXT, "%s", remembered(pc, ALL_FRAMES));

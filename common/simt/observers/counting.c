@@ -17,6 +17,10 @@ struct kernel {
     struct simt_counters counters;
 };
 
+/** The branches at which warps diverged, in the order of first times. */
+static struct simt_branch branches[SIMT_BRANCHES];
+static int branch_count;
+
 static struct kernel *kernels;
 static size_t kernel_count, kernel_room;
 
@@ -74,6 +78,13 @@ void simt_counting_end(void)
 void simt_counters_reset(void)
 {
     kernel_count = 0;
+    branch_count = 0;
+}
+
+int simt_divergent_branches(struct simt_branch list[SIMT_BRANCHES])
+{
+    memcpy(list, branches, (size_t)branch_count * sizeof *branches);
+    return branch_count;
 }
 
 void simt_counters_read(struct simt_counters *sum)
@@ -286,10 +297,17 @@ static void count_block(uint32_t lanes)
     counters->lanes_possible += WARP_LANES;
 }
 
-static void count_divergence(const struct warp *warp)
+static void count_divergence(uintptr_t pc)
 {
-    (void)warp;
+    int i = 0;
+
     counters->divergent_branches++;
+    while (i < branch_count && branches[i].pc != pc)
+        i++;
+    if (i == branch_count && branch_count < SIMT_BRANCHES)
+        branches[branch_count++] = (struct simt_branch){.pc = pc};
+    if (i < branch_count)
+        branches[i].count++;
 }
 
 static void count_bulk_copy(unsigned bytes)
