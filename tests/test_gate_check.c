@@ -367,9 +367,9 @@ static void ties_go_to_the_lower_expert_and_group(void **state)
     for (int k = 0; k < 8; k++)
         assert_int_equal(bench.ids[k], k);
     bench.ids[0] = 1, bench.ids[1] = 0;
-    assert_wrong(&bench, 0, "best first");
+    assert_wrong(&bench, 0, "of equal choices the lower expert comes first");
     bench.ids[0] = 0, bench.ids[1] = 8;
-    assert_wrong(&bench, 0, "the best experts are chosen");
+    assert_wrong(&bench, 0, "of equal choices the lower expert is chosen");
     for (int k = 0; k < 8; k++)
         bench.ids[k] = 4 * 32 + k; /* group 4 is not among the four lowest groups */
     assert_wrong(&bench, 0, "the best groups stay");
@@ -578,7 +578,7 @@ static void a_tie_after_rounding_goes_to_the_lower_expert(void **state)
             continue;
         assert_true(first < second);
         bench.ids[i] = second, bench.ids[i + 1] = first;
-        assert_wrong(&bench, i / 8, "best first");
+        assert_wrong(&bench, i / 8, "of equal choices the lower expert comes first");
         bench.ids[i] = first, bench.ids[i + 1] = second;
         ties++;
     }

@@ -20,7 +20,7 @@ enum { PREFIX_BYTES = 10, ALIGNMENT = 64 };
 static const char *const descr_names[NUM_DTYPES] = {
     [DTYPE_F16] = "<f2", [DTYPE_F32] = "<f4", [DTYPE_I32] = "<i4", [DTYPE_I64] = "<i8"};
 
-#define ALLOWED_TYPES "'<f2', '<f4', '<i4' and '<i8' are read"
+#define ALLOWED_TYPES "'<f2', '<f4', '<i4' and '<i8' are read (array.astype converts)"
 
 int64_t npy_count(const struct npy_array *array)
 {
@@ -117,7 +117,8 @@ static bool take_descr(struct cursor *cursor)
 static bool take_fortran_order(struct cursor *cursor)
 {
     if (take(cursor, "True"))
-        return error_set(cursor->error, "%s: Fortran order; only C order is read", cursor->path);
+        return error_set(cursor->error, "%s: Fortran order; only C order is read (np.ascontiguousarray converts)",
+                         cursor->path);
     return take(cursor, "False") || fail_expected(cursor, "True or False");
 }
 
@@ -298,10 +299,22 @@ bool npy_read(const char *path, struct npy_array *array, struct error *error)
     return good;
 }
 
+/** Writes a shape as Python does: "(2, 256)", "(512,)", "()". Returns `text`. */
+static const char *shape_text(const struct npy_array *array, char text[24 * NPY_MAX_DIMS])
+{
+    size_t length = 1;
+
+    strcpy(text, "(");
+    for (int i = 0; i < array->ndim; i++)
+        length += (size_t)sprintf(text + length, "%s%" PRId64, i ? ", " : "", array->shape[i]);
+    strcpy(text + length, array->ndim == 1 ? ",)" : ")");
+    return text;
+}
+
 bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, struct npy_array *array,
                    struct error *error)
 {
-    char needed[32];
+    char needed[32], shape[24 * NPY_MAX_DIMS];
 
     if (!npy_read(path, array, error))
         return false;
@@ -314,8 +327,8 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
     else if (!floats && kind == NPY_FLOATS)
         error_set(error, "%s: holds integers; f2 or f4 is needed", path);
     else if (array->ndim < least_dims || array->ndim > most_dims)
-        error_set(error, "%s: has %d dimension%s; %s %s needed", path, array->ndim, array->ndim == 1 ? "" : "s", needed,
-                  most_dims == 1 ? "is" : "are");
+        error_set(error, "%s: has %d dimension%s, shape %s; %s %s needed", path, array->ndim,
+                  array->ndim == 1 ? "" : "s", shape_text(array, shape), needed, most_dims == 1 ? "is" : "are");
     else
         return true;
     npy_free(array);

@@ -205,6 +205,14 @@ static int last_chosen(const struct examination *exam)
     return last;
 }
 
+/** Checks whether two experts have the same choice, so that only their numbers decide. */
+static bool are_equal(const struct examination *exam, int a, int b)
+{
+    const struct gate_expert *experts = exam->row.experts;
+
+    return experts[a].choice.value == experts[b].choice.value && !experts[a].invalid && !experts[b].invalid;
+}
+
 /** Sets the error for kept groups that are not the best: names a chosen expert's group and a better one. */
 static bool fail_group(struct examination *exam)
 {
@@ -240,7 +248,10 @@ static bool groups_are_the_best(struct examination *exam)
         if (exam->used[g] && wronged >= 0) {
             describe_expert(&exam->expected, exam, wronged);
             describe_expert(&exam->got, exam, last_chosen(exam));
-            return fail(exam, wronged, "inside the groups that stay the best experts are chosen");
+            return fail(exam, wronged,
+                        are_equal(exam, wronged, last_chosen(exam))
+                            ? "of equal choices the lower expert is chosen"
+                            : "inside the groups that stay the best experts are chosen");
         }
     }
     memcpy(exam->stays, exam->used, problem->num_expert_group * sizeof *exam->stays);
@@ -264,7 +275,9 @@ static bool order_is_descending(struct examination *exam)
         if (gate_expert_certainly_before(&exam->row, after, before)) {
             describe_expert(&exam->expected, exam, after);
             describe_expert(&exam->got, exam, before);
-            return fail(exam, before, "choices come best first");
+            return fail(exam, before,
+                        are_equal(exam, before, after) ? "of equal choices the lower expert comes first"
+                                                       : "choices come best first");
         }
     }
     return true;
@@ -285,7 +298,9 @@ static bool weights_are_right(struct examination *exam)
         if (k >= exam->problem->topk)
             return fail(exam, -1,
                         "a shared expert's weight is the chosen ones' sum over the factor, divided as they are");
-        return fail(exam, exam->ids[k], "a weight is the chosen expert's score, divided and scaled as asked");
+        return fail(exam, exam->ids[k],
+                    "a weight is the chosen expert's score, divided and scaled as asked (renormalize, "
+                    "routed_scaling_factor)");
     }
     return true;
 }

@@ -4,6 +4,8 @@
  */
 #include "graphs.h"
 #include "machine/errors.h"
+#include "machine/fault.h"
+#include "machine/program_image.h"
 #include "memory/arena.h"
 #include "order/work.h"
 #include "simt.h"
@@ -53,11 +55,27 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent exten
     return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
 }
 
+static const char not_allocated[] = "the pointer is not from %s, or was freed before";
+
+static cudaError_t release(void *pointer, const char *name, uintptr_t caller)
+{
+    const struct allocation *const allocation = simt_allocation_at(pointer);
+
+    if (!pointer)
+        return cudaSuccess;
+    if (!allocation || allocation->owner == OWNER_PINNED || allocation->owner == OWNER_KERNEL)
+        return simt_fault_call(caller, name, cudaErrorInvalidValue, not_allocated, "cudaMalloc");
+    simt_release(allocation);
+    return cudaSuccess;
+}
+
 cudaError_t cudaFree(void *pointer)
 {
+    if (simt_captures(NULL))
+        return simt_set_error(cudaErrorNotSupported);
     if (pointer)
         simt_host_waits_for_all();
-    return cudaFreeAsync(pointer, NULL);
+    return release(pointer, "cudaFree", SIMT_CALLER());
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
@@ -69,14 +87,7 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
     if (simt_captures(stream))
         return simt_set_error(cudaErrorNotSupported);
-    if (!pointer)
-        return cudaSuccess;
-    const struct allocation *const allocation = simt_allocation_at(pointer);
-
-    if (!allocation || allocation->owner == OWNER_PINNED || allocation->owner == OWNER_KERNEL)
-        return simt_set_error(cudaErrorInvalidValue);
-    simt_release(allocation);
-    return cudaSuccess;
+    return release(pointer, "cudaFreeAsync", SIMT_CALLER());
 }
 
 cudaError_t cudaFreeHost(void *pointer)
@@ -86,7 +97,7 @@ cudaError_t cudaFreeHost(void *pointer)
     if (!pointer)
         return cudaSuccess;
     if (!allocation || allocation->owner != OWNER_PINNED)
-        return simt_set_error(cudaErrorInvalidValue);
+        return simt_fault_call(SIMT_CALLER(), "cudaFreeHost", cudaErrorInvalidValue, not_allocated, "cudaMallocHost");
     simt_host_waits_for_all();
     simt_release(allocation);
     return cudaSuccess;

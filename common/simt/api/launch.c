@@ -205,7 +205,8 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
 
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
-    simt_fault_clear();
+    if (cudaPeekAtLastError() == cudaSuccess) /* else its line is still to be read */
+        simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
         return simt_set_sticky_error(simt_fault_no_room()); /* later launches would read what this one should write */
     if (!launch->name)

@@ -13,31 +13,25 @@
 
 #include <string.h>
 
-static cudaError_t check_copy(const void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+/** Reports a copy with an end that is not memory of the kind that `kind` says. */
+static cudaError_t check_copy(const char *name, const void *to, const void *from, size_t bytes,
+                              enum cudaMemcpyKind kind, uintptr_t caller)
 {
-    bool right = false;
+    const bool guess = kind == cudaMemcpyDefault;
+    const bool to_device = guess ? simt_is_device(to)
+                                 : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = guess ? simt_is_device(from)
+                                   : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 
-    switch (kind) {
-    case cudaMemcpyHostToHost:
-        right = simt_host_range(to) && simt_host_range(from);
-        break;
-    case cudaMemcpyHostToDevice:
-        right = simt_device_range(to, bytes) && simt_host_range(from);
-        break;
-    case cudaMemcpyDeviceToHost:
-        right = simt_host_range(to) && simt_device_range(from, bytes);
-        break;
-    case cudaMemcpyDeviceToDevice:
-        right = simt_device_range(to, bytes) && simt_device_range(from, bytes);
-        break;
-    case cudaMemcpyDefault:
-        right = (simt_is_device(to) ? simt_device_range(to, bytes) : simt_host_range(to)) &&
-                (simt_is_device(from) ? simt_device_range(from, bytes) : simt_host_range(from));
-        break;
-    default:
-        return cudaErrorInvalidMemcpyDirection;
-    }
-    return right ? cudaSuccess : cudaErrorInvalidValue;
+    if ((unsigned)kind > cudaMemcpyDefault)
+        return simt_fault_call(caller, name, cudaErrorInvalidMemcpyDirection, "kind %u; it is 0 to 4", (unsigned)kind);
+    if (to_device ? !simt_device_range(to, bytes) : !simt_host_range(to))
+        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the destination is not %zu bytes of %s memory",
+                               bytes, to_device ? "device" : "host");
+    if (from_device ? !simt_device_range(from, bytes) : !simt_host_range(from))
+        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the source is not %zu bytes of %s memory", bytes,
+                               from_device ? "device" : "host");
+    return cudaSuccess;
 }
 
 static void note_use(enum use use, const void *pointer, size_t bytes)
@@ -123,7 +117,7 @@ static cudaError_t copy_in_stream(const char *name, void *to, const void *from, 
         return simt_sticky_error();
     if (bytes == 0)
         return cudaSuccess;
-    cudaError_t error = check_copy(to, from, bytes, kind);
+    cudaError_t error = check_copy(name, to, from, bytes, kind, caller);
 
     if (error == cudaSuccess && simt_is_device(from) && simt_host_range(to))
         error = check_written(from, bytes, caller);
@@ -182,7 +176,8 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
     if (bytes == 0)
         return cudaSuccess;
     if (!simt_device_range(to, bytes))
-        return simt_set_error(cudaErrorInvalidValue);
+        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the destination is not %zu bytes of device memory",
+                               bytes);
     const cudaError_t error = give_work(name, to, NULL, bytes, stream, caller);
 
     if (error != cudaSuccess)

@@ -311,13 +311,15 @@ static bool complete_shuffle(struct warp *warp, uint64_t call, struct warp_colle
             continue;
         if (SIMT_UNLIKELY(!(collective->lanes >> source & 1))) {
             const struct lane *reader = &simt_now.warp_lane[lane];
+            const bool named = mask >> source & 1, there = warp->lanes >> source & 1;
 
             simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->site, "shuffle from an absent lane",
-                              "reads lane %d by %s, %s (mask 0x%08" PRIx32 ")", source, names[kind],
-                              !(mask >> source & 1)          ? "which is not in the mask"
-                              : !(warp->lanes >> source & 1) ? "which the block does not have"
-                                                             : "which has returned",
-                              mask);
+                              "reads lane %d by %s, %s" SIMT_PLACE "%s (mask 0x%08" PRIx32 ")", source, names[kind],
+                              !named   ? "which is not in the mask"
+                              : !there ? "which the block does not have"
+                                       : "which has returned",
+                              named && there ? simt_now.warp_lane[source].site : 0,
+                              named && there ? " without this call" : "", mask);
             return false;
         }
         warp->value[lane] = collective->in[source];

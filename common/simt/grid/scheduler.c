@@ -69,7 +69,8 @@ static void check_budget(struct warp *warp)
     const struct lane *lane = &simt_now.warp_lane[i];
 
     simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
-                      "was here when its block had used up its %" PRIu64 " events (SIMT_EVENT_LIMIT)",
+                      "was here when its block had used up its %" PRIu64
+                      " events: loads, stores and branches (SIMT_EVENT_LIMIT)",
                       simt_event_limit);
 }
 
@@ -185,8 +186,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
         simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->site, "barrier that some threads miss",
                           "%s at __syncthreads, but thread (%u,%u,%u)%s returned" SIMT_PLACE
                           " without it: every thread of the block must reach it",
-                          waiting, gone->index.x, gone->index.y, gone->index.z, returned,
-                          gone->site);
+                          waiting, gone->index.x, gone->index.y, gone->index.z, returned, gone->site);
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;

@@ -97,13 +97,15 @@ bool simt_check_together(const struct lane *lane, const struct lane *other, cons
     simt_fault_dismiss_after(other->site);
     skip_common_lines(&here, &there);
     if (!*here && !*there)
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
-                          "is at one %s of this line while thread (%u,%u,%u) is at another", call, other->index.x,
-                          other->index.y, other->index.z);
+        simt_fault_thread(
+            cudaErrorLaunchFailure, lane->index, lane->site, kind,
+            "is at one %s of this line while thread (%u,%u,%u) is at another: all must reach the same one", call,
+            other->index.x, other->index.y, other->index.z);
     else if (here == mine)
         simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
-                          "is at this %s while thread (%u,%u,%u) is at the one" SIMT_PLACE, call, other->index.x,
-                          other->index.y, other->index.z, other->site);
+                          "is at this %s while thread (%u,%u,%u) is at the one" SIMT_PLACE
+                          ": all must reach the same one",
+                          call, other->index.x, other->index.y, other->index.z, other->site);
     else
         simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
                           "is at this %s by the call at %.*s while thread (%u,%u,%u) is by the one at %.*s", call,

@@ -176,6 +176,19 @@ void simt_fault_launch(cudaError_t error, const char *format, ...)
     va_end(arguments);
 }
 
+cudaError_t simt_fault_call(uintptr_t caller, const char *name, cudaError_t error, const char *format, ...)
+{
+    char place[PLACE_TEXT], reason[DETAIL];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    simt_source_line(caller, place);
+    simt_fault_launch(error, "%s: %s: %s: %s", place, name, cudaGetErrorString(error), reason);
+    return simt_set_error(error);
+}
+
 cudaError_t simt_fault_no_room(void)
 {
     simt_fault_launch(cudaErrorInitializationError,

@@ -33,6 +33,13 @@ void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char
 void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
+ * Records the error of a call of the runtime that the host made at `caller`: "FILE:LINE: NAME: ERROR: REASON". `format`
+ * is the reason.
+ */
+cudaError_t simt_fault_call(uintptr_t caller, const char *name, cudaError_t error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/**
  * Records that there is less address space than the simulator reserves. Returns the error for the call that needs it.
  */
 cudaError_t simt_fault_no_room(void);
