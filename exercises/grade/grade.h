@@ -155,7 +155,7 @@ void grade_measure(struct grade *grade, const char *name, double value);
 /** Reports the figure and fails if it is over the limit: "shuffles: 20, at most 10 are allowed". */
 void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit);
 
-/** Reports the divergent branches and fails if there are any, with the lines where lanes of a warp part. */
+/** Reports the divergent branches and fails if there are any, with the lines where a warp diverges. */
 void grade_without_divergence(struct grade *grade);
 
 /**

@@ -113,7 +113,7 @@ void grade_without_divergence(struct grade *grade)
     if (measured == 0)
         return;
     backend_describe_branches(&grade->counters, places, sizeof places);
-    grade_fail(grade, "over budget: divergent_branches: %" PRIu64 ", at most 0 are allowed; lanes of a warp part at %s",
+    grade_fail(grade, "over budget: divergent_branches: %" PRIu64 ", at most 0 are allowed; a warp diverges at %s",
                measured, places);
 }
 

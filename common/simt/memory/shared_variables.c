@@ -222,7 +222,7 @@ static bool take_variables(const struct symbols *symbols)
 /** Symbols of the running program, from the first launch on; empty if it has none. */
 static struct symbols own_symbols;
 
-static size_t dynamic_begin; /**< offset of the dynamic array in shared memory; 0: unknown */
+static size_t dynamic_begin; /**< offset of the dynamic array in shared memory */
 
 void simt_shared_variables_find(size_t bytes, size_t dynamic)
 {
@@ -471,7 +471,7 @@ void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT])
         name = simt_arena_name(address);
     else if (variable && place < variable->end)
         name = variable->name;
-    if (shared && !*name && dynamic_begin > 0 && place - dynamic_begin < SHARED_BYTES_LIMIT)
+    if (shared && !*name && variables.bytes > 0 && place - dynamic_begin < SHARED_BYTES_LIMIT)
         snprintf(text, ARRAY_TEXT, " of dynamic shared memory");
     else
         snprintf(text, ARRAY_TEXT, *name ? " of '%s'" : "", name);
