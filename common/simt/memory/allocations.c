@@ -151,8 +151,13 @@ cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
         simt_arena.top = offset + slot;
     memmove(&simt_arena.allocation[index + 1], &simt_arena.allocation[index],
             (simt_arena.count - index) * sizeof *simt_arena.allocation);
-    simt_arena.allocation[index] = (struct allocation){
-        .offset = offset, .bytes = bytes, .slot = slot, .owner = owner, .is_new = true, .array = offset, .array_bytes = bytes};
+    simt_arena.allocation[index] = (struct allocation){.offset = offset,
+                                                       .bytes = bytes,
+                                                       .slot = slot,
+                                                       .owner = owner,
+                                                       .is_new = true,
+                                                       .array = offset,
+                                                       .array_bytes = bytes};
     simt_arena.any_new = true;
     simt_arena.count++;
     simt_arena.count_shared += shared;
@@ -290,7 +295,7 @@ const char *simt_arena_name(uintptr_t address)
     const size_t index = find_after(offset);
 
     return index < simt_arena.count && offset >= simt_arena.allocation[index].offset ? simt_arena.allocation[index].name
-                                                                                      : "";
+                                                                                     : "";
 }
 
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
