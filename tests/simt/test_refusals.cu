@@ -40,8 +40,9 @@ static void a_missing_barrier(void **)
 
     no_barrier_kernel<<<1, 64>>>(device_x, device_y);
     /* Warp 0 reads before warp 1 writes. */
-    EXPECT_FAULT(cudaErrorLaunchFailure, "no_barrier_write",
-                 "shared memory race: thread (32,0,0) of block (0,0,0) writes 4 bytes of 'words' that thread (1,0,0) read");
+    EXPECT_FAULT(
+        cudaErrorLaunchFailure, "no_barrier_write",
+        "shared memory race: thread (32,0,0) of block (0,0,0) writes 4 bytes of 'words' that thread (1,0,0) read");
     if (lines_known(simt_fault(), __FILE__)) {
         snprintf(where, sizeof where, " at :%d, no barrier between", line_of(__FILE__, "no_barrier_read"));
         assert_non_null(strstr(simt_fault(), where));
@@ -60,8 +61,9 @@ static __global__ void read_after_write_kernel(int *y)
 static void reading_what_another_warp_wrote(void **)
 {
     read_after_write_kernel<<<dim3(3, 2), 64>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "read_after_write",
-                 "shared memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes of 'words' that thread (0,0,0) wrote");
+    EXPECT_FAULT(
+        cudaErrorLaunchFailure, "read_after_write",
+        "shared memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes of 'words' that thread (0,0,0) wrote");
 }
 
 static __global__ void write_write_kernel(int *y)
@@ -167,7 +169,8 @@ static __global__ void broadcast_race_kernel(int *y)
 static void writing_what_many_read(void **)
 {
     broadcast_race_kernel<<<1, 64>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "broadcast_race", "thread (40,0,0) of block (0,0,0) writes 4 bytes of 'word' that");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "broadcast_race",
+                 "thread (40,0,0) of block (0,0,0) writes 4 bytes of 'word' that");
 }
 
 static __global__ void bytes_kernel(int *y)
@@ -186,8 +189,9 @@ static __global__ void bytes_kernel(int *y)
 static void the_first_of_several_bytes(void **)
 {
     bytes_kernel<<<1, 32>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "bytes",
-                 "shared memory race: thread (1,0,0) of block (0,0,0) reads 1 byte of 'bytes' that thread (0,0,0) wrote");
+    EXPECT_FAULT(
+        cudaErrorLaunchFailure, "bytes",
+        "shared memory race: thread (1,0,0) of block (0,0,0) reads 1 byte of 'bytes' that thread (0,0,0) wrote");
 }
 
 /* --- races in global memory --------------------------------------------------------------------------------------- */
@@ -249,8 +253,9 @@ static __global__ void uninitialised_kernel(int *y)
 static void shared_memory_nobody_wrote(void **)
 {
     uninitialised_kernel<<<1, 64>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "uninitialised",
-                 "uninitialised shared memory: thread (40,0,0) of block (0,0,0) reads 4 bytes of 'words' that no thread");
+    EXPECT_FAULT(
+        cudaErrorLaunchFailure, "uninitialised",
+        "uninitialised shared memory: thread (40,0,0) of block (0,0,0) reads 4 bytes of 'words' that no thread");
 }
 
 static __global__ void stale_kernel(int *y)
@@ -265,7 +270,8 @@ static __global__ void stale_kernel(int *y)
 static void shared_memory_of_the_block_before(void **)
 {
     stale_kernel<<<2, 1>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "stale", "thread (0,0,0) of block (1,0,0) reads 4 bytes of 'word' that no thread");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "stale",
+                 "thread (0,0,0) of block (1,0,0) reads 4 bytes of 'word' that no thread");
 }
 
 static __global__ void stale_half_kernel(int *y)
@@ -282,7 +288,8 @@ static __global__ void stale_half_kernel(int *y)
 static void half_a_word_of_the_block_before(void **)
 {
     stale_half_kernel<<<2, 1>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "stale_half", "thread (0,0,0) of block (1,0,0) reads 2 bytes of 'word' that no thread");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "stale_half",
+                 "thread (0,0,0) of block (1,0,0) reads 2 bytes of 'word' that no thread");
 }
 
 static __global__ void offset_kernel(const int *x, int *y, int offset)
@@ -298,10 +305,9 @@ static __global__ void write_offset_kernel(unsigned char *y, int offset)
 static void out_of_bounds(void **)
 {
     offset_kernel<<<1, 32>>>(device_x, device_y, WORDS - 31);
-    EXPECT_FAULT(
-        cudaErrorIllegalAddress, "offset_read",
-        "out-of-bounds global access: thread (31,0,0) of block (0,0,0) reads 4 bytes right past the end of an "
-        "allocation of 16384 bytes");
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
+                 "out-of-bounds global access: thread (31,0,0) of block (0,0,0) reads 4 bytes right past the end of an "
+                 "allocation of 16384 bytes");
     offset_kernel<<<1, 32>>>(device_x, device_y, -1);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "thread (0,0,0)");
 
@@ -311,8 +317,7 @@ static void out_of_bounds(void **)
     write_offset_kernel<<<1, 32>>>(odd, 1);
     expect_good();
     write_offset_kernel<<<1, 32>>>(odd, 2);
-    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write",
-                 "thread (31,0,0) of block (0,0,0) writes 1 byte right past");
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "thread (31,0,0) of block (0,0,0) writes 1 byte right past");
     assert_int_equal(cudaFree(odd), cudaSuccess);
     write_offset_kernel<<<1, 32>>>(odd, 0);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "that has been freed");
@@ -543,7 +548,8 @@ static __global__ void unwritten_index_kernel(int *y, int index, bool store)
 static void past_the_end_after_what_nobody_wrote(void **)
 {
     unwritten_index_kernel<<<1, 1>>>(device_y, 32, false);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "unwritten_load", "reads 4 bytes of 'words' that no thread of the block has written");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "unwritten_load",
+                 "reads 4 bytes of 'words' that no thread of the block has written");
     unwritten_index_kernel<<<1, 1>>>(device_y, 32, true);
     EXPECT_FAULT(cudaErrorIllegalAddress, "unwritten_store", "right past the end of 'words', which has 128 bytes");
 }
