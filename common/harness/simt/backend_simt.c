@@ -176,8 +176,10 @@ bool backend_trace_end(FILE *stream, struct error *error)
     errno = 0;
     if (simt_trace_end(stream))
         return true;
+    if (errno == 0)
+        return error_set(error, "--trace: no such kernel was launched");
     return errno == ENOMEM ? error_set_as(error, RUN_NO_DEVICE, "--trace: out of memory")
-                           : error_set(error, "--trace: the trace cannot be written, or no such kernel was launched");
+                           : error_set(error, "--trace: the trace cannot be written: %s", strerror(errno));
 }
 
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
