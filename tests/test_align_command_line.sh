@@ -92,9 +92,9 @@ refuses "floats for ids" "$scratch/floats.npy: holds floats; i4 or i8 is needed"
 npy halves "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 4), }" 16
 refuses "halves for ids" "$scratch/halves.npy: holds floats; i4 or i8 is needed" --topk-ids "$scratch/halves.npy"
 npy deep "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 2, 2), }" 32
-refuses "three dimensions" "$scratch/deep.npy: has 3 dimensions; 1 or 2 are needed" --topk-ids "$scratch/deep.npy"
+refuses "three dimensions" "$scratch/deep.npy: has 3 dimensions, shape (2, 2, 2); 1 or 2 are needed" --topk-ids "$scratch/deep.npy"
 npy point "{'descr': '<i4', 'fortran_order': False, 'shape': (), }" 4
-refuses "no dimension" "$scratch/point.npy: has 0 dimensions; 1 or 2 are needed" --topk-ids "$scratch/point.npy"
+refuses "no dimension" "$scratch/point.npy: has 0 dimensions, shape (); 1 or 2 are needed" --topk-ids "$scratch/point.npy"
 npy narrow "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 0), }" 0
 refuses "rows of nothing" "$scratch/narrow.npy: 0 ids in a row; there must be 1 to 2147483647" \
     --topk-ids "$scratch/narrow.npy"
@@ -110,7 +110,7 @@ refuses "another topk than the file's" "--topk: 3; $scratch/ids.npy has 2 ids in
     --topk 3
 refuses "a missing map" "$scratch/missing.npy: No such file or directory" --expert-map "$scratch/missing.npy"
 refuses "a map of floats" "$scratch/floats.npy: holds floats; i4 or i8 is needed" --expert-map "$scratch/floats.npy"
-refuses "a map with two dimensions" "$scratch/ids.npy: has 2 dimensions; 1 is needed" --expert-map "$scratch/ids.npy"
+refuses "a map with two dimensions" "$scratch/ids.npy: has 2 dimensions, shape (3, 2); 1 is needed" --expert-map "$scratch/ids.npy"
 
 # bad_map NAME LINE TYPE NUMBER...: checks that these numbers are rejected as a map of four experts
 bad_map() {

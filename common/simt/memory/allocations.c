@@ -215,8 +215,8 @@ int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside)
 
 void simt_array(const void *begin, size_t bytes, const char *name)
 {
-    struct allocation *const allocation = simt_is_device(begin) ? simt_allocation_of(begin) : NULL;
     const size_t offset = arena_offset(begin);
+    struct allocation *const allocation = simt_arena.base && offset < simt_arena.top ? simt_allocation_of(begin) : NULL;
 
     if (!allocation || offset < allocation->offset || bytes > allocation->offset + allocation->bytes - offset)
         return;
