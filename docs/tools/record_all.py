@@ -3,11 +3,13 @@
     ninja && ninja gpu && python3 docs/tools/record_all.py [--counters] [--only WORD] [--list] [--results DIR]
     ninja gpu && python3 docs/tools/record_all.py --layer [--only WORD] [--list] [--results DIR]
     ninja gpu && python3 docs/tools/record_all.py --gpus [--only WORD] [--list] [--results DIR]
+    ninja gpu && python3 docs/tools/record_all.py --overlap [--only WORD] [--list] [--results DIR]
     sh common/variants.sh build/gpu && python3 docs/tools/record_all.py --claims [--only WORD] [--list] [--results DIR]
 
 Run it in the repository's root. --counters also counts with Nsight Compute, which needs ncu and permission to read the
 GPU's counters. --layer instead runs the layer's chapters and the implementations they are compared with, which needs
-40 GB of GPU memory; --gpus instead runs the layer on one GPU and on two, which needs NCCL; --claims instead runs the
+40 GB of GPU memory; --gpus instead runs the layer on one GPU and on two, which needs NCCL; --overlap instead runs
+launches that overlap, which needs compute capability 9.0 and, for the layer, as much memory; --claims instead runs the
 commands that docs/pages/claims.md compares and no chapter's page does, ncu among them. --only runs the commands that
 contain the word; --list prints them; --results is docs/results. A command that fails is named, and the others still
 run; the exit status is then 1.
@@ -75,6 +77,15 @@ def gpus():
             for program in results.chapters(kernel="parallel.cu") for tokens in (64, 4096, 16384) for split in SPLITS]
 
 
+def overlap():
+    """Returns every command whose run is of launches that overlap."""
+    gate = "13c_gate_fewer_instructions"
+    return [*bench([gate, f"{gate}_trigger_first"], [f"{DTYPES[0]} --overlap 1"]),
+            *bench(["14b_align_published_counts"], [f"{BLOCK_SIZES[1]} --overlap 1"]),
+            *bench(["15_one_launch"], [f"{DTYPES[0]} --overlap 1"]),
+            *(f"build/gpu/{program} --bench --format json" for program in results.chapters(kernel="decode.cu"))]
+
+
 def commands(counters):
     """Returns every command whose run is recorded."""
     gate, align = results.chapters(kernel="gate.cu"), results.chapters(kernel="align.cu")
@@ -100,10 +111,10 @@ def run(command, folder):
 
 @files.errors_in_one_line("record_all")
 def main():
-    arguments = files.parser(__doc__, "counters", "claims", "layer", "gpus", "list", only="",
+    arguments = files.parser(__doc__, "counters", "claims", "layer", "gpus", "overlap", "list", only="",
                              results=results.FOLDER.parent).parse_args()
     every = (claims() if arguments.claims else layer() if arguments.layer else gpus() if arguments.gpus else
-             commands(arguments.counters))
+             overlap() if arguments.overlap else commands(arguments.counters))
     wanted = [command for command in every if arguments.only in command]
     failed = 0
     for number, command in enumerate(wanted, 1):

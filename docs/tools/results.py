@@ -171,7 +171,7 @@ def find(results, program, **fields):
     runs = [run for run in results.get(program, []) if "rows" in run and (size is None or row_of(run, size)) and
             all(name == "num_tokens" or field(run, name) == value for name, value in fields.items())]
     if len(runs) > 1:
-        problem = ", ".join(f"{name} {value}" for name, value in fields.items())
+        problem = ", ".join(f"{name} {value}" for name, value in fields.items() if value is not None)
         raise ValueError(f"{program}: {len(runs)} runs are recorded of {problem}")
     return runs[0] if runs else None
 

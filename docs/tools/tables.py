@@ -7,6 +7,7 @@ Run it in the repository's root; without files it writes all pages. It writes be
 
     <!-- times: f32 -->               recorded times, see times.py
     <!-- stages: times 12_a 64 -->    recorded times and traffic of several ranks, see stages.py
+    <!-- chain: 17_a 1 16 -->         recorded times of a chain of kernels, see chains.py
     <!-- counters: 03 04 -->          counters of two chapters, see counters.py; a row for each marker that follows,
     <!-- row: shuffles: remark -->    with a counter and a remark
     <!-- tree: 0-7 PROGRAM ... -->    words 0 to 7 of dynamic shared memory at each barrier, when the program
@@ -29,6 +30,7 @@ import subprocess
 import sys
 import types
 
+import chains
 import counters
 import files
 import results
@@ -38,7 +40,7 @@ import times
 import tree_steps
 import values
 
-TABLES = ("times", "stages", "counters", "tree", "prints", "values")
+TABLES = ("times", "stages", "chain", "counters", "tree", "prints", "values")
 OF_THE_SITE = r"(words|not|results|fold|run)"  # see page_text.py and pages.py
 
 
@@ -86,6 +88,8 @@ def _parse_table(kind, words, line, build, recorded):
         make = functools.partial(times.table, times.parse(words, recorded), recorded)
     elif kind == "stages":
         make = functools.partial(stages.table, stages.parse(words, recorded))
+    elif kind == "chain":
+        make = functools.partial(chains.table, chains.parse(words, recorded))
     elif kind == "prints":
         make = functools.partial(_print_lines, words, build)
     elif kind == "values":

@@ -10,6 +10,8 @@ Times are requested in words, as in a table's marker:
     routing f32 CHAPTER...              gate and align together (f32, f16 or bf16), beside what the chapter is compared
                                         with
     small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
+    f32 overlap CHAPTER...              launches that overlap, beside the same ones without overlap; the word follows
+                                        the type or the block size of gate, align or routing
 
 Without chapters the table has all that are recorded. A chapter's kernel may be one built otherwise:
 08_align_blelloch_plain_tree.
@@ -49,7 +51,8 @@ def parse(words, recorded):
     """Parses the words that request times: .operator, .fields of the runs, .chapters in the course's order, .small,
     .ceilings."""
     first, *rest = words.split() or [""]
-    request = types.SimpleNamespace(operator="align", small=first == "small", ceilings=first == "ceilings")
+    request = types.SimpleNamespace(operator="align", small=first == "small", ceilings=first == "ceilings",
+                                    overlap=False)
     known = {run.get("distribution") for runs in recorded.values() for run in runs}
     number = first in WITHOUT_NUMBER and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0]) and int(rest.pop(0))
     if first in ("f32", "f16", "bf16"):
@@ -69,6 +72,11 @@ def parse(words, recorded):
     else:
         raise ValueError(
             WITHOUT_NUMBER.get(first, f"times of '{first}'; it must be f32, f16, bf16, align, moe, routing or small"))
+    if rest[:1] == ["overlap"] and request.operator != "moe" and not request.small:
+        request.overlap = bool(rest.pop(0))
+        if not rest:
+            raise ValueError(f"times of '{words}' without a chapter; '{words} CHAPTER' has one")
+    request.fields["overlap"] = request.overlap or None
     for name in rest:
         if _operator_of(name) != request.operator:
             raise ValueError(
@@ -119,6 +127,8 @@ def _library_label(operator, run, way):
 
 def _library_rows(request, run):
     """Returns label and column of the library's rows; if chapters are named, only of the row most like them."""
+    if request.overlap:
+        return []  # a library's kernels do not overlap here
     operator, old = OPERATORS[request.operator], run and results.is_old(run)
     remark = f" (*recorded from an older {results.source_of(results.program_of(run)).name}*)" if old else ""
     ways = operator.plotted[:1] if request.chapters and not request.ceilings else operator.columns
@@ -128,11 +138,15 @@ def _library_rows(request, run):
 def _chapter_label(run, name):
     if name == HOST_CHAPTER:
         return f"{name}, {host_words(run)}"
-    return name + (OLD_KERNEL if run and results.is_old(run) else "")
+    return name + ", overlapping" * bool(run and results.field(run, "overlap")) + (OLD_KERNEL if run and results.is_old(run) else "")
 
 
 def _compared_with(request, chapters):
-    """Returns label, run and column of the baseline of the last chapter, if the operator has no library; else []."""
+    """Returns label, run and column of the baselines: of launches that overlap, each chapter's without overlap; else of
+    the last chapter, if the operator has no library."""
+    if request.overlap:
+        first = {results.chapter_of(name): run for name, run, _ in reversed(chapters)}
+        return [(f"{name}, without overlap", run, "before") for name, run in sorted(first.items())]
     if OPERATORS[request.operator].library or not chapters:
         return []
     _, run, _ = chapters[-1]

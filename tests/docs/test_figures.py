@@ -340,7 +340,7 @@ class Plots(unittest.TestCase):
 
     def rows(self, program, column, **fields):
         recorded = json.loads((ROOT / "docs" / "results" / "h200" / f"{program}.json").read_text())
-        fields = {"distribution": "router", "cache": "warm", **fields}
+        fields = {"distribution": "router", "cache": "warm", "overlap": None, **fields}
         run, = [run for run in recorded if "rows" in run and re.search(rf"/{program}[ .]", run["command"]) and all(
             run.get(name, run.get("problem", {}).get(name)) == value for name, value in fields.items())]
         values = [(row["num_tokens"], row.get(column)) for row in run["rows"]]

@@ -143,6 +143,8 @@ class TheCourse(unittest.TestCase):
             commands += listed("--layer")
         if any("stages" in entry for entry in recorded):  # all splits of the layer or none
             commands += listed("--gpus")
+        if any(results.field(entry, "overlap") for entry in recorded):  # all launches that overlap or none
+            commands += listed("--overlap")
         self.assertEqual(len(set(commands)), len(commands))
         self.assertEqual(len(commands), len(recorded))
         self.assertEqual(sorted({results.program_of(entry) for entry in recorded}),

@@ -540,6 +540,107 @@ class Stages(course.Course):
                          f"<!-- stages: {words} -->")
 
 
+OVERLAP_HEAD = ["| tokens | 1 | 16 | 64 | 512 | 4,096 | 16,384 | 65,536 |", "|---|---:|---:|---:|---:|---:|---:|---:|"]
+
+
+class Overlap(course.Course):
+    """Runs of the same chapters with and without overlap."""
+
+    def make_course(self):
+        for name, source in (("03_gate", "gate.cu"), ("04_align", "align.cu"), ("05_both", "routing.cu")):
+            write(f"chapters/{name}/{source}", f"int x_{name};\n")
+        plain = gate_run("03_gate", "02_none", 2, [{"num_tokens": 1, "here": us(5.0), "floor_us": 0.5}])
+        self.gates = [plain, self.overlapping(plain, 3.0, 5.5),
+                      self.overlapping(plain, 3.5, 5.25, "gpu/03_gate_variant --bench")]
+        aligned = align_run("04_align", [{"num_tokens": 1, "here": us(7.0), "floor_us": 0.5}])
+        both = {**plain, "chapter": "05_both", "before": "a pair", "command": "gpu/05_both --bench",
+                "kernel_source_sha256": hash_of("chapters/05_both/routing.cu")}
+        results.write(RESULTS / "03_gate.json", self.gates)
+        results.write(RESULTS / "04_align.json", [aligned, self.overlapping(aligned, 6.0, 7.5)])
+        results.write(RESULTS / "05_both.json", [both, self.overlapping(both, 8.0, 9.0)])
+
+    @staticmethod
+    def overlapping(run, here, before, command=None):
+        return {**run, "before": "launched one after the other", "command": command or f"{run['command']} --overlap 1",
+                "problem": {**run["problem"], "overlap": True},
+                "rows": [{"num_tokens": 1, "here": us(here), "before": us(before), "floor_us": 0.5}]}
+
+    def test_overlapping_launches_below_the_same_ones_without_overlap(self):
+        rest = " - |" * 6
+        self.assertEqual(self.writes("<!-- times: f32 overlap 03_gate 03_gate_variant -->")[:-1], [
+            *OVERLAP_HEAD, f"| 03_gate, without overlap | 5.50 |{rest}", f"| 03_gate, overlapping | 3.00 |{rest}",
+            f"| 03_gate_variant, overlapping | 3.50 |{rest}", f"| floor | 0.500 |{rest}"])
+        self.assertEqual(self.writes("<!-- times: align 64 overlap 04_align -->")[2:4], [
+            f"| 04_align, without overlap | 7.50 |{rest}", f"| 04_align, overlapping | 6.00 |{rest}"])
+        self.writes("<!-- times: routing f32 overlap 05_both -->")
+        self.assertEqual(self.row("| 05_both, without").split("|")[2], " 9.00 ")
+        self.assertEqual(times.median("f32 overlap 03_gate", 1, results.load())[1], 3.0)
+        self.assertEqual(times.median("f32 overlap 03_gate_variant", 1, results.load())[1], 3.5)
+
+    def test_without_the_word_they_are_not_found(self):
+        self.writes("<!-- times: f32 03_gate -->")
+        self.assertEqual(self.row("| 03_").split("|")[2], " 5.00 ")
+        self.writes("<!-- times: align 64 04_align -->")
+        self.assertEqual(self.row("| 04_").split("|")[2], " 7.00 ")
+        results.write(RESULTS / "03_gate.json", self.gates[1:])
+        self.writes("<!-- times: f32 03_gate -->")
+        self.assertEqual(self.row("| 03_").split("|")[2], " - ")
+
+    def test_nothing_is_recorded(self):
+        results.write(RESULTS / "03_gate.json", self.gates[:1])
+        self.assertEqual(self.writes("<!-- times: f32 overlap 03_gate -->")[-4:], [
+            "Nothing is recorded yet.", "Not recorded yet: 03_gate, without overlap.", "Not recorded yet: 03_gate.",
+            "Not recorded yet: floor."])
+
+    def test_what_is_refused(self):
+        for words in ("f32 overlap", "align 64 overlap", "routing f32 overlap"):
+            self.refuses(f"a.md:1: times of '{words}' without a chapter; '{words} CHAPTER' has one",
+                         f"<!-- times: {words} -->")
+        self.refuses("a.md:1: 'overlap' is no chapter with a moe", "<!-- times: moe overlap -->")
+        results.write(RESULTS / "03_gate.json", [*self.gates[:2], {**self.gates[1], "command": "gpu/03_gate again"}])
+        self.refuses("a.md:1: 03_gate: 2 runs are recorded of dtype f32, distribution router, overlap True, cache warm",
+                     "<!-- times: f32 overlap 03_gate -->", PAGE[1])
+
+
+class Chains(course.Course):
+    def make_course(self):
+        write("chapters/17_chain/decode.cu", "int decode;\n")
+        write("chapters/02_first/gate.cu", "int gate;\n")
+        rows = [self.kernel(1, "router, gate", "router", 3.0, 5.5, 5.25), self.kernel(1, "router, gate", "all", 4.0, 5.5, 4.75),
+                self.kernel(1, "and the layer", "all", 170.5, 173.25, 173.5), self.kernel(16, "router, gate", "all", 14.0, 13.5, 12.0)]
+        self.run_of_chain = {"chapter": "17_chain", "before": "", "device": "GPU", "toolkit": "CUDA 1.2", "overlap": True,
+                             "date": "2026-01-02T01:02:03Z", "command": "gpu/17_chain --bench", "problem": {"topk": 8},
+                             "kernel_source_sha256": hash_of("chapters/17_chain/decode.cu"),
+                             "distribution": "generated", "cache": "warm", "rows": rows}
+        results.write(RESULTS / "17_chain.json", [self.run_of_chain])
+
+    @staticmethod
+    def kernel(tokens, chain, name, alone, plain, overlapped):
+        return {"num_tokens": tokens, "chain": chain, "kernel": name, "alone_us": alone, "plain_us": plain,
+                "overlapped_us": overlapped, "saved_us": plain - overlapped}
+
+    def test_what_each_kernel_saves(self):
+        self.assertEqual(self.writes("<!-- chain: 17_chain 1 16 -->"), [
+            "| kernel | alone | in a row | overlapping | saved |", "|---|---:|---:|---:|---:|",
+            "| *1 token: router, gate* | | | | |", "| router | 3.00 | 5.50 | 5.25 | 0.25 |",
+            "| all | 4.00 | 5.50 | 4.75 | 0.75 |", "| *1 token: router, gate, align, and the layer* | | | | |",
+            "| all | 170.50 | 173.25 | 173.50 | -0.25 |", "| *16 tokens: router, gate* | | | | |",
+            "| all | 14.00 | 13.50 | 12.00 | 1.50 |",
+            "GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench`."])
+
+    def test_an_older_kernel_and_nothing(self):
+        write("chapters/17_chain/decode.cu", "int changed;\n")
+        self.assertIn("*Recorded from an older kernel.* GPU", self.writes("<!-- chain: 17_chain 1 -->")[-1])
+        self.assertEqual(self.writes("<!-- chain: 17_chain 5 -->")[2:-1], [])
+        (RESULTS / "17_chain.json").unlink()
+        self.assertEqual(self.writes("<!-- chain: 17_chain 1 -->")[-1], "Nothing is recorded yet.")
+
+    def test_what_is_refused(self):
+        for words in ("", "17_chain", "17_chain x", "02_first 1", "18_none 1"):
+            self.refuses(f"a.md:1: a chain of '{words}'; 'chain: CHAPTER 1 16' has the chapter of a decoding step and "
+                         "numbers of tokens", f"<!-- chain: {words} -->")
+
+
 class Trees(course.Course):
     def make_course(self):
         write(RESULTS / "none.txt", "")
