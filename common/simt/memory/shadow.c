@@ -75,7 +75,7 @@ static _Noreturn void fault_overlap(const struct past *past, struct word_access 
     const struct past_launch *missing = simt_wait_missing(past->epoch);
     const int count = __builtin_popcount(past->bytes & access.bytes);
 
-    simt_fault_dismiss();
+    simt_fault_dismiss(SUSPECT_UNWRITTEN);
     if (missing)
         simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
                         "%s %d byte%s that the launch" SIMT_PLACE " (%s) %s" SIMT_PLACE
