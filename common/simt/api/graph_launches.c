@@ -94,14 +94,14 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
     return is_exec(exec) ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
 }
 
-/** Separates what comes before now in the streams of a graph from what follows: their launches do not overlap. */
+/** Keeps the next launches in the streams of a graph from overlapping the launches before them. */
 static void part_streams(cudaGraphExec_t exec)
 {
     for (unsigned i = 0; i < exec->graph->branches; i++)
         simt_work_part(exec->stream[i]);
 }
 
-/** Executes the steps of a graph in the order in which they were captured. All of it follows the stream's earlier work. */
+/** Executes the steps of a graph in the order in which they were captured. */
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;

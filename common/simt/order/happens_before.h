@@ -8,9 +8,9 @@
  *   - program order, if the same thread executes both;
  *   - a block barrier, for all threads of the block; __syncwarp, for the lanes of its mask only;
  *   - the barrier of a cooperative grid, and the end of a launch;
- *   - if the launch may overlap earlier ones of its stream, a wait (cudaGridDependencySynchronize): the end of the launch
- *     before is ordered before what follows the wait. If a thread of that launch has waited, too, its end follows the
- *     end of the launch before it, and so on. Nothing else orders such a launch with those that it may overlap;
+ *   - for a launch that may overlap earlier ones, a wait (cudaGridDependencySynchronize): the end of the launch before
+ *     it is ordered before what follows the wait. If a thread of that launch has waited for a third one, the third's
+ *     end is ordered as well, and so on. Nothing else orders a launch with those that it may overlap;
  *   - a release/acquire edge (a "message" in names): fence F1, then an atomic that writes X; an atomic that reads X,
  *     with only atomics on X in between; then fence F2. What is ordered before F1 is then ordered before what follows
  *     F2. Between a fence and its atomic the order is program order or a barrier's, so that the fence may be another
