@@ -18,8 +18,8 @@ export ASAN_OPTIONS=verify_asan_link_order=0:detect_stack_use_after_return=0:all
 
 # shellcheck disable=SC2046 # programs are words
 sh tests/run.sh -b $b $(cd $b && find tests -type f -perm -u+x -name 'test_*' | sed "s|^|$b/|")
-for chapter in chapters/[0-9]*; do
-    program=$b/cpu/${chapter#chapters/}
+for main in chapters/[0-9]*/main.c; do
+    program=$b/cpu/$(basename "$(dirname "$main")")
     if "$program" >$b/out 2>&1; then
         echo "ok      $program"
     else

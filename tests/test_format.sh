@@ -12,11 +12,11 @@ sources() {
 
 # shellcheck disable=SC2046 # the names have no blanks
 equal "no line has more than 120 columns" "" "$(LC_ALL=C.UTF-8 sed -n 's/.\{121\}.*/&/p' \
-    $(sources '*.c' '*.h' '*.cu' '*.cuh' '*.js' '*.css' '*.awk' '*.ninja'))"
+    $(sources '*.c' '*.h' '*.cpp' '*.cu' '*.cuh' '*.js' '*.css' '*.awk' '*.ninja'))"
 if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
     # shellcheck disable=SC2046
     equal "clang-format has nothing to change" "" \
-        "$(clang-format --dry-run $(sources '*.c' '*.h' '*.cu' '*.cuh') 2>&1 | grep ': warning:')"
+        "$(clang-format --dry-run $(sources '*.c' '*.h' '*.cpp' '*.cu' '*.cuh') 2>&1 | grep ': warning:')"
 else
     skip "clang-format has nothing to change" "there is no clang-format 14"
 fi
