@@ -160,7 +160,7 @@ def check_layer(hidden, w13, w2, topk_ids, topk_weights):
 
 
 def empty(like, dtype, *shape):
-    return torch.empty(shape, dtype=dtype, device=like.device)
+    return like.new_empty(shape, dtype=dtype)  # torch.empty with a device takes longer
 
 
 # --- devices ----------------------------------------------------------------------------------------------------------
