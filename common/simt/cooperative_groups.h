@@ -11,6 +11,10 @@
 
 #include "cuda_runtime.h"
 
+#if SIMT_WARP_SIZE != 32
+#error "cooperative groups: the simulator has them for warps of 32 lanes only"
+#endif
+
 #define memcpy_async                                                                                               \
     SIMT_REFUSED("asynchronous copies of groups are not supported by the simulator: __pipeline_memcpy_async() of " \
                  "cuda_pipeline.h")

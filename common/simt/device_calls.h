@@ -5,6 +5,8 @@
 #ifndef SIMT_DEVICE_CALLS_H
 #define SIMT_DEVICE_CALLS_H
 
+#include "lane_mask.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,15 +51,20 @@ enum simt_atomic_op {
     SIMT_ATOMIC_ADD_BFLOAT162
 };
 
-uint64_t simt_shuffle(uint32_t mask, enum simt_shuffle kind, uint64_t value, int argument, int width, unsigned bytes);
-uint32_t simt_ballot(uint32_t mask, int predicate);
-int simt_any(uint32_t mask, int predicate);
-int simt_all(uint32_t mask, int predicate);
-uint32_t simt_match_any(uint32_t mask, uint64_t value);
-uint32_t simt_match_all(uint32_t mask, uint64_t value);
-uint32_t simt_reduce(uint32_t mask, enum simt_reduction kind, uint32_t value);
-void simt_syncwarp(uint32_t mask);
-uint32_t simt_activemask(void);
+/* Collectives of the lanes in `mask`. With SIMT_ACTIVE they are those of the lanes that are active at the call. */
+#define SIMT_ACTIVE 0
+uint64_t simt_shuffle(simt_lane_mask mask, enum simt_shuffle kind, uint64_t value, int argument, int width,
+                      unsigned bytes);
+simt_lane_mask simt_ballot(simt_lane_mask mask, int predicate);
+int simt_any(simt_lane_mask mask, int predicate);
+int simt_all(simt_lane_mask mask, int predicate);
+simt_lane_mask simt_match_any(simt_lane_mask mask, uint64_t value);
+simt_lane_mask simt_match_all(simt_lane_mask mask, uint64_t value);
+uint32_t simt_reduce(simt_lane_mask mask, enum simt_reduction kind, uint32_t value);
+void simt_syncwarp(simt_lane_mask mask);
+simt_lane_mask simt_activemask(void);
+/* Returns the number of the running lane in its warp. */
+unsigned simt_lane_number(void);
 
 /* Calls of the rewriter's marks: a block of the source begins; a call of a function with blocks begins, and ends. */
 void simt_block(unsigned number);

@@ -13,6 +13,10 @@
 #include "cuda_fp16.h"
 #include "cuda_runtime.h"
 
+#if SIMT_WARP_SIZE != 32
+#error "tensor cores: the simulator has them for warps of 32 lanes only"
+#endif
+
 namespace nvcuda
 {
 namespace wmma

@@ -91,8 +91,8 @@ void simt_unwrite(const void *begin, size_t bytes);
  * in shared memory, and "bytes"), "source", "truncated" and "events", in the order of execution, one for each operation
  * of a warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier, shared_load, shared_store, global_load,
  * global_store, atomic, mma, matrix_memory, copy_from, copy_to, bulk_copy, mbarrier, return), "warp", "line" ("file"
- * where it is not "source"; an unknown line is null) and "lanes", a mask. Columns have 32 elements, null for lanes
- * that take no part; values are bits in hexadecimal:
+ * where it is not "source"; an unknown line is null) and "lanes", a mask. Columns have an element per lane, null
+ * for lanes that take no part; values are bits in hexadecimal:
  *
  *   shuffle        operation, bytes, from (the lane each lane reads; -1: none, it keeps its own), in, out
  *   vote           operation, in, out

@@ -110,7 +110,7 @@ extern __thread unsigned char simt_dynamic_shared[]; /* under any name that kern
 #define blockIdx  simt_block_idx
 #define blockDim  simt_block_dim
 #define gridDim   simt_grid_dim
-static constexpr int warpSize = 32;
+static constexpr int warpSize = SIMT_WARP_SIZE;
 
 /* --- operations that C++ leaves undefined and a GPU defines ------------------------------------------------------- */
 
@@ -498,6 +498,7 @@ SIMT_DEVICE T simt_from_word(uint64_t word)
     }
 }
 
+#if SIMT_WARP_SIZE == 32
 template <class T>
 SIMT_DEVICE T __shfl_sync(unsigned mask, T value, int lane, int width = 32)
 {
@@ -587,6 +588,59 @@ SIMT_DEVICE void __syncwarp(unsigned mask = 0xffffffffu)
 {
     simt_syncwarp(mask);
 }
+#else
+/* HIP's collectives: of the lanes that are active at the call. */
+template <class T>
+SIMT_DEVICE T __shfl(T value, int lane, int width = warpSize)
+{
+    return simt_from_word<T>(
+        simt_shuffle(SIMT_ACTIVE, SIMT_SHUFFLE_INDEX, simt_to_word(value), lane, width, sizeof(T)));
+}
+template <class T>
+SIMT_DEVICE T __shfl_up(T value, unsigned delta, int width = warpSize)
+{
+    return simt_from_word<T>(
+        simt_shuffle(SIMT_ACTIVE, SIMT_SHUFFLE_UP, simt_to_word(value), (int)delta, width, sizeof(T)));
+}
+template <class T>
+SIMT_DEVICE T __shfl_down(T value, unsigned delta, int width = warpSize)
+{
+    return simt_from_word<T>(
+        simt_shuffle(SIMT_ACTIVE, SIMT_SHUFFLE_DOWN, simt_to_word(value), (int)delta, width, sizeof(T)));
+}
+template <class T>
+SIMT_DEVICE T __shfl_xor(T value, int lane_mask, int width = warpSize)
+{
+    return simt_from_word<T>(
+        simt_shuffle(SIMT_ACTIVE, SIMT_SHUFFLE_XOR, simt_to_word(value), lane_mask, width, sizeof(T)));
+}
+SIMT_DEVICE unsigned long long __ballot(int predicate)
+{
+    return simt_ballot(SIMT_ACTIVE, predicate);
+}
+SIMT_DEVICE int __any(int predicate)
+{
+    return simt_any(SIMT_ACTIVE, predicate);
+}
+SIMT_DEVICE int __all(int predicate)
+{
+    return simt_all(SIMT_ACTIVE, predicate);
+}
+SIMT_DEVICE unsigned long long __activemask(void)
+{
+    return simt_ballot(SIMT_ACTIVE, 1);
+}
+SIMT_DEVICE unsigned __lane_id(void)
+{
+    return simt_lane_number();
+}
+/* The compiler's builtins for the order of accesses in a wave: the barrier orders, and the fence is part of it. */
+SIMT_DEVICE void __builtin_amdgcn_wave_barrier(void)
+{
+    simt_syncwarp(SIMT_ACTIVE);
+}
+#define __builtin_amdgcn_fence(order, scope) ((void)0)
+#endif
 #define __syncthreads()                simt_syncthreads(__COUNTER__)
 #define __syncthreads_count(predicate) simt_syncthreads_count(predicate, __COUNTER__)
 #define __syncthreads_and(predicate)   simt_syncthreads_and(predicate, __COUNTER__)

@@ -13,7 +13,7 @@ static int barrier_wait(int predicate, unsigned call, uintptr_t site)
 {
     struct lane *lane = simt_now.lane;
     struct warp *warp = simt_now.warp;
-    const uint32_t self = 1u << lane->thread % WARP_LANES;
+    const lane_mask self = lane_bit(lane->thread % WARP_LANES);
 
     if (SIMT_UNLIKELY(simt_races_noted))
         simt_race_confirm();

@@ -6,6 +6,9 @@
  * Each arriving lane stores its operand in the warp and is suspended. When every lane of a mask that has not returned
  * is at the same collective with the same mask, all of them get their results and are ready again. Lanes with other
  * masks have no effect on them.
+ *
+ * A collective with SIMT_ACTIVE in place of a mask is complete when no lane of the warp can go on, for the lanes at the
+ * call that is first in the order of the replay (see warp_replay.c): the lanes that the hardware would have active.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -85,25 +88,53 @@ static const char *const names[] = {
     [COLLECTIVE_WGMMA_WAIT] = "wgmma.wait_group",
 };
 
+/** Names of the collectives of active lanes. */
+static const char *const active_names[] = {
+    [COLLECTIVE_SHUFFLE_INDEX] = "__shfl",
+    [COLLECTIVE_SHUFFLE_UP] = "__shfl_up",
+    [COLLECTIVE_SHUFFLE_DOWN] = "__shfl_down",
+    [COLLECTIVE_SHUFFLE_XOR] = "__shfl_xor",
+    [COLLECTIVE_BALLOT] = "__ballot",
+    [COLLECTIVE_ANY] = "__any",
+    [COLLECTIVE_ALL] = "__all",
+    [COLLECTIVE_SYNCWARP] = "__builtin_amdgcn_wave_barrier",
+};
+
 static enum collective collective_of(uint64_t call)
 {
     return (enum collective)(call & 0xff);
 }
 
+/** Checks whether a collective is of the active lanes. With 32 lanes, 0 is a mask like any other, and a wrong one. */
+static inline bool of_active(lane_mask mask)
+{
+    return WARP_LANES == 64 && mask == SIMT_ACTIVE;
+}
+
+/** Returns the name of the collective at which a lane waits. */
+static const char *name_at(const struct warp *warp, unsigned lane)
+{
+    const enum collective kind = collective_of(warp->call[lane]);
+
+    return of_active(warp->mask[lane]) ? active_names[kind] : names[kind];
+}
+
 /** Arrives at a collective, waits until it is complete, and returns the lane's result. */
-static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int argument, uintptr_t site)
+static inline uint64_t meet(lane_mask mask, uint64_t call, uint64_t value, int argument, uintptr_t site)
 {
     struct lane *lane = simt_now.lane;
     struct warp *warp = simt_now.warp;
     const unsigned i = lane->thread % WARP_LANES;
-    const uint32_t self = 1u << i;
+    const lane_mask self = lane_bit(i);
 
     if (SIMT_UNLIKELY(simt_races_noted))
         simt_race_confirm();
-    if (SIMT_UNLIKELY(!(mask & self)))
+    if (of_active(mask))
+        lane->key++; /* so that calls of one block of the source differ */
+    else if (SIMT_UNLIKELY(!(mask & self)))
         simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask",
-                        "calls %s with mask 0x%08" PRIx32 ", which lacks its own lane %u", names[collective_of(call)],
-                        mask, i);
+                        "calls %s with mask " LANE_MASK ", which lacks its own lane %u", names[collective_of(call)],
+                        SHOW_LANES(mask), i);
     warp->mask[i] = mask;
     warp->call[i] = call;
     warp->value[i] = value;
@@ -118,55 +149,60 @@ static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int ar
     return warp->value[i];
 }
 
-uint64_t simt_shuffle(uint32_t mask, enum simt_shuffle kind, uint64_t value, int argument, int width, unsigned bytes)
+uint64_t simt_shuffle(lane_mask mask, enum simt_shuffle kind, uint64_t value, int argument, int width, unsigned bytes)
 {
     if (SIMT_UNLIKELY(width < 1 || width > WARP_LANES || (width & (width - 1)) != 0))
         simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "bad shuffle width",
-                        "shuffles with width %d, not a power of two up to 32", width);
+                        "shuffles with width %d, not a power of two up to %d", width, WARP_LANES);
     return meet(mask, (uint64_t)kind | (unsigned)width << CALL_WIDTH_SHIFT | bytes << CALL_BYTES_SHIFT, value, argument,
                 SIMT_CALLER());
 }
 
-uint32_t simt_ballot(uint32_t mask, int predicate)
+lane_mask simt_ballot(lane_mask mask, int predicate)
 {
-    return (uint32_t)meet(mask, COLLECTIVE_BALLOT, predicate != 0, 0, SIMT_CALLER());
+    return (lane_mask)meet(mask, COLLECTIVE_BALLOT, predicate != 0, 0, SIMT_CALLER());
 }
 
-int simt_any(uint32_t mask, int predicate)
+int simt_any(lane_mask mask, int predicate)
 {
     return (int)meet(mask, COLLECTIVE_ANY, predicate != 0, 0, SIMT_CALLER());
 }
 
-int simt_all(uint32_t mask, int predicate)
+int simt_all(lane_mask mask, int predicate)
 {
     return (int)meet(mask, COLLECTIVE_ALL, predicate != 0, 0, SIMT_CALLER());
 }
 
-uint32_t simt_match_any(uint32_t mask, uint64_t value)
+lane_mask simt_match_any(lane_mask mask, uint64_t value)
 {
-    return (uint32_t)meet(mask, COLLECTIVE_MATCH_ANY, value, 0, SIMT_CALLER());
+    return (lane_mask)meet(mask, COLLECTIVE_MATCH_ANY, value, 0, SIMT_CALLER());
 }
 
-uint32_t simt_match_all(uint32_t mask, uint64_t value)
+lane_mask simt_match_all(lane_mask mask, uint64_t value)
 {
-    return (uint32_t)meet(mask, COLLECTIVE_MATCH_ALL, value, 0, SIMT_CALLER());
+    return (lane_mask)meet(mask, COLLECTIVE_MATCH_ALL, value, 0, SIMT_CALLER());
 }
 
-uint32_t simt_reduce(uint32_t mask, enum simt_reduction kind, uint32_t value)
+uint32_t simt_reduce(lane_mask mask, enum simt_reduction kind, uint32_t value)
 {
     return (uint32_t)meet(mask, (uint64_t)COLLECTIVE_REDUCE_ADD + (uint64_t)kind, value, 0, SIMT_CALLER());
 }
 
-void simt_syncwarp(uint32_t mask)
+void simt_syncwarp(lane_mask mask)
 {
     meet(mask, COLLECTIVE_SYNCWARP, 0, 0, SIMT_CALLER());
 }
 
-uint32_t simt_activemask(void)
+lane_mask simt_activemask(void)
 {
-    const uint32_t self = simt_now.lane ? 1u << simt_now.lane->thread % WARP_LANES : 0;
+    const lane_mask self = simt_now.lane ? lane_bit(simt_now.lane->thread % WARP_LANES) : 0;
 
-    return self ? (uint32_t)meet(self, COLLECTIVE_ACTIVE, 0, 0, SIMT_CALLER()) : 0;
+    return self ? (lane_mask)meet(self, COLLECTIVE_ACTIVE, 0, 0, SIMT_CALLER()) : 0;
+}
+
+unsigned simt_lane_number(void)
+{
+    return simt_now.lane->thread % WARP_LANES;
 }
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
@@ -175,7 +211,7 @@ uint32_t simt_activemask(void)
 
 static struct simt_floats mma(enum collective kind, struct mma_fragments fragments, uintptr_t site)
 {
-    meet(UINT32_MAX, kind, (uintptr_t)&fragments, 0, site);
+    meet(ALL_LANES, kind, (uintptr_t)&fragments, 0, site);
     return fragments.d;
 }
 
@@ -202,7 +238,7 @@ struct simt_words simt_ldmatrix(const void *row, unsigned count, int transposed)
         simt_access_row(row, SIMT_CALLER());
         memcpy(rows.row, row, sizeof rows.row);
     }
-    meet(UINT32_MAX, (uint64_t)kind | count << CALL_WIDTH_SHIFT, (uintptr_t)&rows, 0, SIMT_CALLER());
+    meet(ALL_LANES, (uint64_t)kind | count << CALL_WIDTH_SHIFT, (uintptr_t)&rows, 0, SIMT_CALLER());
     return rows.fragments;
 }
 
@@ -210,7 +246,7 @@ void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], flo
 {
     struct wmma_fragments fragments = {.a = a, .b = b, .c = c, .d = d};
 
-    meet(UINT32_MAX, number == SIMT_HALF ? COLLECTIVE_WMMA_HALF : COLLECTIVE_WMMA_BFLOAT16, (uintptr_t)&fragments, 0,
+    meet(ALL_LANES, number == SIMT_HALF ? COLLECTIVE_WMMA_HALF : COLLECTIVE_WMMA_BFLOAT16, (uintptr_t)&fragments, 0,
          SIMT_CALLER());
 }
 
@@ -224,7 +260,7 @@ void simt_wmma_memory(const void *matrix, size_t pitch)
         simt_fault_here(cudaErrorMisalignedAddress, SIMT_CALLER(), "misaligned address",
                         "loads or stores a matrix whose rows are %zu bytes apart, which is not a multiple of 16",
                         pitch);
-    meet(UINT32_MAX, COLLECTIVE_WMMA_MEMORY, (uintptr_t)matrix, (int)pitch, SIMT_CALLER());
+    meet(ALL_LANES, COLLECTIVE_WMMA_MEMORY, (uintptr_t)matrix, (int)pitch, SIMT_CALLER());
 }
 
 void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b)
@@ -232,38 +268,37 @@ void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b)
     const struct product_part part = {sums, count, a, b};
 
     simt_product_begin(&part, SIMT_CALLER());
-    meet(UINT32_MAX, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_CALLER());
+    meet(ALL_LANES, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_CALLER());
 }
 
 void simt_wgmma_fence(void)
 {
-    meet(UINT32_MAX, COLLECTIVE_WGMMA_FENCE, 0, 0, SIMT_CALLER());
+    meet(ALL_LANES, COLLECTIVE_WGMMA_FENCE, 0, 0, SIMT_CALLER());
 }
 
 void simt_wgmma_commit(void)
 {
-    meet(UINT32_MAX, COLLECTIVE_WGMMA_COMMIT, 0, 0, SIMT_CALLER());
+    meet(ALL_LANES, COLLECTIVE_WGMMA_COMMIT, 0, 0, SIMT_CALLER());
 }
 
 void simt_wgmma_wait(unsigned pending)
 {
     simt_products_wait(pending);
-    meet(UINT32_MAX, COLLECTIVE_WGMMA_WAIT, 0, (int)pending, SIMT_CALLER());
+    meet(ALL_LANES, COLLECTIVE_WGMMA_WAIT, 0, (int)pending, SIMT_CALLER());
 }
 
 int simt_elect(void)
 {
     const unsigned lane = simt_now.lane->thread % WARP_LANES;
 
-    return meet(UINT32_MAX, COLLECTIVE_BALLOT, 1, 0, SIMT_CALLER()) << (WARP_LANES - 1 - lane) << 32 == UINT64_C(1)
-                                                                                                            << 63;
+    return lowest_lane((lane_mask)meet(ALL_LANES, COLLECTIVE_BALLOT, 1, 0, SIMT_CALLER())) == lane;
 }
 
 unsigned simt_nth_bit(uint32_t bits, unsigned n)
 {
     for (; n > 0 && bits; n--)
         bits &= bits - 1;
-    return bits ? (unsigned)__builtin_ctz(bits) : 32;
+    return bits ? lowest_lane(bits) : 32;
 }
 
 uint32_t simt_gather_bits(uint32_t bits, uint32_t mask)
@@ -296,30 +331,44 @@ static inline int shuffle_source(enum collective kind, int lane, int argument, i
     }
 }
 
+/** Reports a shuffle by which `lane` reads a lane that takes no part. */
+static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned source)
+{
+    const struct lane *reader = &simt_now.warp_lane[lane];
+    const lane_mask mask = warp->mask[lane];
+    const char *why = "which has returned";
+    char in_mask[40] = "";
+
+    if (!of_active(mask))
+        snprintf(in_mask, sizeof in_mask, " (mask " LANE_MASK ")", SHOW_LANES(mask));
+    if (!of_active(mask) && !(mask >> source & 1))
+        why = "which is not in the mask";
+    else if (!(warp->lanes >> source & 1))
+        why = "which the block does not have";
+    else if (!(warp->done >> source & 1))
+        why = "which is not active at this call";
+    const bool named = of_active(mask) || mask >> source & 1, returned = warp->done >> source & 1;
+
+    simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->site, "shuffle from an absent lane",
+                      "reads lane %u by %s, %s" SIMT_PLACE "%s%s", source, name_at(warp, lane), why,
+                      named && returned ? simt_now.warp_lane[source].site : 0,
+                      named && returned ? " without this call" : "", in_mask);
+}
+
 /** Computes the results of a shuffle; false: a fault. */
 static bool complete_shuffle(struct warp *warp, uint64_t call, struct warp_collective *collective)
 {
     const enum collective kind = collective_of(call);
-    const int width = (int)(call >> CALL_WIDTH_SHIFT & 0xff);
-    const uint32_t mask = warp->mask[__builtin_ctz(collective->lanes)];
 
     FOR_EACH_LANE (lane, collective->lanes) {
-        const int source = shuffle_source(kind, lane, warp->argument[lane], width);
+        const int width = (int)(warp->call[lane] >> CALL_WIDTH_SHIFT & 0xff);
+        const int source = shuffle_source(kind, (int)lane, warp->argument[lane], width);
 
         collective->from[lane] = (int8_t)source;
         if (source < 0)
             continue;
         if (SIMT_UNLIKELY(!(collective->lanes >> source & 1))) {
-            const struct lane *reader = &simt_now.warp_lane[lane];
-            const bool named = mask >> source & 1, there = warp->lanes >> source & 1;
-
-            simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->site, "shuffle from an absent lane",
-                              "reads lane %d by %s, %s" SIMT_PLACE "%s (mask 0x%08" PRIx32 ")", source, names[kind],
-                              !named   ? "which is not in the mask"
-                              : !there ? "which the block does not have"
-                                       : "which has returned",
-                              named && there ? simt_now.warp_lane[source].site : 0,
-                              named && there ? " without this call" : "", mask);
+            fault_absent_lane(warp, (unsigned)lane, (unsigned)source);
             return false;
         }
         warp->value[lane] = collective->in[source];
@@ -349,34 +398,34 @@ static uint64_t reduce(enum collective kind, uint32_t a, uint32_t b)
     }
 }
 
-static void set_all(struct warp *warp, uint32_t group, uint64_t result)
+static void set_all(struct warp *warp, lane_mask group, uint64_t result)
 {
     FOR_EACH_LANE (i, group)
         warp->value[i] = result;
 }
 
-static void complete_match_any(struct warp *warp, uint32_t group)
+static void complete_match_any(struct warp *warp, lane_mask group)
 {
-    uint32_t left = group;
+    lane_mask left = group;
 
     while (left) {
-        const uint64_t value = warp->value[__builtin_ctz(left)];
-        uint32_t same = 0;
+        const uint64_t value = warp->value[lowest_lane(left)];
+        lane_mask same = 0;
 
         FOR_EACH_LANE (lane, left) {
             if (warp->value[lane] == value)
-                same |= 1u << lane;
+                same |= lane_bit(lane);
         }
         set_all(warp, same, same);
         left &= ~same;
     }
 }
 
-static void complete_vote(struct warp *warp, uint32_t group, enum collective kind)
+static void complete_vote(struct warp *warp, lane_mask group, enum collective kind)
 {
-    const uint64_t first = warp->value[__builtin_ctz(group)];
-    uint32_t votes = 0;
-    uint32_t same = 0;
+    const uint64_t first = warp->value[lowest_lane(group)];
+    lane_mask votes = 0;
+    lane_mask same = 0;
     uint64_t result = first;
 
     if (kind == COLLECTIVE_MATCH_ANY) {
@@ -384,8 +433,8 @@ static void complete_vote(struct warp *warp, uint32_t group, enum collective kin
         return;
     }
     FOR_EACH_LANE (lane, group) {
-        votes |= (uint32_t)(warp->value[lane] != 0) << lane;
-        same |= (uint32_t)(warp->value[lane] == first) << lane;
+        votes |= (lane_mask)(warp->value[lane] != 0) << lane;
+        same |= (lane_mask)(warp->value[lane] == first) << lane;
     }
     if (kind >= COLLECTIVE_REDUCE_ADD) {
         FOR_EACH_LANE (i, group & (group - 1))
@@ -406,15 +455,15 @@ static void complete_vote(struct warp *warp, uint32_t group, enum collective kin
  * Checks that the lanes of a collective came to it from one call in the source, because a GPU need not bring lanes at
  * different calls together. False: a fault.
  */
-static bool meet_at_one_place(uint32_t group)
+static bool meet_at_one_place(lane_mask group)
 {
-    const struct lane *first = &simt_now.warp_lane[__builtin_ctz(group)];
+    const struct lane *first = &simt_now.warp_lane[lowest_lane(group)];
 
     FOR_EACH_LANE (i, group & (group - 1)) {
         const struct lane *lane = &simt_now.warp_lane[i];
 
         if (SIMT_UNLIKELY(!lanes_at_one_call(lane, first)) &&
-            !simt_check_together(lane, first, "divergent collective", names[collective_of(simt_now.warp->call[i])]))
+            !simt_check_together(lane, first, "divergent collective", name_at(simt_now.warp, i)))
             return false;
     }
     return true;
@@ -424,10 +473,10 @@ static bool meet_at_one_place(uint32_t group)
  * Keeps the accesses of lanes that this collective names and that have returned without it. If a lane of the group
  * comes to one of these accesses later, the absent lanes missed the collective (see warp_replay.c).
  */
-static void note_missed(struct warp *warp, uint32_t group, const char *name)
+static void note_missed(struct warp *warp, lane_mask group, const char *name)
 {
-    const unsigned first = (unsigned)__builtin_ctz(group);
-    const uint32_t absent = warp->mask[first] & warp->done;
+    const unsigned first = lowest_lane(group);
+    const lane_mask absent = warp->mask[first] & warp->done;
     unsigned kept = 0;
 
     for (unsigned i = 0; i < warp->passed_count; i++) {
@@ -462,13 +511,13 @@ static bool is_one_matrix(const struct warp *warp)
 }
 
 /** Completes a matrix operation of a warp; false: a fault. */
-static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, struct warp_collective *collective)
+static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call, struct warp_collective *collective)
 {
     const enum collective kind = collective_of(call);
 
-    if (SIMT_UNLIKELY(group != UINT32_MAX)) {
-        const struct lane *first = &simt_now.warp_lane[__builtin_ctz(group)];
-        const unsigned absent = (unsigned)__builtin_ctz(~group);
+    if (SIMT_UNLIKELY(group != ALL_LANES)) {
+        const struct lane *first = &simt_now.warp_lane[lowest_lane(group)];
+        const unsigned absent = lowest_lane(~group);
 
         simt_fault_thread(cudaErrorLaunchFailure, first->index, first->site, "warp without all lanes",
                           "does this %s, which takes all 32 lanes of the warp, without lane %u, which %s", names[kind],
@@ -503,7 +552,7 @@ static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, 
         return true;
     case COLLECTIVE_WGMMA_WAIT:
         /* Every lane sees the products of all lanes as complete. */
-        simt_order_syncwarp(&warp->order, warp->first, warp->lanes, UINT32_MAX);
+        simt_order_syncwarp(&warp->order, warp->first, warp->lanes, ALL_LANES);
         simt_products_waited(warp, (unsigned)warp->argument[0]);
         return true;
     default:
@@ -513,9 +562,10 @@ static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, 
     return true;
 }
 
-static void complete(struct warp *warp, uint32_t group, uint64_t call)
+static void complete(struct warp *warp, lane_mask group, uint64_t call)
 {
     const enum collective kind = collective_of(call);
+    const unsigned first = lowest_lane(group);
     struct warp_collective collective;
     bool good = true;
 
@@ -524,7 +574,7 @@ static void complete(struct warp *warp, uint32_t group, uint64_t call)
     if (SIMT_UNLIKELY(warp->passed_count > 0))
         note_missed(warp, group, names[kind]);
     collective.warp = warp;
-    collective.name = names[kind];
+    collective.name = name_at(warp, first);
     collective.lanes = group;
     collective.bytes = (unsigned)(call >> CALL_BYTES_SHIFT);
     memcpy(collective.in, warp->value, sizeof collective.in);
@@ -535,7 +585,8 @@ static void complete(struct warp *warp, uint32_t group, uint64_t call)
         good = complete_matrices(warp, group, call, &collective);
     } else if (kind == COLLECTIVE_SYNCWARP) {
         collective.kind = WARP_COLLECTIVE_SYNCWARP;
-        simt_order_syncwarp(&warp->order, warp->first, warp->lanes, warp->mask[__builtin_ctz(group)]);
+        simt_order_syncwarp(&warp->order, warp->first, warp->lanes,
+                            of_active(warp->mask[first]) ? group | warp->done : warp->mask[first]);
     } else {
         collective.kind = WARP_COLLECTIVE_VOTE;
         complete_vote(warp, group, kind);
@@ -547,20 +598,20 @@ static void complete(struct warp *warp, uint32_t group, uint64_t call)
 }
 
 /** Returns the lanes that wait at the same collective as `lane`, with the same mask. */
-static uint32_t lanes_at_same_call(const struct warp *warp, unsigned lane)
+static lane_mask lanes_at_same_call(const struct warp *warp, unsigned lane)
 {
-    const uint32_t mask = warp->mask[lane];
+    const lane_mask mask = warp->mask[lane];
     const uint64_t call = warp->call[lane];
-    uint32_t group = 0;
+    lane_mask group = 0;
 
     FOR_EACH_LANE (other, warp->waiting & mask) {
         if (warp->mask[other] == mask && ((warp->call[other] ^ call) & CALL_AGREED) == 0)
-            group |= 1u << other;
+            group |= lane_bit(other);
     }
     return group;
 }
 
-uint32_t simt_collective_missing(const struct warp *warp, unsigned lane)
+lane_mask simt_collective_missing(const struct warp *warp, unsigned lane)
 {
     return warp->mask[lane] & warp->lanes & ~warp->done & ~lanes_at_same_call(warp, lane);
 }
@@ -568,16 +619,16 @@ uint32_t simt_collective_missing(const struct warp *warp, unsigned lane)
 /** Completes __activemask() for each group of lanes at the same call, once no other lane of the warp can still come. */
 static void complete_active(struct warp *warp)
 {
-    uint32_t left = 0;
+    lane_mask left = 0;
 
     FOR_EACH_LANE (lane, warp->waiting)
-        left |= (uint32_t)(collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE) << lane;
+        left |= (lane_mask)(collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE) << lane;
     while (left) {
-        const uintptr_t site = simt_now.warp_lane[__builtin_ctz(left)].site;
-        uint32_t group = 0;
+        const uintptr_t site = simt_now.warp_lane[lowest_lane(left)].site;
+        lane_mask group = 0;
 
         FOR_EACH_LANE (lane, left)
-            group |= (uint32_t)(simt_now.warp_lane[lane].site == site) << lane;
+            group |= (lane_mask)(simt_now.warp_lane[lane].site == site) << lane;
         set_all(warp, group, group);
         warp->waiting &= ~group;
         warp->ready |= group;
@@ -585,28 +636,48 @@ static void complete_active(struct warp *warp)
     }
 }
 
+/** Completes a collective of active lanes, if lanes wait at any: the call that is first in the order of the replay. */
+static void complete_first_of_active(struct warp *warp)
+{
+    uint64_t first = UINT64_MAX;
+    lane_mask group = 0;
+
+    FOR_EACH_LANE (lane, warp->waiting) {
+        const uint64_t key = simt_now.warp_lane[lane].key;
+
+        if (!of_active(warp->mask[lane]) || key > first)
+            continue;
+        group = (key == first ? group : 0) | lane_bit((unsigned)lane);
+        first = key;
+    }
+    if (group)
+        complete(warp, group, warp->call[lowest_lane(group)]);
+}
+
 void simt_collectives_complete(struct warp *warp)
 {
-    uint32_t left = warp->waiting;
+    lane_mask left = warp->waiting;
 
     while (left && !simt_faulted) {
-        const unsigned lane = (unsigned)__builtin_ctz(left);
-        const uint32_t group = lanes_at_same_call(warp, lane);
+        const unsigned lane = lowest_lane(left);
+        const lane_mask group = lanes_at_same_call(warp, lane);
 
-        left &= ~group;
-        if ((warp->mask[lane] & warp->lanes & ~warp->done) != group ||
+        left &= ~(group | lane_bit(lane));
+        if ((warp->mask[lane] & warp->lanes & ~warp->done) != group || of_active(warp->mask[lane]) ||
             collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE)
             continue;
         complete(warp, group, warp->call[lane]);
     }
-    if (!warp->ready && !simt_faulted)
+    if (!warp->ready && !simt_faulted && WARP_LANES == 32)
         complete_active(warp);
+    else if (!warp->ready && !simt_faulted)
+        complete_first_of_active(warp);
 }
 
-void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, uint32_t missing,
+void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, lane_mask missing,
                               char *text, size_t size)
 {
-    const unsigned other = (unsigned)__builtin_ctz(missing);
+    const unsigned other = lowest_lane(missing);
     const struct lane *absent = &block->lane[warp->first + other];
     const char *at = "runs on";
 
@@ -616,12 +687,12 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
         at = "waits at an mbarrier";
     else if (warp->waiting >> other & 1)
         at = names[collective_of(warp->call[other])];
-    snprintf(text, size, "waits at %s with mask 0x%08" PRIx32 " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_PLACE,
-             names[collective_of(warp->call[lane])], warp->mask[lane], other, absent->index.x, absent->index.y,
-             absent->index.z, warp->waiting >> other & 1 ? "is at " : "", at, absent->site);
+    snprintf(text, size, "waits at %s with mask " LANE_MASK " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_PLACE,
+             names[collective_of(warp->call[lane])], SHOW_LANES(warp->mask[lane]), other, absent->index.x,
+             absent->index.y, absent->index.z, warp->waiting >> other & 1 ? "is at " : "", at, absent->site);
     if (warp->waiting >> other & 1 && warp->mask[other] != warp->mask[lane]) {
         const size_t length = strlen(text);
 
-        snprintf(text + length, size - length, " with mask 0x%08" PRIx32, warp->mask[other]);
+        snprintf(text + length, size - length, " with mask " LANE_MASK, SHOW_LANES(warp->mask[other]));
     }
 }

@@ -65,9 +65,9 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
 void simt_collectives_complete(struct warp *warp);
 
 /** Returns the lanes that a waiting lane still waits for. */
-uint32_t simt_collective_missing(const struct warp *warp, unsigned lane);
+lane_mask simt_collective_missing(const struct warp *warp, unsigned lane);
 /** Writes what a waiting lane waits for and where the first of the `missing` lanes is instead. */
-void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, uint32_t missing,
+void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, lane_mask missing,
                               char *text, size_t size);
 
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */

@@ -188,8 +188,8 @@ static void wake(struct barrier *barrier)
         FOR_EACH_LANE (lane, warp->at_mbarrier) {
             if (block->lane[warp->first + lane].mbarrier != number)
                 continue;
-            warp->at_mbarrier &= ~(1u << lane);
-            warp->ready |= 1u << lane;
+            warp->at_mbarrier &= ~lane_bit(lane);
+            warp->ready |= lane_bit(lane);
             barrier->waiting--;
         }
     }
@@ -284,7 +284,7 @@ static void take_copies(struct barrier *barrier)
 static int wait(void *address, uint32_t parity, bool patient, uintptr_t pc)
 {
     struct lane *const lane = simt_now.lane;
-    const uint32_t self = 1u << lane->thread % WARP_LANES;
+    const lane_mask self = lane_bit(lane->thread % WARP_LANES);
     const uint32_t number = (uint32_t)(find_barrier(address, pc) - barriers);
     uint32_t phase = barriers[number].phase - 1; /* the awaited phase, if it has ended */
 
@@ -340,8 +340,8 @@ bool simt_mbarriers_time_out(struct block *block)
                 continue;
             barriers[lane->mbarrier].waiting--;
             lane->mbarrier = 0;
-            warp->at_mbarrier &= ~(1u << l);
-            warp->ready |= 1u << l;
+            warp->at_mbarrier &= ~lane_bit(l);
+            warp->ready |= lane_bit(l);
             any = true;
         }
     }

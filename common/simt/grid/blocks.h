@@ -7,7 +7,7 @@
 
 #include "lanes/lanes.h"
 
-/** Event buffers of the 32 lanes of the running warp, LANE_EVENTS events each. */
+/** Event buffers of the lanes of the running warp, LANE_EVENTS events each. */
 extern struct event *simt_lane_events;
 /** Largest number of events and arrivals until a block ends (SIMT_EVENT_LIMIT). */
 extern uint64_t simt_event_limit;

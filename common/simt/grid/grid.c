@@ -158,7 +158,7 @@ static bool block_shape(struct block *block, const struct launch *launch)
         const unsigned lanes = block->threads - i * WARP_LANES;
 
         block->warp[i].first = i * WARP_LANES;
-        block->warp[i].lanes = lanes >= WARP_LANES ? UINT32_MAX : (1u << lanes) - 1;
+        block->warp[i].lanes = lanes >= WARP_LANES ? ALL_LANES : lane_bit(lanes) - 1;
     }
     for (unsigned i = 0; i < block->threads; i++) {
         struct lane *lane = &block->lane[i];

@@ -14,14 +14,14 @@ struct event *simt_lane_events;
 uint64_t simt_event_limit;
 
 /** Returns the ready lanes with room for events. A lane whose buffer is half full waits for the rest of its warp. */
-static uint32_t lanes_with_room(const struct warp *warp)
+static lane_mask lanes_with_room(const struct warp *warp)
 {
     const struct lane *lanes = simt_now.warp_lane;
-    uint32_t room = 0;
+    lane_mask room = 0;
 
     FOR_EACH_LANE (i, warp->ready) {
         if (lanes[i].cursor < lanes[i].limit - LANE_EVENTS / 2)
-            room |= 1u << i;
+            room |= lane_bit(i);
     }
     return room;
 }
@@ -65,7 +65,7 @@ static void check_budget(struct warp *warp)
 {
     if (simt_work.events + simt_work.arrivals - simt_work.before_block < simt_event_limit)
         return;
-    const unsigned i = (unsigned)__builtin_ctz(warp->ready ? warp->ready : warp->lanes);
+    const unsigned i = lowest_lane(warp->ready ? warp->ready : warp->lanes);
     const struct lane *lane = &simt_now.warp_lane[i];
 
     simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
@@ -131,10 +131,10 @@ static unsigned count_lanes(const struct block *block, size_t member)
     unsigned count = 0;
 
     for (unsigned i = 0; i < block->warps; i++) {
-        uint32_t mask;
+        lane_mask mask;
 
         memcpy(&mask, (const char *)&block->warp[i] + member, sizeof mask);
-        count += (unsigned)__builtin_popcount(mask);
+        count += lane_count(mask);
     }
     return count;
 }
@@ -156,11 +156,11 @@ static bool run_ready_warps(struct block *block)
 static const struct lane *first_lane(const struct block *block, size_t member)
 {
     for (unsigned i = 0; i < block->warps; i++) {
-        uint32_t mask;
+        lane_mask mask;
 
         memcpy(&mask, (const char *)&block->warp[i] + member, sizeof mask);
         if (mask)
-            return &block->lane[block->warp[i].first + (unsigned)__builtin_ctz(mask)];
+            return &block->lane[block->warp[i].first + lowest_lane(mask)];
     }
     return NULL;
 }
@@ -191,7 +191,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;
     const struct warp *warp = &block->warp[warp_wait->thread / WARP_LANES];
-    const uint32_t missing = simt_collective_missing(warp, lane);
+    const lane_mask missing = simt_collective_missing(warp, lane);
 
     simt_collective_describe(block, warp, lane, missing, detail, sizeof detail);
     simt_fault_thread(cudaErrorLaunchFailure, warp_wait->index, warp_wait->site, "deadlock", "%s", detail);

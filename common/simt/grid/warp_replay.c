@@ -30,7 +30,7 @@ static void step_diverges(struct open_step *step, uint64_t successor, uintptr_t 
  * Records that the lanes of `group` went on to `successor`, which is at `pc`, and closes each block that all its lanes
  * have left.
  */
-static void steps_leave(struct warp *warp, uint32_t group, uint64_t successor, uintptr_t pc)
+static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, uintptr_t pc)
 {
     for (int i = 0; i < warp->open_count;) {
         struct open_step *step = &warp->open[i];
@@ -52,7 +52,7 @@ static void steps_leave(struct warp *warp, uint32_t group, uint64_t successor, u
     }
 }
 
-static void issue_block(struct warp *warp, uint32_t group, uint64_t key, uintptr_t pc)
+static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintptr_t pc)
 {
     OBSERVE(block_issued, group);
     if (warp->open_count == 1 && warp->open[0].mask == group) {
@@ -71,12 +71,12 @@ static void issue_block(struct warp *warp, uint32_t group, uint64_t key, uintptr
 /**
  * Issues a memory instruction of the lanes in `group`, each at its event `at`; a generic pointer may split it by space.
  */
-static void issue_memory(const struct lane *lanes, uint32_t group, size_t at)
+static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
 {
     struct request request;
 
     while (group) {
-        const struct event *first = &lanes[__builtin_ctz(group)].head[at];
+        const struct event *first = &lanes[lowest_lane(group)].head[at];
         const uint64_t what = first->access >> EVENT_BYTES_SHIFT;
         unsigned count = 0;
 
@@ -88,7 +88,7 @@ static void issue_memory(const struct lane *lanes, uint32_t group, size_t at)
             const uint64_t access = lanes[i].head[at].access;
 
             if (access >> EVENT_BYTES_SHIFT != what) {
-                request.lanes &= ~(1u << i);
+                request.lanes &= ~lane_bit(i);
                 continue;
             }
             request.offset[count] = access & EVENT_OFFSET_MASK;
@@ -101,9 +101,9 @@ static void issue_memory(const struct lane *lanes, uint32_t group, size_t at)
 }
 
 /** Returns the number of events from their heads that the lanes share, all with keys below `below`; at least 1. */
-static size_t common_run(const struct lane *lanes, uint32_t group, uint64_t below)
+static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t below)
 {
-    const struct lane *leader = &lanes[__builtin_ctz(group)];
+    const struct lane *leader = &lanes[lowest_lane(group)];
     const struct event *lead = leader->head;
     size_t run = (size_t)(leader->cursor - lead);
 
@@ -128,9 +128,9 @@ static size_t common_run(const struct lane *lanes, uint32_t group, uint64_t belo
     return run;
 }
 
-static void issue_run(struct warp *warp, struct lane *lanes, uint32_t group, size_t run)
+static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct event *lead = lanes[__builtin_ctz(group)].head;
+    const struct event *lead = lanes[lowest_lane(group)].head;
 
     for (size_t i = 0; i < run; i++) {
         if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BLOCK)
@@ -141,7 +141,7 @@ static void issue_run(struct warp *warp, struct lane *lanes, uint32_t group, siz
     FOR_EACH_LANE (i, group)
         lanes[i].head += run;
     simt_last_pc = lead[run - 1].pc;
-    simt_work.events += run * (unsigned)__builtin_popcount(group);
+    simt_work.events += run * lane_count(group);
 }
 
 /** Returns the entry of an access in the warp's list of passed accesses; the list's end: it is not there. */
@@ -155,9 +155,9 @@ static struct passed *find_passed(struct warp *warp, uint64_t key)
 }
 
 /** Records the accesses of lanes for which other lanes wait, since they may return without having arrived. */
-static void note_passing(struct warp *warp, const struct lane *lanes, uint32_t group, size_t run)
+static void note_passing(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct event *lead = lanes[__builtin_ctz(group)].head;
+    const struct event *lead = lanes[lowest_lane(group)].head;
 
     for (size_t i = 0; i < run && warp->passed_count < MAX_PASSED; i++) {
         struct passed *passed = find_passed(warp, lead[i].key);
@@ -171,17 +171,17 @@ static void note_passing(struct warp *warp, const struct lane *lanes, uint32_t g
 }
 
 /** Reports lanes that completed a collective without other lanes and now come to an access of those: they missed it. */
-static void check_missed(struct warp *warp, const struct lane *lanes, uint32_t group, size_t run)
+static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct event *lead = lanes[__builtin_ctz(group)].head;
+    const struct event *lead = lanes[lowest_lane(group)].head;
 
     for (size_t i = 0; i < run && !simt_faulted; i++) {
         const struct passed *passed = find_passed(warp, lead[i].key);
 
         if (passed == warp->passed + warp->passed_count || !(passed->waited & group))
             continue;
-        const struct lane *here = &lanes[__builtin_ctz(passed->waited & group)];
-        const struct lane *gone = &lanes[__builtin_ctz(passed->lanes)];
+        const struct lane *here = &lanes[lowest_lane(passed->waited & group)];
+        const struct lane *gone = &lanes[lowest_lane(passed->lanes)];
 
         simt_fault_thread(
             cudaErrorLaunchFailure, here->index, passed->site, "collective that some lanes miss",
@@ -192,9 +192,9 @@ static void check_missed(struct warp *warp, const struct lane *lanes, uint32_t g
 }
 
 /** Returns the lanes that a waiting lane waits for. */
-static uint32_t awaited_lanes(const struct warp *warp)
+static lane_mask awaited_lanes(const struct warp *warp)
 {
-    uint32_t awaited = 0;
+    lane_mask awaited = 0;
 
     if ((warp->lanes & ~warp->waiting) == 0)
         return 0;
@@ -206,10 +206,10 @@ static uint32_t awaited_lanes(const struct warp *warp)
 /**
  * Returns the lanes with events left. Stores in `group` those that go first, and in `below` the best key of the others.
  */
-static uint32_t choose(const struct lane *lanes, uint32_t candidates, uint32_t *group, uint64_t *below)
+static lane_mask choose(const struct lane *lanes, lane_mask candidates, lane_mask *group, uint64_t *below)
 {
     uint64_t best = UINT64_MAX;
-    uint32_t present = 0;
+    lane_mask present = 0;
 
     *group = 0;
     *below = UINT64_MAX;
@@ -218,13 +218,13 @@ static uint32_t choose(const struct lane *lanes, uint32_t candidates, uint32_t *
             continue;
         const uint64_t key = lanes[i].head->key;
 
-        present |= 1u << i;
+        present |= lane_bit(i);
         if (key < best) {
             *below = best;
             best = key;
-            *group = 1u << i;
+            *group = lane_bit(i);
         } else if (key == best) {
-            *group |= 1u << i;
+            *group |= lane_bit(i);
         } else if (key < *below) {
             *below = key;
         }
@@ -233,7 +233,7 @@ static uint32_t choose(const struct lane *lanes, uint32_t candidates, uint32_t *
 }
 
 /** Moves the lanes' remaining events to the front of their buffers. */
-static void compact(struct lane *lanes, uint32_t mask)
+static void compact(struct lane *lanes, lane_mask mask)
 {
     FOR_EACH_LANE (i, mask) {
         struct lane *lane = &lanes[i];
@@ -250,15 +250,15 @@ static void compact(struct lane *lanes, uint32_t mask)
 void simt_replay(struct warp *warp)
 {
     struct lane *lanes = simt_now.warp_lane;
-    const uint32_t awaited = awaited_lanes(warp);
-    uint32_t candidates = warp->lanes;
-    uint32_t group;
+    const lane_mask awaited = awaited_lanes(warp);
+    lane_mask candidates = warp->lanes;
+    lane_mask group;
     uint64_t below;
 
     for (;;) {
         candidates = choose(lanes, candidates, &group, &below);
 
-        const uint32_t finished = warp->done & ~candidates & ~warp->closed;
+        const lane_mask finished = warp->done & ~candidates & ~warp->closed;
 
         if (finished) {
             steps_leave(warp, finished, SUCCESSOR_EXIT, 0);

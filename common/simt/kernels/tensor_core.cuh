@@ -7,6 +7,10 @@
 
 #include <cuda_runtime.h>
 
+#if SIMT_WARP_SIZE != 32
+#error "tensor cores: the simulator has them for warps of 32 lanes only"
+#endif
+
 SIMT_DEVICE void ldmatrix_x4(uint32_t fragments[4], const void *row)
 {
     const simt_words words = simt_ldmatrix(row, 4, 0);

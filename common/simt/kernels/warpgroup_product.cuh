@@ -7,6 +7,10 @@
 
 #include <cuda_runtime.h>
 
+#if SIMT_WARP_SIZE != 32
+#error "products of a warpgroup: the simulator has them for warps of 32 lanes only"
+#endif
+
 SIMT_DEVICE uint64_t wgmma_operand(const void *shared)
 {
     return simt_wgmma_operand(shared);

@@ -25,9 +25,9 @@ void simt_warp_enter(struct block *block, struct warp *warp)
     simt_order.warp = &warp->order;
 }
 
-void simt_lanes_run(uint32_t lanes)
+void simt_lanes_run(lane_mask lanes)
 {
-    struct lane *first = simt_now.warp_lane + __builtin_ctz(lanes);
+    struct lane *first = simt_now.warp_lane + lowest_lane(lanes);
 
     simt_now.runnable = lanes & (lanes - 1);
     lane_enter(first);
@@ -38,11 +38,11 @@ void simt_lanes_run(uint32_t lanes)
 void simt_lane_leave(void)
 {
     struct lane *self = simt_now.lane;
-    const uint32_t runnable = simt_now.runnable;
+    const lane_mask runnable = simt_now.runnable;
 
     self->loaded = simt_order.loaded;
     if (runnable) {
-        struct lane *next = simt_now.warp_lane + __builtin_ctz(runnable);
+        struct lane *next = simt_now.warp_lane + lowest_lane(runnable);
 
         simt_now.runnable = runnable & (runnable - 1);
         lane_enter(next);
@@ -122,7 +122,7 @@ void simt_lane_main(void)
         if (SIMT_UNLIKELY(simt_races_noted))
             simt_race_confirm();
         struct lane *const lane = simt_now.lane;
-        const uint32_t self = 1u << lane->thread % WARP_LANES;
+        const lane_mask self = lane_bit(lane->thread % WARP_LANES);
         struct warp *warp = simt_now.warp;
 
         if (lane->cursor > lane->limit - LANE_EVENTS)

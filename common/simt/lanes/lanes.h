@@ -45,7 +45,7 @@ struct event {
 };
 
 enum {
-    LANE_EVENTS = 384, /**< event buffer of a lane; the buffers of 32 lanes fit in the second-level cache */
+    LANE_EVENTS = 384, /**< event buffer of a lane; the buffers of a warp fit in the second-level cache */
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
     EVENT_DEPTH_SHIFT = 48,
@@ -90,41 +90,41 @@ struct lane {
 /** An access by lanes that passed a collective at which other lanes waited for them. */
 struct passed {
     uint64_t key;
-    uint32_t lanes;
-    uint32_t waited; /**< lanes that completed the collective without them, because they had returned */
-    uintptr_t site;  /**< call site of the collective */
+    lane_mask lanes;
+    lane_mask waited; /**< lanes that completed the collective without them, because they had returned */
+    uintptr_t site;   /**< call site of the collective */
     const char *name;
 };
 
 /** A block issued for a warp, until the next block of each of its lanes is known. */
 struct open_step {
-    uint32_t mask; /**< lanes whose next block is not known yet */
+    lane_mask mask; /**< lanes whose next block is not known yet */
     uint32_t diverged;
     uint64_t successor; /**< key of the first known next block; 0 until then */
     uintptr_t pc;       /**< that block's */
 };
 
 struct warp {
-    uint32_t lanes;       /**< lanes that exist */
-    uint32_t ready;       /**< lanes that can run */
-    uint32_t waiting;     /**< lanes at a warp collective */
-    uint32_t at_barrier;  /**< lanes at the block's barrier */
-    uint32_t at_mbarrier; /**< lanes at an mbarrier */
-    uint32_t done;        /**< lanes that have returned */
-    uint32_t closed;      /**< returned lanes that the replay has processed */
-    bool parked;          /**< events of some lanes have been saved */
+    lane_mask lanes;       /**< lanes that exist */
+    lane_mask ready;       /**< lanes that can run */
+    lane_mask waiting;     /**< lanes at a warp collective */
+    lane_mask at_barrier;  /**< lanes at the block's barrier */
+    lane_mask at_mbarrier; /**< lanes at an mbarrier */
+    lane_mask done;        /**< lanes that have returned */
+    lane_mask closed;      /**< returned lanes that the replay has processed */
+    bool parked;           /**< events of some lanes have been saved */
     int open_count;
     unsigned first; /**< thread number of lane 0 */
     struct open_step open[WARP_LANES];
 
     /* State of lanes that wait at a collective, or that completed the last one. */
-    uint32_t mask[WARP_LANES];
+    lane_mask mask[WARP_LANES];
     uint64_t call[WARP_LANES]; /**< the collective and its uniform operands */
     int32_t argument[WARP_LANES];
     uint64_t value[WARP_LANES]; /**< operand before, result after the collective */
     struct passed passed[MAX_PASSED];
     unsigned passed_count;
-    uint32_t missed; /**< lanes that completed a collective which other lanes passed */
+    lane_mask missed; /**< lanes that completed a collective which other lanes passed */
     struct warp_order order;
     struct products *products; /**< wgmma products, in warpgroup_products.c; NULL: none yet */
 };
@@ -176,7 +176,7 @@ struct running {
     struct lane *lane;
     struct warp *warp;
     struct lane *warp_lane; /**< lane 0 of the warp */
-    uint32_t runnable;      /**< lanes of the warp that have yet to run this round */
+    lane_mask runnable;     /**< lanes of the warp that have yet to run this round */
     struct block *block;
     bool sleeps; /**< a lane of the warp has called __nanosleep() this round */
 };
@@ -226,7 +226,7 @@ static inline void lane_enter(struct lane *lane)
 void simt_warp_enter(struct block *block, struct warp *warp);
 
 /** Runs the given lanes of the warp, one after another, each until it leaves. */
-void simt_lanes_run(uint32_t lanes);
+void simt_lanes_run(lane_mask lanes);
 
 /** Suspends the running lane: switches to the next runnable lane of the warp, or else to the scheduler. */
 void simt_lane_leave(void);

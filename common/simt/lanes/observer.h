@@ -15,7 +15,7 @@ struct request {
     enum event_kind kind;
     unsigned bytes; /**< accessed by each lane; for an EVENT_MBARRIER, the mbarrier_operation */
     uintptr_t pc;
-    uint32_t lanes;
+    lane_mask lanes;
     unsigned count;
     uint64_t offset[WARP_LANES]; /**< in the arena, in shared memory or, with EVENT_OUTSIDE, in the program's data */
     uint8_t lane[WARP_LANES];
@@ -34,7 +34,7 @@ struct warp_collective {
     const struct warp *warp;
     enum warp_collective_kind kind;
     const char *name; /**< name in the source, for example "__shfl_sync" */
-    uint32_t lanes;
+    lane_mask lanes;
     unsigned bytes;      /**< size of a shuffle's value */
     unsigned operations; /**< tensor-core operations, each of 16x16 by 16x8 */
     uint64_t in[WARP_LANES];
@@ -53,8 +53,8 @@ struct observer {
      */
     void (*lane_uses_barrier)(uint64_t number, uint64_t other);
     void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores are in memory */
-    void (*lanes_returned)(uint32_t lanes);
-    void (*block_issued)(uint32_t lanes);
+    void (*lanes_returned)(lane_mask lanes);
+    void (*block_issued)(lane_mask lanes);
     /** Lanes went on from one block to different blocks, of which `pc` is the first in the source. */
     void (*warp_diverged)(uintptr_t pc);
     void (*request_issued)(const struct request *request);

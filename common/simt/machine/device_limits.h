@@ -2,8 +2,12 @@
 #ifndef SIMT_DEVICE_LIMITS_H
 #define SIMT_DEVICE_LIMITS_H
 
+#include "lane_mask.h"
+
+#include <inttypes.h>
+
 enum {
-    WARP_LANES = 32,
+    WARP_LANES = SIMT_WARP_SIZE,
     BLOCK_THREADS = 1024,
     BLOCK_WARPS = BLOCK_THREADS / WARP_LANES,
     SHARED_BYTES_DEFAULT = 48 * 1024, /**< dynamic shared memory that a kernel may have without asking for more */
@@ -23,8 +27,31 @@ enum {
 #define SIMT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define SIMT_CALLER()            ((uintptr_t)__builtin_return_address(0))
 
+/** A set of lanes of a warp. */
+typedef simt_lane_mask lane_mask;
+
+#define ALL_LANES ((lane_mask)-1)
+/* For printf: the format of a mask, and the mask as its argument. */
+#define LANE_MASK        "0x%0*" PRIx64
+#define SHOW_LANES(mask) WARP_LANES / 4, (uint64_t)(mask)
+
+static inline lane_mask lane_bit(unsigned lane)
+{
+    return (lane_mask)1 << lane;
+}
+
+static inline unsigned lowest_lane(lane_mask lanes)
+{
+    return (unsigned)(WARP_LANES == 32 ? __builtin_ctz((uint32_t)lanes) : __builtin_ctzll(lanes));
+}
+
+static inline unsigned lane_count(lane_mask lanes)
+{
+    return (unsigned)(WARP_LANES == 32 ? __builtin_popcount((uint32_t)lanes) : __builtin_popcountll(lanes));
+}
+
 /** Loops over the lanes in a mask, the lowest first. */
 #define FOR_EACH_LANE(lane, lanes) \
-    for (uint32_t left_ = (lanes), lane; left_ && (lane = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)
+    for (lane_mask left_ = (lanes), lane; left_ && (lane = lowest_lane(left_), 1); left_ &= left_ - 1)
 
 #endif

@@ -874,8 +874,8 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const 
             past = &history->past[i];
     }
     const struct thread_set *set = of_readers(past) ? past_set(past) : NULL;
-    const unsigned warp = set ? (unsigned)__builtin_ctz(set->warps) : 0;
-    const unsigned thread = set ? warp * WARP_LANES + (unsigned)__builtin_ctz(set->lanes[warp]) : past->who;
+    const unsigned warp = set ? lowest_lane(set->warps) : 0;
+    const unsigned thread = set ? warp * WARP_LANES + lowest_lane(set->lanes[warp]) : past->who;
     const int count = __builtin_popcount(past->bytes);
 
     simt_block_idx = simt_block_index(simt_block_at(past->epoch));

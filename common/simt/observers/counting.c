@@ -10,7 +10,11 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { NAME_SIZE = 64 };
+enum {
+    NAME_SIZE = 64,
+    SECTOR = WARP_LANES == 32 ? 32 : 64, /**< bytes that global memory moves at a time */
+    BANKS = 32,                          /**< of shared memory, 4 bytes wide */
+};
 
 struct kernel {
     char name[NAME_SIZE];
@@ -115,7 +119,7 @@ bool simt_kernel_counters(int index, const char **name, struct simt_counters *ke
 
 /* --- requests ----------------------------------------------------------------------------------------------------- */
 
-/** Returns the number of different 32-byte sectors that the accesses touch. */
+/** Returns the number of different sectors that the accesses touch. */
 static unsigned count_sectors(const struct request *request)
 {
     const uint64_t *offset = request->offset;
@@ -128,12 +132,12 @@ static unsigned count_sectors(const struct request *request)
         lowest = offset[i] < lowest ? offset[i] : lowest;
         highest = offset[i] > highest ? offset[i] : highest;
     }
-    lowest /= 32;
-    if ((highest + request->bytes - 1) / 32 - lowest < WINDOW) {
+    lowest /= SECTOR;
+    if ((highest + request->bytes - 1) / SECTOR - lowest < WINDOW) {
         uint64_t seen = 0;
 
         for (unsigned i = 0; i < count; i++)
-            seen |= UINT64_C(1) << (offset[i] / 32 - lowest);
+            seen |= UINT64_C(1) << (offset[i] / SECTOR - lowest);
         /* An aligned access of at most 16 bytes lies in one sector. */
         return (unsigned)__builtin_popcountll(seen);
     }
@@ -142,7 +146,7 @@ static unsigned count_sectors(const struct request *request)
     unsigned distinct = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        const uint64_t this_one = offset[i] / 32;
+        const uint64_t this_one = offset[i] / SECTOR;
         unsigned j = distinct;
 
         /* Neighbouring lanes usually access neighbouring sectors, so the latest is compared first. */
@@ -154,17 +158,17 @@ static unsigned count_sectors(const struct request *request)
     return distinct;
 }
 
-/** Returns the passes over the 32 banks that one phase of a shared access takes. */
+/** Returns the passes over the banks that one phase of a shared access takes. */
 static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words_each)
 {
-    uint32_t in_bank[WARP_LANES]; /* a word that the phase accesses in the bank */
+    uint32_t in_bank[BANKS]; /* a word that the phase accesses in the bank */
     uint32_t used = 0;
     bool conflict = false;
 
     for (unsigned i = 0; i < count; i++) {
         for (unsigned k = 0; k < words_each; k++) {
             const uint32_t at = word[i] + k;
-            const unsigned bank = at % WARP_LANES;
+            const unsigned bank = at % BANKS;
 
             if (!(used >> bank & 1)) {
                 used |= 1u << bank;
@@ -177,14 +181,14 @@ static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words
     if (!conflict)
         return used != 0;
 
-    uint32_t distinct[WARP_LANES][WARP_LANES];
-    uint8_t depth[WARP_LANES] = {0};
+    uint32_t distinct[BANKS][BANKS];
+    uint8_t depth[BANKS] = {0};
     unsigned deepest = 0;
 
     for (unsigned i = 0; i < count; i++) {
         for (unsigned k = 0; k < words_each; k++) {
             const uint32_t at = word[i] + k;
-            const unsigned bank = at % WARP_LANES;
+            const unsigned bank = at % BANKS;
             unsigned j = depth[bank];
 
             while (j > 0 && distinct[bank][j - 1] != at)
@@ -199,11 +203,11 @@ static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words
     return deepest;
 }
 
-/** Returns the wavefronts of a shared request; `least` gets the minimum (8-byte accesses run half a warp at a time). */
+/** Returns the wavefronts of a shared request; `least` gets the minimum (a pass takes 128 bytes). */
 static unsigned count_wavefronts(const struct request *request, unsigned *least)
 {
     const unsigned words_each = request->bytes < 4 ? 1 : request->bytes / 4;
-    const unsigned lanes_each = WARP_LANES / words_each;
+    const unsigned lanes_each = BANKS / words_each;
     unsigned wavefronts = 0;
     uint32_t word[WARP_LANES];
 
@@ -290,10 +294,10 @@ static void count_blocks(unsigned count)
     counters->blocks += count;
 }
 
-static void count_block(uint32_t lanes)
+static void count_block(lane_mask lanes)
 {
     counters->basic_blocks++;
-    counters->lanes_active += (unsigned)__builtin_popcount(lanes);
+    counters->lanes_active += lane_count(lanes);
     counters->lanes_possible += WARP_LANES;
 }
 

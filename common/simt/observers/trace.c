@@ -83,7 +83,7 @@ struct entry {
     bool in_global; /**< in global memory, not in shared */
     uint16_t warp;
     uint16_t warps; /**< warps of the block, at a block barrier */
-    uint32_t lanes;
+    lane_mask lanes;
     uint32_t barrier; /**< number of block barriers before this one */
     uintptr_t pc;
     const char *operation;
@@ -257,7 +257,7 @@ static void trace_stop(const struct warp *warp)
 /** Appends an entry and returns its cells, to be filled; NULL: there was no room, and the trace ends here. */
 static struct cell *append(struct entry entry)
 {
-    const size_t lanes = (size_t)__builtin_popcount(entry.lanes);
+    const size_t lanes = lane_count(entry.lanes);
 
     if (trace.entries == trace.most_entries) {
         trace.truncated = true;
@@ -346,7 +346,7 @@ static void trace_collective(const struct warp_collective *collective)
                                               .bytes = (uint8_t)collective->bytes,
                                               .warp = warp_number(),
                                               .lanes = collective->lanes,
-                                              .pc = simt_now.warp_lane[__builtin_ctz(collective->lanes)].site,
+                                              .pc = simt_now.warp_lane[lowest_lane(collective->lanes)].site,
                                               .operation = collective->name});
 
     FOR_EACH_LANE (lane, cell ? collective->lanes : 0) {
@@ -372,13 +372,13 @@ static void trace_barrier(const struct block *block)
                               .warps = (uint16_t)block->warps,
                               .lanes = warp->at_barrier,
                               .barrier = barrier,
-                              .pc = block->lane[warp->first + (unsigned)__builtin_ctz(warp->at_barrier)].site});
+                              .pc = block->lane[warp->first + lowest_lane(warp->at_barrier)].site});
     }
 }
 
-static void trace_return(uint32_t lanes)
+static void trace_return(lane_mask lanes)
 {
-    const struct lane *lane = &simt_now.warp_lane[__builtin_ctz(lanes)];
+    const struct lane *lane = &simt_now.warp_lane[lowest_lane(lanes)];
     const bool has_event = lane->head > lane->limit - LANE_EVENTS;
 
     if (!simt_memory.watched)
@@ -510,7 +510,7 @@ static void write_cell(FILE *stream, const struct entry *entry, const struct cel
         fprintf(stream, "\"0x%0*" PRIx64 "\"", digits, column == COLUMN_OUT ? cell->out : cell->in);
 }
 
-/** Writes 32 elements, one for each lane of a warp; inactive lanes have null, or -1 where the column names a lane. */
+/** Writes an element for each lane of a warp; inactive lanes have null, or -1 where the column names a lane. */
 static void write_column(FILE *stream, const char *name, const struct entry *entry, const struct cell *cell,
                          enum column column)
 {
@@ -590,7 +590,7 @@ static void write_entry(FILE *stream, const struct entry *entry, const struct ce
         fputs(", \"file\": ", stream);
         write_string(stream, file);
     }
-    fprintf(stream, ", \"lanes\": %" PRIu32, entry->lanes);
+    fprintf(stream, ", \"lanes\": %" PRIu64, (uint64_t)entry->lanes);
     write_details(stream, entry, cell);
     putc('}', stream);
 }
@@ -613,7 +613,7 @@ static void write_trace(FILE *stream, const struct places *places)
     for (size_t i = 0; i < trace.entries; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
         write_entry(stream, &trace.entry[i], cell, places, source);
-        cell += __builtin_popcount(trace.entry[i].lanes);
+        cell += lane_count(trace.entry[i].lanes);
     }
     fputs("\n]}\n", stream);
 }

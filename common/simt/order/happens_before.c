@@ -351,7 +351,7 @@ bool simt_order_launch(uint64_t blocks, bool together, const struct past_launche
  * Joins one of the five clocks of all threads of `warps` warps whose lane is in `lanes`, and gives the result to each
  * of them. `member` is the offset of the clock in struct thread_order.
  */
-static void share_clock(struct thread_order *threads, unsigned warps, uint32_t lanes, size_t member)
+static void share_clock(struct thread_order *threads, unsigned warps, lane_mask lanes, size_t member)
 {
     struct vector_clock *together = NULL;
 
@@ -372,7 +372,7 @@ static void share_clock(struct thread_order *threads, unsigned warps, uint32_t l
     simt_vector_clock_drop(together);
 }
 
-static void share(struct thread_order *threads, unsigned warps, uint32_t lanes)
+static void share(struct thread_order *threads, unsigned warps, lane_mask lanes)
 {
     share_clock(threads, warps, lanes, offsetof(struct thread_order, known));
     share_clock(threads, warps, lanes, offsetof(struct thread_order, fenced));
@@ -386,7 +386,7 @@ void simt_order_barrier(void)
     simt_order.block.barrier_end = ++simt_order.epoch;
     simt_order.ordered_epochs = simt_order.epoch - simt_order.segment_epoch;
     if (simt_order.block.threads)
-        share(simt_order.block.threads, BLOCK_WARPS, UINT32_MAX);
+        share(simt_order.block.threads, BLOCK_WARPS, ALL_LANES);
 }
 
 void simt_order_grid(void)
@@ -401,10 +401,10 @@ void simt_order_grid_opens(struct block_order *block)
 {
     block->barrier_end = simt_order.epoch;
     if (block->threads)
-        share(block->threads, BLOCK_WARPS, UINT32_MAX);
+        share(block->threads, BLOCK_WARPS, ALL_LANES);
 }
 
-void simt_order_syncwarp(struct warp_order *warp, unsigned first, uint32_t lanes, uint32_t mask)
+void simt_order_syncwarp(struct warp_order *warp, unsigned first, lane_mask lanes, lane_mask mask)
 {
     uint32_t joined[WARP_LANES] = {0};
 

@@ -42,7 +42,7 @@
 /** Order that __syncwarp has established among the lanes of a warp since its block began. */
 struct warp_order {
     uint32_t sync_end; /**< what the warp did at epochs below this is ordered by a __syncwarp of all lanes */
-    uint32_t partial;  /**< lanes that a __syncwarp of some lanes has ordered */
+    lane_mask partial; /**< lanes that a __syncwarp of some lanes has ordered */
     uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen what lane j did at epochs below this */
 };
 
@@ -119,7 +119,7 @@ void simt_order_grid_opens(struct block_order *block);
  * Records that a __syncwarp of the lanes in `mask` is complete, in a warp that has `lanes` and starts with thread
  * `first`.
  */
-void simt_order_syncwarp(struct warp_order *warp, unsigned first, uint32_t lanes, uint32_t mask);
+void simt_order_syncwarp(struct warp_order *warp, unsigned first, lane_mask lanes, lane_mask mask);
 /** Records a fence of the running thread, for its block only or for all threads. */
 void simt_order_fence(bool in_block);
 

@@ -21,7 +21,7 @@ bool simt_thread_sets_prepare(void)
             return false;
         for (count = 0; count < BLOCK_THREADS; count++) {
             sets[count].warps = 1u << count / WARP_LANES;
-            sets[count].lanes[count / WARP_LANES] = 1u << count % WARP_LANES;
+            sets[count].lanes[count / WARP_LANES] = lane_bit(count % WARP_LANES);
         }
     }
     if (count > THREAD_SETS / 2) {
@@ -46,12 +46,12 @@ static unsigned number_of(const struct thread_set *set)
     uint64_t hash = set->warps;
 
     if ((set->warps & (set->warps - 1)) == 0) {
-        const uint32_t lanes = set->warps ? set->lanes[__builtin_ctz(set->warps)] : 0;
+        const lane_mask lanes = set->warps ? set->lanes[lowest_lane(set->warps)] : 0;
 
         if (lanes == 0)
             return THREAD_SET_NONE;
         if ((lanes & (lanes - 1)) == 0)
-            return (unsigned)(__builtin_ctz(set->warps) * WARP_LANES + __builtin_ctz(lanes));
+            return lowest_lane(set->warps) * WARP_LANES + lowest_lane(lanes);
     }
     FOR_EACH_LANE (warp, set->warps)
         hash = (hash ^ set->lanes[warp]) * UINT64_C(0x9e3779b97f4a7c15);

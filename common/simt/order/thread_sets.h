@@ -14,8 +14,8 @@
 enum { THREAD_SETS = 1 << 13, THREAD_SET_NONE = THREAD_SETS };
 
 struct thread_set {
-    uint32_t warps; /**< warps that have a lane in the set */
-    uint32_t lanes[BLOCK_WARPS];
+    lane_mask warps; /**< warps that have a lane in the set */
+    lane_mask lanes[BLOCK_WARPS];
 };
 
 /**
@@ -38,12 +38,12 @@ static inline bool thread_set_has(const struct thread_set *set, unsigned thread)
 static inline void thread_set_put(struct thread_set *set, unsigned thread)
 {
     set->warps |= 1u << thread / WARP_LANES;
-    set->lanes[thread / WARP_LANES] |= 1u << thread % WARP_LANES;
+    set->lanes[thread / WARP_LANES] |= lane_bit(thread % WARP_LANES);
 }
 
 static inline void thread_set_take(struct thread_set *set, unsigned thread)
 {
-    set->lanes[thread / WARP_LANES] &= ~(1u << thread % WARP_LANES);
+    set->lanes[thread / WARP_LANES] &= ~lane_bit(thread % WARP_LANES);
     if (set->lanes[thread / WARP_LANES] == 0)
         set->warps &= ~(1u << thread / WARP_LANES);
 }

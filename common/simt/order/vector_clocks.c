@@ -11,7 +11,13 @@
 
 #include <string.h>
 
-enum { BRANCH_BITS = 5, BRANCHES = 1 << BRANCH_BITS, QUARTER = BRANCHES / 4, CHUNK_NODES = 4096, CHUNKS = 1 << 14 };
+enum {
+    BRANCH_BITS = CLOCK_BRANCH_BITS,
+    BRANCHES = CLOCK_BRANCHES,
+    QUARTER = BRANCHES / 4,
+    CHUNK_NODES = 4096,
+    CHUNKS = 1 << 14
+};
 
 struct vector_clock {
     uint32_t references;

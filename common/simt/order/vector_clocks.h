@@ -3,7 +3,7 @@
  * @brief Vector clocks for a grid: for each thread, the epoch below which its accesses are known. Used by
  *        happens_before.c.
  *
- * A clock is a tree with 32 branches per level: blocks, the warps of a block, the lanes of a warp. Clocks share equal
+ * A clock is a tree with a branch per lane of a warp at each level: blocks, the warps of a block, the lanes of a warp. Clocks share equal
  * branches and count references, so that copying a clock costs nothing and joining two costs only what differs. NULL is
  * the empty clock.
  */
@@ -22,9 +22,12 @@ enum clock_level { CLOCK_LANE, CLOCK_WARP, CLOCK_BLOCK };
 /** Prepares for a launch of `blocks` blocks: all earlier clocks are gone. */
 void simt_vector_clocks_reset(uint64_t blocks);
 
+/** Branches of a node: two levels have one for every thread of a block. */
+enum { CLOCK_BRANCH_BITS = WARP_LANES == 32 ? 5 : 6, CLOCK_BRANCHES = 1 << CLOCK_BRANCH_BITS };
+
 static inline uint64_t clock_thread(uint32_t block, unsigned thread)
 {
-    return (uint64_t)block * BLOCK_THREADS + thread;
+    return (uint64_t)block * CLOCK_BRANCHES * CLOCK_BRANCHES + thread;
 }
 
 /**
