@@ -63,6 +63,19 @@ simt_lane_mask simt_match_all(simt_lane_mask mask, uint64_t value);
 uint32_t simt_reduce(simt_lane_mask mask, enum simt_reduction kind, uint32_t value);
 void simt_syncwarp(simt_lane_mask mask);
 simt_lane_mask simt_activemask(void);
+/*
+ * A call, or an iteration of a loop, in which a lane is. It ends where the lane leaves the function or the loop's body.
+ * With 64 lanes the engine needs to know.
+ */
+struct simt_scope {
+    const struct simt_scope *outer;
+    const struct simt_scope *call; /* the innermost call around it; null: the kernel */
+    uint64_t key;                  /* position of the call in the caller, or of the loop's body */
+    unsigned calls;                /* number of calls around it, and itself if it is one */
+    int is_loop;
+};
+void simt_scope_begins(struct simt_scope *scope, int is_loop);
+void simt_scope_ends(struct simt_scope *scope);
 /* Returns the number of the running lane in its warp. */
 unsigned simt_lane_number(void);
 

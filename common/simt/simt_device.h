@@ -271,7 +271,17 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
 #define SIMT_SIDE  simt_side(__COUNTER__)
 #define SIMT_AND   simt_operand(__COUNTER__)
 #define SIMT_OR    !simt_operand(__COUNTER__)
-#define SIMT_CALL  const simt_inside simt_inside_of(__COUNTER__)
+#if SIMT_WARP_SIZE == 32
+#define SIMT_LOOP SIMT_BLOCK
+#define SIMT_CALL const simt_inside simt_inside_of(__COUNTER__)
+#else
+#define SIMT_LOOP \
+    SIMT_BLOCK;   \
+    const simt_scope_of_lane simt_this_iteration(true)
+#define SIMT_CALL                                   \
+    const simt_scope_of_lane simt_this_call(false); \
+    const simt_inside simt_inside_of(__COUNTER__)
+#endif
 
 SIMT_CONSTEXPR void simt_side(unsigned number)
 {
@@ -294,6 +304,21 @@ class simt_inside
     inline __attribute__((always_inline)) ~simt_inside()
     {
         simt_call_ends(caller);
+    }
+};
+
+class simt_scope_of_lane
+{
+    simt_scope scope;
+
+  public:
+    inline __attribute__((always_inline)) explicit simt_scope_of_lane(bool is_loop)
+    {
+        simt_scope_begins(&scope, is_loop);
+    }
+    inline __attribute__((always_inline)) ~simt_scope_of_lane()
+    {
+        simt_scope_ends(&scope);
     }
 };
 

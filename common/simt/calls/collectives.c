@@ -8,8 +8,9 @@
  * masks have no effect on them.
  *
  * A collective with SIMT_ACTIVE in place of a mask is complete when no lane of the warp can go on, for the lanes at the
- * call that is first in the order of the replay (see warp_replay.c): the lanes that the hardware would have active.
+ * call that is first (see active_lanes.h).
  */
+#include "active_lanes.h"
 #include "device_calls.h"
 #include "kernel_calls.h"
 #include "lanes/observer.h"
@@ -53,6 +54,7 @@ enum collective {
     COLLECTIVE_WGMMA_FENCE,
     COLLECTIVE_WGMMA_COMMIT,
     COLLECTIVE_WGMMA_WAIT,
+    COLLECTIVE_ITERATION_END,
 };
 
 static const char *const names[] = {
@@ -86,6 +88,7 @@ static const char *const names[] = {
     [COLLECTIVE_WGMMA_FENCE] = "wgmma.fence",
     [COLLECTIVE_WGMMA_COMMIT] = "wgmma.commit_group",
     [COLLECTIVE_WGMMA_WAIT] = "wgmma.wait_group",
+    [COLLECTIVE_ITERATION_END] = "the end of an iteration",
 };
 
 /** Names of the collectives of active lanes. */
@@ -203,6 +206,16 @@ lane_mask simt_activemask(void)
 unsigned simt_lane_number(void)
 {
     return simt_now.lane->thread % WARP_LANES;
+}
+
+void simt_iteration_meet(void)
+{
+    meet(SIMT_ACTIVE, COLLECTIVE_ITERATION_END, 0, 0, SIMT_CALLER());
+}
+
+bool simt_at_iteration_end(const struct warp *warp, unsigned lane)
+{
+    return collective_of(warp->call[lane]) == COLLECTIVE_ITERATION_END;
 }
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
@@ -336,7 +349,7 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
 {
     const struct lane *reader = &simt_now.warp_lane[lane];
     const lane_mask mask = warp->mask[lane];
-    const char *why = "which has returned";
+    const char *why = of_active(mask) ? "which is not active at this call" : "which has returned";
     char in_mask[40] = "";
 
     if (!of_active(mask))
@@ -345,8 +358,6 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
         why = "which is not in the mask";
     else if (!(warp->lanes >> source & 1))
         why = "which the block does not have";
-    else if (!(warp->done >> source & 1))
-        why = "which is not active at this call";
     const bool named = of_active(mask) || mask >> source & 1, returned = warp->done >> source & 1;
 
     simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->site, "shuffle from an absent lane",
@@ -636,25 +647,20 @@ static void complete_active(struct warp *warp)
     }
 }
 
-/** Completes a collective of active lanes, if lanes wait at any: the call that is first in the order of the replay. */
+/** Completes what the first of the waiting lanes wait for: a collective, or the end of an iteration. */
 static void complete_first_of_active(struct warp *warp)
 {
-    uint64_t first = UINT64_MAX;
-    lane_mask group = 0;
+    const lane_mask group = simt_active_first(warp);
 
-    FOR_EACH_LANE (lane, warp->waiting) {
-        const uint64_t key = simt_now.warp_lane[lane].key;
-
-        if (!of_active(warp->mask[lane]) || key > first)
-            continue;
-        group = (key == first ? group : 0) | lane_bit((unsigned)lane);
-        first = key;
-    }
-    if (group)
+    if (group && !simt_at_iteration_end(warp, lowest_lane(group))) {
         complete(warp, group, warp->call[lowest_lane(group)]);
+        return;
+    }
+    warp->waiting &= ~group;
+    warp->ready |= group;
 }
 
-void simt_collectives_complete(struct warp *warp)
+void simt_collectives_complete(struct warp *warp, bool stuck)
 {
     lane_mask left = warp->waiting;
 
@@ -668,9 +674,11 @@ void simt_collectives_complete(struct warp *warp)
             continue;
         complete(warp, group, warp->call[lane]);
     }
-    if (!warp->ready && !simt_faulted && WARP_LANES == 32)
+    if (!stuck || simt_faulted)
+        return;
+    if (WARP_LANES == 32)
         complete_active(warp);
-    else if (!warp->ready && !simt_faulted)
+    else
         complete_first_of_active(warp);
 }
 

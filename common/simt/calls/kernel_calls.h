@@ -61,9 +61,16 @@ void simt_forgive_load(const void *pointer, unsigned bytes);
  */
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
 
-/** Completes every collective of `warp` whose lanes have all arrived. */
-void simt_collectives_complete(struct warp *warp);
+/**
+ * Completes every collective of `warp` whose lanes have all arrived; those of active lanes if the warp is stuck: no lane
+ * can go on.
+ */
+void simt_collectives_complete(struct warp *warp, bool stuck);
 
+/** Waits at the end of an iteration for the lanes that are still in it. */
+void simt_iteration_meet(void);
+/** Checks whether a waiting lane waits at the end of an iteration. */
+bool simt_at_iteration_end(const struct warp *warp, unsigned lane);
 /** Returns the lanes that a waiting lane still waits for. */
 lane_mask simt_collective_missing(const struct warp *warp, unsigned lane);
 /** Writes what a waiting lane waits for and where the first of the `missing` lanes is instead. */

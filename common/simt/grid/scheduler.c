@@ -94,7 +94,7 @@ static void warp_run(struct block *block, struct warp *warp)
             return;
         }
         if (warp->waiting)
-            simt_collectives_complete(warp);
+            simt_collectives_complete(warp, !warp->ready || (WARP_LANES == 64 && !lanes_with_room(warp)));
     }
 }
 
@@ -122,6 +122,7 @@ void simt_block_begin(struct block *block)
         block->lane[i].loaded = 0;
         block->lane[i].mbarrier = 0;
         block->lane[i].site = 0;
+        block->lane[i].scope = NULL;
         block->lane[i].first_copy = block->lane[i].last_copy = block->lane[i].copy_groups = 0;
     }
 }

@@ -8,6 +8,7 @@
  * diverge reconverge there, as on the hardware, and no control-flow graph is needed.
  */
 #include "blocks.h"
+#include "calls/active_lanes.h"
 #include "lanes/observer.h"
 #include "machine/fault.h"
 
@@ -205,8 +206,10 @@ static lane_mask awaited_lanes(const struct warp *warp)
 
 /**
  * Returns the lanes with events left. Stores in `group` those that go first, and in `below` the best key of the others.
+ * `limits` are those of simt_active_limits().
  */
-static lane_mask choose(const struct lane *lanes, lane_mask candidates, lane_mask *group, uint64_t *below)
+static lane_mask choose(const struct lane *lanes, lane_mask candidates, const struct position *limits, lane_mask *group,
+                        uint64_t *below)
 {
     uint64_t best = UINT64_MAX;
     lane_mask present = 0;
@@ -219,6 +222,8 @@ static lane_mask choose(const struct lane *lanes, lane_mask candidates, lane_mas
         const uint64_t key = lanes[i].head->key;
 
         present |= lane_bit(i);
+        if (WARP_LANES == 64 && key >= simt_active_limit(limits[i], key))
+            continue;
         if (key < best) {
             *below = best;
             best = key;
@@ -228,6 +233,11 @@ static lane_mask choose(const struct lane *lanes, lane_mask candidates, lane_mas
         } else if (key < *below) {
             *below = key;
         }
+    }
+    FOR_EACH_LANE (i, WARP_LANES == 64 ? *group : 0) {
+        const uint64_t limit = simt_active_limit(limits[i], best);
+
+        *below = limit < *below ? limit : *below;
     }
     return present;
 }
@@ -254,9 +264,13 @@ void simt_replay(struct warp *warp)
     lane_mask candidates = warp->lanes;
     lane_mask group;
     uint64_t below;
+    struct position limits[WARP_LANES];
+
+    if (WARP_LANES == 64)
+        simt_active_limits(warp, limits);
 
     for (;;) {
-        candidates = choose(lanes, candidates, &group, &below);
+        candidates = choose(lanes, candidates, limits, &group, &below);
 
         const lane_mask finished = warp->done & ~candidates & ~warp->closed;
 
@@ -265,7 +279,7 @@ void simt_replay(struct warp *warp)
             warp->closed |= finished;
             OBSERVE(lanes_returned, finished);
         }
-        if (candidates == 0 || (warp->ready & ~candidates))
+        if (group == 0 || (warp->ready & ~candidates))
             break;
         const size_t run = common_run(lanes, group, below);
 

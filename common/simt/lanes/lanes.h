@@ -83,8 +83,9 @@ struct lane {
     uintptr_t loaded;    /**< simt_order.loaded, while suspended */
     uint32_t first_copy; /**< first asynchronous copy in flight, in copies.c; 0: none */
     uint32_t last_copy;
-    uint32_t copy_groups; /**< groups committed since the block began */
-    uint32_t mbarrier;    /**< awaited mbarrier, in mbarriers.c */
+    uint32_t copy_groups;           /**< groups committed since the block began */
+    uint32_t mbarrier;              /**< awaited mbarrier, in mbarriers.c */
+    const struct simt_scope *scope; /**< innermost call or iteration, in active_lanes.c; NULL: the kernel */
 };
 
 /** An access by lanes that passed a collective at which other lanes waited for them. */

@@ -20,8 +20,9 @@
 
 extern char **environ;
 
-/** Directory of the headers whose inlined functions are never the line that is reported. */
-#define OWN_DIRECTORY "common/simt/"
+/** Directories of the headers whose inlined functions are never the line that is reported. */
+#define OWN_DIRECTORY   "common/simt/"
+#define NAMES_DIRECTORY "common/hip/"
 
 /** addr2line or a similar program: it is started once and answers one address at a time. */
 struct tool {
@@ -103,7 +104,7 @@ static bool take_frame(char *line, enum frames which, char *text, size_t size)
         snprintf(end, 2, "%s", which == ALL_FRAMES ? "\n" : "");
     if (line[0] == '?' || strstr(line, ":?") || strncmp(line, "/usr/", 5) == 0)
         return false;
-    if (which != FIRST_FRAME_OF_ALL && strstr(line, OWN_DIRECTORY))
+    if (which != FIRST_FRAME_OF_ALL && (strstr(line, OWN_DIRECTORY) || strstr(line, NAMES_DIRECTORY)))
         return false;
     snprintf(text + length, size - length, "%s", line[0] == '.' && line[1] == '/' ? line + 2 : line);
     return true;

@@ -8,7 +8,7 @@
  * ||, a side of a ?: that calls a function or accesses memory, and behind a statement that has any of these:
  *
  *     if (a) x; else y; z;        ->   if (a) { SIMT_BLOCK; x; } else { SIMT_BLOCK; y; } SIMT_BLOCK; z;
- *     for (;;) x; z;              ->   for (;;) { SIMT_BLOCK; x; } SIMT_BLOCK; z;            and while, and do
+ *     for (;;) x; z;              ->   for (;;) { SIMT_LOOP; x; } SIMT_BLOCK; z;             and while, and do
  *     case 1: x;                  ->   case 1: SIMT_BLOCK; x;
  *     v = a && b; z;              ->   v = a && SIMT_AND && b; SIMT_BLOCK; z;                || has SIMT_OR
  *     v = a ? f() : 0; z;         ->   v = a ? (SIMT_SIDE, f()) : 0; SIMT_BLOCK; z;
@@ -287,7 +287,10 @@ static size_t walk_governed(struct walk *walk, size_t at, bool in_loop)
 
     if (divided)
         return NOWHERE;
-    mark(walk, has_braces ? begin + 1 : at, has_braces ? " SIMT_BLOCK;" : " { SIMT_BLOCK;");
+    if (in_loop)
+        mark(walk, has_braces ? begin + 1 : at, has_braces ? " SIMT_LOOP;" : " { SIMT_LOOP;");
+    else
+        mark(walk, has_braces ? begin + 1 : at, has_braces ? " SIMT_BLOCK;" : " { SIMT_BLOCK;");
     const size_t end = walk_statement(walk, begin, &parted);
 
     if (end == NOWHERE)

@@ -1,0 +1,72 @@
+/**
+ * @file half_waves.h
+ * @brief CUDA's names for kernels on AMD GPUs, whose warps (waves) have 64 lanes, and for the simulator of such a GPU.
+ *
+ * A kernel that was written for warps of 32 lanes has two of its warps in a wave: lanes 0 to 31 and lanes 32 to 63. So
+ * a shuffle stays in 32 lanes, and a vote gives a half wave its own 32 bits. A mask has no counterpart in the
+ * instructions, which take the lanes that are active; it only selects bits of a vote. A lane that the mask names must
+ * be active at the call: the simulator reports a shuffle that reads another.
+ */
+#ifndef HIP_HALF_WAVES_H
+#define HIP_HALF_WAVES_H
+
+#ifdef __HIP__
+#include <hip/hip_bfloat16.h>
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+
+#define __nv_bfloat16                 hip_bfloat16
+#define __bfloat162float(value)       ((float)(value))
+#define __float2bfloat16_rn(value)    hip_bfloat16(value)
+#define __ushort_as_bfloat16(pattern) __builtin_bit_cast(hip_bfloat16, (unsigned short)(pattern))
+#define cudaError_t                   hipError_t
+#define cudaStream_t                  hipStream_t
+#define cudaSuccess                   hipSuccess
+#define cudaErrorInvalidValue         hipErrorInvalidValue
+#define cudaGetLastError              hipGetLastError
+#else
+#include <cuda_runtime.h>
+#endif
+
+/** Lanes of a warp of the kernels: a shuffle's width where a call gives none. */
+#ifndef HALF_WAVE
+#define HALF_WAVE 32
+#endif
+
+template <typename T>
+static __device__ __forceinline__ T __shfl_sync(unsigned, T value, int lane, int width = HALF_WAVE)
+{
+    return __shfl(value, lane, width);
+}
+
+template <typename T>
+static __device__ __forceinline__ T __shfl_up_sync(unsigned, T value, unsigned delta, int width = HALF_WAVE)
+{
+    return __shfl_up(value, delta, width);
+}
+
+template <typename T>
+static __device__ __forceinline__ T __shfl_down_sync(unsigned, T value, unsigned delta, int width = HALF_WAVE)
+{
+    return __shfl_down(value, delta, width);
+}
+
+template <typename T>
+static __device__ __forceinline__ T __shfl_xor_sync(unsigned, T value, int lanes, int width = HALF_WAVE)
+{
+    return __shfl_xor(value, lanes, width);
+}
+
+static __device__ __forceinline__ unsigned __ballot_sync(unsigned mask, int predicate)
+{
+    return (unsigned)(__ballot(predicate) >> (__lane_id() & HALF_WAVE)) & mask;
+}
+
+/** Orders the accesses of a wave's lanes, which run in step: no lane waits, but the compiler moves no access past it. */
+static __device__ __forceinline__ void __syncwarp(unsigned = 0xffffffffu)
+{
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+    __builtin_amdgcn_wave_barrier();
+}
+
+#endif

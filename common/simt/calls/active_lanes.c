@@ -1,0 +1,144 @@
+/** @file active_lanes.c  Finds the lanes that are active, from the positions at which the lanes of a warp wait. */
+#include "active_lanes.h"
+
+#include "device_calls.h"
+#include "kernel_calls.h"
+
+static struct position position_of_scope(const struct simt_scope *scope)
+{
+    return (struct position){scope->call, scope->key};
+}
+
+/** Returns the position of the running lane's next event. */
+static struct position position_of_lane(const struct lane *lane)
+{
+    const struct simt_scope *scope = lane->scope;
+
+    return (struct position){scope && scope->is_loop ? scope->call : scope, lane->key};
+}
+
+void simt_scope_begins(struct simt_scope *scope, int is_loop)
+{
+    struct lane *lane = simt_now.lane;
+
+    if (!lane)
+        return;
+    const struct position here = position_of_lane(lane);
+
+    scope->outer = lane->scope;
+    scope->call = here.call;
+    scope->calls = (here.call ? here.call->calls : 0) + !is_loop;
+    scope->key = is_loop ? here.key >> EVENT_PLACE_SHIFT << EVENT_PLACE_SHIFT : here.key;
+    scope->is_loop = is_loop;
+    lane->scope = scope;
+}
+
+void simt_scope_ends(struct simt_scope *scope)
+{
+    if (!simt_now.lane)
+        return;
+    if (scope->is_loop)
+        simt_iteration_meet();
+    simt_now.lane->scope = scope->outer;
+}
+
+static int compare_keys(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/** Compares two positions: the calls that led there, the outermost first, then the place. Below 0: `a` is first. */
+static int compare(struct position a, struct position b)
+{
+    const unsigned calls_a = a.call ? a.call->calls : 0, calls_b = b.call ? b.call->calls : 0;
+    int order;
+
+    if (calls_a > calls_b) {
+        order = compare(position_of_scope(a.call), b);
+        return order ? order : 1;
+    }
+    if (calls_a < calls_b)
+        return -compare(b, a);
+    order = calls_a ? compare(position_of_scope(a.call), position_of_scope(b.call)) : 0;
+    return order ? order : compare_keys(a.key, b.key);
+}
+
+/** Returns the position of a waiting lane; at the end of an iteration it is that of the loop. */
+static struct position position_at(const struct warp *warp, unsigned lane)
+{
+    const struct lane *waiting = &simt_now.warp_lane[lane];
+
+    return simt_at_iteration_end(warp, lane) ? position_of_scope(waiting->scope) : position_of_lane(waiting);
+}
+
+/** Returns the lanes in `left` that wait at the first position. */
+static lane_mask first_of(const struct warp *warp, lane_mask left, struct position *first)
+{
+    lane_mask group = 0;
+
+    FOR_EACH_LANE (i, left) {
+        const struct position position = position_at(warp, (unsigned)i);
+        const int order = group ? compare(position, *first) : -1;
+
+        if (order > 0)
+            continue;
+        group = (order == 0 ? group : 0) | lane_bit((unsigned)i);
+        *first = position;
+    }
+    return group;
+}
+
+/** Returns the lanes that are in an iteration of the loop at a position, or at its end. */
+static lane_mask lanes_inside(const struct warp *warp, struct position loop)
+{
+    lane_mask inside = 0;
+
+    FOR_EACH_LANE (i, warp->lanes & ~warp->done) {
+        const struct simt_scope *scope = simt_now.warp_lane[i].scope;
+
+        while (scope && !(scope->is_loop && compare(position_of_scope(scope), loop) == 0))
+            scope = scope->outer;
+        inside |= (lane_mask)(scope != NULL) << i;
+    }
+    return inside;
+}
+
+lane_mask simt_active_first(const struct warp *warp)
+{
+    lane_mask left = warp->waiting;
+    lane_mask group = 0;
+
+    while (left) {
+        struct position first;
+
+        group = first_of(warp, left, &first);
+        left = simt_at_iteration_end(warp, lowest_lane(group)) ? lanes_inside(warp, first) & warp->waiting & ~group : 0;
+    }
+    return group;
+}
+
+void simt_active_limits(const struct warp *warp, struct position limits[WARP_LANES])
+{
+    lane_mask left = warp->waiting;
+    lane_mask unlimited = warp->lanes;
+
+    for (unsigned i = 0; i < WARP_LANES; i++)
+        limits[i] = (struct position){NULL, UINT64_MAX};
+    while (left && unlimited) {
+        struct position first;
+        const lane_mask group = first_of(warp, left, &first);
+        const lane_mask inside = simt_at_iteration_end(warp, lowest_lane(group)) ? lanes_inside(warp, first) : 0;
+
+        FOR_EACH_LANE (i, unlimited & ~inside)
+            limits[i] = first;
+        unlimited &= inside;
+        left &= ~group;
+    }
+}
+
+uint64_t simt_active_limit(struct position limit, uint64_t key)
+{
+    while (limit.call && (limit.key & EVENT_DEPTH_MASK) < (key & EVENT_DEPTH_MASK))
+        limit = position_of_scope(limit.call);
+    return limit.key;
+}
