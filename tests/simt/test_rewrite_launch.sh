@@ -297,19 +297,19 @@ marks 'three sides' 'if (a) b; else if (c) d; else { e; } f;' \
     'if (a) { SIMT_BLOCK; b; } else { SIMT_BLOCK; if (c) { SIMT_BLOCK; d; } else { SIMT_BLOCK; e; } } SIMT_BLOCK; f;'
 marks 'whose else it is' 'if (a) if (b) c; else d; e;' \
     'if (a) { SIMT_BLOCK; if (b) { SIMT_BLOCK; c; } else { SIMT_BLOCK; d; } } SIMT_BLOCK; e;'
-marks 'a loop' 'for (int i = 0; i < n; i++) a; b;' 'for (int i = 0; i < n; i++) { SIMT_BLOCK; a; } SIMT_BLOCK; b;'
-marks 'an empty loop' 'while (a());' 'while (a()) { SIMT_BLOCK;; }'
-marks 'a loop with its condition at the end' 'do a; while (b); c;' 'do { SIMT_BLOCK; a; } while (b); SIMT_BLOCK; c;'
+marks 'a loop' 'for (int i = 0; i < n; i++) a; b;' 'for (int i = 0; i < n; i++) { SIMT_LOOP; a; } SIMT_BLOCK; b;'
+marks 'an empty loop' 'while (a());' 'while (a()) { SIMT_LOOP;; }'
+marks 'a loop with its condition at the end' 'do a; while (b); c;' 'do { SIMT_LOOP; a; } while (b); SIMT_BLOCK; c;'
 marks 'lanes come together before the next turn' 'while (a) { if (b) c; }' \
-    'while (a) { SIMT_BLOCK; if (b) { SIMT_BLOCK; c; }  SIMT_BLOCK;}'
-marks 'a loop in a loop' 'while (a) for (;;) b;' 'while (a) { SIMT_BLOCK; for (;;) { SIMT_BLOCK; b; } SIMT_BLOCK; }'
+    'while (a) { SIMT_LOOP; if (b) { SIMT_BLOCK; c; }  SIMT_BLOCK;}'
+marks 'a loop in a loop' 'while (a) for (;;) b;' 'while (a) { SIMT_LOOP; for (;;) { SIMT_LOOP; b; } SIMT_BLOCK; }'
 marks 'a block of its own' '{ if (a) b; } c;' '{ if (a) { SIMT_BLOCK; b; } } SIMT_BLOCK; c;'
 marks 'a switch' 'switch (a) { case 1: case f(2): b; break; case c::d: default: e; } g;' \
     'switch (a) { case 1: case f(2): SIMT_BLOCK; b; break; case c::d: default: SIMT_BLOCK; e; } SIMT_BLOCK; g;'
 marks 'a label' 'if (a) goto b; c; b: d;' 'if (a) { SIMT_BLOCK; goto b; } SIMT_BLOCK; c; b: SIMT_BLOCK; d;'
 marks 'and' 'x = a && b; c;' 'x = a && SIMT_AND && b; SIMT_BLOCK; c;'
 marks 'or' 'f(a || (b && c)); d;' 'f(a || SIMT_OR || (b && SIMT_AND && c)); SIMT_BLOCK; d;'
-marks 'a condition with and' 'while (a && b) c;' 'while (a && SIMT_AND && b) { SIMT_BLOCK; c; }'
+marks 'a condition with and' 'while (a && b) c;' 'while (a && SIMT_AND && b) { SIMT_LOOP; c; }'
 marks 'what is returned' 'return a && b;' 'return a && SIMT_AND && b;'
 marks 'a side that calls' 'x = a ? f() : -1; b;' 'x = a ?(SIMT_SIDE,  f() ): -1; SIMT_BLOCK; b;'
 marks 'sides that touch memory' 'x = a ? b[i] : *p; y = c ? d->e : f<3>(g); h;' \
@@ -332,7 +332,7 @@ if (e) f;
 #endif
 g;' 'a;
 #pragma unroll
-for (;;) { SIMT_BLOCK; b; } SIMT_BLOCK;
+for (;;) { SIMT_LOOP; b; } SIMT_BLOCK;
 #ifdef C
 if (c) { SIMT_BLOCK; d; } SIMT_BLOCK;
 #else

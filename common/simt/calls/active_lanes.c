@@ -2,7 +2,6 @@
 #include "active_lanes.h"
 
 #include "device_calls.h"
-#include "kernel_calls.h"
 
 static struct position position_of_scope(const struct simt_scope *scope)
 {
@@ -33,15 +32,6 @@ void simt_scope_begins(struct simt_scope *scope, int is_loop)
     lane->scope = scope;
 }
 
-void simt_scope_ends(struct simt_scope *scope)
-{
-    if (!simt_now.lane)
-        return;
-    if (scope->is_loop)
-        simt_iteration_meet();
-    simt_now.lane->scope = scope->outer;
-}
-
 static int compare_keys(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
@@ -68,7 +58,7 @@ static struct position position_at(const struct warp *warp, unsigned lane)
 {
     const struct lane *waiting = &simt_now.warp_lane[lane];
 
-    return simt_at_iteration_end(warp, lane) ? position_of_scope(waiting->scope) : position_of_lane(waiting);
+    return warp->at_iteration_end >> lane & 1 ? position_of_scope(waiting->scope) : position_of_lane(waiting);
 }
 
 /** Returns the lanes in `left` that wait at the first position. */
@@ -112,7 +102,7 @@ lane_mask simt_active_first(const struct warp *warp)
         struct position first;
 
         group = first_of(warp, left, &first);
-        left = simt_at_iteration_end(warp, lowest_lane(group)) ? lanes_inside(warp, first) & warp->waiting & ~group : 0;
+        left = (group & warp->at_iteration_end) ? lanes_inside(warp, first) & warp->waiting & ~group : 0;
     }
     return group;
 }
@@ -127,7 +117,7 @@ void simt_active_limits(const struct warp *warp, struct position limits[WARP_LAN
     while (left && unlimited) {
         struct position first;
         const lane_mask group = first_of(warp, left, &first);
-        const lane_mask inside = simt_at_iteration_end(warp, lowest_lane(group)) ? lanes_inside(warp, first) : 0;
+        const lane_mask inside = (group & warp->at_iteration_end) ? lanes_inside(warp, first) : 0;
 
         FOR_EACH_LANE (i, unlimited & ~inside)
             limits[i] = first;

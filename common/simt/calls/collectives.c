@@ -208,14 +208,17 @@ unsigned simt_lane_number(void)
     return simt_now.lane->thread % WARP_LANES;
 }
 
-void simt_iteration_meet(void)
+void simt_scope_ends(struct simt_scope *scope)
 {
-    meet(SIMT_ACTIVE, COLLECTIVE_ITERATION_END, 0, 0, SIMT_CALLER());
-}
+    struct lane *lane = simt_now.lane;
 
-bool simt_at_iteration_end(const struct warp *warp, unsigned lane)
-{
-    return collective_of(warp->call[lane]) == COLLECTIVE_ITERATION_END;
+    if (!lane)
+        return;
+    if (scope->is_loop) {
+        simt_now.warp->at_iteration_end |= lane_bit(lane->thread % WARP_LANES);
+        meet(SIMT_ACTIVE, COLLECTIVE_ITERATION_END, 0, 0, SIMT_CALLER());
+    }
+    lane->scope = scope->outer;
 }
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
@@ -652,10 +655,11 @@ static void complete_first_of_active(struct warp *warp)
 {
     const lane_mask group = simt_active_first(warp);
 
-    if (group && !simt_at_iteration_end(warp, lowest_lane(group))) {
+    if (group & ~warp->at_iteration_end) {
         complete(warp, group, warp->call[lowest_lane(group)]);
         return;
     }
+    warp->at_iteration_end &= ~group;
     warp->waiting &= ~group;
     warp->ready |= group;
 }

@@ -67,10 +67,6 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
  */
 void simt_collectives_complete(struct warp *warp, bool stuck);
 
-/** Waits at the end of an iteration for the lanes that are still in it. */
-void simt_iteration_meet(void);
-/** Checks whether a waiting lane waits at the end of an iteration. */
-bool simt_at_iteration_end(const struct warp *warp, unsigned lane);
 /** Returns the lanes that a waiting lane still waits for. */
 lane_mask simt_collective_missing(const struct warp *warp, unsigned lane);
 /** Writes what a waiting lane waits for and where the first of the `missing` lanes is instead. */

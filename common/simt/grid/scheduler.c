@@ -110,6 +110,7 @@ void simt_block_begin(struct block *block)
 
         warp->ready = warp->lanes;
         warp->waiting = warp->at_barrier = warp->at_mbarrier = warp->done = warp->closed = 0;
+        warp->at_iteration_end = 0;
         warp->order.sync_end = warp->order.partial = 0;
         warp->open_count = 0;
         warp->passed_count = warp->missed = 0;

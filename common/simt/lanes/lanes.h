@@ -106,14 +106,15 @@ struct open_step {
 };
 
 struct warp {
-    lane_mask lanes;       /**< lanes that exist */
-    lane_mask ready;       /**< lanes that can run */
-    lane_mask waiting;     /**< lanes at a warp collective */
-    lane_mask at_barrier;  /**< lanes at the block's barrier */
-    lane_mask at_mbarrier; /**< lanes at an mbarrier */
-    lane_mask done;        /**< lanes that have returned */
-    lane_mask closed;      /**< returned lanes that the replay has processed */
-    bool parked;           /**< events of some lanes have been saved */
+    lane_mask lanes;            /**< lanes that exist */
+    lane_mask ready;            /**< lanes that can run */
+    lane_mask waiting;          /**< lanes at a warp collective */
+    lane_mask at_barrier;       /**< lanes at the block's barrier */
+    lane_mask at_mbarrier;      /**< lanes at an mbarrier */
+    lane_mask at_iteration_end; /**< of the waiting lanes, those that have ended an iteration of a loop */
+    lane_mask done;             /**< lanes that have returned */
+    lane_mask closed;           /**< returned lanes that the replay has processed */
+    bool parked;                /**< events of some lanes have been saved */
     int open_count;
     unsigned first; /**< thread number of lane 0 */
     struct open_step open[WARP_LANES];
