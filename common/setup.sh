@@ -4,6 +4,7 @@
 #   sh common/setup.sh            packages for `ninja run` and `ninja test`
 #   sh common/setup.sh docs       and for `ninja docs`
 #   sh common/setup.sh checks     and for tests that are skipped otherwise: clang, an aarch64 emulator, PyTorch, MPI
+#   sh common/setup.sh hip        and for `ninja hip`
 #
 # It asks no questions. If nothing is missing, it changes nothing and needs no network.
 set -u
@@ -90,6 +91,11 @@ needs_of_checks() {
     need python3-torch 'PyTorch for Python 3' python_module torch
 }
 
+needs_of_hip() {
+    need hipcc "AMD's hipcc" command -v hipcc
+    need libamdhip64-dev "HIP's headers" header hip/hip_version.h
+}
+
 # find_missing WORD...: sets packages and names
 find_missing() {
     packages=
@@ -134,9 +140,9 @@ install() {
 
 for word in "$@"; do
     case $word in
-    docs | checks) ;;
+    docs | checks | hip) ;;
     *)
-        say "$word: unknown; the words are docs and checks" >&2
+        say "$word: unknown; the words are docs, checks and hip" >&2
         exit 2
         ;;
     esac

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Tests common/hip.sh: it compiles a kernel with hipcc, and stops at a warning and without hipcc.
+. tests/tap.sh
+
+mkdir "$scratch/bin"
+equal 'no hipcc: one line' '1 hip: hipcc is missing; sh common/setup.sh hip installs it on Debian' \
+    "$(said=$(PATH=$scratch/bin "$(command -v sh)" common/hip.sh 2>&1); echo "$? $said")"
+if command -v hipcc >/dev/null; then
+    succeeds 'chapter 02 compiles' sh common/hip.sh chapters/02_warp_per_group/gate.cu
+    cat >"$scratch/warns.cu" <<'END'
+#include <cuda_runtime.h>
+static __global__ void kernel(int *y)
+{
+    int unused;
+    y[0] = __shfl_sync(0xffffffffu, y[threadIdx.x], 0);
+}
+void launch(int *y)
+{
+    kernel<<<1, 32>>>(y);
+}
+END
+    matches 'a warning is an error' "FAILED $scratch/warns.cu*unused*0 of 1 kernel files compile*" \
+        "$(sh common/hip.sh "$scratch/warns.cu" 2>&1)"
+else
+    skip 'chapter 02 compiles' 'no hipcc'
+    skip 'a warning is an error' 'no hipcc'
+fi
+finish
