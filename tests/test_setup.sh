@@ -83,6 +83,10 @@ fake python3 'case "$*" in *version_info*) exit 1 ;; esac'
 setup >"$scratch/said"
 equal 'Python too old' 'python3' "$(installs)"
 
+machine
+setup hip >"$scratch/said"
+equal 'hip' 'hipcc' "$(installs)"
+
 machine dot clang-format qemu-aarch64
 equal 'what docs and checks need does not matter to run' '0 setup: nothing is missing' "$(setup)"
 setup docs >"$scratch/said"
