@@ -62,7 +62,7 @@ static __device__ __forceinline__ unsigned __ballot_sync(unsigned mask, int pred
     return (unsigned)(__ballot(predicate) >> (__lane_id() & HALF_WAVE)) & mask;
 }
 
-/** Orders the accesses of a wave's lanes, which run in step: no lane waits, but the compiler moves no access past it. */
+/** Orders the accesses of a wave's lanes. They run in step, so no lane waits; the compiler moves no access past it. */
 static __device__ __forceinline__ void __syncwarp(unsigned = 0xffffffffu)
 {
     __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");

@@ -23,7 +23,7 @@ lane_mask simt_active_first(const struct warp *warp);
 /** Stores for each lane the position behind which the replay may not issue its events yet. */
 void simt_active_limits(const struct warp *warp, struct position limits[WARP_LANES]);
 
-/** Returns a limit as a key for events of the depth of `key`: the position or, further out, of the call that led there. */
+/** Returns a limit as a key of the depth of `key`: the position or, further out, that of the call that led there. */
 uint64_t simt_active_limit(struct position limit, uint64_t key);
 
 #endif

@@ -62,8 +62,8 @@ void simt_forgive_load(const void *pointer, unsigned bytes);
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
 
 /**
- * Completes every collective of `warp` whose lanes have all arrived; those of active lanes if the warp is stuck: no lane
- * can go on.
+ * Completes every collective of `warp` whose lanes have all arrived, and those of active lanes if the warp is stuck,
+ * which means that no lane can go on.
  */
 void simt_collectives_complete(struct warp *warp, bool stuck);
 

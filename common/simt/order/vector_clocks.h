@@ -3,9 +3,9 @@
  * @brief Vector clocks for a grid: for each thread, the epoch below which its accesses are known. Used by
  *        happens_before.c.
  *
- * A clock is a tree with a branch per lane of a warp at each level: blocks, the warps of a block, the lanes of a warp. Clocks share equal
- * branches and count references, so that copying a clock costs nothing and joining two costs only what differs. NULL is
- * the empty clock.
+ * A clock is a tree with a branch per lane of a warp at each level: blocks, the warps of a block, the lanes of a warp.
+ * Clocks share equal branches and count references, so that copying a clock costs nothing and joining two costs only
+ * what differs. NULL is the empty clock.
  */
 #ifndef SIMT_VECTOR_CLOCKS_H
 #define SIMT_VECTOR_CLOCKS_H

@@ -45,7 +45,7 @@ static int add_kernel(const char *name, const char *text, int threads, void (*ru
     KERNEL(name, block, NULL, expected_##name)
 #define EXPECTED(name) static int expected_##name([[maybe_unused]] int thread)
 
-/* --- shuffles from lanes that are not active ---------------------------------------------------------------------- */
+/* --- shuffles from lanes that are not active --------------------------------------------------------------------- */
 
 WRONG(reads_the_other_branch, 64, "reads lane 40 by __shfl, which is not active at this call")
 {
@@ -187,7 +187,7 @@ WRONG(full_mask_in_a_branch, 64, "reads lane 0 by __shfl, which is not active")
     y[threadIdx.x] = value;
 }
 
-/* --- widths ------------------------------------------------------------------------------------------------------- */
+/* --- widths ------------------------------------------------------------------------------------------------------ */
 
 WRONG(width_of_48, 64, "shuffles with width 48, not a power of two up to 64")
 {
@@ -209,7 +209,7 @@ WRONG(width_of_the_groups, 64, "shuffles with width 20")
     y[threadIdx.x] = __shfl_sync(0xffffffffu, x[threadIdx.x], 0, 20); // [width_of_the_groups]
 }
 
-/* --- masks of 32 bits and lanes 32 to 63 left out ------------------------------------------------------------------ */
+/* --- masks of 32 bits and lanes 32 to 63 left out ---------------------------------------------------------------- */
 
 WRONG(rank_in_32_bits, 64, "thread")
 {
@@ -294,7 +294,7 @@ WRONG(lanes_modulo_32, 64, "thread")
     y[threadIdx.x] = room[threadIdx.x % 32];
 }
 
-/* --- what orders accesses in a wave, and what does not ------------------------------------------------------------- */
+/* --- what orders accesses in a wave, and what does not ----------------------------------------------------------- */
 
 WRONG(lanes_in_step, 64, "thread")
 {
@@ -370,7 +370,7 @@ WRONG(block_barrier_in_each_branch, 64, "__syncthreads")
     y[threadIdx.x] = 1;
 }
 
-/* --- right kernels ------------------------------------------------------------------------------------------------ */
+/* --- right kernels ----------------------------------------------------------------------------------------------- */
 
 RIGHT(sum_of_a_wave, 128)
 {
@@ -667,7 +667,7 @@ EXPECTED(half_waves_at_a_block_barrier)
     return 255 * 256 / 2;
 }
 
-/* --- counters ----------------------------------------------------------------------------------------------------- */
+/* --- counters ---------------------------------------------------------------------------------------------------- */
 
 static __global__ void strides(const int *x, int *y, int stride)
 {
@@ -726,7 +726,7 @@ static void device_says_64(void **)
     assert_int_equal(warpSize, 64);
 }
 
-/* --- the lists ---------------------------------------------------------------------------------------------------- */
+/* --- the lists --------------------------------------------------------------------------------------------------- */
 
 static void is_reported(void **state)
 {
