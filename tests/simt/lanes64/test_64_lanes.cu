@@ -515,6 +515,43 @@ EXPECTED(lanes_that_skip)
     return thread % 2 ? 0 : 3;
 }
 
+RIGHT(votes_of_lanes_that_do_not_skip, 64)
+{
+    int lanes = 0;
+
+    for (int i = 0; i < 4; i++) {
+        if (threadIdx.x / 16 == (unsigned)i)
+            continue;
+        lanes += __popcll(__ballot(1));
+    }
+    y[threadIdx.x] = lanes;
+}
+EXPECTED(votes_of_lanes_that_do_not_skip)
+{
+    return 3 * 48;
+}
+
+static __device__ int swapped(int value)
+{
+    for (int i = 0; i < 3; i++)
+        value = __shfl_xor(value, 32);
+    return value;
+}
+
+RIGHT(lanes_ahead_in_a_call, 64)
+{
+    int value = x[threadIdx.x];
+
+    if (threadIdx.x < 32)
+        for (int i = 0; i < 3; i++)
+            value = __shfl_xor(value, 1);
+    y[threadIdx.x] = swapped(value);
+}
+EXPECTED(lanes_ahead_in_a_call)
+{
+    return thread < 32 ? thread + 32 : (thread - 32) ^ 1;
+}
+
 RIGHT(barrier_of_a_wave, 64)
 {
     __shared__ int words[64];
@@ -717,6 +754,32 @@ static void counts(void **)
     assert_int_equal(once.lanes_active, 64 * once.basic_blocks - 2 * 32);
 }
 
+static __global__ void reconverges(const int *x, int *y)
+{
+    int value = x[threadIdx.x];
+
+    if (threadIdx.x < 32)
+        value = __shfl_xor(value, 1);
+    y[threadIdx.x] = value;
+}
+
+/** Lanes that have no part in a collective wait for the others where the branches join: one store of the wave. */
+static void counts_behind_a_branch(void **)
+{
+    device_x = device_iota();
+    device_y = device_words(0);
+    take_counters();
+    reconverges<<<1, 64>>>(device_x, device_y);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.global_store_requests, 1);
+    assert_int_equal(counters.basic_blocks, 3);
+    assert_int_equal(counters.lanes_active, 64 + 32 + 64);
+    assert_int_equal(cudaFree(device_x), cudaSuccess);
+    assert_int_equal(cudaFree(device_y), cudaSuccess);
+}
+
 static void device_says_64(void **)
 {
     struct cudaDeviceProp properties;
@@ -760,12 +823,13 @@ static void runs(void **state)
 
 int main(void)
 {
-    static struct CMUnitTest tests[MAX_KERNELS + 2] = {cmocka_unit_test(counts), cmocka_unit_test(device_says_64)};
+    static struct CMUnitTest tests[MAX_KERNELS + 3] = {
+        cmocka_unit_test(counts), cmocka_unit_test(counts_behind_a_branch), cmocka_unit_test(device_says_64)};
 
     for (int i = 0; i < kernel_count; i++) {
-        tests[2 + i].name = kernels[i].name;
-        tests[2 + i].test_func = kernels[i].text ? is_reported : runs;
-        tests[2 + i].initial_state = &kernels[i];
+        tests[3 + i].name = kernels[i].name;
+        tests[3 + i].test_func = kernels[i].text ? is_reported : runs;
+        tests[3 + i].initial_state = &kernels[i];
     }
-    return _cmocka_run_group_tests("64 lanes", tests, (size_t)kernel_count + 2, NULL, NULL);
+    return _cmocka_run_group_tests("64 lanes", tests, (size_t)kernel_count + 3, NULL, NULL);
 }
