@@ -8,6 +8,7 @@
 #include "machine/errors.h"
 #include "machine/fault.h"
 #include "machine/source_lines.h"
+#include "machine/turns.h"
 #include "memory/device_memory.h"
 #include "memory/shadow.h"
 #include "observers/counting.h"
@@ -172,6 +173,7 @@ static cudaError_t run(const struct launch *launch)
     simt_current = *launch;
     simt_work = (struct work){0};
     read_event_limit();
+    simt_turns_begin();
     simt_faulted = false;
     const cudaError_t error = simt_grid_run(launch);
 

@@ -11,6 +11,7 @@
 #include "lanes/observer.h"
 #include "machine/fault.h"
 #include "machine/pages.h"
+#include "machine/turns.h"
 #include "memory/device_memory.h"
 #include "memory/history.h"
 #include "memory/shadow.h"
@@ -293,11 +294,13 @@ static void run_in_turn(uint64_t blocks)
 {
     show_progress(0, blocks);
     for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
-        live[0]->number = (uint32_t)i;
-        simt_block_idx = simt_block_index((uint32_t)i);
+        const uint32_t number = (uint32_t)simt_turn(i, blocks);
+
+        live[0]->number = number;
+        simt_block_idx = simt_block_index(number);
         poison_shared();
         simt_block_begin(live[0]);
-        OBSERVE(block_runs, (uint32_t)i);
+        OBSERVE(block_runs, number);
         simt_block_go_on(live[0]);
         forget(live[0]);
         simt_order_end(&simt_order.block);
@@ -383,7 +386,9 @@ static void run_together(struct block *const *blocks, unsigned count)
     while (done < count && !simt_faulted) {
         bool ran = false;
 
-        for (unsigned i = 0; i < count && !simt_faulted; i++) {
+        for (unsigned turn = 0; turn < count && !simt_faulted; turn++) {
+            const unsigned i = (unsigned)simt_turn(turn, count);
+
             if (states[i] == BLOCK_DONE || (states[i] == BLOCK_AT_GRID_BARRIER && blocks[i]->at_grid_barrier))
                 continue;
             if (started)

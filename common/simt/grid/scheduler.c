@@ -7,6 +7,7 @@
 #include "calls/warpgroup_products.h"
 #include "lanes/observer.h"
 #include "machine/fault.h"
+#include "machine/turns.h"
 
 #include <string.h>
 
@@ -146,12 +147,15 @@ static bool run_ready_warps(struct block *block)
 {
     bool ran = false;
 
-    for (unsigned i = 0; i < block->warps && !simt_faulted; i++) {
-        if (block->warp[i].ready) {
-            warp_run(block, &block->warp[i]);
+    for (unsigned turn = 0; turn < block->warps && !simt_faulted; turn++) {
+        struct warp *warp = &block->warp[simt_turn(turn, block->warps)];
+
+        if (warp->ready) {
+            warp_run(block, warp);
             ran = true;
         }
     }
+    simt_turns_round();
     return ran;
 }
 

@@ -1,0 +1,66 @@
+#include "turns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct turns {
+    enum { FORWARD, REVERSE, RANDOM } order;
+    uint64_t seed;
+    uint64_t round; /**< a hash of the seed and of the rounds so far */
+} turns;
+
+/** Returns a hash of a number (the finaliser of SplitMix64). */
+static uint64_t mix(uint64_t number)
+{
+    number = (number ^ number >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    number = (number ^ number >> 27) * UINT64_C(0x94d049bb133111eb);
+    return number ^ number >> 31;
+}
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+void simt_turns_begin(void)
+{
+    const char *const text = getenv("SIMT_ORDER");
+
+    turns.order = !text                                ? FORWARD
+                  : strcmp(text, "reverse") == 0       ? REVERSE
+                  : strncmp(text, "random:", 7) == 0 ? RANDOM
+                                                       : FORWARD;
+    turns.seed = turns.order == RANDOM ? strtoull(text + 7, NULL, 10) : 0;
+    turns.round = mix(turns.seed + 1);
+}
+
+void simt_turns_round(void)
+{
+    if (turns.order == RANDOM)
+        turns.round = mix(turns.round + UINT64_C(0x9e3779b97f4a7c15));
+}
+
+uint64_t simt_turn(uint64_t turn, uint64_t count)
+{
+    uint64_t stride;
+
+    if (turns.order == FORWARD || count < 2)
+        return turn;
+    if (turns.order == REVERSE)
+        return count - 1 - turn;
+    stride = 1 + (turns.round >> 32) % (count - 1);
+    while (greatest_common_divisor(stride, count) != 1)
+        stride = stride % (count - 1) + 1;
+    return (turns.round % count + turn * stride) % count; /* a grid has fewer than 2^63 / 2^31 blocks a turn */
+}
+
+bool simt_turns_down(void)
+{
+    return turns.order == REVERSE || (turns.order == RANDOM && turns.round >> 63);
+}

@@ -1,0 +1,23 @@
+/** @file turns.h  The order in which blocks, warps and lanes get their turns, as SIMT_ORDER says. */
+#ifndef SIMT_TURNS_H
+#define SIMT_TURNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * Reads SIMT_ORDER: "reverse" or "random:SEED", and forward where it is not set. Programs check its text before they
+ * launch; any other text is forward. Called at the beginning of each launch.
+ */
+void simt_turns_begin(void);
+
+/** Begins a round, in which each of some blocks, warps or lanes gets a turn. In a random order, rounds differ. */
+void simt_turns_round(void);
+
+/** Returns the number, below `count`, of the one whose turn it is: every number once for the turns 0 to count - 1. */
+uint64_t simt_turn(uint64_t turn, uint64_t count);
+
+/** Checks whether the lanes of this round run from the highest down. */
+bool simt_turns_down(void);
+
+#endif
