@@ -292,9 +292,11 @@ static void show_progress(uint64_t done, uint64_t blocks)
 
 static void run_in_turn(uint64_t blocks)
 {
+    const uint64_t round = simt_turns_round();
+
     show_progress(0, blocks);
     for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
-        const uint32_t number = (uint32_t)simt_turn(i, blocks);
+        const uint32_t number = (uint32_t)simt_turn(round, i, blocks);
 
         live[0]->number = number;
         simt_block_idx = simt_block_index(number);
@@ -384,10 +386,11 @@ static void run_together(struct block *const *blocks, unsigned count)
     for (unsigned i = 0; i < count; i++)
         states[i] = BLOCK_RUNS;
     while (done < count && !simt_faulted) {
+        const uint64_t round = simt_turns_round();
         bool ran = false;
 
         for (unsigned turn = 0; turn < count && !simt_faulted; turn++) {
-            const unsigned i = (unsigned)simt_turn(turn, count);
+            const unsigned i = (unsigned)simt_turn(round, turn, count);
 
             if (states[i] == BLOCK_DONE || (states[i] == BLOCK_AT_GRID_BARRIER && blocks[i]->at_grid_barrier))
                 continue;

@@ -145,17 +145,17 @@ static unsigned count_lanes(const struct block *block, size_t member)
 /** Runs each ready warp for a turn. Returns whether any lane ran. */
 static bool run_ready_warps(struct block *block)
 {
+    const uint64_t round = simt_turns_round();
     bool ran = false;
 
     for (unsigned turn = 0; turn < block->warps && !simt_faulted; turn++) {
-        struct warp *warp = &block->warp[simt_turn(turn, block->warps)];
+        struct warp *warp = &block->warp[simt_turn(round, turn, block->warps)];
 
         if (warp->ready) {
             warp_run(block, warp);
             ran = true;
         }
     }
-    simt_turns_round();
     return ran;
 }
 

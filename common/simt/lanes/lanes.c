@@ -7,6 +7,7 @@
 
 #include "machine/fault.h"
 #include "machine/source_lines.h"
+#include "machine/turns.h"
 #include "memory/shadow.h"
 #include "observer.h"
 
@@ -25,11 +26,20 @@ void simt_warp_enter(struct block *block, struct warp *warp)
     simt_order.warp = &warp->order;
 }
 
+/** Takes the lane whose turn it is out of the runnable ones, of which there is at least one. */
+static struct lane *take_runnable(void)
+{
+    const unsigned lane = simt_turns_down() ? highest_lane(simt_now.runnable) : lowest_lane(simt_now.runnable);
+
+    simt_now.runnable &= ~lane_bit(lane);
+    return simt_now.warp_lane + lane;
+}
+
 void simt_lanes_run(lane_mask lanes)
 {
-    struct lane *first = simt_now.warp_lane + lowest_lane(lanes);
+    simt_now.runnable = lanes;
+    struct lane *const first = take_runnable();
 
-    simt_now.runnable = lanes & (lanes - 1);
     lane_enter(first);
     simt_fiber_switch(&fiber_home, first->stack_pointer);
     simt_now.lane = NULL;
@@ -38,13 +48,11 @@ void simt_lanes_run(lane_mask lanes)
 void simt_lane_leave(void)
 {
     struct lane *self = simt_now.lane;
-    const lane_mask runnable = simt_now.runnable;
 
     self->loaded = simt_order.loaded;
-    if (runnable) {
-        struct lane *next = simt_now.warp_lane + lowest_lane(runnable);
+    if (simt_now.runnable) {
+        struct lane *const next = take_runnable();
 
-        simt_now.runnable = runnable & (runnable - 1);
         lane_enter(next);
         simt_fiber_switch(&self->stack_pointer, next->stack_pointer);
     } else {

@@ -45,6 +45,11 @@ static inline unsigned lowest_lane(lane_mask lanes)
     return (unsigned)(WARP_LANES == 32 ? __builtin_ctz((uint32_t)lanes) : __builtin_ctzll(lanes));
 }
 
+static inline unsigned highest_lane(lane_mask lanes)
+{
+    return 63 - (unsigned)__builtin_clzll(lanes);
+}
+
 static inline unsigned lane_count(lane_mask lanes)
 {
     return (unsigned)(WARP_LANES == 32 ? __builtin_popcount((uint32_t)lanes) : __builtin_popcountll(lanes));

@@ -40,13 +40,14 @@ void simt_turns_begin(void)
     turns.round = mix(turns.seed + 1);
 }
 
-void simt_turns_round(void)
+uint64_t simt_turns_round(void)
 {
     if (turns.order == RANDOM)
         turns.round = mix(turns.round + UINT64_C(0x9e3779b97f4a7c15));
+    return turns.round;
 }
 
-uint64_t simt_turn(uint64_t turn, uint64_t count)
+uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count)
 {
     uint64_t stride;
 
@@ -54,10 +55,10 @@ uint64_t simt_turn(uint64_t turn, uint64_t count)
         return turn;
     if (turns.order == REVERSE)
         return count - 1 - turn;
-    stride = 1 + (turns.round >> 32) % (count - 1);
+    stride = 1 + (round >> 32) % (count - 1);
     while (greatest_common_divisor(stride, count) != 1)
         stride = stride % (count - 1) + 1;
-    return (turns.round % count + turn * stride) % count; /* a grid has fewer than 2^63 / 2^31 blocks a turn */
+    return (round % count + turn * stride) % count; /* both factors have 32 bits at most, else the launch never ends */
 }
 
 bool simt_turns_down(void)

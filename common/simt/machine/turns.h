@@ -11,13 +11,16 @@
  */
 void simt_turns_begin(void);
 
-/** Begins a round, in which each of some blocks, warps or lanes gets a turn. In a random order, rounds differ. */
-void simt_turns_round(void);
+/** Begins a round, in which each of some blocks or warps gets a turn. In a random order, rounds differ. */
+uint64_t simt_turns_round(void);
 
-/** Returns the number, below `count`, of the one whose turn it is: every number once for the turns 0 to count - 1. */
-uint64_t simt_turn(uint64_t turn, uint64_t count);
+/**
+ * Returns the number, below `count`, of the block or warp whose turn it is in a round: each number once for the turns 0
+ * to count - 1.
+ */
+uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count);
 
-/** Checks whether the lanes of this round run from the highest down. */
+/** Checks whether the lanes of the last round's warps run from the highest down. */
 bool simt_turns_down(void);
 
 #endif
