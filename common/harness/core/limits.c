@@ -59,5 +59,12 @@ bool environment_check(struct error *error)
             return error_set(error, "%s: '%s'; where it is set, it must be 1 to %" PRId64, variables[i].name, text,
                              variables[i].most);
     }
-    return true;
+
+    const char *const order = getenv("SIMT_ORDER");
+    int64_t seed;
+
+    return !order || strcmp(order, "reverse") == 0 ||
+           (strncmp(order, "random:", 7) == 0 &&
+            parse_integer("", order + 7, 0, INT64_MAX, &seed, &(struct error){0})) ||
+           error_set(error, "SIMT_ORDER: '%s'; where it is set, it must be reverse or random:SEED", order);
 }

@@ -32,10 +32,10 @@ void simt_turns_begin(void)
 {
     const char *const text = getenv("SIMT_ORDER");
 
-    turns.order = !text                                ? FORWARD
-                  : strcmp(text, "reverse") == 0       ? REVERSE
+    turns.order = !text                              ? FORWARD
+                  : strcmp(text, "reverse") == 0     ? REVERSE
                   : strncmp(text, "random:", 7) == 0 ? RANDOM
-                                                       : FORWARD;
+                                                     : FORWARD;
     turns.seed = turns.order == RANDOM ? strtoull(text + 7, NULL, 10) : 0;
     turns.round = mix(turns.seed + 1);
 }
@@ -59,6 +59,13 @@ uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count)
     while (greatest_common_divisor(stride, count) != 1)
         stride = stride % (count - 1) + 1;
     return (round % count + turn * stride) % count; /* both factors have 32 bits at most, else the launch never ends */
+}
+
+bool simt_turn_ends(void)
+{
+    enum { ATOMICS = 4 };
+
+    return turns.order == RANDOM && simt_turns_round() % ATOMICS == 0;
 }
 
 bool simt_turns_down(void)
