@@ -120,10 +120,17 @@ for program in "$@"; do
         "run_$operator" "$program"
         [ "$operator" = parallel ] || succeeds "$program verifies an eighth of the problems to try" \
             "$program" --check-eighth
+        for order in reverse random:1; do
+            succeeds "$program verifies its usual problem in the order $order" env SIMT_ORDER="$order" "$program"
+        done
     elif [ "$operator" = parallel ]; then
         skip "$program" "its problems are test_parallel.sh's"
     else
         succeeds "$program verifies every problem to try" "$program" --check-all
+        for seed in 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do
+            succeeds "$program verifies its usual problem in the order random:$seed" \
+                env SIMT_ORDER="random:$seed" "$program"
+        done
     fi
 done
 finish

@@ -365,8 +365,16 @@ void counters_report(const struct run_counters *counters, double num_tokens, str
 
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits)
 {
+    const char *const order = program->backend.has_counters ? getenv("SIMT_ORDER") : NULL; /* the simulator's */
+    char *const command = options_command(table, program->options, traits, program->path);
+
     free(program->command);
-    program->command = options_command(table, program->options, traits, program->path);
+    program->command = command;
+    if (order && command) {
+        if (asprintf(&program->command, "SIMT_ORDER=%s %s", order, command) < 0)
+            program->command = NULL;
+        free(command);
+    }
 }
 
 const char *program_command(const struct program *program)

@@ -250,9 +250,7 @@ const char *simt_limitations(void)
     return "The simulator runs the source, not a GPU's instructions. It has no time, no caches, no registers and no\n"
            "occupancy. Branches are the source's: a GPU compiler may predicate a short one or merge neighbouring "
            "loads.\n"
-           "Lanes of a warp run one after another between collectives, and blocks one after another, always in the "
-           "same\n"
-           "order. Loads and stores inside library calls are not seen. A race is reported between two accesses that "
-           "nothing\n"
-           "orders; what another order of atomics would do is not tried.\n";
+           "Lanes of a warp run one after another between collectives, and blocks one after another, in one order;\n"
+           "SIMT_ORDER=reverse and SIMT_ORDER=random:SEED try others. Loads and stores inside library calls are not\n"
+           "seen. A race is reported between two accesses that nothing orders.\n";
 }

@@ -5,6 +5,7 @@
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
+#include "machine/turns.h"
 #include "order/happens_before.h"
 #include "small_floats.h"
 
@@ -126,12 +127,21 @@ static void pass_on(const void *address, unsigned bytes, enum simt_atomic_op op,
         simt_order_message((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE || !failed, true);
 }
 
+/** Ends the turn of the lane's warp, because a sleeping thread waits for other threads. */
+void simt_sleep(void)
+{
+    simt_now.sleeps = true;
+    simt_lane_leave();
+}
+
 #define ATOMIC(bits)                                                                                              \
     uint##bits##_t simt_atomic##bits(void *address, enum simt_atomic_op op, int in_block, uint##bits##_t operand, \
                                      uint##bits##_t compare)                                                      \
     {                                                                                                             \
         uint##bits##_t *word = address;                                                                           \
                                                                                                                   \
+        if (simt_now.lane && simt_turn_ends())                                                                    \
+            simt_sleep();                                                                                         \
         if (op == SIMT_ATOMIC_COMPARE)                                                                            \
             simt_forgive_load(address, sizeof *word);                                                             \
         simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());           \
@@ -156,13 +166,6 @@ long long simt_clock(void)
     static long long calls;
 
     return ++calls;
-}
-
-/** Ends the turn of the lane's warp, because a sleeping thread waits for other threads. */
-void simt_sleep(void)
-{
-    simt_now.sleeps = true;
-    simt_lane_leave();
 }
 
 long long simt_stream_clock_or(long long of_host)
