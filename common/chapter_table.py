@@ -20,7 +20,7 @@ TABLES = (
         "divergent": ("divergent_branches",),
         "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",),
         "atomics": ("atomic_requests",)}, """\
-Counters are per token, from the CPU simulator; launches are in all. divergent: branches that split a warp;
+Counters are per token, from the CPU simulator; launches are in all. divergent: divergent branches;
 sectors: 32-byte pieces of global memory; wavefronts: passes over the shared memory banks, conflicts: those
 beyond the least possible; lanes: the share at work. A chapter that computes on the host has no counters.
 """),
@@ -30,7 +30,7 @@ beyond the least possible; lanes: the share at work. A chapter that computes on 
         "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",)}, """\
 Counters are in all. atom conf: atomics of a warp that wait for another of it at the same address; stores: requests
 to global memory, of a warp each; the rest as above.
-Input: {numel} ids of {num_experts} experts, {num_tokens_post_padded} places in whole blocks of {block_size}; \
+Input: {numel} ids of {num_experts} experts, {num_tokens_post_padded} slots in whole blocks of {block_size}; \
 expert {busiest_expert} is the busiest, with {busiest_ids} ids.
 """),
     Table("routing_block_size", 20, False, {
@@ -39,7 +39,7 @@ expert {busiest_expert} is the busiest, with {busiest_ids} ids.
         "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",),
         "atomics": ("atomic_requests",)}, """\
 Counters are in all; votes: with reductions of a warp; the rest as above.
-Input: {num_tokens} tokens, each to {topk} of {num_experts} experts, {dtype}; {num_tokens_post_padded} places in whole blocks of \
+Input: {num_tokens} tokens, each to {topk} of {num_experts} experts, {dtype}; {num_tokens_post_padded} slots in whole blocks of \
 {routing_block_size}.
 """),
     Table("hidden_size", 20, False, {

@@ -29,7 +29,7 @@
 enum { PASSED = 0, REFUSED = 1, CANNOT = 2, NO_DEVICE = 3, PATH_SIZE = 512, MAX_SEEDS = 8 };
 
 /** What is to be graded. */
-struct request {
+struct memory_request {
     const char *exercise; /**< its name */
     const char *answers;  /**< a file, or NULL */
     const char *only;     /**< the answer of that name, or NULL */
@@ -57,7 +57,7 @@ static int cannot(const char *name, const char *reason)
 
 /* --- the command line --------------------------------------------------------------------------------------------- */
 
-static bool read_seed(const char *text, struct request *request)
+static bool read_seed(const char *text, struct memory_request *request)
 {
     uint64_t seed;
     char *end;
@@ -81,7 +81,7 @@ static const char *name_in(char *folder)
     return slash ? slash + 1 : folder;
 }
 
-static bool read_arguments(int argc, char **argv, struct request *request)
+static bool read_arguments(int argc, char **argv, struct memory_request *request)
 {
     int words = 0;
 
@@ -124,7 +124,7 @@ static int report(const char *name, uint64_t seed, const struct verdict *verdict
     return verdict->passed ? PASSED : REFUSED;
 }
 
-static int run(const struct request *request, const char *name, uint64_t seed, const char *program)
+static int run(const struct memory_request *request, const char *name, uint64_t seed, const char *program)
 {
     const struct graded_program graded = {
         .program = program,
@@ -144,7 +144,7 @@ static int run(const struct request *request, const char *name, uint64_t seed, c
 }
 
 /** Builds a filled text and runs it on each seed's inputs. */
-static int build_and_run(const struct request *request, const char *name, const struct text *text)
+static int build_and_run(const struct memory_request *request, const char *name, const struct text *text)
 {
     const struct answer answer = {.exercise = request->exercise, .text = *text, .gpu = request->gpu};
     struct built_answer built;
@@ -170,7 +170,7 @@ static int build_and_run(const struct request *request, const char *name, const 
     return code;
 }
 
-static int grade(const struct request *request, const struct texts_of_exercise *texts, const char *name,
+static int grade(const struct memory_request *request, const struct texts_of_exercise *texts, const char *name,
                  const struct text *answers)
 {
     struct error error;
@@ -286,7 +286,7 @@ static bool apply_edit(const char *solution, const struct text *edit, char **edi
     return good && (blocks > 0 || error_set(error, "%s: there is neither a region nor an edit", edit->path));
 }
 
-static int grade_edit(const struct request *request, const struct texts_of_exercise *texts, const char *what,
+static int grade_edit(const struct memory_request *request, const struct texts_of_exercise *texts, const char *what,
                       const char *name, const struct text *edit)
 {
     char path[PATH_SIZE + REGION_NAME_SIZE], *edited = NULL;
@@ -317,7 +317,7 @@ static const char *find_separator(const char *text)
 }
 
 /** Grades what lies between a line `=== NAME` and `end`, unless it is another than the one that is asked for. */
-static int grade_section(const struct request *request, const struct texts_of_exercise *texts, const char *begin,
+static int grade_section(const struct memory_request *request, const struct texts_of_exercise *texts, const char *begin,
                          const char *end, bool *graded)
 {
     const char *const line_end = begin + strcspn(begin, "\n");
@@ -337,7 +337,7 @@ static int grade_section(const struct request *request, const struct texts_of_ex
 }
 
 /** Grades a file's answers, be it one or several. */
-static int grade_answers(const struct request *request, const struct texts_of_exercise *texts, const char *text)
+static int grade_answers(const struct memory_request *request, const struct texts_of_exercise *texts, const char *text)
 {
     const char *begin = find_separator(text);
     int code = PASSED;
@@ -367,7 +367,7 @@ static bool read_text(const char *path, struct text *text, struct error *error)
     return true;
 }
 
-static int grade_request(const struct request *request, struct texts_of_exercise *texts)
+static int grade_request(const struct memory_request *request, struct texts_of_exercise *texts)
 {
     struct text answers = {0};
     struct error error;
@@ -386,12 +386,12 @@ static int grade_request(const struct request *request, struct texts_of_exercise
 
 int main(int argc, char **argv)
 {
-    struct request request = {.exercise = NULL};
+    struct memory_request request = {.exercise = NULL};
     struct texts_of_exercise texts = {.exercise.text = NULL};
     struct error error;
     int code;
 
-    standard_streams_keep();
+    standard_streams_reserve();
 
     if (!read_arguments(argc, argv, &request)) {
         fprintf(stderr, "usage: %s EXERCISE [ANSWERS.txt] [--only NAME] [--seed NUMBER]... [--gpu]\n", argv[0]);
@@ -403,5 +403,5 @@ int main(int argc, char **argv)
     code = grade_request(&request, &texts);
     free((char *)texts.exercise.text);
     free((char *)texts.solution.text);
-    return standard_output_arrives(&error) ? code : cannot(request.exercise, error.text);
+    return standard_output_flush(&error) ? code : cannot(request.exercise, error.text);
 }

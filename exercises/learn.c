@@ -145,10 +145,10 @@ static int run_command(const struct command *command, const char *program, const
     struct error error = {0};
     int code;
 
-    if (!place_find(&learn.place, &error) || !interrupt_open(&error))
+    if (!course_find(&learn.course, &error) || !interrupt_open(&error))
         return learn_refuse(&error);
     child_stop_when(interrupt_seen);
-    signal(SIGPIPE, SIG_IGN); /* output that nobody reads is no reason to leave a build behind */
+    signal(SIGPIPE, SIG_IGN); /* output that is not read is no reason to leave a build behind */
     code = command->run(&learn, words);
     progress_free(&learn.progress);
     return code;
@@ -159,7 +159,7 @@ static int finish(int code)
 {
     struct error error;
 
-    return standard_output_arrives(&error) ? code : learn_refuse(&error);
+    return standard_output_flush(&error) ? code : learn_refuse(&error);
 }
 
 int main(int argc, char **argv)
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
     const struct command *command;
     int code;
 
-    standard_streams_keep();
+    standard_streams_reserve();
     if (has_word(argc, argv, "--help", "-h"))
         return finish(show_usage(argv[0]));
     if (has_word(argc, argv, "--version", "-V")) {

@@ -78,4 +78,4 @@ tries() {
 }
 
 # Removes the routers that no run of a broken kernel uses, so that less is compiled.
-three_routers="$only_f32; /if (is_of<router<256, 16\|if (is_of<router<512/,+1d"
+three_routers="$only_f32; /if (matches_router<router<256, 16\|if (matches_router<router<512/,+1d"

@@ -117,28 +117,28 @@ static void all_equal(struct grade *grade)
     const float floats[] = {NAN, 1.0f, -INFINITY};
     float *const device = grade_inout(grade, "floats", floats, sizeof floats);
 
-    grade_equal_int(grade, "numbers", "place", numbers, write_numbers(grade, COUNT), COUNT);
-    grade_equal_float(grade, "floats", "place", floats, device, 3);
+    grade_equal_int(grade, "numbers", "slot", numbers, write_numbers(grade, COUNT), COUNT);
+    grade_equal_float(grade, "floats", "slot", floats, device, 3);
 }
 
 static void one_unwritten(struct grade *grade)
 {
     grade_given(grade, "%d numbers", COUNT);
-    grade_equal_int(grade, "numbers", "place", numbers, write_numbers(grade, 3), COUNT);
+    grade_equal_int(grade, "numbers", "slot", numbers, write_numbers(grade, 3), COUNT);
 }
 
 static void one_differs(struct grade *grade)
 {
     const int32_t expected[COUNT] = {3, 1, 5, 1};
 
-    grade_equal_int(grade, "numbers", "place", expected, write_numbers(grade, COUNT), COUNT);
+    grade_equal_int(grade, "numbers", "slot", expected, write_numbers(grade, COUNT), COUNT);
 }
 
 static void float_differs(struct grade *grade)
 {
     const float floats[] = {1.0f, 2.0f}, expected[] = {1.0f, NAN};
 
-    grade_equal_float(grade, "floats", "place", expected, grade_inout(grade, "floats", floats, sizeof floats), 2);
+    grade_equal_float(grade, "floats", "slot", expected, grade_inout(grade, "floats", floats, sizeof floats), 2);
 }
 
 static void past_the_end(struct grade *grade)

@@ -204,7 +204,7 @@ static void skipped_ids_and_absent_experts_by_hand(void **state)
 
 static void small_answers_by_hand(void **state)
 {
-    static const int64_t ids[] = {0, 0, 0}, nobody[] = {7, -1};
+    static const int64_t ids[] = {0, 0, 0}, no_expert[] = {7, -1};
     static const int32_t in_threes[] = {0, 1, 2}, in_twos[] = {0, 1, 2, 3}, alone[] = {0, 1, 2, 3, 3, 3, 3, 3};
     static const int32_t pads[] = {2, 2, 2, 2};
     struct bench bench;
@@ -225,7 +225,7 @@ static void small_answers_by_hand(void **state)
     assert_memory_equal(bench.buffers.sorted_token_ids, alone, sizeof alone);
     tear_down(&bench);
 
-    bench = set_up_ids(problem_of(2, 2, 2), nobody, NULL);
+    bench = set_up_ids(problem_of(2, 2, 2), no_expert, NULL);
     assert_int_equal(*bench.buffers.num_tokens_post_padded, 0);
     assert_memory_equal(bench.buffers.sorted_token_ids, pads, sizeof pads);
     assert_int_equal(bench.buffers.expert_ids[0], -1);
@@ -287,7 +287,7 @@ static void the_reference_passes_everywhere(void **state)
 
 /* --- wrong answers: nothing was written, or the wrong thing ------------------------------------------------------- */
 
-static void an_unwritten_answer_is_refused(void **state)
+static void an_unwritten_answer_is_rejected(void **state)
 {
     struct bench bench = worked_case();
 
@@ -306,7 +306,7 @@ static void an_unwritten_answer_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void the_answer_to_other_ids_is_refused(void **state)
+static void the_answer_to_other_ids_is_rejected(void **state)
 {
     struct bench bench = worked_case();
 
@@ -331,7 +331,7 @@ static void assert_refused_everywhere(const struct bench *bench, const char *arr
     }
 }
 
-static void one_element_unwritten_is_refused(void **state)
+static void one_element_unwritten_is_rejected(void **state)
 {
     static const int32_t values[] = {-1515870811, -2, INT32_MIN, INT32_MAX, 13};
     struct bench bench = worked_case();
@@ -348,7 +348,7 @@ static void one_element_unwritten_is_refused(void **state)
 }
 
 /** Tests every other value in every element. A position that comes too early is found where it comes again. */
-static void any_other_value_is_refused(void **state)
+static void any_other_value_is_rejected(void **state)
 {
     struct bench bench = worked_case();
 
@@ -373,7 +373,7 @@ static void any_other_value_is_refused(void **state)
 
 /* --- wrong answers: padding --------------------------------------------------------------------------------------- */
 
-static void a_pad_of_zero_is_refused(void **state)
+static void a_pad_of_zero_is_rejected(void **state)
 {
     struct bench bench = worked_case();
 
@@ -388,7 +388,7 @@ static void a_pad_of_zero_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void a_pad_inside_a_group_is_refused(void **state)
+static void a_pad_inside_a_group_is_rejected(void **state)
 {
     struct bench bench = worked_case();
 
@@ -400,7 +400,7 @@ static void a_pad_inside_a_group_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void a_pad_of_minus_one_is_refused(void **state)
+static void a_pad_of_minus_one_is_rejected(void **state)
 {
     struct bench bench = worked_case();
 
@@ -414,7 +414,7 @@ static void a_pad_of_minus_one_is_refused(void **state)
 
 /* --- wrong answers: positions ------------------------------------------------------------------------------------- */
 
-static void a_missing_position_is_refused(void **state)
+static void a_missing_position_is_rejected(void **state)
 {
     struct bench bench = worked_case();
 
@@ -425,7 +425,7 @@ static void a_missing_position_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void a_position_twice_is_refused(void **state)
+static void a_position_twice_is_rejected(void **state)
 {
     struct bench bench = worked_case();
 
@@ -437,7 +437,7 @@ static void a_position_twice_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void a_skipped_id_that_is_placed_is_refused(void **state)
+static void a_skipped_id_that_is_placed_is_rejected(void **state)
 {
     struct bench bench = skipped_case();
     int32_t *const sorted = bench.buffers.sorted_token_ids;
@@ -460,7 +460,7 @@ static void a_skipped_id_that_is_placed_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void a_position_in_another_experts_block_is_refused(void **state)
+static void a_position_in_another_experts_block_is_rejected(void **state)
 {
     struct bench bench = worked_case();
 
@@ -503,7 +503,7 @@ static void order_matters_where_it_is_promised(void **state)
 
 /* --- wrong answers: owners and the total -------------------------------------------------------------------------- */
 
-static void a_wrong_owner_is_refused(void **state)
+static void a_wrong_owner_is_rejected(void **state)
 {
     struct bench bench = worked_case();
 
@@ -517,7 +517,7 @@ static void a_wrong_owner_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void an_owner_that_is_not_mapped_is_refused(void **state)
+static void an_owner_that_is_not_mapped_is_rejected(void **state)
 {
     static const int32_t map[] = {-1, 1, 0, -1};
     static const int32_t right[] = {-1, -1, 1, 1, 0, -1, -1};
@@ -535,7 +535,7 @@ static void an_owner_that_is_not_mapped_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void a_total_off_by_a_block_is_refused(void **state)
+static void a_total_off_by_a_block_is_rejected(void **state)
 {
     struct bench bench = worked_case();
 
@@ -559,11 +559,11 @@ static void a_capacity_that_is_too_small_is_named(void **state)
     (void)state;
     bench.problem.capacity = 15;
     assert_false(align_reference_compute(&bench.problem, &bench.buffers, &error));
-    assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 places");
+    assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 slots");
     error.text[0] = '\0';
     assert_false(align_check(&bench.problem, &bench.buffers, true, &error));
     assert_int_equal(error.result, RUN_NO_DEVICE);
-    assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 places");
+    assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 slots");
     tear_down(&bench);
 }
 
@@ -574,21 +574,21 @@ int main(void)
         cmocka_unit_test(skipped_ids_and_absent_experts_by_hand),
         cmocka_unit_test(small_answers_by_hand),
         cmocka_unit_test(the_reference_passes_everywhere),
-        cmocka_unit_test(an_unwritten_answer_is_refused),
-        cmocka_unit_test(the_answer_to_other_ids_is_refused),
-        cmocka_unit_test(one_element_unwritten_is_refused),
-        cmocka_unit_test(any_other_value_is_refused),
-        cmocka_unit_test(a_pad_of_zero_is_refused),
-        cmocka_unit_test(a_pad_inside_a_group_is_refused),
-        cmocka_unit_test(a_pad_of_minus_one_is_refused),
-        cmocka_unit_test(a_missing_position_is_refused),
-        cmocka_unit_test(a_position_twice_is_refused),
-        cmocka_unit_test(a_skipped_id_that_is_placed_is_refused),
-        cmocka_unit_test(a_position_in_another_experts_block_is_refused),
+        cmocka_unit_test(an_unwritten_answer_is_rejected),
+        cmocka_unit_test(the_answer_to_other_ids_is_rejected),
+        cmocka_unit_test(one_element_unwritten_is_rejected),
+        cmocka_unit_test(any_other_value_is_rejected),
+        cmocka_unit_test(a_pad_of_zero_is_rejected),
+        cmocka_unit_test(a_pad_inside_a_group_is_rejected),
+        cmocka_unit_test(a_pad_of_minus_one_is_rejected),
+        cmocka_unit_test(a_missing_position_is_rejected),
+        cmocka_unit_test(a_position_twice_is_rejected),
+        cmocka_unit_test(a_skipped_id_that_is_placed_is_rejected),
+        cmocka_unit_test(a_position_in_another_experts_block_is_rejected),
         cmocka_unit_test(order_matters_where_it_is_promised),
-        cmocka_unit_test(a_wrong_owner_is_refused),
-        cmocka_unit_test(an_owner_that_is_not_mapped_is_refused),
-        cmocka_unit_test(a_total_off_by_a_block_is_refused),
+        cmocka_unit_test(a_wrong_owner_is_rejected),
+        cmocka_unit_test(an_owner_that_is_not_mapped_is_rejected),
+        cmocka_unit_test(a_total_off_by_a_block_is_rejected),
         cmocka_unit_test(a_capacity_that_is_too_small_is_named),
     };
     return cmocka_run_group_tests_name("align_check", tests, NULL, NULL);

@@ -28,7 +28,7 @@ refuses "blocks below none" "--block-size: -64; it must be 1 to 2147483647" --bl
 refuses "blocks of a fraction" "--block-size: '1.5' is not a whole number" --block-size 1.5
 refuses "blocks beyond int" "--block-size: 4294967360; it must be 1 to 2147483647" --block-size 4294967360
 refuses "blocks too large for any array" \
-    "--capacity: sorted_token_ids with 4294967294 places; it can have 0 to 2147483647" --block-size 2147483647 \
+    "--capacity: sorted_token_ids with 4294967294 slots; it can have 0 to 2147483647" --block-size 2147483647 \
         --counts 4
 refuses "negative tokens" "--num-tokens: -1; it must be 0 to 9223372036854775807" --num-tokens -1
 refuses "more ids than positions" "--num-tokens: 268435456 tokens of 8 ids; there can be 2147483647 ids in all" \
@@ -43,9 +43,9 @@ refuses "no chosen experts" "--topk: 0; it must be 1 to 2147483647" --topk 0
 refuses "more chosen experts than the gate has room for" \
     "--topk: 33; the gate that makes the input chooses at most 32 (more need --dist)" --topk 33
 refuses "an unknown type of ids" "--ids: 'u8'; it must be one of i32, i64" --ids u8
-refuses "a capacity too small" "--capacity: 128; these ids need at least 26368 places" --capacity 128
-refuses "a capacity a block too small" "--capacity: 26304; these ids need at least 26368 places" --capacity 26304
-refuses "no capacity" "--capacity: 0; these ids need at least 3 places" --counts 1,1,1 --block-size 1 --capacity 0
+refuses "a capacity too small" "--capacity: 128; these ids need at least 26368 slots" --capacity 128
+refuses "a capacity a block too small" "--capacity: 26304; these ids need at least 26368 slots" --capacity 26304
+refuses "no capacity" "--capacity: 0; these ids need at least 3 slots" --counts 1,1,1 --block-size 1 --capacity 0
 refuses "a capacity with a part of a block" "--capacity: 32513; it must be a multiple of --block-size 64" \
     --capacity 32513
 refuses "a negative capacity" "--capacity: -64; it must be 0 to 2147483647" --capacity -64
@@ -184,8 +184,8 @@ succeeds "no local expert" "$program" --num-experts 1 --dist one --expert-map ra
 succeeds "the small kernel" "$program" --num-experts 16 --dist uniform --num-tokens 30 --kernel small
 succeeds "the large kernel for few ids" "$program" --num-experts 16 --dist uniform --num-tokens 30 --kernel large
 succeeds "a capacity of just what is needed" "$program" --capacity 26368
-matches "room for just what is needed" "padded *26,368 of 26,368 places*" "$("$program" --room exact | sed -n 5p)"
-matches "and more room than the chapter makes" "padded *26,368 of 32,832 places*" \
+matches "room for just what is needed" "padded *26,368 of 26,368 slots*" "$("$program" --room exact | sed -n 5p)"
+matches "and more room than the chapter makes" "padded *26,368 of 32,832 slots*" \
     "$("$program" --room spare | sed -n 5p)"
 
 # --- outputs ---
@@ -258,14 +258,14 @@ END
 report=$("$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --capacity 15 \
     --expert-map "$scratch/map.npy" |
     sed -n '2,8p')
-equal "the report" "problem    3 tokens, top 2: 6 i32 ids of 4 experts in blocks of 3, 15 places
+equal "the report" "problem    3 tokens, top 2: 6 i32 ids of 4 experts in blocks of 3, 15 slots
 input      $scratch/ids.npy
-verified   yes: 15 places, the experts of 5 blocks, the padded size
-padded     9 of 15 places: 3 blocks with 5 ids and 4 pads (44.4 %)
+verified   yes: 15 slots, the experts of 5 blocks, the padded size
+padded     9 of 15 slots: 3 blocks with 5 ids and 4 pads (44.4 %)
 load       expert 1 is the busiest: 3 of 5 ids (60.0 %, 2.4 times the mean); 1 expert gets none
 map        3 of 4 experts are local; a block of any other is -1
 skipped    1 id, which names no expert" "$report"
-equal "the report of nothing" "padded     0 of 12 places: no id names an expert" \
+equal "the report of nothing" "padded     0 of 12 slots: no id names an expert" \
     "$("$program" --counts 0,0,0,0 --block-size 4 --capacity 12 | sed -n 5p)"
 if [ -n "$python" ]; then
     "$program" --num-tokens 4 --format json >"$scratch/report.json"

@@ -153,7 +153,7 @@ static void parts_may_have_several_long_tiles(void **state)
     assert_right(f, MAX_IDS);
 }
 
-static void a_launch_that_gave_up_says_so(void **state)
+static void a_launch_that_gave_up_is_reported(void **state)
 {
     assert_int_equal(launch_for(*state, 9000, align_launch_impatient), -1);
     assert_int_equal(launch_for(*state, 9000, align_launch_impatient), -1);
@@ -175,7 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_workspace_serves_launches_of_any_size),
         cmocka_unit_test(parts_may_have_several_long_tiles),
-        cmocka_unit_test(a_launch_that_gave_up_says_so),
+        cmocka_unit_test(a_launch_that_gave_up_is_reported),
         cmocka_unit_test(the_next_launch_finds_the_workspace_ready),
     };
 

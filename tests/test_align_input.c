@@ -92,9 +92,9 @@ static void limits_are_named(void **state)
                    "--num-experts: 1048577; it must be 1 to 1048576");
     assert_refused((struct align_problem){.num_experts = 1, .block_size = 0}, "--block-size: 0; it must be at least 1");
     assert_refused((struct align_problem){.num_experts = 1, .block_size = 2, .capacity = -2},
-                   "--capacity: sorted_token_ids with -2 places; it can have 0 to 2147483647");
+                   "--capacity: sorted_token_ids with -2 slots; it can have 0 to 2147483647");
     assert_refused((struct align_problem){.num_experts = 1, .block_size = 2, .capacity = 2147483648},
-                   "--capacity: sorted_token_ids with 2147483648 places; it can have 0 to 2147483647");
+                   "--capacity: sorted_token_ids with 2147483648 slots; it can have 0 to 2147483647");
     assert_refused((struct align_problem){.num_experts = 1, .block_size = 64, .capacity = 100},
                    "--capacity: 100; it must be a multiple of --block-size 64");
 }
@@ -161,11 +161,11 @@ static void sizes_and_the_description(void **state)
     assert_int_equal(bytes_of(&problem, ALIGN_SORTED_TOKEN_IDS), 84);
     assert_int_equal(bytes_of(&problem, ALIGN_EXPERT_IDS), 28);
     align_problem_describe(&problem, text, sizeof text);
-    assert_string_equal(text, "12 i32 ids of 4 experts in blocks of 3, 21 places");
+    assert_string_equal(text, "12 i32 ids of 4 experts in blocks of 3, 21 slots");
     problem = (struct align_problem){.numel = 1, .num_experts = 1, .block_size = 1, .capacity = 1, .wide_ids = true};
     assert_int_equal(bytes_of(&problem, ALIGN_TOPK_IDS), 8);
     align_problem_describe(&problem, text, sizeof text);
-    assert_string_equal(text, "1 i64 id of 1 expert in blocks of 1, 1 place");
+    assert_string_equal(text, "1 i64 id of 1 expert in blocks of 1, 1 slot");
 }
 
 /* --- distributions ------------------------------------------------------------------------------------------------ */
@@ -460,7 +460,7 @@ static void counts_are_met_in_random_order(void **state)
     free(again);
 }
 
-static void wrong_counts_are_refused(void **state)
+static void wrong_counts_are_rejected(void **state)
 {
     static const int64_t negative[] = {3, -1}, many[] = {2147483647, 0, 1}, huge[] = {INT64_MAX, INT64_MAX};
     static const int64_t most[] = {2147483646, 1};
@@ -566,7 +566,7 @@ static void assert_map_refused(const int32_t *map, int64_t length, int num_exper
     assert_string_equal(error.text, line);
 }
 
-static void wrong_maps_are_refused(void **state)
+static void wrong_maps_are_rejected(void **state)
 {
     static const int32_t right[] = {-1, 1, 0, -1}, below[] = {0, 1, -2, -1}, above[] = {0, -1, 2, -1};
     static const int32_t twice[] = {1, 0, -1, 0}, single[] = {-1, -1, -1, 1};
@@ -587,7 +587,7 @@ static void wrong_maps_are_refused(void **state)
 static void maps_are_converted(void **state)
 {
     static const int64_t wide[] = {-1, 1, 0, -1}, beyond[] = {0, -1, (int64_t)1 << 32, -1};
-    static const int32_t narrow[] = {-1, 1, 0, -1}, nobody[] = {-1, -1};
+    static const int32_t narrow[] = {-1, 1, 0, -1}, no_expert[] = {-1, -1};
     int32_t map[4] = {7, 7, 7, 7};
     struct error error = {0};
 
@@ -596,7 +596,7 @@ static void maps_are_converted(void **state)
     assert_memory_equal(map, narrow, sizeof map);
     assert_true(map_is_taken(DTYPE_I32, narrow, 4, 4, map, &error));
     assert_memory_equal(map, narrow, sizeof map);
-    assert_true(map_is_taken(DTYPE_I32, nobody, 2, 2, map, &error));
+    assert_true(map_is_taken(DTYPE_I32, no_expert, 2, 2, map, &error));
     assert_false(map_is_taken(DTYPE_I64, beyond, 4, 4, map, &error));
     assert_string_equal(error.text, "--expert-map: 4294967296 at index 2; a local expert is below 4, others are -1");
 }
@@ -621,11 +621,11 @@ int main(void)
         cmocka_unit_test(both_types_get_the_same_ids),
         cmocka_unit_test(seeds_decide),
         cmocka_unit_test(counts_are_met_in_random_order),
-        cmocka_unit_test(wrong_counts_are_refused),
+        cmocka_unit_test(wrong_counts_are_rejected),
         cmocka_unit_test(the_lower_of_two_busiest_experts),
         cmocka_unit_test(conversion_keeps_what_an_id_means),
         cmocka_unit_test(half_of_the_experts_are_local),
-        cmocka_unit_test(wrong_maps_are_refused),
+        cmocka_unit_test(wrong_maps_are_rejected),
         cmocka_unit_test(maps_are_converted),
     };
     return cmocka_run_group_tests_name("align_input", tests, NULL, NULL);

@@ -4,10 +4,10 @@
  *
  * The times are made up: the functions that time on a GPU are replaced, and the launches run in the simulator.
  */
-#define backend_time             made_up_time
-#define backend_measure_floor    made_up_floor
-#define backend_measure_reading  made_up_reading
-#define backend_measure_products made_up_products
+#define backend_time                   made_up_time
+#define backend_measure_floor          made_up_floor
+#define backend_measure_read_bandwidth made_up_reading
+#define backend_measure_product_rate   made_up_products
 #include "harness/core/bench.c"
 
 #include <setjmp.h>

@@ -23,7 +23,7 @@ breaks_start "$(dirname "$1")/14a_align_bit_ranks" chapters/14a_align_bit_ranks/
     breaks "the rank of a warp's id counts the id itself" \
         's/block_size + __popc(same & lanes_below(lane))\]/block_size + __popc(same \& lanes_below(lane + 1))]/' \
         "align_groups.cuh*race" "" --num-tokens 2
-    breaks "a block too few" 's/(list.num_experts + FEW_EXPERTS - 1) \/ FEW_EXPERTS/list.num_experts \/ FEW_EXPERTS/' \
+    breaks "a block too few" 's/(align.num_experts + FEW_EXPERTS - 1) \/ FEW_EXPERTS/align.num_experts \/ FEW_EXPERTS/' \
         "expert_ids" "" $few --num-experts 255 --dist uniform
 }
 finish

@@ -21,7 +21,7 @@ few="--num-tokens 9 --dist"
         $few normal
     breaks "what equals the bound does not pass" 's/(key >= bound)/(key > bound)/' "" "" --num-tokens 64
     breaks "groups that do not stay have candidates, too" \
-        's/(key >= bound) & (groups >> expert .* Router::COUNT)/key >= bound/' \
+        's/(key >= bound) & (groups >> expert .* Router::GROUP_SIZE)/key >= bound/' \
         "expected" "" $few normal
     breaks "the higher of two equal groups stays" 's/(other < group_of_lane)/(other > group_of_lane)/' "groups" "" \
         $few ties
@@ -29,7 +29,7 @@ few="--num-tokens 9 --dist"
         "out-of-bounds" "*group_scores*" $few normal $four_groups
     breaks "sixteen candidates of more" 's/if (token.count <= WARP_SIZE . 2) {/if (true) {/' "" "" --num-tokens 64
     breaks "no barrier before all threads' choices are added up" \
-        '/\[few_places\]/,/\[few_places\]/s/__syncthreads();//' \
+        '/\[few_slots\]/,/\[few_slots\]/s/__syncthreads();//' \
         "race" "" $few equal
     breaks "places of other candidates" 's/score = token.scores\[own\]/score = token.scores[own \& 7]/' "weight" "" \
         $few normal

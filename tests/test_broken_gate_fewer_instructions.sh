@@ -19,7 +19,7 @@ many="--num-tokens 33 --dist"
 {
     breaks "no wait for the copies" '/__pipeline_wait_prior(0);/d' "asynchronous" "" $many normal
     breaks "no barrier behind the wait" '/__pipeline_wait_prior(0);/{n;d}' "" "" $many normal
-    breaks "the last warp begins where it would" 's/min(first_token, num_tokens - TOKENS)/first_token/' \
+    breaks "the last warp begins where it would" 's/min(first_token, num_tokens - TOKENS_PER_WARP)/first_token/' \
         "out-of-bounds" "" $many normal
     breaks "rows of the warp before stored again" 's/!by_rounds & (token >= first_token)/!by_rounds/' "race" "" \
         $many normal
@@ -47,7 +47,7 @@ many="--num-tokens 33 --dist"
     breaks "the next float but one" 's/? -1 : 1)/? -1 : 2)/' "" "" $zeros/next_float.npy
     breaks "the next float but one below zero" 's/? -1 : 1)/? -2 : 1)/' "" "" $zeros/next_float_below_zero.npy
     breaks "the next float of zero is below it" 's/group_score < 0.0f/group_score <= 0.0f/' "" "" $zeros/sum_of_zero.npy
-    breaks "equals are not parted" '/part_equals<OWN/s/part_equals.*/;/' "" "" $many ties
+    breaks "equals are not parted" '/break_ties<OWN/s/break_ties.*/;/' "" "" $many ties
     breaks "equals are parted the other way round" 's/> own_i)/< own_i)/' "" "" $many ties
     breaks "a list that is not there yet" '/\[choose\]/,/\[choose\]/s/__syncwarp();//' "race" "" $many normal
     breaks "a group's first position for all of its candidates" 's/passing != 0; next++/passing != 0;/' "" "" $many normal

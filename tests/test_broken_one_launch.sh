@@ -10,7 +10,7 @@ programs=$(dirname "$1")
 
 # Compiles only one type and two of the shapes, with fewer polls.
 breaks_start "$programs/15_one_launch" chapters/15_one_launch/routing.cu \
-    "$only_f32; /is_of<router<\(256, 16\|128, 8\)/,+1d; s/(1 << 22)/100/"
+    "$only_f32; /matches_router<router<\(256, 16\|128, 8\)/,+1d; s/(1 << 22)/100/"
 
 # exchange NAME SED RESULT: edits the kernel; launches with one workspace must end with RESULT, "OK" or "FAILED"
 exchange() {

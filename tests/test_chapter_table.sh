@@ -33,7 +33,7 @@ chapter              verified launches  shuffles     votes  barriers divergent  
 equal 'align: in all, and what the ids are' \
     '0
 06_align                   yes             3         0         0         -         -         -         -         7          -         0  100.0%
-Input: 32 ids of 8 experts,  places in whole blocks of 64; expert  is the busiest, with  ids.' \
+Input: 32 ids of 8 experts,  slots in whole blocks of 64; expert  is the busiest, with  ids.' \
     "$(tables 06.csv | sed -n '1p; /^06/p; /^Input/p')"
 equal 'both, an empty line between' 2 "$(tables 06.csv 02.csv | grep -c '^chapter ')"
 equal 'a file without a report' '2 chapter_table: no.csv: no report in it' \

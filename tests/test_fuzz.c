@@ -189,7 +189,7 @@ static char *command_of(bool align, int count, char **words)
         must_be_a_line(&program.error);
         return NULL;
     }
-    program.asked = *program.options;
+    program.requested = *program.options;
     if (align)
         align_options_command(&options.align, &program);
     else
@@ -333,15 +333,15 @@ static void try_map(const uint8_t *bytes, size_t size, bool wide)
 static void try_counts(const uint8_t *bytes, size_t size)
 {
     char *const text = text_of(bytes, size);
-    struct align_options asked = align_options_default();
+    struct align_options requested = align_options_default();
     int64_t *counts = NULL, sum = 0;
     struct error error = {0};
 
-    asked.counts = text;
-    if (open_counts(&asked, &counts, &error)) {
-        for (int e = 0; e < asked.problem.num_experts; e++)
+    requested.counts = text;
+    if (open_counts(&requested, &counts, &error)) {
+        for (int e = 0; e < requested.problem.num_experts; e++)
             sum += counts[e];
-        must(sum == asked.program.num_tokens && sum <= INT32_MAX && asked.problem.num_experts >= 1);
+        must(sum == requested.program.num_tokens && sum <= INT32_MAX && requested.problem.num_experts >= 1);
     } else {
         must_be_a_line(&error);
     }

@@ -162,7 +162,7 @@ static void no_tokens_are_right(void **state)
 
 /* --- wrong answers ------------------------------------------------------------------------------------------------ */
 
-static void ids_out_of_range_are_refused(void **state)
+static void ids_out_of_range_are_rejected(void **state)
 {
     static const int32_t wrong[] = {-1, 256, INT32_MIN, INT32_MAX};
     struct bench bench = set_up(deepseek(5), GATE_DIST_NORMAL, 1);
@@ -178,7 +178,7 @@ static void ids_out_of_range_are_refused(void **state)
     tear_down(&bench);
 }
 
-static void an_unwritten_element_is_refused(void **state)
+static void an_unwritten_element_is_rejected(void **state)
 {
     struct bench bench = set_up(deepseek(5), GATE_DIST_NORMAL, 1);
 
@@ -188,7 +188,7 @@ static void an_unwritten_element_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void an_expert_twice_is_refused(void **state)
+static void an_expert_twice_is_rejected(void **state)
 {
     struct bench bench = set_up(deepseek(5), GATE_DIST_NORMAL, 1);
 
@@ -215,7 +215,7 @@ static int expert_elsewhere(const struct bench *bench, int64_t token)
     return 0;
 }
 
-static void too_many_groups_are_refused(void **state)
+static void too_many_groups_are_rejected(void **state)
 {
     struct gate_problem problem = deepseek(5);
     struct bench bench;
@@ -254,7 +254,7 @@ static void a_group_that_should_stay_is_missed(void **state)
     tear_down(&bench);
 }
 
-static void a_worse_expert_of_the_right_group_is_refused(void **state)
+static void a_worse_expert_of_the_right_group_is_rejected(void **state)
 {
     struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
     const int last = bench.ids[2 * 8 + 7], group = last / 32;
@@ -305,7 +305,7 @@ static void experts_of_a_group_not_used_are_missed(void **state)
     tear_down(&bench);
 }
 
-static void the_wrong_order_is_refused(void **state)
+static void the_wrong_order_is_rejected(void **state)
 {
     struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
     const int32_t id = bench.ids[8];
@@ -318,7 +318,7 @@ static void the_wrong_order_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void a_weight_slightly_off_is_refused(void **state)
+static void a_weight_slightly_off_is_rejected(void **state)
 {
     struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
     const float right = bench.weights[10];
@@ -333,7 +333,7 @@ static void a_weight_slightly_off_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void a_weight_of_nan_is_refused(void **state)
+static void a_weight_of_nan_is_rejected(void **state)
 {
     struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
 
@@ -343,7 +343,7 @@ static void a_weight_of_nan_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void biased_weights_are_refused(void **state)
+static void biased_weights_are_rejected(void **state)
 {
     struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
 
@@ -494,7 +494,7 @@ static void answer_with_wide_choices(const struct bench *bench)
     assert_true(gate_reference_compute(&wide, &buffers, &(struct error){0}));
 }
 
-static void choices_that_are_not_rounded_are_refused(void **state)
+static void choices_that_are_not_rounded_are_rejected(void **state)
 {
     (void)state;
     for (int type = DTYPE_F16; type <= DTYPE_BF16; type++) {
@@ -511,7 +511,7 @@ static void choices_that_are_not_rounded_are_refused(void **state)
     }
 }
 
-static void a_group_sum_that_is_not_rounded_is_refused(void **state)
+static void a_group_sum_that_is_not_rounded_is_rejected(void **state)
 {
     /* In bf16 both sums round to 1: the second is 1 + 2^-8, halfway to the next number. So the first group is kept. */
     static const float logits[] = {1.0f, 0x1p-9f, 1.0f, 0x1p-8f}, no_bias[4] = {0.0f};
@@ -536,7 +536,7 @@ static void a_group_sum_that_is_not_rounded_is_refused(void **state)
     tear_down(&bench);
 }
 
-static void a_weight_that_is_not_rounded_is_refused(void **state)
+static void a_weight_that_is_not_rounded_is_rejected(void **state)
 {
     struct gate_problem problem = deepseek(40);
     struct bench bench;
@@ -593,7 +593,7 @@ static void scale_weights(struct bench *bench, float factor)
         bench->weights[i] *= factor;
 }
 
-static void softmax_weights_slightly_off_are_refused(void **state)
+static void softmax_weights_slightly_off_are_rejected(void **state)
 {
     (void)state;
     for (int renormalize = 0; renormalize < 2; renormalize++) {
@@ -898,7 +898,7 @@ static void shared_experts_stand_behind_the_chosen(void **state)
     tear_down(&bench);
 }
 
-static void a_shared_weight_slightly_off_is_refused(void **state)
+static void a_shared_weight_slightly_off_is_rejected(void **state)
 {
     (void)state;
     for (int form = 0; form < 4; form++) {
@@ -923,7 +923,7 @@ static void a_shared_weight_slightly_off_is_refused(void **state)
 }
 
 /** Tests that the checker rejects a weight that is rounded once, where rounding sum / factor to 16 bits matters. */
-static void a_shared_weight_rounded_once_is_refused(void **state)
+static void a_shared_weight_rounded_once_is_rejected(void **state)
 {
     struct gate_problem problem = with_shared_experts(1, 2.5f, true);
     struct bench bench;
@@ -967,35 +967,35 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_reference_passes_everywhere),
         cmocka_unit_test(no_tokens_are_right),
-        cmocka_unit_test(ids_out_of_range_are_refused),
-        cmocka_unit_test(an_unwritten_element_is_refused),
-        cmocka_unit_test(an_expert_twice_is_refused),
-        cmocka_unit_test(too_many_groups_are_refused),
+        cmocka_unit_test(ids_out_of_range_are_rejected),
+        cmocka_unit_test(an_unwritten_element_is_rejected),
+        cmocka_unit_test(an_expert_twice_is_rejected),
+        cmocka_unit_test(too_many_groups_are_rejected),
         cmocka_unit_test(a_group_that_should_stay_is_missed),
-        cmocka_unit_test(a_worse_expert_of_the_right_group_is_refused),
+        cmocka_unit_test(a_worse_expert_of_the_right_group_is_rejected),
         cmocka_unit_test(experts_of_a_group_not_used_are_missed),
-        cmocka_unit_test(the_wrong_order_is_refused),
-        cmocka_unit_test(a_weight_slightly_off_is_refused),
-        cmocka_unit_test(a_weight_of_nan_is_refused),
-        cmocka_unit_test(biased_weights_are_refused),
+        cmocka_unit_test(the_wrong_order_is_rejected),
+        cmocka_unit_test(a_weight_slightly_off_is_rejected),
+        cmocka_unit_test(a_weight_of_nan_is_rejected),
+        cmocka_unit_test(biased_weights_are_rejected),
         cmocka_unit_test(ties_go_to_the_lower_expert_and_group),
         cmocka_unit_test(a_group_may_win_by_rounding),
         cmocka_unit_test(nan_ranks_below_everything_and_weighs_nothing),
         cmocka_unit_test(a_softmax_row_with_one_nan_is_invalid_throughout),
         cmocka_unit_test(the_first_wrong_token_is_named),
-        cmocka_unit_test(choices_that_are_not_rounded_are_refused),
-        cmocka_unit_test(a_group_sum_that_is_not_rounded_is_refused),
-        cmocka_unit_test(a_weight_that_is_not_rounded_is_refused),
+        cmocka_unit_test(choices_that_are_not_rounded_are_rejected),
+        cmocka_unit_test(a_group_sum_that_is_not_rounded_is_rejected),
+        cmocka_unit_test(a_weight_that_is_not_rounded_is_rejected),
         cmocka_unit_test(a_tie_after_rounding_goes_to_the_lower_expert),
-        cmocka_unit_test(softmax_weights_slightly_off_are_refused),
+        cmocka_unit_test(softmax_weights_slightly_off_are_rejected),
         cmocka_unit_test(the_only_weight_is_one),
         cmocka_unit_test(a_group_of_both_infinities_ranks_last),
         cmocka_unit_test(uniform_logits_have_choices_below_0),
         cmocka_unit_test(problems_to_try_hold_a_group_of_both_infinities),
         cmocka_unit_test(shared_experts_may_weigh_what_floats_give_them),
         cmocka_unit_test(shared_experts_stand_behind_the_chosen),
-        cmocka_unit_test(a_shared_weight_slightly_off_is_refused),
-        cmocka_unit_test(a_shared_weight_rounded_once_is_refused),
+        cmocka_unit_test(a_shared_weight_slightly_off_is_rejected),
+        cmocka_unit_test(a_shared_weight_rounded_once_is_rejected),
         cmocka_unit_test(scaled_later_leaves_the_factor_out),
         cmocka_unit_test(malformed_problems_are_named),
         cmocka_unit_test(generated_rows_depend_on_seed_and_number_alone),

@@ -55,7 +55,7 @@ static void check_problem(const struct gate_problem *problem, enum gate_dist dis
 
 static void random_problems_are_right(void **state)
 {
-    struct random random = random_start(42, 1);
+    struct random random = random_seed(42, 1);
 
     (void)state;
     for (int i = 0; i < 3000; i++) {
@@ -67,7 +67,7 @@ static void random_problems_are_right(void **state)
 
 static void many_tokens_are_shared_out_among_threads(void **state)
 {
-    struct random random = random_start(43, 1);
+    struct random random = random_seed(43, 1);
     struct gate_problem problem = random_problem(&random);
 
     (void)state;

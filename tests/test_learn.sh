@@ -545,7 +545,7 @@ wait_for 1 '^NOT PASSED' "$scratch/watch"
 equal 'watching: where one is' '[..................................]  0 of 4 passed
 
 02_warp_maximum  (write *)
-  the largest of a warp'"'"'s scores, and whose
+  the best expert among a warp'"'"'s 32 lanes
   task     exercises/02_warp_maximum/README.md
   edit     exercises/mine/02_warp_maximum.cu
 

@@ -173,7 +173,7 @@ static void launches_with_the_same_counters_give_the_same_bits(void **state)
     }
 }
 
-static void a_launch_that_gave_up_says_so(void **state)
+static void a_launch_that_gave_up_is_reported(void **state)
 {
     struct fixture *const f = *state;
     size_t count = 0;
@@ -239,7 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_with_the_same_counters_give_the_same_bits),
-        cmocka_unit_test(a_launch_that_gave_up_says_so),
+        cmocka_unit_test(a_launch_that_gave_up_is_reported),
         cmocka_unit_test(the_next_launch_finds_the_counters_ready),
         cmocka_unit_test(what_it_has_no_kernel_for_goes_elsewhere),
 #ifndef FEWER_PROBLEMS

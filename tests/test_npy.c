@@ -347,9 +347,9 @@ static void survives_any_damage(void **state)
 /** Writes the array to the file `place`. */
 static bool put_array(const char *place, const struct npy_array *array, struct error *error)
 {
-    struct whole_file file;
+    struct atomic_file file;
 
-    return npy_write(place, array, &file, error) && whole_files_keep(&file, 1, error);
+    return npy_write(place, array, &file, error) && atomic_files_commit(&file, 1, error);
 }
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */

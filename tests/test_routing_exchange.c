@@ -197,7 +197,7 @@ static void a_word_that_does_not_come_is_an_error_and_the_next_launch_is_right(v
     }
 }
 
-static void one_token_waits_for_nobody(void **state)
+static void one_token_waits_for_no_other(void **state)
 {
     const struct routing_problem problem = problem_of(1);
 
@@ -224,7 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_workspace_serves_launches_of_any_size),
         cmocka_unit_test(a_word_that_does_not_come_is_an_error_and_the_next_launch_is_right),
-        cmocka_unit_test(one_token_waits_for_nobody),
+        cmocka_unit_test(one_token_waits_for_no_other),
         cmocka_unit_test(more_tokens_than_fit_and_none_take_two_launches),
     };
 

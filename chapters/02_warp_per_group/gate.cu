@@ -12,7 +12,7 @@
 #include <math.h>
 
 // [constants]
-enum { WARP_SIZE = 32, MAX_GROUPS = 32, MAX_TOPK = 32, NOBODY = 0x7fffffff };
+enum { WARP_SIZE = 32, MAX_GROUPS = 32, MAX_TOPK = 32, NO_EXPERT = 0x7fffffff };
 
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
@@ -73,7 +73,7 @@ static __device__ float score_of_group(float choice, bool has_bias)
 /** Writes the `count` best of the lanes' candidates, best first: each round finds the best and removes it. */
 static __device__ void write_best(candidate mine, int count, int lane, candidate *best_first)
 {
-    const candidate nobody = {-INFINITY, NOBODY};
+    const candidate no_candidate = {-INFINITY, NO_EXPERT};
 
     for (int k = 0; k < count; k++) {
         const candidate best = warp_best(mine);
@@ -81,7 +81,7 @@ static __device__ void write_best(candidate mine, int count, int lane, candidate
         if (lane == 0)
             best_first[k] = best;
         if (best.id == mine.id)
-            mine = nobody;
+            mine = no_candidate;
     }
 }
 // [rounds]
@@ -91,11 +91,11 @@ static __device__ void write_best(candidate mine, int count, int lane, candidate
 static __device__ void merge_best(const candidate lists[][MAX_TOPK], int num_lists, int count, int lane,
                                   candidate *best_first)
 {
-    const candidate nobody = {-INFINITY, NOBODY};
+    const candidate no_candidate = {-INFINITY, NO_EXPERT};
     int head = 0;
 
     for (int k = 0; k < count; k++) {
-        const candidate front = lane < num_lists ? lists[lane][head] : nobody;
+        const candidate front = lane < num_lists ? lists[lane][head] : no_candidate;
         const candidate best = warp_best(front);
 
         if (lane == 0)
@@ -163,7 +163,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     if (has_expert)
         expert_scores[expert] = score;
     else
-        mine = {-INFINITY, NOBODY};
+        mine = {-INFINITY, NO_EXPERT};
     // [choice]
 
     // [nan]
@@ -182,7 +182,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     __syncthreads();
 
     if (group == 0) {
-        candidate ranked = {-INFINITY, NOBODY};
+        candidate ranked = {-INFINITY, NO_EXPERT};
 
         if (lane < problem.num_expert_group)
             ranked = {group_scores[lane], lane};

@@ -12,7 +12,7 @@
 #include <math.h>
 
 // [constants]
-enum { WARP_SIZE = 32, MAX_GROUPS = 32, MAX_TOPK = 32, NOBODY = 0x7fffffff };
+enum { WARP_SIZE = 32, MAX_GROUPS = 32, MAX_TOPK = 32, NO_EXPERT = 0x7fffffff };
 
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
@@ -83,14 +83,14 @@ static __device__ float score_of_group(float choice, bool has_bias)
 /** Writes the `count` best of the lanes' candidates, best first: each round finds the best and removes it. */
 static __device__ void write_best(candidate mine, int count, int lane, candidate *best_first)
 {
-    const candidate nobody = {-INFINITY, NOBODY};
+    const candidate no_candidate = {-INFINITY, NO_EXPERT};
 
     for (int k = 0; k < count; k++) {
         const candidate best = warp_best(mine);
 
         if (lane == 0)
             best_first[k] = best;
-        mine = select(best.id == mine.id, nobody, mine);
+        mine = select(best.id == mine.id, no_candidate, mine);
     }
 }
 // [rounds]
@@ -100,11 +100,11 @@ static __device__ void write_best(candidate mine, int count, int lane, candidate
 static __device__ void merge_best(const candidate lists[][MAX_TOPK], int num_lists, int count, int lane,
                                   candidate *best_first)
 {
-    const candidate nobody = {-INFINITY, NOBODY};
+    const candidate no_candidate = {-INFINITY, NO_EXPERT};
     int head = 0;
 
     for (int k = 0; k < count; k++) {
-        const candidate front = lane < num_lists ? lists[lane][head] : nobody;
+        const candidate front = lane < num_lists ? lists[lane][head] : no_candidate;
         const candidate best = warp_best(front);
 
         if (lane == 0)
@@ -171,7 +171,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     if (has_expert)
         expert_scores[expert] = score;
     else
-        mine = {-INFINITY, NOBODY};
+        mine = {-INFINITY, NO_EXPERT};
     // [choice]
 
     // [nan]
@@ -190,7 +190,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     __syncthreads();
 
     if (group == 0) {
-        candidate ranked = {-INFINITY, NOBODY};
+        candidate ranked = {-INFINITY, NO_EXPERT};
 
         if (lane < problem.num_expert_group)
             ranked = {group_scores[lane], lane};

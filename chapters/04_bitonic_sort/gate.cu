@@ -13,7 +13,7 @@
 #include <math.h>
 
 // [constants]
-enum { WARP_SIZE = 32, MAX_GROUPS = 32, NOBODY = 0x7fffffff };
+enum { WARP_SIZE = 32, MAX_GROUPS = 32, NO_EXPERT = 0x7fffffff };
 
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
@@ -146,7 +146,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     if (has_expert)
         expert_scores[expert] = score;
     else
-        mine = {-INFINITY, NOBODY};
+        mine = {-INFINITY, NO_EXPERT};
     // [choice]
 
     // [nan]
@@ -167,7 +167,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     __syncthreads();
 
     if (group == 0) {
-        candidate ranked = {-INFINITY, NOBODY};
+        candidate ranked = {-INFINITY, NO_EXPERT};
 
         if (lane < problem.num_expert_group)
             ranked = {group_scores[lane], lane};

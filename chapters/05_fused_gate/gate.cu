@@ -14,7 +14,7 @@
 #include <math.h>
 
 // [constants]
-enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 6, MAX_EXPERTS_PER_GROUP = 32, MAX_TOPK = 32, NOBODY = 0x7fffffff };
+enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 6, MAX_EXPERTS_PER_GROUP = 32, MAX_TOPK = 32, NO_EXPERT = 0x7fffffff };
 // [constants]
 
 static const unsigned FULL_MASK = 0xffffffffu;
@@ -72,7 +72,7 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
 // [own_largest]
 
 // [own_best]
-/** Returns the group's best expert as an id: at -infinity real experts rank first, then NaN ones, then NOBODY. */
+/** Returns the group's best expert as an id: at -infinity real experts rank first, then NaN ones, then NO_EXPERT. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id, int num_experts)
 {
@@ -85,7 +85,7 @@ static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, i
     else if (own.invalid)
         best.id = first_id + __ffs(own.invalid) - 1 + num_experts;
     else
-        best.id = NOBODY;
+        best.id = NO_EXPERT;
     return best;
 }
 // [own_best]

@@ -98,14 +98,15 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
     float *const sums = data(layer, SUMS), *const own_sums = sums + (size_t)split->own_begin * h;
 
     return stage_begin(layer, "broadcast", error) && gather_tokens(layer, row, error) &&
-           stage_end(layer,
-                     stage_moved("all-gather", &layer->dp, (double)n * (row + choice), (double)own * (row + choice)),
-                     error) &&
+           stage_end(
+               layer,
+               stage_of_collective("all-gather", &layer->dp, (double)n * (row + choice), (double)own * (row + choice)),
+               error) &&
            compute(layer, n, error) && stage_begin(layer, "reduce DP", error) &&
            group_all_reduce(&layer->dp, sums, n * (int64_t)h, error) &&
-           stage_end(layer, stage_reduced(&layer->dp, (double)n * h * sizeof(float)), error) &&
+           stage_end(layer, stage_of_all_reduce(&layer->dp, (double)n * h * sizeof(float)), error) &&
            stage_begin(layer, "reduce TP", error) && group_all_reduce(&layer->tp, own_sums, own * (int64_t)h, error) &&
-           stage_end(layer, stage_reduced(&layer->tp, (double)own * h * sizeof(float)), error) &&
+           stage_end(layer, stage_of_all_reduce(&layer->tp, (double)own * h * sizeof(float)), error) &&
            stage_begin(layer, "round", error) &&
            launched(add_rows_launch(problem, own_sums, NULL, 1, own, data(layer, RESULT), layer->ranks->stream),
                     error) &&
@@ -177,7 +178,7 @@ static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *r
 static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back, size_t row)
 {
     const int64_t own = layer->lists->sent_to[layer->split->rank], most = sent > received ? sent : received;
-    struct stage stage = stage_moved("all-to-all", &layer->ranks->all, (double)most * row, 0.0);
+    struct stage stage = stage_of_collective("all-to-all", &layer->ranks->all, (double)most * row, 0.0);
 
     stage.received = (double)((back ? sent : received) - own) * row;
     return stage;
@@ -225,11 +226,11 @@ bool run_all_to_all(struct parallel_layer *layer, struct error *error)
            exchange_rows(layer, SUMS, SENT_SUMS, sum_row, true, error) &&
            stage_end(layer, exchanged(layer, sent, received, true, sum_row), error) &&
            stage_begin(layer, "add", error) &&
-           launched(add_rows_launch(problem, data(layer, SENT_SUMS), data(layer, SUM_PLACES), split->num_ranks, own,
+           launched(add_rows_launch(problem, data(layer, SENT_SUMS), data(layer, SUM_ROWS), split->num_ranks, own,
                                     data(layer, OWN_RESULT), layer->ranks->stream),
                     error) &&
            stage_end(layer, (struct stage){.by = "parallel.cu"}, error) && stage_begin(layer, "gather TP", error) &&
            gather_shares(layer, row, error) &&
-           stage_end(layer, stage_moved("all-gather", &layer->tp, dp_rows, (double)own * row), error);
+           stage_end(layer, stage_of_collective("all-gather", &layer->tp, dp_rows, (double)own * row), error);
 }
 // [run_all_to_all]

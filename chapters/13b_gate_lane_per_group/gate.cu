@@ -23,7 +23,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
     const T *const gating_output = (const T *)buffers->gating_output;
     const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
 
-    const unsigned blocks = (unsigned)((problem->num_tokens + Router::TOKENS - 1) / Router::TOKENS);
+    const unsigned blocks = (unsigned)((problem->num_tokens + Router::TOKENS_PER_WARP - 1) / Router::TOKENS_PER_WARP);
 
     return launch_overlapping(problem->overlap, many_tokens_kernel<Router, T, Choice, Bias>, blocks, WARP_SIZE, 0,
                               stream, how, problem->num_tokens, gating_output, correction_bias, buffers->topk_weights,
@@ -33,7 +33,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
 
 // [dispatch]
 template <typename Router>
-static bool is_of(const gate_problem *problem)
+static bool matches_router(const gate_problem *problem)
 {
     return problem->num_experts == Router::EXPERTS && problem->num_expert_group == Router::GROUPS &&
            problem->topk_group == Router::TOPK_GROUP && problem->topk == Router::TOPK &&
@@ -43,15 +43,15 @@ static bool is_of(const gate_problem *problem)
 template <typename T, typename Choice, typename Bias>
 static cudaError_t launch_for_router(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
-    if (is_of<router<256, 8, 4, 8>>(problem))
+    if (matches_router<router<256, 8, 4, 8>>(problem))
         return launch<router<256, 8, 4, 8>, T, Choice, Bias>(problem, buffers, stream);
-    if (is_of<router<256, 16, 4, 8>>(problem))
+    if (matches_router<router<256, 16, 4, 8>>(problem))
         return launch<router<256, 16, 4, 8>, T, Choice, Bias>(problem, buffers, stream);
-    if (is_of<router<128, 4, 2, 4>>(problem))
+    if (matches_router<router<128, 4, 2, 4>>(problem))
         return launch<router<128, 4, 2, 4>, T, Choice, Bias>(problem, buffers, stream);
-    if (is_of<router<128, 8, 8, 8>>(problem))
+    if (matches_router<router<128, 8, 8, 8>>(problem))
         return launch<router<128, 8, 8, 8>, T, Choice, Bias>(problem, buffers, stream);
-    if (is_of<router<512, 16, 8, 16>>(problem))
+    if (matches_router<router<512, 16, 8, 16>>(problem))
         return launch<router<512, 16, 8, 16>, T, Choice, Bias>(problem, buffers, stream);
     if (problem->num_fused_shared_experts > 0)
         return cudaErrorNotSupported;

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
         .implementation = {.name = "13b_gate_lane_per_group",
-                           .takes_shared_experts = true,
+                           .supports_shared_experts = true,
                            .overlaps = true,
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},

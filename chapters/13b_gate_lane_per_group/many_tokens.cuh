@@ -12,12 +12,12 @@
 
 // [two_choices]
 /** Returns the two largest of a lane's keys, which may be equal. */
-template <int COUNT>
-static __device__ __forceinline__ two_keys two_largest(const unsigned (&key)[COUNT])
+template <int GROUP_SIZE>
+static __device__ __forceinline__ two_keys two_largest(const unsigned (&key)[GROUP_SIZE])
 {
     two_keys best = {0, 0};
 
-    for (int e = 0; e < COUNT; e++) {
+    for (int e = 0; e < GROUP_SIZE; e++) {
         best.second = max(best.second, min(best.first, key[e]));
         best.first = max(best.first, key[e]);
     }
@@ -29,13 +29,14 @@ static __device__ __forceinline__ two_keys two_largest(const unsigned (&key)[COU
 /** A warp's shared memory. 16 bytes of padding behind each group keep the lanes of a token in different banks. */
 template <typename Router, typename T>
 struct tile {
-    static constexpr int STRIDE = Router::COUNT + 16 / sizeof(T);
-    static constexpr int BIAS_STRIDE = Router::COUNT + 4;
+    static constexpr int STRIDE = Router::GROUP_SIZE + 16 / sizeof(T);
+    static constexpr int BIAS_STRIDE = Router::GROUP_SIZE + 4;
 
     __align__(16) T logits[WARP_SIZE * STRIDE]; /* group g of token t: row t * GROUPS + g */
     __align__(16) float bias[Router::GROUPS * BIAS_STRIDE];
-    entry candidates[Router::TOKENS][Router::EXPERTS + 1]; /* one of padding: the tokens' lists begin in other banks */
-    entry chosen[Router::TOKENS][Router::TOPK];
+    entry candidates[Router::TOKENS_PER_WARP]
+                    [Router::EXPERTS + 1]; /* one of padding: the tokens' lists begin in other banks */
+    entry chosen[Router::TOKENS_PER_WARP][Router::TOPK];
 };
 // [tile]
 
@@ -45,10 +46,10 @@ template <typename Router, typename T>
 static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_t first_token, int64_t num_tokens,
                                                   T *logits)
 {
-    constexpr int CHUNK = 16 / sizeof(T), GROUP = Router::COUNT / CHUNK, ROW = Router::EXPERTS / CHUNK;
+    constexpr int CHUNK = 16 / sizeof(T), GROUP = Router::GROUP_SIZE / CHUNK, ROW = Router::EXPERTS / CHUNK;
     const int lane = threadIdx.x % WARP_SIZE;
 
-    for (int chunk = lane; chunk < Router::TOKENS * ROW; chunk += WARP_SIZE) {
+    for (int chunk = lane; chunk < Router::TOKENS_PER_WARP * ROW; chunk += WARP_SIZE) {
         const int64_t token = min(first_token + chunk / ROW, num_tokens - 1);
         const int4 *const from = (const int4 *)(gating_output + token * Router::EXPERTS) + chunk % ROW;
 
@@ -60,12 +61,12 @@ static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_
 
 // [choices]
 /** Makes the keys of a lane's group from its logits, a chunk at a time. */
-template <typename Choice, typename T, int COUNT>
-static __device__ __forceinline__ void make_keys(const T *logits, const float *bias, unsigned (&key)[COUNT])
+template <typename Choice, typename T, int GROUP_SIZE>
+static __device__ __forceinline__ void make_keys(const T *logits, const float *bias, unsigned (&key)[GROUP_SIZE])
 {
     constexpr int CHUNK = 16 / sizeof(T);
 
-    for (int first = 0; first < COUNT; first += CHUNK) {
+    for (int first = 0; first < GROUP_SIZE; first += CHUNK) {
         __align__(16) T chunk[CHUNK];
 
         *(int4 *)chunk = *(const int4 *)(logits + first);
@@ -93,17 +94,18 @@ static __device__ __forceinline__ void choose(const entry *candidates, int count
 // [choose]
 
 // [many_kernel]
-/** Routes TOKENS tokens. Grid: a block of one warp for each TOKENS tokens. */
+/** Routes TOKENS_PER_WARP tokens. Grid: a block of one warp for each TOKENS_PER_WARP tokens. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARP_SIZE)
     many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
                        float *topk_weights, int *topk_ids)
 {
-    constexpr int EXPERTS = Router::EXPERTS, COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
+    constexpr int EXPERTS = Router::EXPERTS, GROUP_SIZE = Router::GROUP_SIZE, GROUPS = Router::GROUPS,
+                  TOPK = Router::TOPK;
     constexpr int STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
     __shared__ tile<Router, T> own_tile;
     const int lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
-    const int64_t first_token = (int64_t)blockIdx.x * Router::TOKENS;
+    const int64_t first_token = (int64_t)blockIdx.x * Router::TOKENS_PER_WARP;
     // [many_kernel]
 
     // [many_load]
@@ -111,11 +113,12 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     let_next_kernel_start();
     fetch_rows<Router>(gating_output, first_token, num_tokens, own_tile.logits);
     for (int e = lane; e < EXPERTS; e += WARP_SIZE)
-        own_tile.bias[e / COUNT * BIAS_STRIDE + e % COUNT] = correction_bias ? to_float(correction_bias[e]) : 0.0f;
+        own_tile.bias[e / GROUP_SIZE * BIAS_STRIDE + e % GROUP_SIZE] = correction_bias ? to_float(correction_bias[e])
+                                                                                       : 0.0f;
     __pipeline_wait_prior(0);
     __syncwarp();
 
-    unsigned key[COUNT];
+    unsigned key[GROUP_SIZE];
 
     make_keys<Choice>(own_tile.logits + lane * STRIDE, own_tile.bias + group * BIAS_STRIDE, key);
     // [many_load]
@@ -142,7 +145,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     // [many_candidates]
     int own_count = 0;
 
-    for (int e = 0; e < COUNT; e++)
+    for (int e = 0; e < GROUP_SIZE; e++)
         own_count += stays & (key[e] >= bound);
 
     int end = own_count; /* end of this group's candidates in the token's list */
@@ -156,9 +159,9 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     const int count = __shfl_sync(FULL_MASK, end, GROUPS - 1, GROUPS);
     int next = end - own_count;
 
-    for (int e = 0; e < COUNT; e++)
+    for (int e = 0; e < GROUP_SIZE; e++)
         if (stays & (key[e] >= bound))
-            own_tile.candidates[token_of_warp][next++] = entry_of(key[e], group * COUNT + e);
+            own_tile.candidates[token_of_warp][next++] = entry_of(key[e], group * GROUP_SIZE + e);
     __syncwarp();
     // [many_candidates]
 
@@ -170,9 +173,9 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     // [many_weights]
     const int64_t token = first_token + token_of_warp;
     const entry expert = group < TOPK ? own_tile.chosen[token_of_warp][group] : 0;
-    const int id = expert != 0 ? id_of(expert) : 0, row = token_of_warp * GROUPS + id / COUNT;
+    const int id = expert != 0 ? id_of(expert) : 0, row = token_of_warp * GROUPS + id / GROUP_SIZE;
     const bool has_weight = expert >> 32 != 0; /* an expert with NaN has none */
-    const float score = has_weight ? exact_score(own_tile.logits[row * STRIDE + id % COUNT]) : 0.0f;
+    const float score = has_weight ? exact_score(own_tile.logits[row * STRIDE + id % GROUP_SIZE]) : 0.0f;
     const float sum = round_to<T>(token_sum(score, GROUPS));
 
     if (token < num_tokens) {

@@ -16,13 +16,13 @@
  * Returns 1 / (1 + exp(-x)) from two approximate instructions, within the checker's tolerance. Rounding moves `power`;
  * `lost` is how far, times ln 2, and corrects the exponential. 0 or NaN if exp(-x) is infinite; NaN for infinities.
  */
-static __device__ __forceinline__ float quick_sigmoid(float x)
+static __device__ __forceinline__ float approx_sigmoid(float x)
 {
     const float power = -1.4426950408889634f * x;
     const float lost = fmaf(power, 0.6931471805599453f, x);
-    const float exponential = rough_exp2(power);
+    const float exponential = approx_exp2(power);
 
-    return rough_reciprocal(fmaf(-lost, exponential, 1.0f + exponential));
+    return approx_reciprocal(fmaf(-lost, exponential, 1.0f + exponential));
 }
 // [sigmoid]
 
@@ -63,20 +63,20 @@ struct two_choices {
     float first, second;
 };
 
-template <int COUNT>
-static __device__ __forceinline__ two_choices two_largest(const float (&choice)[COUNT])
+template <int GROUP_SIZE>
+static __device__ __forceinline__ two_choices two_largest(const float (&choice)[GROUP_SIZE])
 {
-    float first[COUNT / 2], second[COUNT / 2];
+    float first[GROUP_SIZE / 2], second[GROUP_SIZE / 2];
 
 #pragma unroll
-    for (int i = 0; i < COUNT / 2; i++) {
+    for (int i = 0; i < GROUP_SIZE / 2; i++) {
         first[i] = max_or_nan(choice[2 * i], choice[2 * i + 1]);
         second[i] = fminf(choice[2 * i], choice[2 * i + 1]);
     }
 #pragma unroll
-    for (int step = 1; step < COUNT / 2; step *= 2) {
+    for (int step = 1; step < GROUP_SIZE / 2; step *= 2) {
 #pragma unroll
-        for (int i = 0; i < COUNT / 2; i += 2 * step) {
+        for (int i = 0; i < GROUP_SIZE / 2; i += 2 * step) {
             second[i] = fmaxf(fminf(first[i], first[i + step]), fmaxf(second[i], second[i + step]));
             first[i] = max_or_nan(first[i], first[i + step]);
         }
@@ -89,16 +89,16 @@ static __device__ __forceinline__ two_choices two_largest(const float (&choice)[
 /** A warp's shared memory. 16 bytes of padding behind each group keep the lanes of a token in different banks. */
 template <typename Router, typename T>
 struct tile {
-    static constexpr int STRIDE = Router::COUNT + 16 / sizeof(T);
-    static constexpr int BIAS_STRIDE = Router::COUNT + 4;
+    static constexpr int STRIDE = Router::GROUP_SIZE + 16 / sizeof(T);
+    static constexpr int BIAS_STRIDE = Router::GROUP_SIZE + 4;
     static constexpr int ROOM = 4 * Router::TOPK; /* for candidates of a token */
 
     T logits[WARP_SIZE * STRIDE]; /* group g of token t: lane t * GROUPS + g; later its scores */
     float bias[Router::GROUPS * BIAS_STRIDE];
     /* 32 bytes of padding behind each token's keep the lanes of four tokens in different banks. */
-    __align__(16) float choices[Router::TOKENS][ROOM + 8];
-    int ids[Router::TOKENS][ROOM + 8];
-    int2 chosen[Router::TOKENS][Router::TOPK]; /* an expert and the bits of its score, in one access */
+    __align__(16) float choices[Router::TOKENS_PER_WARP][ROOM + 8];
+    int ids[Router::TOKENS_PER_WARP][ROOM + 8];
+    int2 chosen[Router::TOKENS_PER_WARP][Router::TOPK]; /* an expert and the bits of its score, in one access */
 };
 // [tile]
 
@@ -107,13 +107,13 @@ struct tile {
 template <typename Router, typename T>
 static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
 {
-    constexpr int CHUNK = 16 / sizeof(T), GROUP = Router::COUNT / CHUNK;
+    constexpr int CHUNK = 16 / sizeof(T), GROUP = Router::GROUP_SIZE / CHUNK;
     const int lane = threadIdx.x % WARP_SIZE;
     const int4 *const from = (const int4 *)rows + lane;
     int4 *const to = (int4 *)logits + lane + lane / GROUP; /* a chunk of padding follows each group */
 
 #pragma unroll
-    for (int first = 0; first < Router::TOKENS * Router::EXPERTS / CHUNK; first += WARP_SIZE)
+    for (int first = 0; first < Router::TOKENS_PER_WARP * Router::EXPERTS / CHUNK; first += WARP_SIZE)
         __pipeline_memcpy_async(to + first + first / GROUP, from + first, 16);
     __pipeline_commit();
 }
@@ -121,19 +121,19 @@ static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
 
 // [choices]
 /** Makes the choices of a lane's group, and overwrites its logits by its scores. */
-template <typename Choice, typename T, int COUNT>
-static __device__ __forceinline__ void make_choices(T *logits, const float *bias, float (&choice)[COUNT])
+template <typename Choice, typename T, int GROUP_SIZE>
+static __device__ __forceinline__ void make_choices(T *logits, const float *bias, float (&choice)[GROUP_SIZE])
 {
     constexpr int CHUNK = 16 / sizeof(T);
 
 #pragma unroll
-    for (int first = 0; first < COUNT; first += CHUNK) {
+    for (int first = 0; first < GROUP_SIZE; first += CHUNK) {
         __align__(16) T chunk[CHUNK];
 
         *(int4 *)chunk = *(const int4 *)(logits + first);
 #pragma unroll
         for (int i = 0; i < CHUNK; i++) {
-            chunk[i] = from_float<T>(quick_sigmoid(to_float(chunk[i])));
+            chunk[i] = from_float<T>(approx_sigmoid(to_float(chunk[i])));
             choice[first + i] = round_to<Choice>(to_float(chunk[i]) + bias[first + i]);
         }
         *(int4 *)(logits + first) = *(const int4 *)chunk;
@@ -167,7 +167,7 @@ static __device__ __forceinline__ void count_slots(const float *choices, const f
 // [equals]
 /** Subtracts the equal choices that come later in the list, because they have higher ids. */
 template <int OWN, int GROUPS>
-static __device__ __forceinline__ void part_equals(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
+static __device__ __forceinline__ void break_ties(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
     const int group = threadIdx.x % GROUPS;
 
@@ -196,7 +196,7 @@ static __device__ __forceinline__ void part_equals(const float *choices, const f
 template <int OWN, typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int token_of_warp, int count)
 {
-    constexpr int COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
+    constexpr int GROUP_SIZE = Router::GROUP_SIZE, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
     constexpr int STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
     const int group = threadIdx.x % GROUPS, first_bit = token_of_warp * TOPK; /* of the token's slots */
     const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
@@ -208,7 +208,8 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
 #pragma unroll
     for (int k = 0; k < OWN; k++) {
         const int i = k * GROUPS + group;
-        const unsigned id = i < count ? own_tile.ids[token_of_warp][i] : 0, of_group = id / COUNT, e = id % COUNT;
+        const unsigned id = i < count ? own_tile.ids[token_of_warp][i] : 0, of_group = id / GROUP_SIZE,
+                       e = id % GROUP_SIZE;
 
         const float score = to_float(scores[of_group * STRIDE + e]);
 
@@ -224,8 +225,8 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
 #pragma unroll
     for (int k = 0; k < OWN; k++)
         taken |= ((k * GROUPS + group < count) & (slot[k] < TOPK)) ? 1u << (first_bit + slot[k]) : 0;
-    if (__reduce_or_sync(FULL_MASK, taken) != FULL_MASK >> (WARP_SIZE - Router::TOKENS * TOPK))
-        part_equals<OWN, GROUPS>(choices, own, slot);
+    if (__reduce_or_sync(FULL_MASK, taken) != FULL_MASK >> (WARP_SIZE - Router::TOKENS_PER_WARP * TOPK))
+        break_ties<OWN, GROUPS>(choices, own, slot);
 #pragma unroll
     for (int k = 0; k < OWN; k++)
         if ((k * GROUPS + group < count) & (slot[k] < TOPK))
@@ -242,7 +243,7 @@ template <typename Router, typename T, typename Bias>
 static __device__ __forceinline__ void load(const T *gating_output, int64_t first_row, const Bias *correction_bias,
                                             tile<Router, T> &own_tile)
 {
-    constexpr unsigned COUNT = Router::COUNT, LOADS = Router::EXPERTS / WARP_SIZE;
+    constexpr unsigned GROUP_SIZE = Router::GROUP_SIZE, LOADS = Router::EXPERTS / WARP_SIZE;
     const unsigned lane = threadIdx.x % WARP_SIZE;
     float loaded[LOADS] = {};
 
@@ -258,7 +259,7 @@ static __device__ __forceinline__ void load(const T *gating_output, int64_t firs
     for (unsigned i = 0; i < LOADS; i++) {
         const unsigned e = i * WARP_SIZE + lane;
 
-        own_tile.bias[e / COUNT * tile<Router, T>::BIAS_STRIDE + e % COUNT] = loaded[i];
+        own_tile.bias[e / GROUP_SIZE * tile<Router, T>::BIAS_STRIDE + e % GROUP_SIZE] = loaded[i];
     }
     __pipeline_wait_prior(0);
     __syncwarp();
@@ -290,17 +291,17 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
 
 // [mask]
 /** Returns a bit for each choice of a lane's group that reaches the bound: the first expert's is the highest. */
-template <int COUNT>
-static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choice)[COUNT], float bound)
+template <int GROUP_SIZE>
+static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choice)[GROUP_SIZE], float bound)
 {
     unsigned low = 0, high = 0; /* two halves, from the highest bit down: 1 if the choice is below the bound */
 
 #pragma unroll
-    for (int e = 0; e < COUNT / 2; e++) {
+    for (int e = 0; e < GROUP_SIZE / 2; e++) {
         low = __funnelshift_l(__float_as_uint(choice[e] - bound), low, 1); /* its sign becomes the last bit */
-        high = __funnelshift_l(__float_as_uint(choice[COUNT / 2 + e] - bound), high, 1);
+        high = __funnelshift_l(__float_as_uint(choice[GROUP_SIZE / 2 + e] - bound), high, 1);
     }
-    return ~(low << COUNT / 2 | high) << (WARP_SIZE - COUNT);
+    return ~(low << GROUP_SIZE / 2 | high) << (WARP_SIZE - GROUP_SIZE);
 }
 // [mask]
 
@@ -345,24 +346,25 @@ enum { RESIDENT_BLOCKS = 24 };
 enum { RESIDENT_BLOCKS = 32 };
 #endif
 
-/** Routes TOKENS tokens. Grid: a block of one warp for each TOKENS tokens. */
+/** Routes TOKENS_PER_WARP tokens. Grid: a block of one warp for each TOKENS_PER_WARP tokens. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
                        float *topk_weights, int *topk_ids)
 {
-    constexpr unsigned COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOKENS = Router::TOKENS, TOPK = Router::TOPK;
+    constexpr unsigned GROUP_SIZE = Router::GROUP_SIZE, GROUPS = Router::GROUPS,
+                       TOKENS_PER_WARP = Router::TOKENS_PER_WARP, TOPK = Router::TOPK;
     constexpr unsigned STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
     __shared__ __align__(16) tile<Router, T> own_tile;
     const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
-    const int64_t first_token = (int64_t)blockIdx.x * TOKENS;
-    const int64_t first_row = min(first_token, num_tokens - TOKENS); /* the last warp has TOKENS rows as well */
+    const int64_t first_token = (int64_t)blockIdx.x * TOKENS_PER_WARP;
+    const int64_t first_row = min(first_token, num_tokens - TOKENS_PER_WARP); /* as many rows in the last warp */
     // [many_kernel]
 
     // [many_load]
     load<Router>(gating_output, first_row, correction_bias, own_tile);
 
-    float choice[COUNT];
+    float choice[GROUP_SIZE];
 
     make_choices<Choice>(own_tile.logits + lane * STRIDE, own_tile.bias + group * BIAS_STRIDE, choice);
     // [many_load]
@@ -402,7 +404,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
 
     const unsigned most = __reduce_max_sync(FULL_MASK, count);
 
-    list_candidates(passing, group * COUNT, own_tile.ids[token_of_warp] + end - __popc(passing));
+    list_candidates(passing, group * GROUP_SIZE, own_tile.ids[token_of_warp] + end - __popc(passing));
     __syncwarp();
     choose_for_tokens<Router, Choice>(own_tile, token_of_warp, count, most);
     // [many_unsure]
@@ -428,7 +430,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     // [many_rounds]
     if (unsure_lanes == 0)
         return;
-    for (unsigned t = 0; t < TOKENS; t++)
+    for (unsigned t = 0; t < TOKENS_PER_WARP; t++)
         if ((unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << t * GROUPS) && first_row + t >= first_token)
             choose_by_rounds<Router, T, Choice>(how, gating_output + (first_row + t) * Router::EXPERTS, correction_bias,
                                                 topk_weights + (first_row + t) * (TOPK + how.shared),

@@ -20,15 +20,15 @@ enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256, ROW_THREADS = 128, MA
  * Returns blocks_for() for up to 2^15 ids. The reciprocal is a little below 2^32 / block_size, so the upper half of the
  * product is ceil(count / block_size) - 1 for every count above 0.
  */
-static __device__ int few_blocks_for(int count, const list &list)
+static __device__ int few_blocks_for(int count, const align_arguments &align)
 {
-    return (int)__umulhi((unsigned)count, list.reciprocal) + (count > 0);
+    return (int)__umulhi((unsigned)count, align.reciprocal) + (count > 0);
 }
 
 /** Checks whether the expert's id number `rank`, counted from 0, is the first one in a block of rows. */
-static __device__ bool begins_block(int rank, const list &list)
+static __device__ bool begins_block(int rank, const align_arguments &align)
 {
-    return few_blocks_for(rank + 1, list) > few_blocks_for(rank, list);
+    return few_blocks_for(rank + 1, align) > few_blocks_for(rank, align);
 }
 // [few_blocks]
 
@@ -39,14 +39,14 @@ static __device__ bool begins_block(int rank, const list &list)
  * MAX_PAIRS ids, which fit in one block of rows. They are compared one after the other, which is faster than a match.
  */
 template <typename Id, bool ONE_TOKEN>
-static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(list list)
+static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_arguments align)
 {
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, own = blockIdx.x;
 
     wait_for_previous_kernel();
-    const Id *const ids = (const Id *)list.topk_ids;
-    const int expert = expert_of(lane < list.numel ? ids[lane] : (Id)-1, list.num_experts);
-    const int own_expert = expert_of(own < list.numel ? ids[own] : (Id)-1, list.num_experts);
+    const Id *const ids = (const Id *)align.topk_ids;
+    const int expert = expert_of(lane < align.numel ? ids[lane] : (Id)-1, align.num_experts);
+    const int own_expert = expert_of(own < align.numel ? ids[own] : (Id)-1, align.num_experts);
     int rank = 0; /* number of the expert's ids before this lane's */
 
     if (ONE_TOKEN) {
@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(list lis
     } else {
         rank = __popc(__match_any_sync(FULL_MASK, expert) & lanes_below(lane));
     }
-    const bool opens = (expert >= 0) & (ONE_TOKEN ? rank == 0 : begins_block(rank, list));
+    const bool opens = (expert >= 0) & (ONE_TOKEN ? rank == 0 : begins_block(rank, align));
     const bool before = (expert < own_expert) | (!ONE_TOKEN & (expert == own_expert) & (lane < own));
     const unsigned openers = __ballot_sync(FULL_MASK, opens), openers_before = __ballot_sync(FULL_MASK, opens & before);
     const unsigned same = __ballot_sync(FULL_MASK, expert == own_expert);
@@ -69,21 +69,21 @@ static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(list lis
     const unsigned own_ids = own_opens ? same & ~lanes_below(own) : 0;
     const int block = own_opens ? __popc(openers_before) : __popc(openers) + __popc(~openers & lanes_below(own));
     const int slot = __popc(own_ids & lanes_below(lane));
-    int *const rows = list.sorted_token_ids + block * list.block_size;
+    int *const rows = align.sorted_token_ids + block * align.block_size;
 
-    if (block < list.most_blocks) {
-        if (thread < WARP_SIZE && own_ids >> lane & 1 && slot < list.block_size)
+    if (block < align.most_blocks) {
+        if (thread < WARP_SIZE && own_ids >> lane & 1 && slot < align.block_size)
             rows[slot] = lane;
 #pragma unroll 1
-        for (int row = __popc(own_ids) + thread; row < list.block_size; row += ROW_THREADS)
-            rows[row] = list.numel;
+        for (int row = __popc(own_ids) + thread; row < align.block_size; row += ROW_THREADS)
+            rows[row] = align.numel;
         if (thread == 0)
-            list.expert_ids[block] = !own_opens ? -1 : list.expert_map ? list.expert_map[own_expert] : own_expert;
+            align.expert_ids[block] = !own_opens ? -1 : align.expert_map ? align.expert_map[own_expert] : own_expert;
     }
     if (own == 0 && thread == 0)
-        *list.num_tokens_post_padded = __popc(openers) * list.block_size;
-    if (list.most_blocks > (int)gridDim.x)
-        close_list(list, gridDim.x, ROW_THREADS);
+        *align.num_tokens_post_padded = __popc(openers) * align.block_size;
+    if (align.most_blocks > (int)gridDim.x)
+        pad_list(align, gridDim.x, ROW_THREADS);
 }
 // [warp_rows]
 
@@ -94,9 +94,9 @@ static __host__ __device__ int words_of_marks(int numel)
     return round_up(numel, 4 * WARP_SIZE) / WARP_SIZE;
 }
 
-static size_t few_shared_bytes(const list &list)
+static size_t few_shared_bytes(const align_arguments &align)
 {
-    return ((size_t)list.experts + FEW_EXPERTS * words_of_marks(list.numel)) * sizeof(int);
+    return ((size_t)align.experts + FEW_EXPERTS * words_of_marks(align.numel)) * sizeof(int);
 }
 // [few_shared]
 
@@ -120,10 +120,10 @@ static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
  * writes the groups of its own experts.
  */
 template <typename Id, int EXPERTS, int IDS>
-static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list)
+static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arguments align)
 {
     extern __shared__ int4 shared[];
-    const int experts = experts_of<EXPERTS>(list), words = words_of_marks(list.numel);
+    const int experts = experts_of<EXPERTS>(align), words = words_of_marks(align.numel);
     int *const counts = (int *)shared;                    /* [experts] */
     unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: a bit for each id of the expert */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
@@ -138,7 +138,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
     for (int k = 0; k < IDS; k++) {
         const int i = thread + k * num_threads;
 
-        ids[k] = i < list.numel ? ((const Id *)list.topk_ids)[i] : (Id)-1;
+        ids[k] = i < align.numel ? ((const Id *)align.topk_ids)[i] : (Id)-1;
     }
     // [few]
 
@@ -146,7 +146,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < IDS; k++) {
-        const int expert = expert_of(ids[k], list.num_experts), own = expert - first_own;
+        const int expert = expert_of(ids[k], align.num_experts), own = expert - first_own;
 
         if (expert >= 0)
             atomicAdd(&counts[expert], 1);
@@ -166,8 +166,8 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
 #pragma unroll(EXPERTS ? FAST_EXPERTS / 4 / WARP_SIZE : 1)
     for (int e = 4 * lane; e < experts; e += 4 * WARP_SIZE) {
         const int4 four = *(const int4 *)&counts[e];
-        const int blocks[4] = {few_blocks_for(four.x, list), few_blocks_for(four.y, list), few_blocks_for(four.z, list),
-                               few_blocks_for(four.w, list)};
+        const int blocks[4] = {few_blocks_for(four.x, align), few_blocks_for(four.y, align),
+                               few_blocks_for(four.z, align), few_blocks_for(four.w, align)};
 
 #pragma unroll
         for (int k = 0; k < 4; k++) {
@@ -189,48 +189,48 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
             bits[k] = lane * IDS + k < words ? marks[own * words + lane * IDS + k] : 0;
             count += __popc(bits[k]);
         }
-        int *place = list.sorted_token_ids + begin * list.block_size + scan_lanes(count) - count;
+        int *place = align.sorted_token_ids + begin * align.block_size + scan_lanes(count) - count;
 
 #pragma unroll
         for (int k = 0; k < IDS; k++)
             place = write_set_bits(place, bits[k], (lane * IDS + k) * WARP_SIZE);
-    } else if (own_expert < list.num_experts) {
-        close_group(list, own_expert, counts[own_expert], begin, 0, 1);
+    } else if (own_expert < align.num_experts) {
+        pad_group(align, own_expert, counts[own_expert], begin, 0, 1);
     }
-    close_list(list, total, WRITERS);
+    pad_list(align, total, WRITERS);
     if (blockIdx.x == 0 && thread == 0)
-        *list.num_tokens_post_padded = total * list.block_size;
+        *align.num_tokens_post_padded = total * align.block_size;
     // [few_write]
 }
 
 // [launch_few]
 /** Launches a block for every FEW_EXPERTS experts, with up to IDS ids for each of its threads. */
 template <typename Id, int EXPERTS, int IDS>
-static cudaError_t launch_blocks(const list &list, bool overlap, cudaStream_t stream)
+static cudaError_t launch_blocks(const align_arguments &align, bool overlap, cudaStream_t stream)
 {
-    const int blocks = (list.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
-    const int share = round_up(list.numel, WARP_SIZE * IDS) / IDS, threads = share > WRITERS ? share : WRITERS;
+    const int blocks = (align.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
+    const int share = round_up(align.numel, WARP_SIZE * IDS) / IDS, threads = share > WRITERS ? share : WRITERS;
 
-    return launch_overlapping(overlap, align_few_kernel<Id, EXPERTS, IDS>, blocks, threads, few_shared_bytes(list),
-                              stream, list);
+    return launch_overlapping(overlap, align_few_kernel<Id, EXPERTS, IDS>, blocks, threads, few_shared_bytes(align),
+                              stream, align);
 }
 
 template <typename Id, int EXPERTS>
 static cudaError_t launch_few(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
-    const list list = list_of(problem, buffers);
-    const int blocks = list.numel > 0 ? list.numel : 1; /* an empty grid is a launch error */
+    const align_arguments align = align_arguments_of(problem, buffers);
+    const int blocks = align.numel > 0 ? align.numel : 1; /* an empty grid is a launch error */
     const bool overlap = problem->overlap;
 
-    if (list.numel <= MAX_PAIRS && list.numel <= list.block_size)
-        return launch_overlapping(overlap, align_warp_kernel<Id, true>, blocks, ROW_THREADS, 0, stream, list);
-    if (list.numel <= WARP_SIZE)
-        return launch_overlapping(overlap, align_warp_kernel<Id, false>, blocks, ROW_THREADS, 0, stream, list);
-    if (list.numel <= MAX_THREADS)
-        return launch_blocks<Id, EXPERTS, 1>(list, overlap, stream);
-    if (list.numel <= 2 * MAX_THREADS)
-        return launch_blocks<Id, EXPERTS, 2>(list, overlap, stream);
-    return launch_blocks<Id, EXPERTS, 4>(list, overlap, stream);
+    if (align.numel <= MAX_PAIRS && align.numel <= align.block_size)
+        return launch_overlapping(overlap, align_warp_kernel<Id, true>, blocks, ROW_THREADS, 0, stream, align);
+    if (align.numel <= WARP_SIZE)
+        return launch_overlapping(overlap, align_warp_kernel<Id, false>, blocks, ROW_THREADS, 0, stream, align);
+    if (align.numel <= MAX_THREADS)
+        return launch_blocks<Id, EXPERTS, 1>(align, overlap, stream);
+    if (align.numel <= 2 * MAX_THREADS)
+        return launch_blocks<Id, EXPERTS, 2>(align, overlap, stream);
+    return launch_blocks<Id, EXPERTS, 4>(align, overlap, stream);
 }
 // [launch_few]
 

@@ -39,9 +39,9 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
 {
     typedef many_shared<EXPERTS, THREADS, IDS> shared;
     const auto kernel = align_many_kernel<Id, EXPERTS, PER_WORD, THREADS, IDS>;
-    list list = list_of(problem, buffers);
+    align_arguments align = align_arguments_of(problem, buffers);
     shares shares = {(exchange *)buffers->workspace, 0, 0};
-    const size_t shared_bytes = shared::bytes(list.experts, list.experts / PER_WORD);
+    const size_t shared_bytes = shared::bytes(align.experts, align.experts / PER_WORD);
     int resident;
     const cudaError_t status = resident_blocks(kernel, THREADS, shared_bytes, &resident);
 
@@ -51,10 +51,10 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
     shares.part_ids = round_up((int)((problem->numel + blocks - 1) / blocks), WARP_SIZE);
     if (PER_WORD == 4 && shares.part_ids > INT16_MAX / rows_at_once(PER_WORD)) /* a count would not fit into its bits */
         return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, resident);
-    blocks = (list.numel + shares.part_ids - 1) / shares.part_ids;
-    while ((list.num_experts << (shares.log_shares + 1)) <= blocks * shared::WARPS)
+    blocks = (align.numel + shares.part_ids - 1) / shares.part_ids;
+    while ((align.num_experts << (shares.log_shares + 1)) <= blocks * shared::WARPS)
         shares.log_shares++;
-    return launch_cooperative(problem->overlap, kernel, blocks, THREADS, shared_bytes, stream, list, shares);
+    return launch_cooperative(problem->overlap, kernel, blocks, THREADS, shared_bytes, stream, align, shares);
 }
 
 /** Launches for many ids: one tile per block while there are enough blocks, then several. */

@@ -14,9 +14,9 @@
  * tiles, in which each id has its own bit: `tile`, `log_run` and the ids' experts change.
  */
 template <typename Id, int EXPERTS, int THREADS, int IDS>
-static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
-                                                      const Id *ids, int end, bool first, int &tile, int &log_run,
-                                                      int expert[IDS])
+static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS> &s,
+                                                      const align_arguments &align, const Id *ids, int end, bool first,
+                                                      int &tile, int &log_run, int expert[IDS])
 {
     if (mark_tile(s, expert, log_run))
         return;
@@ -25,8 +25,8 @@ static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS,
     log_run = 0;
     tile = (end - 1) / (s.WORDS * 32) * (s.WORDS * 32);
     if (first)
-        count_ids(s, ids, long_tile, tile, list.num_experts);
-    read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, list.num_experts);
+        count_ids(s, ids, long_tile, tile, align.num_experts);
+    read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, align.num_experts);
     mark_tile(s, expert, log_run);
 }
 // [first_tile]
@@ -53,37 +53,37 @@ struct shares {
 };
 // [shares]
 
-// [close_groups]
+// [pad_groups]
 /** Writes the pads and the expert ids of all groups, and those past the last one. All blocks share the work. */
 template <int EXPERTS, int THREADS, int IDS>
-static __device__ __forceinline__ void close_groups(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
-                                                    int log_shares, int total)
+static __device__ __forceinline__ void pad_groups(const many_shared<EXPERTS, THREADS, IDS> &s,
+                                                  const align_arguments &align, int log_shares, int total)
 {
     const int warp = threadIdx.x / WARP_SIZE * gridDim.x + blockIdx.x, num_shares = 1 << log_shares;
 
 #pragma unroll 1
-    for (int e = warp >> log_shares; e < list.num_experts; e += s.WARPS * gridDim.x >> log_shares)
-        close_group(list, e, s.counts[e], s.begins[e], warp & (num_shares - 1), num_shares);
-    close_list(list, total, THREADS);
+    for (int e = warp >> log_shares; e < align.num_experts; e += s.WARPS * gridDim.x >> log_shares)
+        pad_group(align, e, s.counts[e], s.begins[e], warp & (num_shares - 1), num_shares);
+    pad_list(align, total, THREADS);
 }
-// [close_groups]
+// [pad_groups]
 
 // [many]
 /** Aligns many ids. Grid: up to ALIGN_MAX_BLOCKS blocks, all on the device at the same time. */
 template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
-static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, shares shares)
+static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_arguments align, shares shares)
 {
     extern __shared__ int4 shared[];
-    const int thread = threadIdx.x, words = experts_of<EXPERTS>(list) / PER_WORD,
-              set_words = ALIGN_MAX_BLOCKS * experts_of<EXPERTS>(list) / 2;
-    const many_shared<EXPERTS, THREADS, IDS> s(shared, list);
-    const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, list.numel - first_id);
-    const Id *const ids = (const Id *)list.topk_ids + first_id;
+    const int thread = threadIdx.x, words = experts_of<EXPERTS>(align) / PER_WORD,
+              set_words = ALIGN_MAX_BLOCKS * experts_of<EXPERTS>(align) / 2;
+    const many_shared<EXPERTS, THREADS, IDS> s(shared, align);
+    const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, align.numel - first_id);
+    const Id *const ids = (const Id *)align.topk_ids + first_id;
     int tile = (num_ids - 1) / s.TILE * s.TILE, expert[IDS];
 
     wait_for_previous_kernel();
     let_next_kernel_start();
-    read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, list.num_experts);
+    read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, align.num_experts);
     const word64 last = load_word(&shares.workspace->last); /* loaded together with the ids */
     // [many]
 
@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
         s.part_counts[e] = 0;
     if (tile > 0)
         __syncthreads();
-    count_ids(s, ids, 0, tile, list.num_experts);
+    count_ids(s, ids, 0, tile, align.num_experts);
     // [many_count]
 
     // [many_tiles]
@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
 
 #pragma unroll 1
     for (bool first = true; end > 0; first = false) {
-        mark_last_tile(s, list, ids, end, first, tile, log_run, expert);
+        mark_last_tile(s, align, ids, end, first, tile, log_run, expert);
 #pragma unroll 1
         for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
             const int count = sum_words(s, e);
@@ -117,15 +117,15 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
 
         // [many_exchange]
         if (first) {
-            good = exchange_rows<EXPERTS, PER_WORD>(s, list, shares.workspace, sets, set_words, last);
+            good = exchange_rows<EXPERTS, PER_WORD>(s, align, shares.workspace, sets, set_words, last);
             if (!good)
                 break;
             total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.experts);
             if (thread == 0 && blockIdx.x == 0)
-                old = atomicExch(list.num_tokens_post_padded, total * list.block_size);
+                old = atomicExch(align.num_tokens_post_padded, total * align.block_size);
 #pragma unroll 1
             for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
-                s.cursors[e] += s.begins[e] * list.block_size + s.part_counts[e] + s.tile_counts[e];
+                s.cursors[e] += s.begins[e] * align.block_size + s.part_counts[e] + s.tile_counts[e];
         }
         // [many_exchange]
 
@@ -136,18 +136,18 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
         end = tile;
         tile = (end - 1) / length * length;
         if (end > 0) /* the next tile's ids are on their way while this one's go out */
-            read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, list.num_experts);
+            read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, align.num_experts);
         __syncthreads();
 #pragma unroll(IDS > 4 ? 4 : 1)
         for (int i = thread; i < in_tile; i += THREADS)
-            list.sorted_token_ids[s.tile_begins[s.staged[i] >> 16] + i] = first_staged + (int)(s.staged[i] & 0xffff);
+            align.sorted_token_ids[s.tile_begins[s.staged[i] >> 16] + i] = first_staged + (int)(s.staged[i] & 0xffff);
     }
     // [many_scatter]
 
     // [many_close]
     if (good)
-        close_groups(s, list, shares.log_shares, total);
-    write_result(list, shares.workspace, set, good, old);
+        pad_groups(s, align, shares.log_shares, total);
+    write_result(align, shares.workspace, set, good, old);
     // [many_close]
 }
 

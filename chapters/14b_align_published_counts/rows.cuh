@@ -78,8 +78,8 @@ static __device__ void store_counts(int *to, const word64 counts[2])
  * Adds all blocks' rows into s.counts, and the rows before this block's into s.cursors. Returns false if it gave up.
  */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
-static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
-                                                 const word64 *rows)
+static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s,
+                                                 const align_arguments &align, const word64 *rows)
 {
     const int words = s.experts / PER_WORD, groups = s.groups(words), bits = 64 / PER_WORD;
     const int group = threadIdx.x / words, num_rows = gridDim.x;
@@ -141,7 +141,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
             before += s.partial[(2 * g + 1) * s.experts + e];
         }
         s.counts[e] = sum;
-        s.begins[e] = blocks_for(sum, list);
+        s.begins[e] = blocks_for(sum, align);
         s.cursors[e] = before;
     }
     return true;
@@ -155,8 +155,9 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
  * gave up.
  */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
-static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
-                                                     exchange *workspace, word64 *sets, int set_words, word64 last)
+static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, THREADS, IDS> &s,
+                                                     const align_arguments &align, exchange *workspace, word64 *sets,
+                                                     int set_words, word64 last)
 {
     const int set = !(last & 1), words = s.experts / PER_WORD;
     word64 readers = 0;
@@ -166,7 +167,7 @@ static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, 
         sets[!set * set_words + i] = 0;
     if (threadIdx.x == 0)
         readers = atomicAdd(&workspace->readers, 1ull);
-    const bool good = read_rows<EXPERTS, PER_WORD>(s, list, sets + set * set_words);
+    const bool good = read_rows<EXPERTS, PER_WORD>(s, align, sets + set * set_words);
     if (threadIdx.x == 0 && (unsigned)readers == gridDim.x - 1) { /* all blocks have read `last`: it may change */
         atomicAnd(&workspace->readers, gave_up(set));
         atomicExch(&workspace->last, (word64)gridDim.x * words << 1 | set);
@@ -177,16 +178,17 @@ static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, 
 
 // [write_result]
 /** Ensures that num_tokens_post_padded ends as -1 if any block gave up. `old` is the value that block 0 found there. */
-static __device__ __forceinline__ void write_result(const list &list, exchange *workspace, int set, bool good, int old)
+static __device__ __forceinline__ void write_result(const align_arguments &align, exchange *workspace, int set,
+                                                    bool good, int old)
 {
     if (threadIdx.x == 0 && !good) {
         atomicOr(&workspace->readers, gave_up(set));
         __threadfence(); /* a thread that reads the -1 also reads the bit */
-        atomicExch(list.num_tokens_post_padded, -1);
+        atomicExch(align.num_tokens_post_padded, -1);
     } else if (threadIdx.x == 0 && blockIdx.x == 0 && old == -1) { /* by a block of this launch, or an earlier one? */
         __threadfence();
         if (load_word(&workspace->readers) & gave_up(set))
-            atomicExch(list.num_tokens_post_padded, -1);
+            atomicExch(align.num_tokens_post_padded, -1);
     }
 }
 // [write_result]

@@ -47,7 +47,7 @@ struct many_shared {
         return ((size_t)7 * experts + TILE) * sizeof(int) + (marking > reading ? marking : reading);
     }
 
-    __device__ many_shared(int4 *shared, const list &list) : experts(experts_of<EXPERTS>(list))
+    __device__ many_shared(int4 *shared, const align_arguments &align) : experts(experts_of<EXPERTS>(align))
     {
         sums = (int *)shared;
         part_counts = sums + experts;

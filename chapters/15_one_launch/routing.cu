@@ -10,7 +10,7 @@
 #include "exchange.h"
 #include "kernels/align_list.cuh"
 #include "kernels/gate_choice.cuh"
-#include "kernels/launch_together.cuh"
+#include "kernels/launch_coresident.cuh"
 
 #include <math.h>
 
@@ -27,10 +27,10 @@ typedef unsigned long long word64;
 template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
 struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
-    static constexpr int COUNT = EXPERTS / GROUPS, WARPS = EXPERTS / WARP_SIZE;
+    static constexpr int GROUP_SIZE = EXPERTS / GROUPS, WARPS = EXPERTS / WARP_SIZE;
     static constexpr int SETS = WARP_SIZE / GROUPS; /* groups compared with all groups in one vote */
     static constexpr unsigned LANES_OF_A_GROUP = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
-    static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && WARP_SIZE % GROUPS == 0 && WARP_SIZE % COUNT == 0,
+    static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && WARP_SIZE % GROUPS == 0 && WARP_SIZE % GROUP_SIZE == 0,
                   "the gate rests on these");
     static_assert(TOPK >= 2 && TOPK <= 8 && EXPERTS <= 256, "a token's ids make a word");
     static_assert(WARPS <= TOPK, "each warp has an id, so it knows where the last group ends");
@@ -134,13 +134,13 @@ struct extent {
 
 /** Finds expert e's group: a warp adds up the blocks that the experts need. */
 template <typename Router>
-static __device__ __forceinline__ extent begin_of(int e, const int *counts, const list &list)
+static __device__ __forceinline__ extent begin_of(int e, const int *counts, const align_arguments &align)
 {
     int sums = 0; /* upper half: sum over all experts; lower half: over the experts before e */
 
 #pragma unroll
     for (int other = threadIdx.x % WARP_SIZE; other < Router::EXPERTS; other += WARP_SIZE)
-        sums += few_blocks_for(counts[other] & 0xffff, list) * (other < e ? 0x10001 : 0x10000);
+        sums += few_blocks_for(counts[other] & 0xffff, align) * (other < e ? 0x10001 : 0x10000);
     sums = __reduce_add_sync(FULL_MASK, sums);
     return {sums & 0xffff, sums >> 16};
 }
@@ -167,8 +167,8 @@ static __device__ __forceinline__ void write_weights(weighting how, const unsign
 // [write_groups]
 /** Writes this block's positions into the list, one per warp; the warp of an expert's first token closes its group. */
 template <typename Router>
-static __device__ __forceinline__ void write_groups(const list &list, const unsigned char *ids, const int *counts,
-                                                    const int *local_ids)
+static __device__ __forceinline__ void write_groups(const align_arguments &align, const unsigned char *ids,
+                                                    const int *counts, const int *local_ids)
 {
     const int warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
     int total = 0;
@@ -176,17 +176,17 @@ static __device__ __forceinline__ void write_groups(const list &list, const unsi
 #pragma unroll 1
     for (int k = warp; k < Router::TOPK; k += Router::WARPS) {
         const int id = ids[k], count = counts[id] & 0xffff, earlier = counts[id] >> 16;
-        const extent extent = begin_of<Router>(id, counts, list);
+        const extent extent = begin_of<Router>(id, counts, align);
 
         total = extent.total;
         if (lane == 0)
-            list.sorted_token_ids[extent.begin * list.block_size + earlier] = blockIdx.x * Router::TOPK + k;
+            align.sorted_token_ids[extent.begin * align.block_size + earlier] = blockIdx.x * Router::TOPK + k;
         if (earlier == 0)
-            close_group(list, local_ids[id], count, extent.begin);
+            pad_group(align, local_ids[id], count, extent.begin);
     }
-    close_list(list, total);
+    pad_list(align, total);
     if (blockIdx.x == 0 && threadIdx.x == 0)
-        *list.num_tokens_post_padded = total * list.block_size;
+        *align.num_tokens_post_padded = total * align.block_size;
 }
 // [write_groups]
 
@@ -198,7 +198,7 @@ struct block_shared {
     float scores[Router::EXPERTS]; /* of the candidates */
     float chosen[Router::TOPK];
     float group_scores[Router::GROUPS];
-    unsigned seconds[Router::GROUPS], num_candidates; /* as in chapter 13 */
+    unsigned second_largest[Router::GROUPS], num_candidates; /* as in chapter 13 */
     union {
         word64 word; /* published by the block */
         unsigned char ids[Router::TOPK];
@@ -217,11 +217,11 @@ static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsi
         const unsigned own = first + threadIdx.x / LANES;
         const entry candidate = shared.candidates[own];
         const float score = shared.scores[own];
-        const int place = place_of<LANES, AT_ONCE>(candidate, shared.candidates, count);
+        const int slot = rank_of<LANES, AT_ONCE>(candidate, shared.candidates, count);
 
-        if ((candidate != 0) & (place < Router::TOPK) & (threadIdx.x % LANES == 0)) {
-            shared.ids[place] = (unsigned char)id_of(candidate);
-            shared.chosen[place] = score;
+        if ((candidate != 0) & (slot < Router::TOPK) & (threadIdx.x % LANES == 0)) {
+            shared.ids[slot] = (unsigned char)id_of(candidate);
+            shared.chosen[slot] = score;
             shared.counts[id_of(candidate)] = 1;
         }
     }
@@ -233,7 +233,7 @@ static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsi
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
     one_launch_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
-                      int *topk_ids, list list, exchange *workspace)
+                      int *topk_ids, align_arguments align, exchange *workspace)
 {
     __shared__ block_shared<Router> shared;
     const int token = blockIdx.x, num_tokens = gridDim.x;
@@ -250,20 +250,20 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const unsigned last = *(const volatile unsigned *)&workspace->last; /* loaded together with the logit */
     const float score = exact_score(gating_output[(int64_t)token * Router::EXPERTS + expert]);
     const unsigned key = ordered(round_to<Choice>(score + bias));
-    const two_keys best = two_largest_keys<Router::COUNT>(key);
+    const two_keys best = two_largest_keys<Router::GROUP_SIZE>(key);
 
     shared.candidates[expert] = 0;
     shared.scores[expert] = 0.0f;
     shared.counts[expert] = 0;
-    shared.local_ids[expert] = list.expert_map ? list.expert_map[expert] : expert;
+    shared.local_ids[expert] = align.expert_map ? align.expert_map[expert] : expert;
     if (expert == 0) {
         shared.num_candidates = 0;
         shared.word = 0;
     }
-    if (expert % Router::COUNT == 0) {
-        shared.group_scores[expert / Router::COUNT] = score_of_group<Choice>(
+    if (expert % Router::GROUP_SIZE == 0) {
+        shared.group_scores[expert / Router::GROUP_SIZE] = score_of_group<Choice>(
             choice_of(best.first), choice_of(best.second), correction_bias != NULL);
-        shared.seconds[expert / Router::COUNT] = best.second;
+        shared.second_largest[expert / Router::GROUP_SIZE] = best.second;
     }
     __syncthreads();
 
@@ -282,13 +282,13 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
 
     const bool stays = rank < Router::TOPK_GROUP;
     const unsigned groups = __ballot_sync(FULL_MASK, stays);
-    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? shared.seconds[group_of_lane] : 0xffffffffu);
+    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? shared.second_largest[group_of_lane] : 0xffffffffu);
 
-    if ((key >= bound) & (groups >> expert / Router::COUNT)) {
-        const unsigned place = atomicAdd(&shared.num_candidates, 1u);
+    if ((key >= bound) & (groups >> expert / Router::GROUP_SIZE)) {
+        const unsigned index = atomicAdd(&shared.num_candidates, 1u);
 
-        shared.candidates[place] = entry_of(key, expert);
-        shared.scores[place] = key != 0 ? score : 0.0f; /* an expert with NaN has no weight */
+        shared.candidates[index] = entry_of(key, expert);
+        shared.scores[index] = key != 0 ? score : 0.0f; /* an expert with NaN has no weight */
     }
     __syncthreads();
     // [gate]
@@ -312,10 +312,10 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
         write_weights<Router, T>(how, shared.ids, shared.chosen, topk_weights, topk_ids);
     if (num_tokens > 1 && !exchange_choices<Router>(workspace, last, there == 0, shared.counts)) {
         if (token == 0 && expert == 0)
-            *list.num_tokens_post_padded = -1;
+            *align.num_tokens_post_padded = -1;
         return;
     }
-    write_groups<Router>(list, shared.ids, shared.counts, shared.local_ids);
+    write_groups<Router>(align, shared.ids, shared.counts, shared.local_ids);
     // [finish]
 }
 
@@ -329,22 +329,22 @@ static cudaError_t launch(const routing_problem *problem, const routing_buffers 
     const weighting how = weighting_of(&problem->gate);
     const int num_tokens = (int)problem->gate.num_tokens;
     bool fits;
-    const cudaError_t status = all_fit(kernel, num_tokens, Router::EXPERTS, &fits);
+    const cudaError_t status = all_coresident(kernel, num_tokens, Router::EXPERTS, &fits);
 
     if (status != cudaSuccess)
         return status;
     if (!fits)
         return routing_launch_pair(problem, buffers, stream);
-    return launch_together(problem->gate.overlap, kernel, num_tokens, Router::EXPERTS, stream, how,
-                           (const T *)buffers->gate.gating_output, (const Bias *)buffers->gate.correction_bias,
-                           buffers->gate.topk_weights, buffers->gate.topk_ids,
-                           list_of(&problem->align, &buffers->align), (exchange *)buffers->align.workspace);
+    return launch_coresident(
+        problem->gate.overlap, kernel, num_tokens, Router::EXPERTS, stream, how, (const T *)buffers->gate.gating_output,
+        (const Bias *)buffers->gate.correction_bias, buffers->gate.topk_weights, buffers->gate.topk_ids,
+        align_arguments_of(&problem->align, &buffers->align), (exchange *)buffers->align.workspace);
 }
 // [launch]
 
 // [dispatch]
 template <typename Router>
-static bool is_of(const gate_problem *problem)
+static bool matches_router(const gate_problem *problem)
 {
     return problem->num_experts == Router::EXPERTS && problem->num_expert_group == Router::GROUPS &&
            problem->topk_group == Router::TOPK_GROUP && problem->topk == Router::TOPK &&
@@ -358,13 +358,13 @@ static cudaError_t launch_for_router(const routing_problem *problem, const routi
     const gate_problem *const gate = &problem->gate;
 
     if (gate->num_tokens > 0 && gate->num_tokens <= MAX_TOKENS) {
-        if (is_of<router<256, 8, 4, 8>>(gate))
+        if (matches_router<router<256, 8, 4, 8>>(gate))
             return launch<router<256, 8, 4, 8>, T, Choice, Bias>(problem, buffers, stream);
-        if (is_of<router<256, 16, 4, 8>>(gate))
+        if (matches_router<router<256, 16, 4, 8>>(gate))
             return launch<router<256, 16, 4, 8>, T, Choice, Bias>(problem, buffers, stream);
-        if (is_of<router<128, 4, 2, 4>>(gate))
+        if (matches_router<router<128, 4, 2, 4>>(gate))
             return launch<router<128, 4, 2, 4>, T, Choice, Bias>(problem, buffers, stream);
-        if (is_of<router<128, 8, 8, 8>>(gate))
+        if (matches_router<router<128, 8, 8, 8>>(gate))
             return launch<router<128, 8, 8, 8>, T, Choice, Bias>(problem, buffers, stream);
     }
     return routing_launch_pair(problem, buffers, stream);

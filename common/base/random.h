@@ -19,7 +19,7 @@ static inline uint64_t random_bits(struct random *random)
     return z ^ z >> 31;
 }
 
-static inline struct random random_start(uint64_t seed, uint64_t stream)
+static inline struct random random_seed(uint64_t seed, uint64_t stream)
 {
     struct random random = {seed};
 

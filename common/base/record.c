@@ -265,7 +265,7 @@ bool record_write(const struct record *record, enum record_format format, FILE *
     return (fflush(stream) == 0 && !ferror(stream)) || error_set(error, "standard output: cannot be written");
 }
 
-const char *grouped_digits(uint64_t value, char text[32])
+const char *format_thousands(uint64_t value, char text[32])
 {
     char digits[24];
     const int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
@@ -284,6 +284,6 @@ const char *count_of(int64_t count, const char *what, char text[64])
 {
     char digits[32];
 
-    snprintf(text, 64, "%s %s%s", grouped_digits((uint64_t)count, digits), what, count == 1 ? "" : "s");
+    snprintf(text, 64, "%s %s%s", format_thousands((uint64_t)count, digits), what, count == 1 ? "" : "s");
     return text;
 }

@@ -61,7 +61,7 @@ bool record_write(const struct record *record, enum record_format format, FILE *
 void record_free(struct record *record);
 
 /** Writes a whole number with separated thousands: 16384 as "16,384". Returns `text`. */
-const char *grouped_digits(uint64_t value, char text[32]);
+const char *format_thousands(uint64_t value, char text[32]);
 
 /** Writes a count with its noun: "1,200 experts", "1 expert". Returns `text`. */
 const char *count_of(int64_t count, const char *what, char text[64]);

@@ -13,7 +13,7 @@
  * Opens /dev/null for every closed standard stream, so that no file that is opened later gets its descriptor, and
  * ignores SIGXFSZ, so that a file that grows too large is reported as an error. To be called first in main().
  */
-static inline void standard_streams_keep(void)
+static inline void standard_streams_reserve(void)
 {
     signal(SIGXFSZ, SIG_IGN);
     for (int next = 0; next <= STDERR_FILENO;) {
@@ -26,7 +26,7 @@ static inline void standard_streams_keep(void)
 }
 
 /** Flushes standard output. False, with one line, if something printed so far cannot be written. */
-static inline bool standard_output_arrives(struct error *error)
+static inline bool standard_output_flush(struct error *error)
 {
     return (fflush(stdout) == 0 && !ferror(stdout)) || error_set(error, "standard output: cannot be written");
 }

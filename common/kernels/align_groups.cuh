@@ -17,7 +17,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
  * A problem and its buffers as kernel parameters: compact, because the parameters of a launch are read from memory as
  * well. `experts` is num_experts rounded up to a multiple of FAST_EXPERTS, `most_blocks` the length of expert_ids.
  */
-struct list {
+struct align_arguments {
     const void *topk_ids;
     int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
     const int *expert_map;
@@ -31,26 +31,26 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-static list list_of(const align_problem *problem, const align_buffers *buffers)
+static align_arguments align_arguments_of(const align_problem *problem, const align_buffers *buffers)
 {
-    return list{buffers->topk_ids,      buffers->sorted_token_ids,
-                buffers->expert_ids,    buffers->num_tokens_post_padded,
-                buffers->expert_map,    (int)problem->numel,
-                problem->num_experts,   round_up(problem->num_experts, FAST_EXPERTS),
-                problem->block_size,    0xffffffffu / (unsigned)problem->block_size,
-                (int)problem->capacity, (int)(problem->capacity / problem->block_size)};
+    return align_arguments{buffers->topk_ids,      buffers->sorted_token_ids,
+                           buffers->expert_ids,    buffers->num_tokens_post_padded,
+                           buffers->expert_map,    (int)problem->numel,
+                           problem->num_experts,   round_up(problem->num_experts, FAST_EXPERTS),
+                           problem->block_size,    0xffffffffu / (unsigned)problem->block_size,
+                           (int)problem->capacity, (int)(problem->capacity / problem->block_size)};
 }
 // [list]
 
 // [helpers]
 /**
- * Returns list.experts. In kernels for up to FAST_EXPERTS experts it is a compile-time constant, EXPERTS =
+ * Returns align.experts. In kernels for up to FAST_EXPERTS experts it is a compile-time constant, EXPERTS =
  * FAST_EXPERTS; kernels for more have EXPERTS = 0.
  */
 template <int EXPERTS>
-static __device__ int experts_of(const list &list)
+static __device__ int experts_of(const align_arguments &align)
 {
-    return EXPERTS ? EXPERTS : list.experts;
+    return EXPERTS ? EXPERTS : align.experts;
 }
 
 /** Returns the number of the id's expert; -1 for ids that name none. */
@@ -61,12 +61,12 @@ static __device__ int expert_of(Id id, int num_experts)
 }
 
 /** Returns the blocks of rows for `count` < 2^31 ids: count / block_size rounded up. The product is at most 1 short. */
-static __device__ int blocks_for(int count, const list &list)
+static __device__ int blocks_for(int count, const align_arguments &align)
 {
-    const unsigned quotient = __umulhi((unsigned)count, list.reciprocal);
-    const unsigned rest = (unsigned)count - quotient * (unsigned)list.block_size;
+    const unsigned quotient = __umulhi((unsigned)count, align.reciprocal);
+    const unsigned rest = (unsigned)count - quotient * (unsigned)align.block_size;
 
-    return (int)(quotient + (rest > 0) + (rest > (unsigned)list.block_size));
+    return (int)(quotient + (rest > 0) + (rest > (unsigned)align.block_size));
 }
 
 /** Returns a mask of the lanes below this one. */
@@ -97,35 +97,36 @@ static __device__ __forceinline__ int scan_lanes(int number)
  * Writes an expert's pads and the owner of its blocks of rows. Its group has `count` ids and begins at block `begin`.
  * num_shares warps call it together; this one is number `share`.
  */
-static __device__ void close_group(const list &list, int expert, int count, int begin, int share, int num_shares)
+static __device__ void pad_group(const align_arguments &align, int expert, int count, int begin, int share,
+                                 int num_shares)
 {
     const int thread = share * WARP_SIZE + threadIdx.x % WARP_SIZE, num_threads = num_shares * WARP_SIZE;
-    const int end = blocks_for(count, list) + begin;
-    const int local = list.expert_map ? list.expert_map[expert] : expert;
+    const int end = blocks_for(count, align) + begin;
+    const int local = align.expert_map ? align.expert_map[expert] : expert;
 
 #pragma unroll 1
-    for (unsigned place = begin * list.block_size + count + thread; place < (unsigned)(end * list.block_size);
-         place += num_threads)
-        list.sorted_token_ids[place] = list.numel;
+    for (unsigned slot = begin * align.block_size + count + thread; slot < (unsigned)(end * align.block_size);
+         slot += num_threads)
+        align.sorted_token_ids[slot] = align.numel;
 #pragma unroll 1
     for (int block = begin + thread; block < end; block += num_threads)
-        list.expert_ids[block] = local;
+        align.expert_ids[block] = local;
 }
 
 /**
  * Writes the pads and the blocks of no expert past the last group. block_threads threads of each block call it
  * together.
  */
-static __device__ void close_list(const list &list, int num_blocks, int block_threads)
+static __device__ void pad_list(const align_arguments &align, int num_blocks, int block_threads)
 {
     const int thread = blockIdx.x * block_threads + threadIdx.x, num_threads = gridDim.x * block_threads;
 
 #pragma unroll 1
-    for (unsigned place = num_blocks * list.block_size + thread; place < (unsigned)list.capacity; place += num_threads)
-        list.sorted_token_ids[place] = list.numel;
+    for (unsigned slot = num_blocks * align.block_size + thread; slot < (unsigned)align.capacity; slot += num_threads)
+        align.sorted_token_ids[slot] = align.numel;
 #pragma unroll 1
-    for (int block = num_blocks + thread; block < list.most_blocks; block += num_threads)
-        list.expert_ids[block] = -1;
+    for (int block = num_blocks + thread; block < align.most_blocks; block += num_threads)
+        align.expert_ids[block] = -1;
 }
 // [close]
 

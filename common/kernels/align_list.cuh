@@ -11,7 +11,7 @@
  * A problem and its buffers as kernel parameters: compact, because the parameters of a launch are read from memory as
  * well. `most_blocks` is the length of expert_ids.
  */
-struct list {
+struct align_arguments {
     int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
     const int *expert_map;
     int numel, block_size;
@@ -22,21 +22,21 @@ struct list {
 // [few_blocks]
 enum { MAX_FEW = 512 }; /* a group of so many ids at most */
 
-static list list_of(const struct align_problem *problem, const struct align_buffers *buffers)
+static align_arguments align_arguments_of(const struct align_problem *problem, const struct align_buffers *buffers)
 {
     const unsigned divisor = problem->block_size < MAX_FEW ? (unsigned)problem->block_size : (unsigned)MAX_FEW;
     const unsigned reciprocal = ((1u << 20) + divisor - 1) / divisor;
 
-    return list{buffers->sorted_token_ids,
-                buffers->expert_ids,
-                buffers->num_tokens_post_padded,
-                buffers->expert_map,
-                (int)problem->numel,
-                problem->block_size,
-                reciprocal,
-                (divisor - 1) * reciprocal,
-                (int)problem->capacity,
-                (int)(problem->capacity / problem->block_size)};
+    return align_arguments{buffers->sorted_token_ids,
+                           buffers->expert_ids,
+                           buffers->num_tokens_post_padded,
+                           buffers->expert_map,
+                           (int)problem->numel,
+                           problem->block_size,
+                           reciprocal,
+                           (divisor - 1) * reciprocal,
+                           (int)problem->capacity,
+                           (int)(problem->capacity / problem->block_size)};
 }
 
 /**
@@ -45,9 +45,9 @@ static list list_of(const struct align_problem *problem, const struct align_buff
  * / divisor is at least 1 / divisor below the next whole number. n * divisor is at most 1,023 * 512 < 2^20, so the
  * quotient is exact.
  */
-static __device__ __forceinline__ int few_blocks_for(int count, const list &list)
+static __device__ __forceinline__ int few_blocks_for(int count, const align_arguments &align)
 {
-    return (int)(((unsigned)count * list.reciprocal + list.rest) >> 20);
+    return (int)(((unsigned)count * align.reciprocal + align.rest) >> 20);
 }
 // [few_blocks]
 
@@ -56,30 +56,29 @@ static __device__ __forceinline__ int few_blocks_for(int count, const list &list
  * Writes an expert's pads and the owner of its blocks of rows, which is `local_id`. Its group has `count` ids and
  * begins at block `begin`. All lanes of a warp call it together.
  */
-static __device__ __forceinline__ void close_group(const list &list, int local_id, int count, int begin)
+static __device__ __forceinline__ void pad_group(const align_arguments &align, int local_id, int count, int begin)
 {
-    const int lane = threadIdx.x % 32, end = few_blocks_for(count, list) + begin;
+    const int lane = threadIdx.x % 32, end = few_blocks_for(count, align) + begin;
 
 #pragma unroll 1
-    for (unsigned place = begin * list.block_size + count + lane; place < (unsigned)(end * list.block_size);
-         place += 32)
-        list.sorted_token_ids[place] = list.numel;
+    for (unsigned slot = begin * align.block_size + count + lane; slot < (unsigned)(end * align.block_size); slot += 32)
+        align.sorted_token_ids[slot] = align.numel;
 #pragma unroll 1
     for (int block = begin + lane; block < end; block += 32)
-        list.expert_ids[block] = local_id;
+        align.expert_ids[block] = local_id;
 }
 
 /** Writes the pads and the blocks of no expert past the last group. All threads of the grid call it together. */
-static __device__ __forceinline__ void close_list(const list &list, int num_blocks)
+static __device__ __forceinline__ void pad_list(const align_arguments &align, int num_blocks)
 {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x, num_threads = gridDim.x * blockDim.x;
 
 #pragma unroll 1
-    for (unsigned place = num_blocks * list.block_size + thread; place < (unsigned)list.capacity; place += num_threads)
-        list.sorted_token_ids[place] = list.numel;
+    for (unsigned slot = num_blocks * align.block_size + thread; slot < (unsigned)align.capacity; slot += num_threads)
+        align.sorted_token_ids[slot] = align.numel;
 #pragma unroll 1
-    for (int block = num_blocks + thread; block < list.most_blocks; block += num_threads)
-        list.expert_ids[block] = -1;
+    for (int block = num_blocks + thread; block < align.most_blocks; block += num_threads)
+        align.expert_ids[block] = -1;
 }
 // [close]
 

@@ -17,8 +17,8 @@ struct few_token {
     __align__(16) float chosen[Router::TOPK];
     float scores[Router::EXPERTS]; /* scores of the candidates */
     float group_scores[Router::GROUPS];
-    unsigned seconds[Router::GROUPS]; /* each group's second largest key */
-    unsigned count;                   /* number of candidates */
+    unsigned second_largest[Router::GROUPS]; /* each group's second largest key */
+    unsigned count;                          /* number of candidates */
 };
 // [few_token]
 
@@ -35,11 +35,11 @@ static __device__ __forceinline__ void few_choose(few_token<Router> &token, unsi
         const unsigned own = first + threadIdx.x / LANES;
         const entry candidate = token.candidates[own];
         const float score = token.scores[own];
-        const int place = place_of<LANES, AT_ONCE>(candidate, token.candidates, count);
+        const int slot = rank_of<LANES, AT_ONCE>(candidate, token.candidates, count);
 
-        if ((candidate != 0) & (place < Router::TOPK) & (threadIdx.x % LANES == 0)) {
-            topk_ids[place] = id_of(candidate);
-            token.chosen[place] = score;
+        if ((candidate != 0) & (slot < Router::TOPK) & (threadIdx.x % LANES == 0)) {
+            topk_ids[slot] = id_of(candidate);
+            token.chosen[slot] = score;
         }
     }
 }
@@ -65,16 +65,16 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
 
     const float score = exact_score(gating_output[row * Router::EXPERTS + expert]);
     const unsigned key = ordered(round_to<Choice>(score + bias));
-    const two_keys best = two_largest_keys<Router::COUNT>(key);
+    const two_keys best = two_largest_keys<Router::GROUP_SIZE>(key);
 
     token.candidates[expert] = 0;
     token.scores[expert] = 0.0f;
     if (expert == 0)
         token.count = 0;
-    if (expert % Router::COUNT == 0) {
-        token.group_scores[expert / Router::COUNT] = score_of_group<Choice>(
+    if (expert % Router::GROUP_SIZE == 0) {
+        token.group_scores[expert / Router::GROUP_SIZE] = score_of_group<Choice>(
             choice_of(best.first), choice_of(best.second), correction_bias != NULL);
-        token.seconds[expert / Router::COUNT] = best.second;
+        token.second_largest[expert / Router::GROUP_SIZE] = best.second;
     }
     __syncthreads();
     // [few_groups]
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     int rank = 0; /* number of groups that rank before this lane's group */
 
 #pragma unroll
-    for (int first = 0; first < Router::GROUPS; first += Router::TOKENS) {
+    for (int first = 0; first < Router::GROUPS; first += Router::TOKENS_PER_WARP) {
         const unsigned number = first + lane / Router::GROUPS, other = number % Router::GROUPS;
         const float score_of_other = token.group_scores[other];
         const bool before = (score_of_other > mine) | ((score_of_other == mine) & (other < group_of_lane));
@@ -95,20 +95,20 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
 
     const bool stays = rank < Router::TOPK_GROUP;
     const unsigned groups = __ballot_sync(FULL_MASK, stays);
-    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? token.seconds[group_of_lane] : 0xffffffffu);
+    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? token.second_largest[group_of_lane] : 0xffffffffu);
     // [few_bound]
 
     // [few_candidates]
-    if ((key >= bound) & (groups >> expert / Router::COUNT)) {
-        const unsigned place = atomicAdd(&token.count, 1u);
+    if ((key >= bound) & (groups >> expert / Router::GROUP_SIZE)) {
+        const unsigned index = atomicAdd(&token.count, 1u);
 
-        token.candidates[place] = entry_of(key, expert);
-        token.scores[place] = key != 0 ? score : 0.0f; /* NaN has no weight */
+        token.candidates[index] = entry_of(key, expert);
+        token.scores[index] = key != 0 ? score : 0.0f; /* NaN has no weight */
     }
     __syncthreads();
     // [few_candidates]
 
-    // [few_places]
+    // [few_slots]
     topk_weights += row * (Router::TOPK + how.shared);
     topk_ids += row * (Router::TOPK + how.shared);
 
@@ -123,7 +123,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
         if (expert >= WARP_SIZE)
             return;
     }
-    // [few_places]
+    // [few_slots]
 
     // [few_weights]
     float sum = 0.0f;

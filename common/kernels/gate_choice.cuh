@@ -48,14 +48,14 @@ static __device__ __forceinline__ int id_of(entry candidate)
 }
 // [entry]
 
-// [place_of]
+// [rank_of]
 /**
  * Returns the number of the `count` candidates that rank before one candidate. LANES neighbouring lanes have the same
  * candidate and divide the list among them: each iteration covers AT_ONCE entries, of which each lane in turn takes two
  * neighbouring ones. Zeros follow the last candidate, up to a multiple of AT_ONCE.
  */
 template <int LANES, int AT_ONCE>
-static __device__ __forceinline__ int place_of(entry candidate, const entry *candidates, int count)
+static __device__ __forceinline__ int rank_of(entry candidate, const entry *candidates, int count)
 {
     const entry *const others = candidates + threadIdx.x % LANES * 2;
     int even = 0, odd = 0;
@@ -69,14 +69,14 @@ static __device__ __forceinline__ int place_of(entry candidate, const entry *can
         }
     }
 
-    int place = even + odd;
+    int slot = even + odd;
 
 #pragma unroll
     for (int lanes = 1; lanes < LANES; lanes *= 2)
-        place += __shfl_xor_sync(FULL_MASK, place, lanes);
-    return place;
+        slot += __shfl_xor_sync(FULL_MASK, slot, lanes);
+    return slot;
 }
-// [place_of]
+// [rank_of]
 
 // [score_of_group]
 /** Returns the sum of the two best choices, or the best alone; infinities of both signs give -infinity. */
@@ -169,14 +169,14 @@ struct two_keys {
 };
 
 /** Returns the two largest keys of each group of COUNT neighbouring lanes to all of its lanes. */
-template <int COUNT>
+template <int GROUP_SIZE>
 static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 {
-    const int part = threadIdx.x % WARP_SIZE / COUNT;
+    const int part = threadIdx.x % WARP_SIZE / GROUP_SIZE;
     two_keys best = {0, 0};
 
 #pragma unroll
-    for (int i = 0; i < WARP_SIZE / COUNT; i++) {
+    for (int i = 0; i < WARP_SIZE / GROUP_SIZE; i++) {
         const unsigned mine = i == part ? key : 0;
         const unsigned first = __reduce_max_sync(FULL_MASK, mine);
         const unsigned holders = __ballot_sync(FULL_MASK, (i == part) & (key == first));
@@ -206,16 +206,16 @@ static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row
     for (int i = 0; i < OWN; i++) {
         const int expert = i * WARP_SIZE + lane;
         const unsigned key = ordered(choice_with<Choice>(exact_score(row[expert]), correction_bias, expert));
-        const two_keys best = two_largest_keys<Router::COUNT>(key);
+        const two_keys best = two_largest_keys<Router::GROUP_SIZE>(key);
         const float score = score_of_group<Choice>(choice_of(best.first), choice_of(best.second),
                                                    correction_bias != NULL);
 
         own[i] = entry_of(key, expert);
 #pragma unroll
-        for (int part = 0; part < WARP_SIZE / Router::COUNT; part++) {
-            const float of_part = __shfl_sync(FULL_MASK, score, part * Router::COUNT);
+        for (int part = 0; part < WARP_SIZE / Router::GROUP_SIZE; part++) {
+            const float of_part = __shfl_sync(FULL_MASK, score, part * Router::GROUP_SIZE);
 
-            group_score = lane == i * (WARP_SIZE / Router::COUNT) + part ? of_part : group_score;
+            group_score = lane == i * (WARP_SIZE / Router::GROUP_SIZE) + part ? of_part : group_score;
         }
     }
     for (int i = 0; i < Router::GROUPS; i++) {
@@ -228,7 +228,7 @@ static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row
 
 #pragma unroll
     for (int i = 0; i < OWN; i++)
-        own[i] = groups >> (i * WARP_SIZE + lane) / Router::COUNT & 1 ? own[i] : 0;
+        own[i] = groups >> (i * WARP_SIZE + lane) / Router::GROUP_SIZE & 1 ? own[i] : 0;
     for (int k = 0; k < Router::TOPK; k++) {
         entry best = 0;
 

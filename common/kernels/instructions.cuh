@@ -9,9 +9,9 @@
 
 #include <cuda_runtime.h>
 
-// [rough]
+// [approx]
 /** Returns 2 to the power of x with a relative error of at most 2^-22.5; results below 2^-126 are 0. */
-static __device__ __forceinline__ float rough_exp2(float x)
+static __device__ __forceinline__ float approx_exp2(float x)
 {
     float power;
 
@@ -20,7 +20,7 @@ static __device__ __forceinline__ float rough_exp2(float x)
 }
 
 /** Returns 1 / x within 1 unit in the last place; results below 2^-126 are 0. */
-static __device__ __forceinline__ float rough_reciprocal(float x)
+static __device__ __forceinline__ float approx_reciprocal(float x)
 {
     float reciprocal;
 
@@ -40,7 +40,7 @@ static __device__ __forceinline__ float max_or_nan(float a, float b)
     return a != a ? a : b != b ? b : fmaxf(a, b);
 #endif
 }
-// [rough]
+// [approx]
 
 // [plus_if_larger]
 /** Returns count + (a > b), in three additions: the carry of a + ~b is 1 if a is larger than b. */

@@ -9,11 +9,11 @@
 template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
 struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
-    static constexpr int COUNT = EXPERTS / GROUPS;    /* experts of a group */
-    static constexpr int TOKENS = WARP_SIZE / GROUPS; /* tokens of a warp with one lane per group */
+    static constexpr int GROUP_SIZE = EXPERTS / GROUPS;        /* experts of a group */
+    static constexpr int TOKENS_PER_WARP = WARP_SIZE / GROUPS; /* tokens of a warp with one lane per group */
     static constexpr unsigned LANES_OF_A_GROUP = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
     static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && (TOPK & (TOPK - 1)) == 0, "the kernels rest on these");
-    static_assert(WARP_SIZE % GROUPS == 0 && WARP_SIZE % COUNT == 0, "groups are lanes, and parts of a warp");
+    static_assert(WARP_SIZE % GROUPS == 0 && WARP_SIZE % GROUP_SIZE == 0, "groups are lanes, and parts of a warp");
 };
 // [router]
 

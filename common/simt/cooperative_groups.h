@@ -48,7 +48,7 @@ class grid_group
     }
     SIMT_METHOD bool is_valid() const
     {
-        return simt_grid_is_together();
+        return simt_grid_is_cooperative();
     }
     static SIMT_METHOD unsigned long long num_blocks()
     {

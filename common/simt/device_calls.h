@@ -80,7 +80,7 @@ void simt_scope_ends(struct simt_scope *scope);
 unsigned simt_lane_number(void);
 
 /* Calls of the rewriter's marks: a block of the source begins; a call of a function with blocks begins, and ends. */
-void simt_block(unsigned number);
+void simt_basic_block(unsigned number);
 uint64_t simt_call_begins(unsigned number);
 void simt_call_ends(uint64_t caller);
 
@@ -93,7 +93,7 @@ void simt_grid_sync(void);
 /* Waits for the launches that this one may overlap. */
 void simt_grid_wait(void);
 /* Checks whether simt_grid_sync() may be called: the launch is cooperative. */
-int simt_grid_is_together(void);
+int simt_grid_is_cooperative(void);
 
 /* `in_block`: atomic for the threads of the block only. */
 uint16_t simt_atomic16(void *address, enum simt_atomic_op op, int in_block, uint16_t operand, uint16_t compare);
@@ -105,7 +105,7 @@ void simt_sleep(void);
 /* Checks a load of bytes that the launch may write neither before nor after, by __ldg(). */
 void simt_read_only(const void *pointer, unsigned bytes);
 /* Returns simt_clock() in a kernel, and `of_host` outside. */
-long long simt_stream_clock_or(long long of_host);
+long long simt_clock_or(long long of_host);
 /* Returns the position of the n-th bit that is set, n from 0; 32: there are fewer. */
 unsigned simt_nth_bit(uint32_t bits, unsigned n);
 /* Returns the bits at the positions that are set in `mask`, side by side from bit 0. */
@@ -114,7 +114,7 @@ uint32_t simt_gather_bits(uint32_t bits, uint32_t mask);
 void *simt_malloc(size_t bytes);
 void simt_free(void *memory);
 /* Checks an access that memcpy or a variant is about to make. */
-void simt_touch_range(const void *pointer, size_t bytes, int store);
+void simt_check_range(const void *pointer, size_t bytes, int store);
 
 /*
  * Issue an asynchronous copy to shared memory of `bytes` bytes, the last `zeros` of which are zeros; commit the copies

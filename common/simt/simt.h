@@ -63,14 +63,14 @@ const char *simt_fault(void);
  * what launches look up in files, and starts a process that looks up source lines, so that the forked processes need no
  * files. False: no memory or process.
  */
-bool simt_share(void);
+bool simt_share_memory(void);
 
 /**
  * Leaves device memory accessible to the host from now on (`open`), or protects it again; calls nest. It is for host
  * code that is known to access device memory only by calls of the runtime. Otherwise each of these calls opens and
  * closes the memory, which takes longer than to copy a few pages.
  */
-void simt_keep_open(bool open);
+void simt_allow_host_access(bool open);
 
 /**
  * Limits kernels to these bytes of their allocation from now on: an access to the rest of it (guard bands) is an
@@ -82,7 +82,7 @@ void simt_array(const void *begin, size_t bytes, const char *name);
  * Marks device bytes as unwritten: a kernel that reads them before a kernel has written them reads unwritten bytes. The
  * host may copy them from this allocation, unlike other unwritten bytes, because it checks for them itself.
  */
-void simt_unwrite(const void *begin, size_t bytes);
+void simt_mark_unwritten(const void *begin, size_t bytes);
 
 /**
  * Traces the next launch: what the warps of its block (0,0,0) do, at most `most_events` operations. False: no memory.

@@ -267,7 +267,7 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
 /*
  * The rewriter's marks, numbered in the order of the source. An expression that the compiler evaluates has no blocks.
  */
-#define SIMT_BLOCK simt_block(__COUNTER__)
+#define SIMT_BLOCK simt_basic_block(__COUNTER__)
 #define SIMT_SIDE  simt_side(__COUNTER__)
 #define SIMT_AND   simt_operand(__COUNTER__)
 #define SIMT_OR    !simt_operand(__COUNTER__)
@@ -286,7 +286,7 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
 SIMT_CONSTEXPR void simt_side(unsigned number)
 {
     if (!__builtin_is_constant_evaluated())
-        simt_block(number);
+        simt_basic_block(number);
 }
 SIMT_CONSTEXPR bool simt_operand(unsigned number)
 {
@@ -397,24 +397,24 @@ SIMT_CACHED_STORE(__stwt)
  * replacements.
  */
 #ifdef __clang__
-#define simt_touch_range(pointer, bytes, store) ((void)0)
+#define simt_check_range(pointer, bytes, store) ((void)0)
 __asm__(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset");
 #endif
 SIMT_DEVICE void *simt_memcpy(void *to, const void *from, size_t bytes)
 {
-    simt_touch_range(from, bytes, 0);
-    simt_touch_range(to, bytes, 1);
+    simt_check_range(from, bytes, 0);
+    simt_check_range(to, bytes, 1);
     return __builtin_memcpy(to, from, bytes);
 }
 SIMT_DEVICE void *simt_memmove(void *to, const void *from, size_t bytes)
 {
-    simt_touch_range(from, bytes, 0);
-    simt_touch_range(to, bytes, 1);
+    simt_check_range(from, bytes, 0);
+    simt_check_range(to, bytes, 1);
     return __builtin_memmove(to, from, bytes);
 }
 SIMT_DEVICE void *simt_memset(void *to, int value, size_t bytes)
 {
-    simt_touch_range(to, bytes, 1);
+    simt_check_range(to, bytes, 1);
     return __builtin_memset(to, value, bytes);
 }
 namespace std
@@ -444,7 +444,7 @@ SIMT_DEVICE void __nanosleep(unsigned)
 /* Replaces the C library's clock(): in a kernel it is the kernel's clock. */
 SIMT_DEVICE clock_t simt_stream_clock_of_either(void)
 {
-    return (clock_t)simt_stream_clock_or(clock());
+    return (clock_t)simt_clock_or(clock());
 }
 namespace std
 {

@@ -17,6 +17,7 @@ import pathlib
 import re
 import sys
 
+import chain_steps
 import choices
 import files
 import kernel_steps
@@ -102,6 +103,8 @@ FIGURES = {
         row_height=20)),
     "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
                  lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
+    "17_overlap": ("Three kernels: one after the other, and overlapping", "chain_figure.draw_chain",
+                   lambda _: chain_steps.timelines("ABC")),
     "18_call": ("From a call in Python to a kernel: four ways", "call_figure.draw_call", lambda _: {}),
     "primer_latency": ("One scheduler: the more warps, the fewer empty cycles", "latency_figure.draw_latency",
                        lambda _: latency.panels(1, 2, 4)),

@@ -157,7 +157,7 @@ static void negative_values(struct grade *grade)
 }
 
 /** Puts the two largest at every pair of positions: first and last, ascending and descending. */
-static void every_place(struct grade *grade)
+static void every_slot(struct grade *grade)
 {
     enum { EXPERTS = 7 };
     float choice[EXPERTS * EXPERTS][EXPERTS];
@@ -168,7 +168,7 @@ static void every_place(struct grade *grade)
         choice[row][row / EXPERTS] = 1.0f;
         choice[row][row % EXPERTS] = row / EXPERTS == row % EXPERTS ? 1.0f : 0.5f;
     }
-    grade_given(grade, "%d tokens, %d groups of %d experts, the two largest in every pair of places", EXPERTS, EXPERTS,
+    grade_given(grade, "%d tokens, %d groups of %d experts, the two largest in every pair of slots", EXPERTS, EXPERTS,
                 EXPERTS);
     check(grade, (struct shape){EXPERTS, EXPERTS, EXPERTS}, choice[0]);
 }
@@ -202,7 +202,7 @@ static void not_a_number(struct grade *grade)
 
 const struct grade_case grade_cases[] = {
     {"the_table", the_table, false},       {"distinct_values", distinct_values, false},
-    {"every_place", every_place, false},   {"negative_values", negative_values, false},
+    {"every_slot", every_slot, false},     {"negative_values", negative_values, false},
     {"equal_values", equal_values, false}, {"sizes", sizes, false},
     {"infinities", infinities, false},     {"not_a_number", not_a_number, false},
 };

@@ -72,7 +72,7 @@ static __global__ void best_expert_kernel(const float *choice, int num_expert_gr
 
     if (lane == 0) {
         group_scores[group] = group_score;
-        group_best[group] = {-INFINITY, NOBODY};
+        group_best[group] = {-INFINITY, NO_EXPERT};
     }
     __syncthreads();
 
@@ -88,7 +88,7 @@ static __global__ void best_expert_kernel(const float *choice, int num_expert_gr
     if (group != 0) // one warp is enough for what remains
         return;
 
-    const candidate winner = warp_best(lane < num_expert_group ? group_best[lane] : candidate{-INFINITY, NOBODY});
+    const candidate winner = warp_best(lane < num_expert_group ? group_best[lane] : candidate{-INFINITY, NO_EXPERT});
 
     if (lane == 0)
         best[row] = winner;

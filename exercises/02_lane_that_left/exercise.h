@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { WARP_SIZE = 32, MAX_GROUPS = 32, NOBODY = 0x7fffffff };
+enum { WARP_SIZE = 32, MAX_GROUPS = 32, NO_EXPERT = 0x7fffffff };
 
 /** A candidate for a maximum: a value, and the expert that it belongs to. */
 struct candidate {

@@ -61,13 +61,13 @@ static void fill_ties(struct random *random, float *choice, struct shape shape)
 static void fill_equal_scores(struct random *random, float *choice, struct shape shape)
 {
     for (int group = 0; group < shape.num_expert_group; group++) {
-        const uint32_t place = random_below(random, (uint32_t)shape.experts_per_group);
+        const uint32_t slot = random_below(random, (uint32_t)shape.experts_per_group);
         float *const experts = choice + group * shape.experts_per_group;
 
         for (int lane = 0; lane < shape.experts_per_group; lane++)
             experts[lane] = -100.0f;
-        experts[place] = 2.0f + 0.25f * (float)group;
-        experts[(place + 1) % (uint32_t)shape.experts_per_group] = 2.0f - 0.25f * (float)group;
+        experts[slot] = 2.0f + 0.25f * (float)group;
+        experts[(slot + 1) % (uint32_t)shape.experts_per_group] = 2.0f - 0.25f * (float)group;
     }
 }
 
@@ -115,7 +115,7 @@ static bool is_kept(const float *choice, struct shape shape, int group)
 /** Returns the best expert of the kept groups by a loop over the experts. */
 static struct candidate best_of(const float *choice, struct shape shape)
 {
-    struct candidate best = {-INFINITY, NOBODY};
+    struct candidate best = {-INFINITY, NO_EXPERT};
 
     for (int group = 0; group < shape.num_expert_group; group++) {
         if (!is_kept(choice, shape, group))
@@ -123,7 +123,7 @@ static struct candidate best_of(const float *choice, struct shape shape)
         for (int lane = 0; lane < shape.experts_per_group; lane++) {
             const int expert = group * shape.experts_per_group + lane;
 
-            if (best.id == NOBODY || choice[expert] > best.value)
+            if (best.id == NO_EXPERT || choice[expert] > best.value)
                 best = (struct candidate){choice[expert], expert};
         }
     }
@@ -137,7 +137,7 @@ static void check_token(struct grade *grade, int token, const float *choice, str
 
     if (grade_is_unwritten(&got, sizeof got))
         grade_fail(grade, "token %d: nothing was written; expected expert %d of group %d", token, expected.id, group);
-    if (got.id == NOBODY)
+    if (got.id == NO_EXPERT)
         grade_fail(grade, "token %d: expected expert %d of group %d, got no expert", token, expected.id, group);
     if (got.id < 0 || got.id >= experts_of(shape))
         grade_fail(grade, "token %d: expected expert %d of group %d, got expert %d, which is none", token, expected.id,

@@ -32,8 +32,8 @@ static __global__ void warp_maximum_kernel(const float *scores, int num_tokens, 
     // TODO kernel
     // Give each lane its candidate, call warp_best(), and let every lane write the result to
     // best[token * WARP_SIZE + lane]. Mind two things. The last block may have warps without a token. With fewer than
-    // 32 experts some lanes have none; such a lane must lose, even to a score of -INFINITY: NOBODY is an id above all
-    // others.
+    // 32 experts some lanes have none; such a lane must lose, even to a score of -INFINITY: NO_EXPERT is an id above
+    // all others.
     // END kernel
 }
 

@@ -47,8 +47,8 @@ static __device__ candidate warp_best(candidate mine)
 /** Returns the lanes' `count` best candidates: lane k gets the k-th, lanes from `count` on get an empty candidate. */
 static __device__ candidate best_in_rounds(candidate mine, int count, int lane)
 {
-    const candidate nobody = {-INFINITY, NOBODY};
-    candidate chosen = nobody;
+    const candidate no_candidate = {-INFINITY, NO_EXPERT};
+    candidate chosen = no_candidate;
 
     for (int k = 0; k < count; k++) {
         const candidate best = warp_best(mine);
@@ -56,7 +56,7 @@ static __device__ candidate best_in_rounds(candidate mine, int count, int lane)
         // TODO rounds
         // The lane whose candidate has won removes it. Lane k keeps the winner of round k.
         if (best.id == mine.id)
-            mine = nobody;
+            mine = no_candidate;
         if (lane == k)
             chosen = best;
         // END rounds
@@ -75,7 +75,7 @@ static __global__ void top_experts_kernel(const float *choice, int num_tokens, i
     if (token >= num_tokens)
         return;
 
-    candidate mine = {-INFINITY, NOBODY};
+    candidate mine = {-INFINITY, NO_EXPERT};
 
     if (lane < num_experts)
         mine = {choice[token * num_experts + lane], lane};

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { WARP_SIZE = 32, NOBODY = 0x7fffffff };
+enum { WARP_SIZE = 32, NO_EXPERT = 0x7fffffff };
 
 /** A candidate for the top k: a value, and the expert that it belongs to. */
 struct candidate {
@@ -23,7 +23,7 @@ struct candidate {
  * @param num_tokens   at least 1
  * @param num_experts  1 to 32: a lane each
  * @param topk         1 to num_experts
- * @param best         [num_tokens, 32]: slot k has the k-th best; slots from topk on have -infinity and NOBODY
+ * @param best         [num_tokens, 32]: slot k has the k-th best; slots from topk on have -infinity and NO_EXPERT
  */
 cudaError_t top_experts_launch(const float *choice, int num_tokens, int num_experts, int topk, struct candidate *best);
 

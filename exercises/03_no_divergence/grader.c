@@ -54,57 +54,57 @@ static bool ranks_before(const float *choice, int a, int b)
     return choice[a] > choice[b] || (choice[a] == choice[b] && a < b);
 }
 
-/** Returns the expert that exactly `place` others rank before. */
-static int expert_at(const float *choice, int num_experts, int place)
+/** Returns the expert that exactly `slot` others rank before. */
+static int expert_at(const float *choice, int num_experts, int slot)
 {
     for (int expert = 0; expert < num_experts; expert++) {
         int before = 0;
 
         for (int other = 0; other < num_experts; other++)
             before += ranks_before(choice, other, expert);
-        if (before == place)
+        if (before == slot)
             return expert;
     }
-    return NOBODY;
+    return NO_EXPERT;
 }
 
-static void check_place(struct grade *grade, int token, int place, struct candidate expected, struct candidate got)
+static void check_slot(struct grade *grade, int token, int slot, struct candidate expected, struct candidate got)
 {
     if (got.id == expected.id && got.value == expected.value)
         return;
     if (grade_is_unwritten(&got, sizeof got))
-        grade_fail(grade, "token %d, place %d: nothing was written", token, place);
-    if (expected.id == NOBODY)
-        grade_fail(grade, "token %d, place %d: expected no expert at -inf, got id %d with choice %g", token, place,
+        grade_fail(grade, "token %d, slot %d: nothing was written", token, slot);
+    if (expected.id == NO_EXPERT)
+        grade_fail(grade, "token %d, slot %d: expected no expert at -inf, got id %d with choice %g", token, slot,
                    got.id, (double)got.value);
-    if (got.id == NOBODY)
-        grade_fail(grade, "token %d, place %d: expected expert %d with choice %g, got no expert", token, place,
+    if (got.id == NO_EXPERT)
+        grade_fail(grade, "token %d, slot %d: expected expert %d with choice %g, got no expert", token, slot,
                    expected.id, (double)expected.value);
     if (got.id != expected.id)
-        grade_fail(grade, "token %d, place %d: expected expert %d with choice %g, got expert %d with %g", token, place,
+        grade_fail(grade, "token %d, slot %d: expected expert %d with choice %g, got expert %d with %g", token, slot,
                    expected.id, (double)expected.value, got.id, (double)got.value);
-    grade_fail(grade, "token %d, place %d: expected choice %g of expert %d, got %g", token, place,
-               (double)expected.value, expected.id, (double)got.value);
+    grade_fail(grade, "token %d, slot %d: expected choice %g of expert %d, got %g", token, slot, (double)expected.value,
+               expected.id, (double)got.value);
 }
 
 /** Launches on `choice` and checks every slot. */
 static void check(struct grade *grade, int num_tokens, int num_experts, int topk, const float *choice)
 {
-    const size_t count = (size_t)num_tokens * num_experts, places = (size_t)num_tokens * WARP_SIZE;
+    const size_t count = (size_t)num_tokens * num_experts, slots = (size_t)num_tokens * WARP_SIZE;
     const float *const device_choice = grade_input(grade, "choice", choice, count * sizeof *choice);
-    struct candidate *const device_best = grade_output(grade, "best", places * sizeof *device_best);
+    struct candidate *const device_best = grade_output(grade, "best", slots * sizeof *device_best);
 
     grade_ran(grade, top_experts_launch(device_choice, num_tokens, num_experts, topk, device_best));
 
     const struct candidate *const best = grade_result(grade, device_best);
 
     for (int token = 0; token < num_tokens; token++)
-        for (int place = 0; place < WARP_SIZE; place++) {
+        for (int slot = 0; slot < WARP_SIZE; slot++) {
             const float *const row = choice + (size_t)token * num_experts;
-            const int expert = place < topk ? expert_at(row, num_experts, place) : NOBODY;
-            const struct candidate expected = {expert == NOBODY ? -INFINITY : row[expert], expert};
+            const int expert = slot < topk ? expert_at(row, num_experts, slot) : NO_EXPERT;
+            const struct candidate expected = {expert == NO_EXPERT ? -INFINITY : row[expert], expert};
 
-            check_place(grade, token, place, expected, best[token * WARP_SIZE + place]);
+            check_slot(grade, token, slot, expected, best[token * WARP_SIZE + slot]);
         }
 }
 

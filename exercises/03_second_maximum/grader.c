@@ -27,10 +27,10 @@ static void fill_ties(struct random *random, float *choice, int experts_per_grou
     for (int expert = 0; expert < experts_per_group; expert++)
         choice[expert] = random_uniform(random);
     for (uint32_t ties = 2 + random_below(random, 2); ties > 0;) {
-        float *const place = choice + random_below(random, (uint32_t)experts_per_group);
+        float *const slot = choice + random_below(random, (uint32_t)experts_per_group);
 
-        ties -= *place != 2.0f;
-        *place = 2.0f;
+        ties -= *slot != 2.0f;
+        *slot = 2.0f;
     }
 }
 

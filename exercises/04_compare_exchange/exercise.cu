@@ -61,7 +61,7 @@ static __global__ void sort_kernel(const float *scores, int num_tokens, int num_
     // TODO rank
     // Two kinds of lanes must bring something else. NaN is neither larger than a number nor equal to one, so an expert
     // with NaN cannot be compared: it brings -INFINITY and its number + num_experts, and so ranks below every expert
-    // that can. A lane without an expert brings -INFINITY and NOBODY, below all.
+    // that can. A lane without an expert brings -INFINITY and NO_EXPERT, below all.
     // END rank
 
     mine = warp_sort(mine, lane);

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { WARP_SIZE = 32, NOBODY = 0x7fffffff };
+enum { WARP_SIZE = 32, NO_EXPERT = 0x7fffffff };
 
 /** A candidate in the sort: a score, and the expert that it belongs to. */
 struct candidate {
@@ -23,7 +23,7 @@ struct candidate {
  * @param num_tokens   at least 1
  * @param num_experts  1 to 32: a lane each
  * @param sorted       [num_tokens, 32]: first the experts with a score; then those whose score is NaN, in the order of
- *                     their numbers, as {-infinity, expert + num_experts}; then {-infinity, NOBODY} up to the end
+ *                     their numbers, as {-infinity, expert + num_experts}; then {-infinity, NO_EXPERT} up to the end
  */
 cudaError_t sort_launch(const float *scores, int num_tokens, int num_experts, struct candidate *sorted);
 

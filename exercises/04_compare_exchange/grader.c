@@ -75,7 +75,7 @@ static int compare(const void *left, const void *right)
 static void sort(const float *scores, int num_experts, struct candidate sorted[WARP_SIZE])
 {
     for (int expert = 0; expert < WARP_SIZE; expert++) {
-        sorted[expert] = (struct candidate){-INFINITY, NOBODY};
+        sorted[expert] = (struct candidate){-INFINITY, NO_EXPERT};
         if (expert < num_experts && isnan(scores[expert]))
             sorted[expert].id = expert + num_experts;
         else if (expert < num_experts)
@@ -91,7 +91,7 @@ static void say_candidate(struct candidate candidate, const float *scores, int n
 {
     const int id = candidate.id;
 
-    if (id == NOBODY && candidate.value == -INFINITY)
+    if (id == NO_EXPERT && candidate.value == -INFINITY)
         snprintf(*text, sizeof *text, "no expert");
     else if (id >= num_experts && id < 2 * num_experts && isnan(scores[id - num_experts]))
         snprintf(*text, sizeof *text, "expert %d, whose score is NaN, as id %d", id - num_experts, id);
@@ -108,24 +108,24 @@ static void check_token(struct grade *grade, int token, const float *scores, int
     char wanted[64], had[64];
 
     sort(scores, num_experts, expected);
-    for (int place = 0; place < WARP_SIZE; place++) {
-        if (got[place].id == expected[place].id && got[place].value == expected[place].value)
+    for (int slot = 0; slot < WARP_SIZE; slot++) {
+        if (got[slot].id == expected[slot].id && got[slot].value == expected[slot].value)
             continue;
-        say_candidate(expected[place], scores, num_experts, &wanted);
-        if (grade_is_unwritten(&got[place], sizeof got[place]))
-            grade_fail(grade, "token %d, place %d: expected %s, but it was never written", token, place, wanted);
-        say_candidate(got[place], scores, num_experts, &had);
-        for (int before = 0; before < place; before++)
-            if (got[before].id == got[place].id && got[place].id < num_experts)
-                grade_fail(grade, "token %d, place %d: expected %s, got %s, which is at place %d already", token, place,
+        say_candidate(expected[slot], scores, num_experts, &wanted);
+        if (grade_is_unwritten(&got[slot], sizeof got[slot]))
+            grade_fail(grade, "token %d, slot %d: expected %s, but it was never written", token, slot, wanted);
+        say_candidate(got[slot], scores, num_experts, &had);
+        for (int before = 0; before < slot; before++)
+            if (got[before].id == got[slot].id && got[slot].id < num_experts)
+                grade_fail(grade, "token %d, slot %d: expected %s, got %s, which is at slot %d already", token, slot,
                            wanted, had, before);
-        grade_fail(grade, "token %d, place %d: expected %s, got %s", token, place, wanted, had);
+        grade_fail(grade, "token %d, slot %d: expected %s, got %s", token, slot, wanted, had);
     }
 }
 
 static void check(struct grade *grade, int num_tokens, int num_experts, fill *fill_scores)
 {
-    const size_t count = (size_t)num_tokens * num_experts, places = (size_t)num_tokens * WARP_SIZE;
+    const size_t count = (size_t)num_tokens * num_experts, slots = (size_t)num_tokens * WARP_SIZE;
     float *const scores = grade_host(grade, count * sizeof *scores);
 
     fill_scores(grade_random(grade), scores, (int)count);
@@ -133,7 +133,7 @@ static void check(struct grade *grade, int num_tokens, int num_experts, fill *fi
                 num_experts == 1 ? "" : "s");
 
     const float *const device_scores = grade_input(grade, "scores", scores, count * sizeof *scores);
-    struct candidate *const device_sorted = grade_output(grade, "sorted", places * sizeof *device_sorted);
+    struct candidate *const device_sorted = grade_output(grade, "sorted", slots * sizeof *device_sorted);
 
     grade_ran(grade, sort_launch(device_scores, num_tokens, num_experts, device_sorted));
 

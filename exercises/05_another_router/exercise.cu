@@ -12,7 +12,7 @@
 #include <math.h>
 
 enum { WARP_SIZE = 32, GROUPS = 8, TOKENS_PER_WARP = WARP_SIZE / GROUPS, WARPS_PER_BLOCK = 6, MAX_TOPK = 8 };
-enum { NOBODY = 0x7fffffff };
+enum { NO_EXPERT = 0x7fffffff };
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
@@ -112,7 +112,7 @@ static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, i
     else if (own.invalid)
         best.id = first_id + __ffs(own.invalid) - 1 + GROUPS * ROOM;
     else
-        best.id = NOBODY;
+        best.id = NO_EXPERT;
     return best;
 }
 

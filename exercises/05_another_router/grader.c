@@ -49,13 +49,13 @@ static const int32_t shown_ids[TOPK] = {39, 24, 150, 159, 64, 79};
 
 static void check_ids(struct grade *grade, const int32_t *topk_ids)
 {
-    for (int place = 0; place < TOPK; place++) {
-        if (grade_is_unwritten(&topk_ids[place], sizeof topk_ids[place]))
-            grade_fail(grade, "token 0, place %d: expected expert %d, but topk_ids was never written there", place,
-                       shown_ids[place]);
-        if (topk_ids[place] != shown_ids[place])
-            grade_fail(grade, "token 0, place %d: expected expert %d, got expert %d", place, shown_ids[place],
-                       topk_ids[place]);
+    for (int slot = 0; slot < TOPK; slot++) {
+        if (grade_is_unwritten(&topk_ids[slot], sizeof topk_ids[slot]))
+            grade_fail(grade, "token 0, slot %d: expected expert %d, but topk_ids was never written there", slot,
+                       shown_ids[slot]);
+        if (topk_ids[slot] != shown_ids[slot])
+            grade_fail(grade, "token 0, slot %d: expected expert %d, got expert %d", slot, shown_ids[slot],
+                       topk_ids[slot]);
     }
 }
 

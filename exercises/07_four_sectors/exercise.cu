@@ -20,9 +20,9 @@ static __global__ void fill_kernel(int *sorted_token_ids, int capacity, int pad)
     // each. Make a request of 4-byte stores touch 4 sectors, and then let a lane store 16 bytes at a time.
     const int stretch = (capacity + THREADS - 1) / THREADS;
 
-    for (int place = thread * stretch; place < (thread + 1) * stretch; place++)
-        if (place < capacity)
-            sorted_token_ids[place] = pad;
+    for (int slot = thread * stretch; slot < (thread + 1) * stretch; slot++)
+        if (slot < capacity)
+            sorted_token_ids[slot] = pad;
     // END fill
 }
 

@@ -29,13 +29,13 @@ static void check_word(struct grade *grade, const struct memory *memory, int wor
     const bool is_pad = word >= begin && word < begin + capacity;
 
     if (is_pad && got == memory->model[word] && got != pad)
-        grade_fail(grade, "place %d: expected the pad %d, but it was never written", word - begin, pad);
+        grade_fail(grade, "slot %d: expected the pad %d, but it was never written", word - begin, pad);
     if (is_pad && got != pad)
-        grade_fail(grade, "place %d: expected the pad %d, got %d", word - begin, pad, got);
+        grade_fail(grade, "slot %d: expected the pad %d, got %d", word - begin, pad, got);
     if (!is_pad && got != memory->model[word] && word < begin)
-        grade_fail(grade, "the word %d before the list's first place was written: %d", begin - word, got);
+        grade_fail(grade, "the word %d before the list's first slot was written: %d", begin - word, got);
     if (!is_pad && got != memory->model[word])
-        grade_fail(grade, "the word %d past the list's last place was written: %d", word - (begin + capacity) + 1, got);
+        grade_fail(grade, "the word %d past the list's last slot was written: %d", word - (begin + capacity) + 1, got);
 }
 
 /** Launches on the list of `capacity` slots from word `begin` on, and checks the whole memory. */
@@ -43,7 +43,7 @@ static void fill(struct grade *grade, const struct memory *memory, int begin, in
 {
     const int pad = (int)random_below(grade_random(grade), 1 << 20);
 
-    grade_given(grade, "%d place%s from byte %d of a sector", capacity, capacity == 1 ? "" : "s",
+    grade_given(grade, "%d slot%s from byte %d of a sector", capacity, capacity == 1 ? "" : "s",
                 begin % SECTOR_WORDS * 4);
     grade_ran(grade, fill_launch(memory->device + begin, capacity, pad));
 

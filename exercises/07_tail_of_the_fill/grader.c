@@ -13,20 +13,20 @@ enum { PIECE = 4 };
 /** Fails the case unless the first `offset` words are unchanged and the rest holds the pad. */
 static void check_words(struct grade *grade, const int32_t *words, int offset, int capacity, int32_t pad)
 {
-    const int32_t *const places = words + offset;
+    const int32_t *const slots = words + offset;
 
-    for (int place = 0; place < capacity; place++) {
-        if (places[place] == pad)
+    for (int slot = 0; slot < capacity; slot++) {
+        if (slots[slot] == pad)
             continue;
-        if (grade_is_unwritten(&places[place], sizeof places[place]))
-            grade_fail(grade, "place %d of %d: expected the pad %" PRId32 ", but it was never written", place, capacity,
+        if (grade_is_unwritten(&slots[slot], sizeof slots[slot]))
+            grade_fail(grade, "slot %d of %d: expected the pad %" PRId32 ", but it was never written", slot, capacity,
                        pad);
-        grade_fail(grade, "place %d of %d: expected the pad %" PRId32 ", got %" PRId32, place, capacity, pad,
-                   places[place]);
+        grade_fail(grade, "slot %d of %d: expected the pad %" PRId32 ", got %" PRId32, slot, capacity, pad,
+                   slots[slot]);
     }
     for (int word = offset - 1; word >= 0; word--)
         if (!grade_is_unwritten(&words[word], sizeof words[word]))
-            grade_fail(grade, "a word in front of the list was written, %d bytes before its first place",
+            grade_fail(grade, "a word in front of the list was written, %d bytes before its first slot",
                        (offset - word) * (int)sizeof *words);
 }
 
@@ -35,7 +35,7 @@ static void check(struct grade *grade, int offset, int capacity, int32_t pad)
 {
     int32_t *const words = grade_output(grade, "sorted_token_ids", (size_t)(offset + capacity) * sizeof *words);
 
-    grade_given(grade, "%d place%s, %d bytes past a multiple of 16", capacity, capacity == 1 ? "" : "s",
+    grade_given(grade, "%d slot%s, %d bytes past a multiple of 16", capacity, capacity == 1 ? "" : "s",
                 offset * (int)sizeof *words);
     grade_ran(grade, fill_launch(words + offset, capacity, pad));
     check_words(grade, grade_result(grade, words), offset, capacity, pad);
@@ -47,7 +47,7 @@ static int32_t any_pad(struct grade *grade)
 }
 
 /** Fills the list of the chapter's figure. */
-static void twenty_places(struct grade *grade)
+static void twenty_slots(struct grade *grade)
 {
     check(grade, 2, 20, 13);
 }
@@ -92,7 +92,7 @@ static void requests(struct grade *grade)
 }
 
 const struct grade_case grade_cases[] = {
-    {"twenty_places", twenty_places, false}, {"any_end", any_end, false},       {"any_beginning", any_beginning, false},
-    {"short_lists", short_lists, false},     {"long_lists", long_lists, false}, {"requests", requests, true},
+    {"twenty_slots", twenty_slots, false}, {"any_end", any_end, false},       {"any_beginning", any_beginning, false},
+    {"short_lists", short_lists, false},   {"long_lists", long_lists, false}, {"requests", requests, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

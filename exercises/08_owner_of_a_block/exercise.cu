@@ -9,8 +9,8 @@
 
 enum { THREADS = 256 };
 
-/** Returns the expert whose group holds slot `place`, which lies before offsets[num_experts]. */
-static __device__ int expert_of(const int *offsets, int num_experts, int place)
+/** Returns the expert whose group holds slot `slot`, which lies before offsets[num_experts]. */
+static __device__ int expert_of(const int *offsets, int num_experts, int slot)
 {
     // TODO expert_of
     // Search by halves: keep a range of experts that the owner is in, compare the one in the middle, and keep one half.

@@ -78,10 +78,10 @@ static struct groups *make_groups(struct grade *grade, int num_experts, int bloc
 /** Returns the right answer by a loop over the experts. */
 static int owner_of(const struct groups *groups, int block)
 {
-    const int64_t place = (int64_t)block * groups->block_size;
+    const int64_t slot = (int64_t)block * groups->block_size;
 
     for (int expert = 0; expert < groups->num_experts; expert++)
-        if (place >= groups->offsets[expert] && place < groups->offsets[expert + 1])
+        if (slot >= groups->offsets[expert] && slot < groups->offsets[expert + 1])
             return expert;
     return -1;
 }
@@ -91,9 +91,9 @@ static void check_past(struct grade *grade, const struct groups *groups, int blo
     const int end = groups->offsets[groups->num_experts];
 
     if (grade_is_unwritten(&got, sizeof got))
-        grade_fail(grade, "block %d: expected -1, past place %d where the last group ends; nothing was written", block,
+        grade_fail(grade, "block %d: expected -1, past slot %d where the last group ends; nothing was written", block,
                    end);
-    grade_fail(grade, "block %d: expected -1, past place %d where the last group ends; got %d", block, end, got);
+    grade_fail(grade, "block %d: expected -1, past slot %d where the last group ends; got %d", block, end, got);
 }
 
 static void check_block(struct grade *grade, const struct groups *groups, int block, int got)
@@ -105,12 +105,12 @@ static void check_block(struct grade *grade, const struct groups *groups, int bl
     if (expected < 0)
         check_past(grade, groups, block, got);
     if (grade_is_unwritten(&got, sizeof got))
-        grade_fail(grade, "block %d: expected expert %d, whose group is places %d to %d; nothing was written", block,
+        grade_fail(grade, "block %d: expected expert %d, whose group is slots %d to %d; nothing was written", block,
                    expected, offsets[expected], offsets[expected + 1] - 1);
     if (got >= 0 && got < groups->num_experts && offsets[got] == offsets[got + 1])
-        grade_fail(grade, "block %d: expected expert %d, whose group is places %d to %d; got %d, whose group is empty",
+        grade_fail(grade, "block %d: expected expert %d, whose group is slots %d to %d; got %d, whose group is empty",
                    block, expected, offsets[expected], offsets[expected + 1] - 1, got);
-    grade_fail(grade, "block %d: expected expert %d, whose group is places %d to %d; got %d", block, expected,
+    grade_fail(grade, "block %d: expected expert %d, whose group is slots %d to %d; got %d", block, expected,
                offsets[expected], offsets[expected + 1] - 1, got);
 }
 
@@ -188,7 +188,7 @@ static void other_numbers(struct grade *grade)
 }
 
 /** Runs with slots up to 2,147,483,647. */
-static void far_places(struct grade *grade)
+static void far_slots(struct grade *grade)
 {
     check_spread(grade, 5, 1 << 20, spread_all_to_last, 1900);
     check_spread(grade, 1000, 1 << 20, spread_one_each, 0);
@@ -232,7 +232,7 @@ const struct grade_case grade_cases[] = {
     {"past_the_end", past_the_end, false},
     {"all_to_one", all_to_one, false},
     {"other_numbers", other_numbers, false},
-    {"far_places", far_places, false},
+    {"far_slots", far_slots, false},
     {"loads", loads, true},
     {"stores", stores, true},
 };

@@ -8,7 +8,7 @@
 #include "harness/align/align.h"
 
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
-enum { PLACES_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
+enum { SLOTS_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
 enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* limits for the small kernel */
 enum { OFFSET_STRIDE = ALIGN_SECTOR_WORDS };
 
@@ -72,13 +72,13 @@ static __device__ int warp_exclusive_scan(int value)
  * Returns the expert whose group holds the slot: the last one that begins no later. Empty groups before it begin at the
  * same slot.
  */
-static __device__ int expert_of(const int *begins, int num_experts, int place)
+static __device__ int expert_of(const int *begins, int num_experts, int slot)
 {
     int first = 0, end = num_experts;
 
     while (end - first > 1) {
         const int middle = (first + end) / 2;
-        const bool begun = begins[middle] <= place;
+        const bool begun = begins[middle] <= slot;
 
         first = begun ? middle : first;
         end = begun ? end : middle;
@@ -228,8 +228,8 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     // TODO small_expert_ids
     // Here it is the reverse: every expert has a thread, which finds the expert's blocks.
     if (thread < num_experts)
-        for (int place = offsets[thread]; place < offsets[thread + 1]; place += block_size)
-            expert_ids[place / block_size] = thread;
+        for (int slot = offsets[thread]; slot < offsets[thread + 1]; slot += block_size)
+            expert_ids[slot / block_size] = thread;
     for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += num_threads)
         expert_ids[block] = -1;
     // END small_expert_ids
@@ -250,7 +250,7 @@ template <typename Id>
 static cudaError_t launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
     const Id *const topk_ids = (const Id *)buffers->topk_ids;
-    const unsigned fill_blocks = (unsigned)((problem->capacity + PLACES_PER_FILL_BLOCK - 1) / PLACES_PER_FILL_BLOCK);
+    const unsigned fill_blocks = (unsigned)((problem->capacity + SLOTS_PER_FILL_BLOCK - 1) / SLOTS_PER_FILL_BLOCK);
     const unsigned sort_blocks = (unsigned)((problem->numel + SORT_THREADS - 1) / SORT_THREADS);
     int *const offsets = (int *)buffers->workspace;
 

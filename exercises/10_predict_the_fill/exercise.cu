@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(THREADS)
 cudaError_t count_and_fill_launch(const int32_t *topk_ids, int numel, int capacity, int32_t *counts,
                                   int32_t *sorted_token_ids)
 {
-    const int fill_blocks = (capacity + PLACES_PER_FILL_BLOCK - 1) / PLACES_PER_FILL_BLOCK;
+    const int fill_blocks = (capacity + SLOTS_PER_FILL_BLOCK - 1) / SLOTS_PER_FILL_BLOCK;
 
     count_and_fill_kernel<<<1 + fill_blocks, THREADS>>>(topk_ids, numel, capacity, counts, sorted_token_ids);
     return cudaGetLastError();

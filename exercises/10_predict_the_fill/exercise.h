@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { WARP_SIZE = 32, THREADS = 1024, NUM_EXPERTS = 256, PLACES_PER_FILL_BLOCK = 16 * THREADS };
+enum { WARP_SIZE = 32, THREADS = 1024, NUM_EXPERTS = 256, SLOTS_PER_FILL_BLOCK = 16 * THREADS };
 
 /** The launch in the task: 100 tokens of 8 ids each, and blocks of 64. */
 enum { SHOWN_NUMEL = 800, SHOWN_CAPACITY = 16960 };

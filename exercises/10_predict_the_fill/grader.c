@@ -26,21 +26,21 @@ static void check_counts(struct grade *grade, const int32_t *ids, int numel, con
 }
 
 /** Checks `words` [front + capacity + back]: pads in the middle, and no stores before or after them. */
-static void check_places(struct grade *grade, const int32_t *words, int front, int capacity, int back, int32_t pad)
+static void check_slots(struct grade *grade, const int32_t *words, int front, int capacity, int back, int32_t pad)
 {
     for (int i = 0; i < front + capacity + back; i++) {
-        const int place = i - front;
+        const int slot = i - front;
         const bool unwritten = grade_is_unwritten(&words[i], sizeof words[i]);
 
-        if (place < 0 && !unwritten)
-            grade_fail(grade, "word %d in front of sorted_token_ids: the fill wrote there", -place);
-        if (place >= capacity && !unwritten)
-            grade_fail(grade, "word %d behind sorted_token_ids: the fill wrote there", place - capacity + 1);
-        if (place < 0 || place >= capacity || words[i] == pad)
+        if (slot < 0 && !unwritten)
+            grade_fail(grade, "word %d in front of sorted_token_ids: the fill wrote there", -slot);
+        if (slot >= capacity && !unwritten)
+            grade_fail(grade, "word %d behind sorted_token_ids: the fill wrote there", slot - capacity + 1);
+        if (slot < 0 || slot >= capacity || words[i] == pad)
             continue;
         if (unwritten)
-            grade_fail(grade, "place %d: expected the pad %" PRId32 ", but it was never written", place, pad);
-        grade_fail(grade, "place %d: expected the pad %" PRId32 ", got %" PRId32, place, pad, words[i]);
+            grade_fail(grade, "slot %d: expected the pad %" PRId32 ", but it was never written", slot, pad);
+        grade_fail(grade, "slot %d: expected the pad %" PRId32 ", got %" PRId32, slot, pad, words[i]);
     }
 }
 
@@ -52,16 +52,16 @@ static uint64_t check(struct grade *grade, int numel, int capacity, int front)
     const int32_t *const ids = make_ids(grade, numel);
     const size_t words = (size_t)front + (size_t)capacity + BACK;
 
-    grade_given(grade, "%d ids, %d places%s", numel, capacity, front % 4 ? ", not 16-byte aligned" : "");
+    grade_given(grade, "%d ids, %d slots%s", numel, capacity, front % 4 ? ", not 16-byte aligned" : "");
 
     const int32_t *const device_ids = grade_input(grade, "topk_ids", ids, (size_t)(numel ? numel : 1) * sizeof *ids);
     int32_t *const counts = grade_inout(grade, "counts", zeros, sizeof zeros);
-    int32_t *const places = grade_output(grade, "sorted_token_ids", words * sizeof *places);
+    int32_t *const slots = grade_output(grade, "sorted_token_ids", words * sizeof *slots);
 
-    grade_ran(grade, count_and_fill_launch(device_ids, numel, capacity, counts, places + front));
-    check_places(grade, grade_result(grade, places), front, capacity, BACK, numel);
+    grade_ran(grade, count_and_fill_launch(device_ids, numel, capacity, counts, slots + front));
+    check_slots(grade, grade_result(grade, slots), front, capacity, BACK, numel);
     check_counts(grade, ids, numel, counts);
-    return (uint64_t)capacity * sizeof *places;
+    return (uint64_t)capacity * sizeof *slots;
 }
 
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
@@ -135,13 +135,13 @@ static void nothing_to_fill(struct grade *grade)
 /** Checks that lanes store side by side in whole requests, and no sector twice. */
 static void side_by_side(struct grade *grade)
 {
-    enum { CAPACITY = 40000, PLACES_PER_REQUEST = 4 * WARP_SIZE, PLACES_PER_SECTOR = 8 };
+    enum { CAPACITY = 40000, SLOTS_PER_REQUEST = 4 * WARP_SIZE, SLOTS_PER_SECTOR = 8 };
 
     check(grade, 1000, CAPACITY, 0);
     grade_budget(grade, "global_store_sectors", grade_counter(grade, "global_store_sectors"),
-                 (CAPACITY + PLACES_PER_SECTOR - 1) / PLACES_PER_SECTOR);
+                 (CAPACITY + SLOTS_PER_SECTOR - 1) / SLOTS_PER_SECTOR);
     grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
-                 (CAPACITY + PLACES_PER_REQUEST - 1) / PLACES_PER_REQUEST);
+                 (CAPACITY + SLOTS_PER_REQUEST - 1) / SLOTS_PER_REQUEST);
 }
 
 /* --- the four numbers and the four formulas ----------------------------------------------------------------------- */

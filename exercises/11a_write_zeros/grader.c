@@ -44,25 +44,25 @@ static void sort_positions(struct layer *layer, struct grade *grade)
 {
     struct down_problem *const problem = &layer->problem;
     const int most = (problem->num_positions + layer->num_experts * problem->block_size) / problem->block_size + 2;
-    int32_t *const places = grade_host(grade, (size_t)(most * problem->block_size) * sizeof *places);
+    int32_t *const slots = grade_host(grade, (size_t)(most * problem->block_size) * sizeof *slots);
     int32_t *const owners = grade_host(grade, (size_t)most * sizeof *owners);
-    int place = 0;
+    int slot = 0;
 
     for (int e = 0; e < layer->num_experts; e++) {
         for (int position = 0; position < problem->num_positions; position++)
             if (layer->experts[position] == e) {
-                owners[place / problem->block_size] = layer->map[e];
-                places[place++] = position;
+                owners[slot / problem->block_size] = layer->map[e];
+                slots[slot++] = position;
             }
-        while (place % problem->block_size != 0)
-            places[place++] = problem->num_positions;
+        while (slot % problem->block_size != 0)
+            slots[slot++] = problem->num_positions;
     }
     for (int spare = 0; spare < problem->block_size; spare++) { /* a block past the last */
-        owners[place / problem->block_size] = -1;
-        places[place++] = problem->num_positions;
+        owners[slot / problem->block_size] = -1;
+        slots[slot++] = problem->num_positions;
     }
-    problem->capacity = place;
-    problem->sorted_token_ids = places;
+    problem->capacity = slot;
+    problem->sorted_token_ids = slots;
     problem->expert_ids = owners;
 }
 
@@ -189,7 +189,7 @@ static void any_block(struct grade *grade)
     check(grade, 3, 16, 8, 70, 16);
 }
 
-static void nobody_here(struct grade *grade)
+static void no_expert_here(struct grade *grade)
 {
     check(grade, 20, 6, 0, 96, 4);
 }
@@ -197,18 +197,21 @@ static void nobody_here(struct grade *grade)
 /** Allows, for a row of zeros, only the loads of a warp's position and expert. */
 static void zeros_cost_no_reads(struct grade *grade)
 {
-    enum { POSITIONS = 24, HIDDEN = 128, WARPS_A_PLACE = 4 };
+    enum { POSITIONS = 24, HIDDEN = 128, WARPS_A_SLOT = 4 };
     const struct layer layer = check(grade, POSITIONS, 6, 0, HIDDEN, 4);
 
     grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
-                 2 * WARPS_A_PLACE * (uint64_t)layer.problem.capacity);
+                 2 * WARPS_A_SLOT * (uint64_t)layer.problem.capacity);
     grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
-                 WARPS_A_PLACE * POSITIONS);
+                 WARPS_A_SLOT * POSITIONS);
 }
 
 const struct grade_case grade_cases[] = {
-    {"all_here", all_here, false},       {"some_elsewhere", some_elsewhere, false},
-    {"any_row", any_row, false},         {"any_block", any_block, false},
-    {"nobody_here", nobody_here, false}, {"zeros_cost_no_reads", zeros_cost_no_reads, true},
+    {"all_here", all_here, false},
+    {"some_elsewhere", some_elsewhere, false},
+    {"any_row", any_row, false},
+    {"any_block", any_block, false},
+    {"no_expert_here", no_expert_here, false},
+    {"zeros_cost_no_reads", zeros_cost_no_reads, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

@@ -10,22 +10,22 @@
 #include <cuda_pipeline.h>
 
 enum { WARP_SIZE = 32, WARPS = 2, MMA_ROWS = 16, MMA_K = 16 };
-enum { PIECE = 8, PIECES = LENGTH / PIECE }; /* a chunk: 8 elements, 16 bytes; a line has 4 */
+enum { CHUNK = 8, CHUNKS = LENGTH / CHUNK }; /* a chunk: 8 elements, 16 bytes; a line has 4 */
 
 /** Returns a chunk's slot in its line, of PIECES slots. The kernel calls it for the store and for the load. */
-static __device__ int place_of(int line, int piece)
+static __device__ int slot_of_chunk(int line, int chunk)
 {
-    // TODO place
+    // TODO slot
     // Each chunk is in the slot of its number: right, but slow. ldmatrix reads the same chunk of 8 neighbouring lines
     // at once. Every second line begins in the same bank, so four of those 8 chunks are in the same 4 banks.
     (void)line;
-    return piece;
-    // END place
+    return chunk;
+    // END slot
 }
 
-static __device__ const void *piece_at(const uint16_t *lines, int line, int piece)
+static __device__ const void *piece_at(const uint16_t *lines, int line, int chunk)
 {
-    return lines + line * LENGTH + place_of(line, piece) * PIECE;
+    return lines + line * LENGTH + slot_of_chunk(line, chunk) * CHUNK;
 }
 
 /** Multiplies all weights by all tokens. Grid: one block of WARPS warps; each has 16 rows of weights. */
@@ -35,12 +35,12 @@ static __global__ void multiply_kernel(const uint16_t *weights, const uint16_t *
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
     float products[2][4] = {};
 
-    for (int i = thread; i < LINES * PIECES; i += WARPS * WARP_SIZE) {
-        const int line = i / PIECES, piece = i % PIECES;
+    for (int i = thread; i < LINES * CHUNKS; i += WARPS * WARP_SIZE) {
+        const int line = i / CHUNKS, chunk = i % CHUNKS;
         const uint16_t *const from = line < WEIGHT_LINES ? weights + line * LENGTH
                                                          : tokens + (line - WEIGHT_LINES) * LENGTH;
 
-        __pipeline_memcpy_async((void *)piece_at(lines, line, piece), from + piece * PIECE, 16);
+        __pipeline_memcpy_async((void *)piece_at(lines, line, chunk), from + chunk * CHUNK, 16);
     }
     __pipeline_commit();
     __pipeline_wait_prior(0);

@@ -13,15 +13,15 @@ static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds
                                     int *counts)
 {
     const int lane = threadIdx.x, group = lane % GROUPS;
-    const int token = blockIdx.x * TOKENS + lane / GROUPS;
+    const int token = blockIdx.x * TOKENS_PER_WARP + lane / GROUPS;
     const bool writes = token < num_tokens;
     const int row = writes ? token : num_tokens - 1;
     const unsigned bound = bounds[row];
-    unsigned key[COUNT];
+    unsigned key[GROUP_SIZE];
     int own_count = 0;
 
-    for (int e = 0; e < COUNT; e++) {
-        key[e] = keys[row * EXPERTS + group * COUNT + e];
+    for (int e = 0; e < GROUP_SIZE; e++) {
+        key[e] = keys[row * EXPERTS + group * GROUP_SIZE + e];
         own_count += key[e] >= bound;
     }
 
@@ -42,6 +42,7 @@ static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds
 
 cudaError_t lists_launch(const uint32_t *keys, const uint32_t *bounds, int num_tokens, int32_t *lists, int32_t *counts)
 {
-    lists_kernel<<<(num_tokens + TOKENS - 1) / TOKENS, WARP_SIZE>>>(keys, bounds, num_tokens, lists, counts);
+    lists_kernel<<<(num_tokens + TOKENS_PER_WARP - 1) / TOKENS_PER_WARP, WARP_SIZE>>>(keys, bounds, num_tokens, lists,
+                                                                                      counts);
     return cudaGetLastError();
 }

@@ -10,7 +10,13 @@ extern "C" {
 #endif
 
 /** The shape: a token has 8 groups of 4 experts; a warp has a lane for each group of 4 tokens. */
-enum { WARP_SIZE = 32, GROUPS = 8, COUNT = 4, EXPERTS = GROUPS * COUNT, TOKENS = WARP_SIZE / GROUPS };
+enum {
+    WARP_SIZE = 32,
+    GROUPS = 8,
+    GROUP_SIZE = 4,
+    EXPERTS = GROUPS * GROUP_SIZE,
+    TOKENS_PER_WARP = WARP_SIZE / GROUPS
+};
 
 /**
  * Lists the candidates of each token.

@@ -36,12 +36,12 @@ static void check(struct grade *grade, int num_tokens, uint32_t levels, uint32_t
 
 static void one_warp(struct grade *grade)
 {
-    check(grade, TOKENS, 100, 50, 90);
+    check(grade, TOKENS_PER_WARP, 100, 50, 90);
 }
 
 static void last_warp(struct grade *grade)
 {
-    for (int tokens = 1; tokens <= TOKENS + 1; tokens++)
+    for (int tokens = 1; tokens <= TOKENS_PER_WARP + 1; tokens++)
         check(grade, tokens, 100, 40, 95);
 }
 
@@ -54,7 +54,7 @@ static void all_or_none(struct grade *grade)
 
 static void by_shuffles(struct grade *grade)
 {
-    check(grade, 2 * TOKENS, 100, 50, 90);
+    check(grade, 2 * TOKENS_PER_WARP, 100, 50, 90);
     grade_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 4, 2, "warp");
     grade_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), 2,
                    "a lane learns from the others where its candidates end");

@@ -21,9 +21,9 @@ static int32_t draw_last(struct random *random, int num_experts)
 /** Draws an id; every other one names no expert. */
 static int32_t draw_invalid(struct random *random, int num_experts)
 {
-    const int32_t nobody[] = {-1, INT32_MIN, INT32_MAX, num_experts, num_experts + 1, -num_experts};
+    const int32_t no_candidate[] = {-1, INT32_MIN, INT32_MAX, num_experts, num_experts + 1, -num_experts};
 
-    return random_below(random, 2) ? nobody[random_below(random, sizeof nobody / sizeof *nobody)]
+    return random_below(random, 2) ? no_candidate[random_below(random, sizeof no_candidate / sizeof *no_candidate)]
                                    : draw_any(random, num_experts);
 }
 

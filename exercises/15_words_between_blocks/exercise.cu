@@ -6,7 +6,7 @@
  * leave the rest unchanged.
  */
 #include "exercise.h"
-#include "kernels/launch_together.cuh"
+#include "kernels/launch_coresident.cuh"
 
 enum { WARP_SIZE = 32, MAX_POLLS = 1000 };
 static const unsigned FULL_MASK = 0xffffffffu;
@@ -45,11 +45,11 @@ cudaError_t words_launch(const int32_t *ids, int num_blocks, int absent, uint32_
                          int32_t *ranks)
 {
     bool fit;
-    const cudaError_t status = all_fit(words_kernel, num_blocks, WARP_SIZE, &fit);
+    const cudaError_t status = all_coresident(words_kernel, num_blocks, WARP_SIZE, &fit);
 
     if (status != cudaSuccess)
         return status;
     if (!fit)
         return cudaErrorCooperativeLaunchTooLarge;
-    return launch_together(words_kernel, num_blocks, WARP_SIZE, 0, ids, absent, words, totals, ranks);
+    return launch_coresident(words_kernel, num_blocks, WARP_SIZE, 0, ids, absent, words, totals, ranks);
 }

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { MAX_BLOCKS = 12, NOBODY_ABSENT = -1 };
+enum { MAX_BLOCKS = 12, NO_LANE_ABSENT = -1 };
 
 /**
  * Finds, in each block, the number of blocks with the same id, and how many of those come before it. A block of one
@@ -17,7 +17,7 @@ enum { MAX_BLOCKS = 12, NOBODY_ABSENT = -1 };
  *
  * @param ids         [num_blocks], at least 0
  * @param num_blocks  1 to MAX_BLOCKS
- * @param absent      a block that returns at once, or NOBODY_ABSENT
+ * @param absent      a block that returns at once, or NO_LANE_ABSENT
  * @param words       [num_blocks], zeros before the launch
  * @param totals      [num_blocks] blocks with the same id, this one included; -1 if a block is absent
  * @param ranks       [num_blocks] blocks with the same id before this one; -1 if a block is absent

@@ -12,13 +12,13 @@ static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, i
 
     memset(zeros, 0, (size_t)num_blocks * sizeof *zeros);
     for (int own = 0; own < num_blocks; own++) {
-        expected_totals[own] = expected_ranks[own] = absent == NOBODY_ABSENT ? 0 : -1;
-        for (int other = 0; absent == NOBODY_ABSENT && other < num_blocks; other++) {
+        expected_totals[own] = expected_ranks[own] = absent == NO_LANE_ABSENT ? 0 : -1;
+        for (int other = 0; absent == NO_LANE_ABSENT && other < num_blocks; other++) {
             expected_totals[own] += ids[other] == ids[own];
             expected_ranks[own] += other < own && ids[other] == ids[own];
         }
     }
-    if (absent == NOBODY_ABSENT)
+    if (absent == NO_LANE_ABSENT)
         grade_given(grade, "%d block%s", num_blocks, num_blocks == 1 ? "" : "s");
     else
         grade_given(grade, "%d blocks, of which number %d is absent", num_blocks, absent);
@@ -30,7 +30,7 @@ static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, i
 
     cudaMemcpy(words, zeros, (size_t)num_blocks * sizeof *zeros, cudaMemcpyHostToDevice);
     grade_ran(grade, words_launch(device_ids, num_blocks, absent, words, totals, ranks));
-    if (absent != NOBODY_ABSENT) { /* it writes nothing */
+    if (absent != NO_LANE_ABSENT) { /* it writes nothing */
         const int32_t *const got = grade_result(grade, totals);
 
         for (int own = 0; own < num_blocks; own++)
@@ -55,14 +55,14 @@ static void four_blocks(struct grade *grade)
 {
     static const int32_t ids[] = {3, 1, 3, 3};
 
-    check_ids(grade, ids, 4, NOBODY_ABSENT);
+    check_ids(grade, ids, 4, NO_LANE_ABSENT);
 }
 
 static void id_zero(struct grade *grade)
 {
     static const int32_t ids[] = {0, 2, 0, 1, 0};
 
-    check_ids(grade, ids, 5, NOBODY_ABSENT);
+    check_ids(grade, ids, 5, NO_LANE_ABSENT);
 }
 
 static void any_number_of_blocks(struct grade *grade)
@@ -70,7 +70,7 @@ static void any_number_of_blocks(struct grade *grade)
     static const int counts[] = {1, 2, 7, 8, 11, MAX_BLOCKS};
 
     for (int i = 0; i < 6; i++)
-        check(grade, counts[i], 6, NOBODY_ABSENT);
+        check(grade, counts[i], 6, NO_LANE_ABSENT);
 }
 
 static void a_block_is_absent(struct grade *grade)
@@ -81,7 +81,7 @@ static void a_block_is_absent(struct grade *grade)
 
 static void one_atomic(struct grade *grade)
 {
-    check(grade, 8, 5, NOBODY_ABSENT);
+    check(grade, 8, 5, NO_LANE_ABSENT);
     grade_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, 8, "block");
 }
 

@@ -11,7 +11,7 @@
 #include <cuda_pipeline.h>
 
 enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE, PRODUCT_K = 16 };
-enum { PIECE = 8, PIECES = LENGTH / PIECE }; /* a chunk: 8 elements, 16 bytes; a line has 8 chunks */
+enum { CHUNK = 8, CHUNKS = LENGTH / CHUNK }; /* a chunk: 8 elements, 16 bytes; a line has 8 chunks */
 
 /** Multiplies rows by tokens. Grid: one block, which is a warpgroup. */
 static __global__ void product_kernel(const uint16_t *weights, const uint16_t *tokens, int count, float *sums)
@@ -20,12 +20,12 @@ static __global__ void product_kernel(const uint16_t *weights, const uint16_t *t
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
     float d[TOKENS / 2] = {};
 
-    for (int i = thread; i < (ROWS + TOKENS) * PIECES; i += WARPGROUP) {
-        const int line = i / PIECES, piece = i % PIECES, token = line - ROWS;
+    for (int i = thread; i < (ROWS + TOKENS) * CHUNKS; i += WARPGROUP) {
+        const int line = i / CHUNKS, chunk = i % CHUNKS, token = line - ROWS;
         const uint16_t *const from = line < ROWS ? weights + line * LENGTH
                                                  : tokens + (token < count ? token : 0) * LENGTH;
 
-        __pipeline_memcpy_async(lines[line] + (piece ^ line % 8) * PIECE, from + piece * PIECE, 16,
+        __pipeline_memcpy_async(lines[line] + (chunk ^ line % 8) * CHUNK, from + chunk * CHUNK, 16,
                                 token < count ? 0 : 16);
     }
     __pipeline_commit();
@@ -44,12 +44,12 @@ static __global__ void product_kernel(const uint16_t *weights, const uint16_t *t
     for (int i = 0; i < TOKENS / 2; i++) {
         int row = 0, token = 0;
 
-        // TODO place
+        // TODO slot
         // Which row and which token is d[i] of? Warp w has rows 16 w to 16 w + 15; the rest is on the chapter's figure.
         (void)lane, (void)warp;
         row = thread % ROWS;
         token = i;
-        // END place
+        // END slot
         if (token < count)
             sums[token * ROWS + row] = d[i];
     }

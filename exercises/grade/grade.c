@@ -36,7 +36,7 @@ static void clean(struct grade *grade)
 
 void grade_try(struct grade *grade, const struct grade_case *grade_case)
 {
-    grade->random = random_start(grade->seed, stream_of(grade_case->name));
+    grade->random = random_seed(grade->seed, stream_of(grade_case->name));
     grade->given[0] = grade->message[0] = '\0';
     grade->num_figures = 0;
     grade->result = GRADE_PASSED;

@@ -30,8 +30,8 @@ bool grade_apart_open(struct grade *grade)
     grade->apart = mmap(NULL, sizeof *grade->apart, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (grade->apart == MAP_FAILED)
         grade->apart = NULL;
-    backend_keep_open(true); /* in the grader only: the learner's process closes it */
-    return grade->apart && backend_share();
+    backend_allow_host_access(true); /* in the grader only: the learner's process closes it */
+    return grade->apart && backend_share_memory();
 }
 
 /* --- the learner's process ---------------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static void become_the_learners(pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    backend_keep_open(false);
+    backend_allow_host_access(false);
     backend_reset_counters();
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = LAUNCH_SECONDS}, NULL);
 }

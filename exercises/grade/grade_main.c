@@ -74,7 +74,7 @@ static bool is_asked(const struct grade *grade, const struct grade_case *grade_c
 }
 
 /** The options of the command line. */
-struct request {
+struct memory_request {
     uint64_t seed;
     const char *only;  /**< the case of that name, or NULL */
     const char *trace; /**< the file for a trace, or NULL */
@@ -82,7 +82,7 @@ struct request {
 };
 
 /** Tries the cases. Returns the number that did not pass, or -1 if there is none to try. */
-static int try_cases(struct grade *grade, const struct request *request)
+static int try_cases(struct grade *grade, const struct memory_request *request)
 {
     int planned = 0, failed = 0;
     bool device = true;
@@ -141,7 +141,7 @@ static int write_trace(struct grade *grade, const char *only, const char *path)
 }
 
 /** Reads the command line. Returns false if it is wrong. */
-static bool read_arguments(int argc, char **argv, struct request *request)
+static bool read_arguments(int argc, char **argv, struct memory_request *request)
 {
     for (int i = 1; i < argc; i++) {
         const char *const value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -178,7 +178,7 @@ __attribute__((weak)) const struct gpu_needs grade_needs = {0};
 int main(int argc, char **argv)
 {
     static struct grade grade;
-    struct request request = {0};
+    struct memory_request request = {0};
     struct error error;
     int failed;
 

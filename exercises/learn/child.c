@@ -1,6 +1,6 @@
 #include "child.h"
 
-#include "base/waiting.h"
+#include "base/backoff.h"
 
 #include <errno.h>
 #include <fcntl.h>

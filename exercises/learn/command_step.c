@@ -79,7 +79,7 @@ int command_step(struct learn *learn, const struct command_words *words)
     if (!make_page(learn, exercise, trace, page, &error))
         return learn_refuse(&error);
     terminal_print(&learn->out, STYLE_PLAIN, "This page plays what your kernel does, step by step:\n  %s%s\n",
-                   learn->place.prefix, page);
+                   learn->course.prefix, page);
     open_page(page);
     return LEARN_DONE;
 }

@@ -224,7 +224,7 @@ int command_watch(struct learn *learn, const struct command_words *words)
         return learn_refuse(&error);
     terminal_print(&learn->out, STYLE_FAINT,
                    "\nWatching %sexercises/mine: a file is graded when it is saved. Ctrl-C ends.\n",
-                   learn->place.prefix);
+                   learn->course.prefix);
     if (current)
         saved.files[current - exercise_list] = true;
     sigaction(SIGCONT, &(struct sigaction){.sa_handler = note_nothing},

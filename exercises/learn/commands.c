@@ -155,9 +155,9 @@ static void show_reset(const struct learn *learn, const struct exercise *exercis
     char path[LEARN_PATH_SIZE];
 
     learn_file(exercise, path);
-    terminal_print(&learn->out, STYLE_PLAIN, "%s%s is the original again.\n", learn->place.prefix, path);
+    terminal_print(&learn->out, STYLE_PLAIN, "%s%s is the original again.\n", learn->course.prefix, path);
     if (kept[0])
-        terminal_print(&learn->out, STYLE_PLAIN, "What was there is kept as %s%s.\n", learn->place.prefix, kept);
+        terminal_print(&learn->out, STYLE_PLAIN, "What was there is kept as %s%s.\n", learn->course.prefix, kept);
 }
 
 int command_reset(struct learn *learn, const struct command_words *words)

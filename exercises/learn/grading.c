@@ -8,7 +8,7 @@
 #include "show.h"
 #include "verdict.h"
 
-#include "base/waiting.h"
+#include "base/backoff.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "exercise_list.h"
-#include "place.h"
+#include "course.h"
 #include "progress.h"
 #include "terminal.h"
 
@@ -18,7 +18,7 @@ enum { LEARN_PATH_SIZE = 160 }; /* exercises/mine/NAME.cu, with a number appende
 
 struct learn {
     const char *command; /**< this program's name on the command line: argv[0] */
-    struct place place;
+    struct course course;
     struct terminal out;
     struct progress progress;
     int lock; /**< -1 while this process does not hold the record's lock */

@@ -1,6 +1,6 @@
 #include "progress.h"
 
-#include "base/whole_file.h"
+#include "base/atomic_file.h"
 #include "learner_file.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ static bool parse_entry(const char *line, struct progress *progress, struct erro
 {
     char name[PROGRESS_NAME_SIZE], last[16], passed[8], refused[8];
     struct progress_entry entry = {0};
-    struct progress_entry *place;
+    struct progress_entry *course;
     int used = 0;
 
     if (sscanf(line, "%63s %15s %7s %7s %d%n", name, last, passed, refused, &entry.hints, &used) != 5 || line[used] ||
@@ -92,10 +92,10 @@ static bool parse_entry(const char *line, struct progress *progress, struct erro
     entry.passed = passed_at;
     entry.refused = refused_at;
     memcpy(entry.name, name, sizeof name);
-    place = progress_begin(progress, name, error);
-    if (place)
-        *place = entry;
-    return place;
+    course = progress_begin(progress, name, error);
+    if (course)
+        *course = entry;
+    return course;
 }
 
 /** Parses the whole text, and modifies it. Returns false if the text is malformed. */
@@ -169,9 +169,9 @@ bool progress_read(const char *path, bool set_aside, struct progress *progress, 
 
 bool progress_write(const char *path, const struct progress *progress, struct error *error)
 {
-    struct whole_file file;
+    struct atomic_file file;
 
-    if (!whole_file_open(&file, "", path, error))
+    if (!atomic_file_open(&file, "", path, error))
         return false;
     fprintf(file.stream, "# What build/learn keeps: NAME LAST-GRADING EVER-PASSED SOLUTION-REFUSED HINTS-SHOWN\n");
     fprintf(file.stream, "progress 1\nat %s\n", progress->at[0] ? progress->at : "-");
@@ -182,7 +182,7 @@ bool progress_write(const char *path, const struct progress *progress, struct er
                 yes_words[entry->refused], entry->hints);
     }
     fprintf(file.stream, "end\n");
-    return whole_files_keep(&file, 1, error);
+    return atomic_files_commit(&file, 1, error);
 }
 
 void progress_free(struct progress *progress)

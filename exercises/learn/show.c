@@ -143,7 +143,7 @@ void show_list(const struct learn *learn)
 
 void show_exercise(const struct learn *learn, const struct exercise *exercise)
 {
-    const char *const prefix = learn->place.prefix;
+    const char *const prefix = learn->course.prefix;
     char path[LEARN_PATH_SIZE];
 
     terminal_print(&learn->out, STYLE_STRONG, "%s", exercise->name);
@@ -247,7 +247,7 @@ static void show_diagnostics(const struct learn *learn, const struct diagnostics
     for (size_t i = 0; i < found->count && i < most; i++) {
         const struct diagnostic *const diagnostic = &found->first[i];
 
-        snprintf(line, sizeof line, "%s%.*s", is_in_repository(diagnostic->line) ? learn->place.prefix : "",
+        snprintf(line, sizeof line, "%s%.*s", is_in_repository(diagnostic->line) ? learn->course.prefix : "",
                  (int)diagnostic->line_size, diagnostic->line);
         terminal_wrap(&learn->out, STYLE_STRONG, 0, 4, line);
         terminal_code(&learn->out, diagnostic->rest, first_lines(diagnostic->rest, diagnostic->rest_size));
@@ -286,13 +286,13 @@ static int count_case_passed(const struct verdict *verdict)
  */
 static void shorten_paths(const struct learn *learn, const char *text, char *shorter, size_t size)
 {
-    const char *const root = learn->place.root;
+    const char *const root = learn->course.root;
     const size_t length = strlen(root);
     size_t used = 0;
 
     for (const char *found; used < size && (found = strstr(text, root)); text = found + length + (found[length] == '/'))
         used += (size_t)snprintf(shorter + used, size - used, "%.*s%s", (int)(found - text), text,
-                                 found[length] == '/' ? learn->place.prefix : root);
+                                 found[length] == '/' ? learn->course.prefix : root);
     if (used < size)
         snprintf(shorter + used, size - used, "%s", text);
 }
@@ -402,7 +402,7 @@ static void show_help(const struct learn *learn, const struct graded *graded)
         labelled(learn, "repeat", "%s run %s --seed %" PRIu64 "%s", learn->command, exercise->name, graded->seed,
                  graded->gpu ? " --gpu" : "");
     learn_folder_file(exercise, "README.md", path);
-    labelled(learn, "task", "%s%s", learn->place.prefix, path);
+    labelled(learn, "task", "%s%s", learn->course.prefix, path);
     if (seen < count)
         labelled(learn, "hint", "%s hint %s  (%d of %d seen)", learn->command, exercise->name, seen, count);
     else
@@ -428,7 +428,7 @@ void show_graded(const struct learn *learn, const struct graded *graded)
     char path[LEARN_PATH_SIZE];
 
     learn_file(graded->exercise, path);
-    terminal_print(&learn->out, STYLE_NOTE, "%s%s", learn->place.prefix, path);
+    terminal_print(&learn->out, STYLE_NOTE, "%s%s", learn->course.prefix, path);
     if (graded->verdict)
         terminal_print(&learn->out, STYLE_FAINT, "  seed %" PRIu64 ", %.1f s", graded->seed, graded->seconds);
     fputc('\n', learn->out.stream);

@@ -1,6 +1,6 @@
 #include "watch.h"
 
-#include "base/waiting.h"
+#include "base/backoff.h"
 
 #include <errno.h>
 #include <poll.h>

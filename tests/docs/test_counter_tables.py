@@ -32,7 +32,7 @@ class TheCourse(unittest.TestCase):
 
     def test_branches(self):
         for column, chapter in enumerate(("02_warp_per_group", "03_divergence_free")):
-            self.assertEqual(self.cell("03_divergence_free", "branches that split a warp", column),
+            self.assertEqual(self.cell("03_divergence_free", "divergent branches", column),
                              float(f"{self.csv(chapter, 'divergent_branches') / 2048:.3g}"))
 
     def test_shuffles_per_token(self):
@@ -150,7 +150,7 @@ class Tables(course.Course):
         self.writes("<!-- counters: 04 machine:04 -->", ROW)
         self.assertEqual(self.row("| counter"), "| counter | source, 04 | machine, 04 *(an older kernel)* |")
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         end = "<!-- end -->"
         for message, *lines in (
                 ("a.md:2: 'shufles' is no counter", "<!-- counters: 03 -->", "<!-- row: shufles: 8 -->"),
@@ -183,7 +183,7 @@ class Tables(course.Course):
             self.refuses(message, *lines, end)
         self.refuses("a.md:1: the table has no <!-- end -->", "<!-- counters: 03 -->", ROW)
 
-    def test_reports_that_are_refused(self):
+    def test_reports_that_are_rejected(self):
         page = ("<!-- counters: 04 machine:04 -->", ROW, "<!-- end -->")
         for change, message in (
                 ({"chapter": "03_third"}, '04_fourth: it reports "chapter" as "03_third"; it must be "04_fourth"'),
@@ -197,7 +197,7 @@ class Tables(course.Course):
         write("build/cpu/04_fourth", "#!/bin/sh\necho why >&2\nexit 2\n", 0o755)
         self.refuses("a.md:1: build/cpu/04_fourth --format json: why", *page)
 
-    def test_counters_of_a_gpu_that_are_refused(self):
+    def test_counters_of_a_gpu_that_are_rejected(self):
         path = RESULTS / "04_fourth.json"
         needs = f'{path}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"'
         for change, message in (

@@ -188,7 +188,7 @@ class Values(course.Course):
         write("a.md", text)
         self.assertEqual(self.tables("--check", "a.md")[0], 2, "a chapter that is not verified")
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         for words, why in (("1 +", "invalid syntax"), ("open", "name 'open' is not defined"), ("1 / 0", "division"),
                            ('us("f32 03_third", 2)', "no time of 2 tokens is recorded of 'f32 03_third'"),
                            ('report("03", "input")', "'03' reports no number 'input'"),

@@ -19,6 +19,7 @@ import xml.dom.minidom
 
 import course
 from course import ROOT
+import chain_steps
 import choices
 import counters
 import figures
@@ -328,6 +329,17 @@ class Committed(unittest.TestCase):
             self.assertIn(block["word"], texts("15_words"))
             self.assertIn(f"in slot {data['blocks'][0]['slot'] + number}", texts("15_words"))
 
+    def test_a_chain_of_kernels_is_the_pages_example(self):
+        ends = [[row["parts"][-1][2] for row in timeline["rows"]] for timeline in
+                figures.read_data("17_overlap", BUILD)["timelines"]]
+        self.assertEqual(ends, [[20, 37, 54], [20, 30, 40]])
+        self.assertEqual(numbers("17_overlap"), sum(ends, []))
+        section = (ROOT / "chapters/17_overlapping_launches/README.md").read_text().split("### A chain by hand")[1]
+        for name in ("FIRST", "START", "LOADS", "WORK"):
+            self.assertRegex(section, rf"\b{getattr(chain_steps, name)} units")
+        for end in sum(ends, []):
+            self.assertRegex(section, rf"\bat {end}\b|\b{end} units")
+
     def test_a_token_through_the_gate(self):
         raw = (runs.arrays(BUILD, "01_cpu_baseline", "--num-tokens 6") / "topk_ids.npy").read_bytes()
         self.assertEqual([text for text in texts("01_flow") if text.startswith("expert ")],
@@ -523,7 +535,7 @@ class Recorded(unittest.TestCase):
         self.assertEqual(plot_data.time_lines("gate", self.recorded)["old"], said + "04_bitonic_sort")
         self.assertEqual(plot_data.few_and_many(self.recorded)["old"], said + "04_bitonic_sort, CUB radix sort")
 
-    def test_odd_and_missing_ones_are_refused(self):
+    def test_odd_and_missing_ones_are_rejected(self):
         self.of("03_divergence_free", dtype="f32")["rows"][-1]["num_tokens"] = 65
         with self.assertRaisesRegex(ValueError, "03_divergence_free.*ascend"):
             plot_data.time_lines("gate", self.recorded)

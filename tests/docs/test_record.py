@@ -102,7 +102,7 @@ class Record(course.Course):
             self.assertEqual(record.gpu_of({"device": name}), folder)
         self.assertEqual(record.gpu_of(COUNTED), "h200")
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"'
         for text, message in (("", "there is no run in it"),
                               ("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),

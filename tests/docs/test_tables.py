@@ -150,7 +150,7 @@ class Gate(course.Course):
         lines = self.writes(PAGE[0])
         self.assertEqual(sum("(*recorded from an older grouped_topk.py*)" in line for line in lines), 4)
 
-    def test_markers_that_are_refused(self):
+    def test_markers_that_are_rejected(self):
         for marker in ("<!-- tmes: f32 -->", "<!-- counts: f32 -->", "<!-- times: f32 --> a"):
             self.refuses(f"a.md:2: '{marker}' is no marker; {course.ANY_MARKER}", "", marker, PAGE[1])
         for words in ("f64", ""):
@@ -162,7 +162,7 @@ class Gate(course.Course):
         self.refuses("a.md:3: the table before has no <!-- end -->", PAGE[0], "", *PAGE)
         self.refuses("a.md:1: <!-- end --> of no table", PAGE[1])
 
-    def test_pages_that_are_refused(self):
+    def test_pages_that_are_rejected(self):
         self.assertEqual(self.tables("none.md"), (2, "tables: none.md: No such file or directory"))
         self.assertEqual(self.tables("docs"), (2, "tables: docs: Is a directory"))
         write("latin.md", "")
@@ -181,7 +181,7 @@ class Gate(course.Course):
         self.addCleanup(os.chmod, os.getcwd(), 0o700)
         self.assertRegex(self.tables()[1], "^tables: a.md.*: Permission denied$")
 
-    def test_runs_that_are_refused(self):
+    def test_runs_that_are_rejected(self):
         path = RESULTS / "02_first.json"
         for text, message in (('[{"a" 1}]', "Expecting ':' delimiter: line 1 column 7 (char 6)"),
                               ("", "Expecting value: line 1 column 1 (char 0)"), ("{}", "it is no list of runs")):
@@ -359,7 +359,7 @@ class Align(course.Course):
             self.writes("<!-- times: align 64 -->")
             self.assertEqual(self.row("| CUB"), "| CUB radix sort | - | - | - | - | - | - | - |")
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         for words in ("align", "align 0", "align 64x", "align 02_first"):
             self.refuses("a.md:1: times of align without a block size; 'align 64' has one", f"<!-- times: {words} -->")
         for name in ("04_third", "unifrm", "04_none_bare", "apart/02_first"):
@@ -473,7 +473,7 @@ class Layer(course.Course):
         with self.assertRaisesRegex(ValueError, "'ceilings 11a_naive' have no roofline: a run or its ceilings"):
             times.roofline("ceilings 11a_naive", results.load())
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         self.refuses("a.md:1: ceilings of nothing; 'ceilings CHAPTER' has a chapter", "<!-- times: ceilings -->")
         self.refuses("a.md:1: '12_x' is no chapter with a moe", "<!-- times: ceilings 12_x -->")
 
@@ -534,7 +534,7 @@ class Stages(course.Course):
         with self.assertRaisesRegex(ValueError, "no run of 9 tokens on one GPU is recorded"):
             stages.scaling("times 12_ranks 9", results.load())
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         for words in ("", "times", "times 12_ranks", "times 13_none 64", "speed 12_ranks 64"):
             self.refuses(f"a.md:1: stages of '{words}'; 'times CHAPTER 64' and 'traffic CHAPTER 64' are some",
                          f"<!-- stages: {words} -->")
@@ -592,7 +592,7 @@ class Overlap(course.Course):
             "Nothing is recorded yet.", "Not recorded yet: 03_gate, without overlap.", "Not recorded yet: 03_gate.",
             "Not recorded yet: floor."])
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         for words in ("f32 overlap", "align 64 overlap", "routing f32 overlap"):
             self.refuses(f"a.md:1: times of '{words}' without a chapter; '{words} CHAPTER' has one",
                          f"<!-- times: {words} -->")
@@ -635,7 +635,7 @@ class Chains(course.Course):
         (RESULTS / "17_chain.json").unlink()
         self.assertEqual(self.writes("<!-- chain: 17_chain 1 -->")[-1], "Nothing is recorded yet.")
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         for words in ("", "17_chain", "17_chain x", "02_first 1", "18_none 1"):
             self.refuses(f"a.md:1: a chain of '{words}'; 'chain: CHAPTER 1 16' has the chapter of a decoding step and "
                          "numbers of tokens", f"<!-- chain: {words} -->")
@@ -679,7 +679,7 @@ after
         self.assertEqual(self.row("| 02_"), "| 02_first | - | - | - | - | - | - | - |")
         self.assertEqual(self.tables("--check", "a.md"), (0, ""))
 
-    def test_what_is_refused(self):
+    def test_what_is_rejected(self):
         self.refuses("a.md:2: a tree of nothing; 'tree: 0-7 PROGRAM' has words and a program", "", "<!-- tree:  -->",
                      PAGE[1])
         for words, command in (("0-7", ""), ("0-7 ../sh 1", "../sh 1")):

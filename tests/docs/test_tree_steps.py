@@ -95,13 +95,13 @@ class Steps(course.Course):
             self.refuses("t.json: it has accesses to parts of these words")
             self.shows("1-1", "word   1")
 
-    def test_ranges_that_are_refused(self):
+    def test_ranges_that_are_rejected(self):
         self.trace()
         self.refuses("t.json: the kernel has 16 words of dynamic shared memory; 15 to 16 are wanted", "15-16")
         for words in ("", "3", "-", "0-", "3-2", "0-64", "0-7x", "x0-7", " 0-7", "-1-3", "1000000-1000000"):
             self.refuses(f"words '{words}'; 0-7 are some, and 64 the most", words)
 
-    def test_traces_that_are_refused(self):
+    def test_traces_that_are_rejected(self):
         self.trace(truncated=True)
         self.refuses("t.json: the kernel did more than the trace holds")
         for text in ('{"events": []}', "[", "[]", '{"dynamic_shared": null, "truncated": false, "events": []}'):

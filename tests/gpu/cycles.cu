@@ -217,8 +217,8 @@ template <int COUNT>
 struct by_maxima {
     static __device__ __forceinline__ candidate best(candidate mine, candidate second, unsigned lane)
     {
-        const candidate nobody = {-1.0f, 0x7fffffff};
-        candidate found = nobody;
+        const candidate no_candidate = {-1.0f, 0x7fffffff};
+        candidate found = no_candidate;
 
 #pragma unroll
         for (unsigned k = 0; k < TOPK; k++) {
@@ -228,8 +228,8 @@ struct by_maxima {
             for (int distance = (COUNT < WARP_SIZE ? COUNT : WARP_SIZE) / 2; distance > 0; distance /= 2)
                 winner = better(winner, exchange(winner, distance));
             found = select(lane == k, winner, found);
-            mine = select(winner.id == mine.id, nobody, mine);
-            second = select(winner.id == second.id, nobody, second);
+            mine = select(winner.id == mine.id, no_candidate, mine);
+            second = select(winner.id == second.id, no_candidate, second);
         }
         return found;
     }

@@ -55,7 +55,7 @@ class Peers(unittest.TestCase):
         finally:
             moe_layers.grouped_mm = kept
 
-    def test_wrong_layers_are_refused(self):
+    def test_wrong_layers_are_rejected(self):
         layer = layer_of(9)
         right = moe_layers.loop(layer)
         for change in ("w13", "w2", "topk_weights"):

@@ -49,7 +49,7 @@ static int check(const struct gate_options *options, const struct tensors *tenso
 
 int main(int argc, char **argv)
 {
-    static const struct gate_implementation anything = {.name = "check_answer", .takes_shared_experts = true};
+    static const struct gate_implementation anything = {.name = "check_answer", .supports_shared_experts = true};
     struct program program = {.path = argv[0], .name = anything.name};
     struct gate_options options;
     struct tensors tensors;

@@ -154,14 +154,14 @@ REFUSED(bytes_that_never_come, 32, "which lacks 0 of 1 arrivals and 16 bytes tha
     mbarrier_wait(&full, 0); // [bytes_that_never_come]
 }
 
-REFUSED(bytes_that_nobody_announced, 32, "256 bytes have come unannounced")
+REFUSED(bytes_never_announced, 32, "256 bytes have come unannounced")
 {
     WORDS_AND_BARRIER(1);
     if (threadIdx.x == 0) {
         bulk_copy(words, x, 256, &full);
         mbarrier_arrive(&full);
     }
-    mbarrier_wait(&full, 0); // [bytes_that_nobody_announced]
+    mbarrier_wait(&full, 0); // [bytes_never_announced]
 }
 
 REFUSED(arrival_that_never_comes, 32, "phase 1, of parity 1, of the mbarrier at byte")
@@ -314,10 +314,10 @@ REFUSED(copy_beyond_allocation, 32, "out-of-bounds global access")
     COPY_64(words, x + WORDS - 32, &full) // [copy_beyond_allocation]
 }
 
-REFUSED(copy_that_nobody_waits_for, 32, "for which no thread waits before the block ends")
+REFUSED(copy_without_a_wait, 32, "for which no thread waits before the block ends")
 {
     WORDS_AND_BARRIER(1);
-    COPY_64(words, x, &full) // [copy_that_nobody_waits_for]
+    COPY_64(words, x, &full) // [copy_without_a_wait]
 }
 
 REFUSED(copy_into_one_under_way, 32, "writes 4 bytes that it copies asynchronously")

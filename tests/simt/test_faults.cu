@@ -928,7 +928,7 @@ FAULT_LAUNCH("unwritten", poisoned, "reads 4 unwritten bytes, 128 bytes into")
 
     (void)poisoned_added;
     cudaMemset(words, 0, 256);
-    simt_unwrite(words + 32, 128);
+    simt_mark_unwritten(words + 32, 128);
     cudaMemcpy(host_words, words, 256, cudaMemcpyDeviceToHost);
     poisoned_reads<<<1, 64>>>(words, device_y);
 }
@@ -974,7 +974,8 @@ FAULT("read_only", added_before, 1, 32, "reads by __ldg() 4 bytes that thread")
     y[threadIdx.x + 32] = __ldg(&y[0]); // [added_before]
 }
 
-FAULT("read_only", told_by_another_block, 2, 1, "reads by __ldg() 4 bytes that thread (0,0,0) of block (0,0,0) wrote")
+FAULT("read_only", released_by_another_block, 2, 1,
+      "reads by __ldg() 4 bytes that thread (0,0,0) of block (0,0,0) wrote")
 {
     if (blockIdx.x == 0) {
         y[0] = x[1];
@@ -982,7 +983,7 @@ FAULT("read_only", told_by_another_block, 2, 1, "reads by __ldg() 4 bytes that t
         atomicExch(&y[1], 1);
     } else if (atomicAdd(&y[1], 0) == 1) {
         __threadfence();
-        y[2] = __ldg(&y[0]); // [told_by_another_block]
+        y[2] = __ldg(&y[0]); // [released_by_another_block]
     }
 }
 
@@ -1471,13 +1472,13 @@ static __global__ void copy_of_words(const int *words, int *y)
 {
     __shared__ __align__(16) int mine[32];
 
-    __pipeline_memcpy_async(&mine[threadIdx.x], &words[threadIdx.x], 4); // [source_nobody_wrote]
+    __pipeline_memcpy_async(&mine[threadIdx.x], &words[threadIdx.x], 4); // [unwritten_source]
     __pipeline_commit();
     __pipeline_wait_prior(0);
     y[threadIdx.x] = mine[threadIdx.x];
 }
 
-FAULT_LAUNCH("copies", source_nobody_wrote, "unwritten bytes")
+FAULT_LAUNCH("copies", unwritten_source, "unwritten bytes")
 {
     copy_of_words<<<1, 32>>>((const int *)fresh(128), device_y);
 }

@@ -32,7 +32,7 @@ static void allocations_are_aligned_and_apart(void **state)
         for (int j = 0; j < i; j++)
             assert_true(memory[i] >= memory[j] + j * 97 + 1 + 256 || memory[i] + i * 97 + 1 + 256 <= memory[j]);
         /* New memory must not look like zeros. */
-        simt_unwrite(memory[i], (size_t)i * 97 + 1);
+        simt_mark_unwritten(memory[i], (size_t)i * 97 + 1);
         assert_int_equal(cudaMemcpy(host, memory[i], (size_t)i * 97 + 1, cudaMemcpyDeviceToHost), cudaSuccess);
         for (int j = 0; j <= i * 97; j++)
             assert_int_equal(host[j], 0xff);

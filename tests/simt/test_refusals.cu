@@ -250,7 +250,7 @@ static __global__ void uninitialised_kernel(int *y)
     y[threadIdx.x] = words[threadIdx.x]; // [uninitialised]
 }
 
-static void shared_memory_nobody_wrote(void **)
+static void unwritten_shared_memory(void **)
 {
     uninitialised_kernel<<<1, 64>>>(device_y);
     EXPECT_FAULT(
@@ -545,7 +545,7 @@ static __global__ void unwritten_index_kernel(int *y, int index, bool store)
         y[0] = words[0] + words[index]; // [unwritten_load]
 }
 
-static void past_the_end_after_what_nobody_wrote(void **)
+static void past_the_end_after_unwritten_bytes(void **)
 {
     unwritten_index_kernel<<<1, 1>>>(device_y, 32, false);
     EXPECT_FAULT(cudaErrorLaunchFailure, "unwritten_load",
@@ -982,7 +982,7 @@ int main(void)
         cmocka_unit_test(two_blocks_write_one_word),
         cmocka_unit_test(reading_what_another_block_wrote),
         cmocka_unit_test(reading_what_another_lane_wrote),
-        cmocka_unit_test(shared_memory_nobody_wrote),
+        cmocka_unit_test(unwritten_shared_memory),
         cmocka_unit_test(shared_memory_of_the_block_before),
         cmocka_unit_test(half_a_word_of_the_block_before),
         cmocka_unit_test(out_of_bounds),
@@ -997,7 +997,7 @@ int main(void)
         cmocka_unit_test(half_past_the_end_of_a_shared_array),
         cmocka_unit_test(past_the_end_of_a_template_s_array),
         cmocka_unit_test(an_atomic_past_the_end_of_a_shared_array),
-        cmocka_unit_test(past_the_end_after_what_nobody_wrote),
+        cmocka_unit_test(past_the_end_after_unwritten_bytes),
         cmocka_unit_test(the_last_element_of_a_shared_array),
         cmocka_unit_test(a_barrier_that_some_threads_miss),
         cmocka_unit_test(a_barrier_in_an_if),

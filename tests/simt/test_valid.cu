@@ -1050,7 +1050,7 @@ static __global__ void copy_records(const padded_record *from, padded_record *to
     to[threadIdx.x] = from[31 - threadIdx.x];
 }
 
-static void padding_that_nobody_writes(void **)
+static void unwritten_padding(void **)
 {
     static padded_record host[32];
     padded_record *from, *to;
@@ -2235,7 +2235,7 @@ static __global__ void groups_of_copies_kernel(const int *x, int *y)
 }
 
 /** Tests that copies that no thread waits for do not change the shared memory of later blocks and launches. */
-static void copies_that_nobody_waits_for(void **)
+static void copies_without_a_wait(void **)
 {
     unwaited_copies_kernel<<<5, 32>>>(device_x, device_y);
     assert_int_equal(result()[3 * 32 + 31], 31);
@@ -3016,7 +3016,7 @@ int main(void)
         VALID(shifts_by_all_bits_and_more),
         VALID(casts_out_of_range_and_of_nan),
         VALID(the_architecture_of_device_code),
-        VALID(padding_that_nobody_writes),
+        VALID(unwritten_padding),
         VALID(memory_written_in_pieces),
         VALID(read_only_loads_launch_after_launch),
         VALID(a_tree_of_sums),
@@ -3061,7 +3061,7 @@ int main(void)
         VALID(a_dynamic_array_of_any_type),
         VALID(memcpy_and_memset),
         VALID(vectors),
-        VALID(copies_that_nobody_waits_for),
+        VALID(copies_without_a_wait),
         VALID(groups_of_copies),
         VALID(sources_of_copies),
         VALID(copies_again),

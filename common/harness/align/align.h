@@ -45,9 +45,9 @@ struct align_buffers {
 /** Returns the least capacity that holds any ids of this problem: every expert may need block_size - 1 pads. */
 static inline int64_t align_capacity(const struct align_problem *problem)
 {
-    const int64_t places = problem->numel + (int64_t)problem->num_experts * (problem->block_size - 1);
+    const int64_t slots = problem->numel + (int64_t)problem->num_experts * (problem->block_size - 1);
 
-    return (places + problem->block_size - 1) / problem->block_size * problem->block_size;
+    return (slots + problem->block_size - 1) / problem->block_size * problem->block_size;
 }
 
 /** Returns align_capacity(), or, for fewer ids than experts, a block per id: an id opens at most one block. */

@@ -91,16 +91,16 @@ static void describe_element(error_words *text, const struct examination *exam, 
         error_words_set(text, "position %" PRId32 " of expert %" PRId64, element, id_at(exam, element));
 }
 
-/** Returns the expert's lowest position that its group lacks; -1 if it has all. Checks the slots from `place` on. */
-static int64_t missing_position(struct examination *exam, int expert, int64_t place)
+/** Returns the expert's lowest position that its group lacks; -1 if it has all. Checks the slots from `slot` on. */
+static int64_t missing_position(struct examination *exam, int expert, int64_t slot)
 {
     int64_t position = 0;
 
-    for (; place < exam->groups.offsets[expert + 1]; place++) {
-        const int32_t element = exam->buffers->sorted_token_ids[place];
+    for (; slot < exam->groups.offsets[expert + 1]; slot++) {
+        const int32_t element = exam->buffers->sorted_token_ids[slot];
 
         if (is_position(exam, element))
-            exam->placed_at[element] = (int32_t)place;
+            exam->placed_at[element] = (int32_t)slot;
     }
     while (position < exam->problem->numel && (id_at(exam, position) != expert || exam->placed_at[position] >= 0))
         position++;
@@ -108,23 +108,23 @@ static int64_t missing_position(struct examination *exam, int expert, int64_t pl
 }
 
 /** Sets the error for a slot of the expert's group; expert -1: past the last group. Returns false. */
-static bool fail_place(struct examination *exam, int64_t place, int expert, const char *rule)
+static bool fail_slot(struct examination *exam, int64_t slot, int expert, const char *rule)
 {
-    return fail(exam, "sorted_token_ids", place, place / exam->problem->block_size, expert, rule);
+    return fail(exam, "sorted_token_ids", slot, slot / exam->problem->block_size, expert, rule);
 }
 
 /** Sets the error for a slot that should hold one of the expert's positions. Returns false. */
-static bool fail_position(struct examination *exam, int64_t place, int expert, const char *rule)
+static bool fail_position(struct examination *exam, int64_t slot, int expert, const char *rule)
 {
     int64_t missing;
 
-    describe_element(&exam->got, exam, exam->buffers->sorted_token_ids[place]);
-    missing = missing_position(exam, expert, place);
+    describe_element(&exam->got, exam, exam->buffers->sorted_token_ids[slot]);
+    missing = missing_position(exam, expert, slot);
     if (missing >= 0)
         error_words_set(&exam->expected, "a position of expert %d (%" PRId64 " is missing)", expert, missing);
     else
         error_words_set(&exam->expected, "a position of expert %d", expert);
-    return fail_place(exam, place, expert, rule);
+    return fail_slot(exam, slot, expert, rule);
 }
 
 /* --- sizes and owners --------------------------------------------------------------------------------------------- */
@@ -175,47 +175,47 @@ static bool owners_are_right(struct examination *exam)
 
 /* --- positions ---------------------------------------------------------------------------------------------------- */
 
-static bool position_is_right(struct examination *exam, int64_t place, int expert)
+static bool position_is_right(struct examination *exam, int64_t slot, int expert)
 {
-    const int32_t element = exam->buffers->sorted_token_ids[place];
+    const int32_t element = exam->buffers->sorted_token_ids[slot];
 
     if (element == exam->problem->numel)
-        return fail_position(exam, place, expert, "a group's positions come before its pads");
+        return fail_position(exam, slot, expert, "a group's positions come before its pads");
     if (!is_position(exam, element))
-        return fail_position(exam, place, expert, "every element is a position or numel");
+        return fail_position(exam, slot, expert, "every element is a position or numel");
     if (!align_id_is_valid(exam->problem, id_at(exam, element)))
-        return fail_position(exam, place, expert, "ids that name no expert are skipped");
+        return fail_position(exam, slot, expert, "ids that name no expert are skipped");
     if (id_at(exam, element) != expert)
-        return fail_position(exam, place, expert, "a block holds positions of its own expert only");
+        return fail_position(exam, slot, expert, "a block holds positions of its own expert only");
     if (exam->placed_at[element] >= 0)
-        return fail_position(exam, place, expert, "no position is placed twice");
-    exam->placed_at[element] = (int32_t)place;
+        return fail_position(exam, slot, expert, "no position is placed twice");
+    exam->placed_at[element] = (int32_t)slot;
     return true;
 }
 
 /** Checks that an element is larger than the previous one, which is a valid position of the same expert. */
-static bool position_ascends(struct examination *exam, int64_t place, int expert)
+static bool position_ascends(struct examination *exam, int64_t slot, int expert)
 {
-    const int32_t before = exam->buffers->sorted_token_ids[place - 1], element = exam->buffers->sorted_token_ids[place];
+    const int32_t before = exam->buffers->sorted_token_ids[slot - 1], element = exam->buffers->sorted_token_ids[slot];
 
     if (element > before)
         return true;
     error_words_set(&exam->expected, "a position above %" PRId32, before);
     error_words_set(&exam->got, "position %" PRId32, element);
-    return fail_place(exam, place, expert, "positions ascend inside a group");
+    return fail_slot(exam, slot, expert, "positions ascend inside a group");
 }
 
-static bool pad_is_right(struct examination *exam, int64_t place, int expert)
+static bool pad_is_right(struct examination *exam, int64_t slot, int expert)
 {
-    const int32_t element = exam->buffers->sorted_token_ids[place];
+    const int32_t element = exam->buffers->sorted_token_ids[slot];
 
     if (element == exam->problem->numel)
         return true;
     error_words_set(&exam->expected, "%" PRId64 ", a pad", exam->problem->numel);
     describe_element(&exam->got, exam, element);
-    return fail_place(exam, place, expert,
-                      expert < 0 ? "past the last block every element is numel"
-                                 : "after its last position a group holds numel");
+    return fail_slot(exam, slot, expert,
+                     expert < 0 ? "past the last block every element is numel"
+                                : "after its last position a group holds numel");
 }
 
 static bool group_is_right(struct examination *exam, int expert)
@@ -223,24 +223,23 @@ static bool group_is_right(struct examination *exam, int expert)
     const int64_t begin = exam->groups.offsets[expert];
     const int64_t pads = begin + exam->groups.counts[expert];
 
-    for (int64_t place = begin; place < pads; place++)
-        if (!position_is_right(exam, place, expert) ||
-            (exam->ascending && place > begin && !position_ascends(exam, place, expert)))
+    for (int64_t slot = begin; slot < pads; slot++)
+        if (!position_is_right(exam, slot, expert) ||
+            (exam->ascending && slot > begin && !position_ascends(exam, slot, expert)))
             return false;
-    for (int64_t place = pads; place < exam->groups.offsets[expert + 1]; place++)
-        if (!pad_is_right(exam, place, expert))
+    for (int64_t slot = pads; slot < exam->groups.offsets[expert + 1]; slot++)
+        if (!pad_is_right(exam, slot, expert))
             return false;
     return true;
 }
 
-static bool places_are_right(struct examination *exam)
+static bool slots_are_right(struct examination *exam)
 {
     for (int e = 0; e < exam->problem->num_experts; e++)
         if (!group_is_right(exam, e))
             return false;
-    for (int64_t place = align_required_capacity(exam->problem, &exam->groups); place < exam->problem->capacity;
-         place++)
-        if (!pad_is_right(exam, place, -1))
+    for (int64_t slot = align_required_capacity(exam->problem, &exam->groups); slot < exam->problem->capacity; slot++)
+        if (!pad_is_right(exam, slot, -1))
             return false;
     return true;
 }
@@ -265,7 +264,7 @@ bool align_check(const struct align_problem *problem, const struct align_buffers
 {
     struct examination exam = {.problem = problem, .buffers = buffers, .ascending = ascending, .error = error};
     const bool ready = examination_start(&exam);
-    const bool right = ready && total_is_right(&exam) && owners_are_right(&exam) && places_are_right(&exam) &&
+    const bool right = ready && total_is_right(&exam) && owners_are_right(&exam) && slots_are_right(&exam) &&
                        every_id_is_placed_or_skipped(&exam);
 
     if (!ready)

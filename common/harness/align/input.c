@@ -224,7 +224,7 @@ bool align_generate_ids(const struct align_problem *problem, int topk, enum alig
 {
     const int num_experts = problem->num_experts;
     const int size = dist == ALIGN_DIST_ONE ? 1 : dist == ALIGN_DIST_SPARSE ? sparse_size(num_experts) : num_experts;
-    struct generator generator = {problem, topk, NULL, random_start(seed, dist), topk_ids};
+    struct generator generator = {problem, topk, NULL, random_seed(seed, dist), topk_ids};
     struct zipf zipf = {0};
     const bool ready = ALLOCATE_ARRAY(generator.experts, num_experts, error) &&
                        (dist != ALIGN_DIST_ZIPF || zipf_start(num_experts, &zipf, error));
@@ -270,7 +270,7 @@ bool align_counts_check(const int64_t *counts, int num_experts, int64_t *numel, 
 
 void align_generate_counts(const struct align_problem *problem, const int64_t *counts, uint64_t seed, void *topk_ids)
 {
-    struct random random = random_start(seed, STREAM_COUNTS);
+    struct random random = random_seed(seed, STREAM_COUNTS);
     int64_t i = 0;
 
     for (int e = 0; e < problem->num_experts; e++)
@@ -292,7 +292,7 @@ void align_convert_ids(const struct align_problem *problem, const struct npy_arr
 
 void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map)
 {
-    struct random random = random_start(seed, STREAM_MAP);
+    struct random random = random_seed(seed, STREAM_MAP);
     const int num_local = num_experts - num_experts / 2;
 
     fill_shuffled(expert_map, num_experts, &random);

@@ -132,7 +132,7 @@ static bool settle_problem(struct align_options *options, const struct align_imp
         return false;
     if (options->program.check_all && align_unsupported_reason(implementation, problem))
         problem->kernel = ALIGN_KERNEL_AUTO;
-    return implementation_takes(align_unsupported_reason(implementation, problem), error);
+    return implementation_supports(align_unsupported_reason(implementation, problem), error);
 }
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */

@@ -28,7 +28,7 @@ bool align_problem_check(const struct align_problem *problem, struct error *erro
     if (!align_shape_check(problem, error))
         return false;
     if (problem->capacity < 0 || problem->capacity > INT32_MAX)
-        return error_set(error, "--capacity: sorted_token_ids with %" PRId64 " places; it can have 0 to %d",
+        return error_set(error, "--capacity: sorted_token_ids with %" PRId64 " slots; it can have 0 to %d",
                          problem->capacity, INT32_MAX);
     if (problem->capacity % problem->block_size != 0)
         return error_set(error, "--capacity: %" PRId64 "; it must be a multiple of --block-size %d", problem->capacity,
@@ -38,7 +38,7 @@ bool align_problem_check(const struct align_problem *problem, struct error *erro
 
 void align_problem_describe(const struct align_problem *problem, char *text, size_t size)
 {
-    snprintf(text, size, "%" PRId64 " %s id%s of %d expert%s in blocks of %d, %" PRId64 " place%s", problem->numel,
+    snprintf(text, size, "%" PRId64 " %s id%s of %d expert%s in blocks of %d, %" PRId64 " slot%s", problem->numel,
              dtype_name(align_ids_dtype(problem)), problem->numel == 1 ? "" : "s", problem->num_experts,
              problem->num_experts == 1 ? "" : "s", problem->block_size, problem->capacity,
              problem->capacity == 1 ? "" : "s");

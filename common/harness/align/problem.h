@@ -62,7 +62,7 @@ static inline const char *align_unsupported_reason(const struct align_implementa
     return implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL;
 }
 
-/** Writes a one-line description: "16384 i32 ids of 256 experts in blocks of 64, 32512 places". */
+/** Writes a one-line description: "16384 i32 ids of 256 experts in blocks of 64, 32512 slots". */
 void align_problem_describe(const struct align_problem *problem, char *text, size_t size);
 
 #endif

@@ -24,7 +24,7 @@ enum {
 /** Makes problem `number`: every combination of experts, block size and distribution, 3 times; the rest is drawn. */
 bool align_problem_to_try(int number, uint64_t seed, struct align_options *options)
 {
-    struct random random = random_start(seed, (uint64_t)number);
+    struct random random = random_seed(seed, (uint64_t)number);
     const uint32_t batch = random_below(&random, NUM_BATCHES);
 
     if (number >= NUM_PROBLEMS)

@@ -17,11 +17,11 @@ static void name_run(const struct align_options *options, struct program *progra
     const struct align_problem *const problem = &options->problem;
     const size_t size = sizeof program->input;
     char *const text = program->input;
-    char described[256], places[64], blocks[64];
+    char described[256], slots[64], blocks[64];
 
     align_options_command(options, program);
     align_problem_describe(problem, described, sizeof described);
-    if (program->asked.bench)
+    if (program->requested.bench)
         snprintf(program->problem, sizeof program->problem, "%s", described);
     else
         snprintf(program->problem, sizeof program->problem, "%" PRId64 " token%s, top %d: %s",
@@ -34,7 +34,7 @@ static void name_run(const struct align_options *options, struct program *progra
     else
         snprintf(text, size, "generated: %s, seed %" PRIu64, program->distribution, options->program.seed);
     snprintf(program->verified, sizeof program->verified, "%s, the experts of %s, the padded size",
-             count_of(problem->capacity, "place", places), count_of(align_blocks(problem), "block", blocks));
+             count_of(problem->capacity, "slot", slots), count_of(align_blocks(problem), "block", blocks));
 }
 
 /** Adds the problem: all of it, or, for a benchmark, the part that is the same in every row. */
@@ -72,14 +72,14 @@ static void report_padding(const struct align_problem *problem, const struct ali
                            struct record *report)
 {
     const int64_t padded = align_required_capacity(problem, groups), placed = problem->numel - groups->skipped;
-    char used[32], places[64], blocks[64], ids[64], pads[64];
+    char used[32], slots[64], blocks[64], ids[64], pads[64];
 
     if (padded == 0)
         record_text(report, IN_TABLE, "padded", "0 of %s: no id names an expert",
-                    count_of(problem->capacity, "place", places));
+                    count_of(problem->capacity, "slot", slots));
     else
         record_text(report, IN_TABLE, "padded", "%s of %s: %s with %s and %s (%.1f %%)",
-                    grouped_digits((uint64_t)padded, used), count_of(problem->capacity, "place", places),
+                    format_thousands((uint64_t)padded, used), count_of(problem->capacity, "slot", slots),
                     count_of(padded / problem->block_size, "block", blocks), count_of(placed, "id", ids),
                     count_of(padded - placed, "pad", pads), percent(padded - placed, padded));
     record_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
@@ -101,8 +101,8 @@ static void report_load(const struct align_problem *problem, const struct align_
         snprintf(getting, sizeof getting, "%s %s none", count_of(idle, "expert", experts), idle == 1 ? "gets" : "get");
     if (placed > 0)
         record_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s (%.1f %%, %.1f times the mean); %s",
-                    busiest, grouped_digits((uint64_t)most, digits), count_of(placed, "id", ids), percent(most, placed),
-                    (double)most * problem->num_experts / (double)placed, getting);
+                    busiest, format_thousands((uint64_t)most, digits), count_of(placed, "id", ids),
+                    percent(most, placed), (double)most * problem->num_experts / (double)placed, getting);
     record_number(fields, IN_DATA, "busiest_expert", "%d", busiest);
     record_number(fields, IN_JSON, "ids", "%" PRId64, most);
     record_number(fields, IN_CSV, "busiest_ids", "%" PRId64, most);
@@ -147,7 +147,7 @@ static void run_before(struct program *program, const struct align_options *opti
     struct error ignored = {0};
 
     problem.overlap = false;
-    if (!before->launch || !program->asked.bench)
+    if (!before->launch || !program->requested.bench)
         return;
     if (!options->capacity_given && options->room == ALIGN_ROOM_BOUND)
         problem.capacity = before->capacity(&problem);
@@ -176,7 +176,7 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     launch.shared_bytes = chapter->implementation.shared_bytes ? chapter->implementation.shared_bytes(problem) : 0;
     program_run(program, &launch, &tensors);
     run_before(program, options, problem->overlap ? &chapter->implementation : &chapter->before, &tensors);
-    report_problem(options, !program->asked.bench, program_report_head(program));
+    report_problem(options, !program->requested.bench, program_report_head(program));
     report_ids(problem, &groups, tensors.list[ALIGN_EXPERT_MAP].host.data, program_report_result(program));
     align_groups_free(&groups);
     tensors_free(&tensors);
@@ -197,7 +197,7 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
     if (!program_open(&program))
         return program_exit(&program);
     for (int number = 0; program_next(&program); number++) {
-        if (program.asked.check_all && !align_problem_to_try(number, program.asked.seed, &options))
+        if (program.requested.check_all && !align_problem_to_try(number, program.requested.seed, &options))
             break;
         run(&program, chapter, &options);
     }

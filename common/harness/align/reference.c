@@ -55,7 +55,7 @@ bool align_capacity_check(const struct align_problem *problem, const struct alig
     const int64_t required = align_required_capacity(problem, groups);
 
     return problem->capacity >= required ||
-           error_set(error, "--capacity: %" PRId64 "; these ids need at least %" PRId64 " places", problem->capacity,
+           error_set(error, "--capacity: %" PRId64 "; these ids need at least %" PRId64 " slots", problem->capacity,
                      required);
 }
 
@@ -73,8 +73,8 @@ int align_busiest_expert(const struct align_problem *problem, const struct align
 static void sort_positions(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
                            int32_t *sorted_token_ids)
 {
-    for (int64_t place = 0; place < problem->capacity; place++)
-        sorted_token_ids[place] = (int32_t)problem->numel;
+    for (int64_t slot = 0; slot < problem->capacity; slot++)
+        sorted_token_ids[slot] = (int32_t)problem->numel;
     for (int64_t i = 0; i < problem->numel; i++) {
         const int64_t id = align_load_id(problem, topk_ids, i);
 

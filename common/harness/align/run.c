@@ -41,15 +41,15 @@ bool align_tensors_like(const struct tensors *like, const struct align_problem *
     return true;
 }
 
-struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor_place place)
+struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor_location location)
 {
     return (struct align_buffers){
-        .topk_ids = tensor_data(tensors, ALIGN_TOPK_IDS, place),
-        .expert_map = tensor_data(tensors, ALIGN_EXPERT_MAP, place),
-        .sorted_token_ids = tensor_data(tensors, ALIGN_SORTED_TOKEN_IDS, place),
-        .expert_ids = tensor_data(tensors, ALIGN_EXPERT_IDS, place),
-        .num_tokens_post_padded = tensor_data(tensors, ALIGN_NUM_TOKENS_POST_PADDED, place),
-        .workspace = tensor_data(tensors, ALIGN_WORKSPACE, place),
+        .topk_ids = tensor_data(tensors, ALIGN_TOPK_IDS, location),
+        .expert_map = tensor_data(tensors, ALIGN_EXPERT_MAP, location),
+        .sorted_token_ids = tensor_data(tensors, ALIGN_SORTED_TOKEN_IDS, location),
+        .expert_ids = tensor_data(tensors, ALIGN_EXPERT_IDS, location),
+        .num_tokens_post_padded = tensor_data(tensors, ALIGN_NUM_TOKENS_POST_PADDED, location),
+        .workspace = tensor_data(tensors, ALIGN_WORKSPACE, location),
     };
 }
 

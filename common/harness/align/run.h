@@ -31,7 +31,7 @@ bool align_tensors_like(const struct tensors *like, const struct align_problem *
                         struct error *error);
 
 /** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
-struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor_place place);
+struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
  * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input it names, checks the problem,

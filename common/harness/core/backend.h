@@ -82,13 +82,13 @@ void backend_describe_branches(const struct run_counters *counters, char *text, 
  * Shares the device's memory with processes that are forked later, so that they can launch, too. Call it before any
  * allocation. Returns false if that is not possible, as on a GPU.
  */
-bool backend_share(void);
+bool backend_share_memory(void);
 
 /**
  * Makes device memory accessible to the host without checks, or, with `false`, protects it again; calls nest. Meanwhile
  * the caller accesses it only by calls of the runtime, so that the backend need not check these accesses.
  */
-void backend_keep_open(bool open);
+void backend_allow_host_access(bool open);
 
 /**
  * Limits kernels to these bytes of their allocation, without its guard bands, and gives the bytes their name in
@@ -100,7 +100,7 @@ void backend_array(const void *begin, size_t bytes, const char *name);
  * Marks device memory as not written: a kernel that reads it before a kernel has written it is reported, if the backend
  * can.
  */
-void backend_unwrite(const void *begin, size_t bytes);
+void backend_mark_unwritten(const void *begin, size_t bytes);
 
 /**
  * Writes `count` generated values, from number `first` on, to device memory in the type f32 or bf16; or, with `others`,
@@ -159,13 +159,13 @@ struct floor_figures {
 bool backend_measure_floor(struct floor_figures *figures, struct error *error);
 
 /** Measures the rate at which all multiprocessors together read memory, without writing. False with the reason. */
-bool backend_measure_reading(double *bytes_per_second, struct error *error);
+bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *error);
 
 /**
  * Measures the operations per second of a library's products of large bf16 matrices, run for at least `least_us`
  * microseconds: as long as the launches with which they are compared, because a GPU at its power limit lowers its
  * clock. 0 if the library is not installed. False with the reason.
  */
-bool backend_measure_products(double least_us, double *operations_per_second, struct error *error);
+bool backend_measure_product_rate(double least_us, double *operations_per_second, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 #include "harness/core/bench.h"
 
-#include "base/waiting.h"
+#include "base/backoff.h"
 
 #include <inttypes.h>
 #include <omp.h>
@@ -160,7 +160,7 @@ static bool time_launch(struct benchmark *bench, const struct launch *launch, st
         good = time_on_host(launch, tensors, here) || error_set_as(error, RUN_NO_DEVICE, "out of memory");
         return good && launch->verify(launch, tensors, error);
     }
-    if (!tensors_to_device(tensors, error))
+    if (!tensors_upload(tensors, error))
         return false;
     turns.tensors = *tensors;
     turns.input = largest_input(tensors);
@@ -171,8 +171,8 @@ static bool time_launch(struct benchmark *bench, const struct launch *launch, st
         good = backend_time(launch_in_turn, &turns, cache, rotated, error);
         free_copies(&turns);
     }
-    good = good && tensors_fetch(tensors, error);
-    tensors_leave_device(tensors);
+    good = good && tensors_download(tensors, error);
+    tensors_free_device(tensors);
     return good && launch->verify(launch, tensors, error);
 }
 
@@ -183,13 +183,13 @@ void bench_implementation(struct benchmark *bench, const struct launch *launch, 
     double *const reading = &bench->read_bytes_per_second;
 
     row->operations = launch->operations;
-    if ((row->operations > 0.0 && *reading <= 0.0 && !backend_measure_reading(reading, error)) ||
+    if ((row->operations > 0.0 && *reading <= 0.0 && !backend_measure_read_bandwidth(reading, error)) ||
         !launch_run(launch, tensors, error))
         return;
     row->floor_us = floor_us(bench, tensors);
     row->bytes = tensors_bytes_to_move(tensors);
     if (time_launch(bench, launch, tensors, &row->here, &row->rotated, error) && row->operations > 0.0)
-        backend_measure_products(bench->timed_us, &row->products_per_second, error);
+        backend_measure_product_rate(bench->timed_us, &row->products_per_second, error);
 }
 
 void bench_before(struct benchmark *bench, const struct launch *launch, struct tensors *tensors)

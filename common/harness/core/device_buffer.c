@@ -67,7 +67,7 @@ bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct err
 {
     if (!set_bytes(buffer, byte, error))
         return false;
-    backend_unwrite(buffer->data, buffer->bytes);
+    backend_mark_unwritten(buffer->data, buffer->bytes);
     return true;
 }
 

@@ -10,7 +10,7 @@ static const char *or_later(const struct gpu_needs *needs)
     return needs->only ? " and no other" : " or later";
 }
 
-bool gpu_suits(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error)
+bool gpu_meets(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error)
 {
     if (!needs || !needs->capability || !gpu->capability || has(gpu->capability, needs))
         return true;
@@ -19,7 +19,7 @@ bool gpu_suits(const struct gpu *gpu, const char *name, const struct gpu_needs *
                         gpu->capability / 10, gpu->capability % 10);
 }
 
-bool build_suits(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error)
+bool build_meets(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error)
 {
     if (!needs || !needs->capability || !gpu->compiled_for || has(gpu->compiled_for, needs))
         return true;
@@ -29,7 +29,7 @@ bool build_suits(const struct gpu *gpu, const char *name, const struct gpu_needs
                         needs->capability, or_later(needs), needs->what, gpu->compiled_for, gpu->capability, name);
 }
 
-bool gpu_has_room(const struct gpu *gpu, const char *name, size_t shared_bytes, struct error *error)
+bool gpu_has_shared_memory(const struct gpu *gpu, const char *name, size_t shared_bytes, struct error *error)
 {
     error->unsupported = gpu->shared_bytes && shared_bytes > gpu->shared_bytes;
     return !error->unsupported ||

@@ -21,18 +21,18 @@ struct gpu {
 };
 
 /** Checks that the GPU of this name meets the needs; NULL: none. False, as RUN_NO_DEVICE. */
-bool gpu_suits(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error);
+bool gpu_meets(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error);
 
 /**
  * Checks that the program was compiled for a GPU that meets the needs. False, as RUN_NO_DEVICE, if it was compiled for
  * an older one: the GPU of this name runs that code, but the newer instructions are missing in it.
  */
-bool build_suits(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error);
+bool build_meets(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error);
 
 /**
  * Checks that a block on the GPU of this name may have so many bytes of shared memory. False, as RUN_NO_DEVICE and
  * unsupported.
  */
-bool gpu_has_room(const struct gpu *gpu, const char *name, size_t shared_bytes, struct error *error);
+bool gpu_has_shared_memory(const struct gpu *gpu, const char *name, size_t shared_bytes, struct error *error);
 
 #endif

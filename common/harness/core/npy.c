@@ -362,15 +362,15 @@ static size_t make_header(const struct npy_array *array, char header[4 * ALIGNME
     return size;
 }
 
-bool npy_write(const char *path, const struct npy_array *array, struct whole_file *file, struct error *error)
+bool npy_write(const char *path, const struct npy_array *array, struct atomic_file *file, struct error *error)
 {
     char header[4 * ALIGNMENT];
 
     if (array->ndim < 0 || array->ndim > NPY_MAX_DIMS || !descr_names[array->dtype] || data_bytes(array) < 0)
         return error_set(error, "%s: an array of this shape cannot be written", path);
-    if (!whole_file_open(file, "", path, error))
+    if (!atomic_file_open(file, "", path, error))
         return false;
-    fwrite(header, 1, make_header(array, header), file->stream); /* whole_files_keep() reports a failure */
+    fwrite(header, 1, make_header(array, header), file->stream); /* atomic_files_commit() reports a failure */
     fwrite(array->data, 1, (size_t)data_bytes(array), file->stream);
     return true;
 }

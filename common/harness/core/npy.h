@@ -7,7 +7,7 @@
 #ifndef NPY_H
 #define NPY_H
 
-#include "base/whole_file.h"
+#include "base/atomic_file.h"
 #include "harness/core/dtype.h"
 
 #include <stddef.h>
@@ -35,10 +35,10 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
                    struct error *error);
 
 /**
- * Writes a whole file, which whole_files_keep() then moves to `path`: `path` is either complete or unchanged. On
+ * Writes a whole file, which atomic_files_commit() then moves to `path`: `path` is either complete or unchanged. On
  * failure there is nothing to drop.
  */
-bool npy_write(const char *path, const struct npy_array *array, struct whole_file *file, struct error *error);
+bool npy_write(const char *path, const struct npy_array *array, struct atomic_file *file, struct error *error);
 
 /** Frees the data of an array that npy_read() filled. NULL data is allowed. */
 void npy_free(struct npy_array *array);

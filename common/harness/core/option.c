@@ -71,7 +71,7 @@ static bool set_option(const struct option_row *option, const char *text, void *
         *(bool *)field = number == 1 || word == 1;
     else
         *(int *)field = option->words ? word : (int)number;
-    return good && (!option->take || option->take(option, options, error));
+    return good && (!option->on_parse || option->on_parse(option, options, error));
 }
 
 /* --- command line ------------------------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ static bool set_option(const struct option_row *option, const char *text, void *
 /** Returns the next row, in the same table or in the table that continues it; NULL after the last row. */
 static const struct option_row *next_row(const struct option_row *option)
 {
-    option = option[1].rest ? option[1].rest : option + 1;
+    option = option[1].next_table ? option[1].next_table : option + 1;
     return option->name || option->help ? option : NULL;
 }
 
@@ -130,7 +130,7 @@ static _Noreturn void show_help(const struct option_row *table, const char *cons
 
     unsetenv("ARGP_HELP_FMT"); /* some of its values make argp print without end */
     argp_parse(&argp, 2, (char **)arguments, ARGP_NO_EXIT, NULL, NULL);
-    if (!standard_output_arrives(&error))
+    if (!standard_output_flush(&error))
         fprintf(stderr, "%s: %s\n", program, error.text);
     exit(error.result);
 }
@@ -193,7 +193,7 @@ bool options_parse(const struct option_row *table, const char *const *refused, c
     return true;
 }
 
-const char *options_other(const struct option_row *table, const char *const *names, int argc, char **argv)
+const char *options_find_other(const struct option_row *table, const char *const *names, int argc, char **argv)
 {
     struct error error;
     const char *value;
@@ -262,7 +262,7 @@ char *options_command(const struct option_row *table, const void *options, unsig
     for (const struct option_row *option = table; option; option = next_row(option)) {
         const void *const field = (const char *)options + option->field;
 
-        if (!option->name || (option->repeats && !(option->repeats & traits)) ||
+        if (!option->name || (option->traits && !(option->traits & traits)) ||
             (option->type == OPTION_FLAG && !*(const bool *)field) ||
             (option->type == OPTION_TEXT && !*(const char *const *)field))
             continue;

@@ -34,13 +34,13 @@ struct option_row {
     int64_t least, most;      /**< of whole numbers, including an OPTION_BOOL without words */
     const char *const *words; /**< of OPTION_WORD and some OPTION_BOOL; NULL-terminated */
     /** Handles the option further, once its field is set; NULL: nothing to do. False with the reason. */
-    bool (*take)(const struct option_row *row, void *options, struct error *error);
+    bool (*on_parse)(const struct option_row *row, void *options, struct error *error);
     /**
      * Traits of the runs whose repeating command has this option; 0: every run. Flags and texts are in it only if they
      * are set.
      */
-    unsigned repeats;
-    const struct option_row *rest; /**< if set, the table continues there, and this row has nothing else */
+    unsigned traits;
+    const struct option_row *next_table; /**< if set, the table continues there, and this row has nothing else */
 };
 
 /** A trait that no run has; other traits begin at 2. */
@@ -63,7 +63,7 @@ bool options_parse(const struct option_row *table, const char *const *refused, c
 /**
  * Returns the first option of a parsed command line that is not in `names`, a NULL-terminated list; NULL: none.
  */
-const char *options_other(const struct option_row *table, const char *const *names, int argc, char **argv);
+const char *options_find_other(const struct option_row *table, const char *const *names, int argc, char **argv);
 
 /**
  * Returns the shell command that repeats a run with these traits: the program and, in the table's order, its options.

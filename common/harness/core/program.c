@@ -18,21 +18,21 @@
 
 const struct option_row program_option_rows[] = {
     {"seed", "S", "Seed of generated input (default 1)", 2, OPTION_INT64, FIELD(seed), .most = INT64_MAX,
-     .repeats = IS_RANDOM},
+     .traits = IS_RANDOM},
     {"check-eighth", NULL, "Of the problems of --check-all every eighth, beginning where the kernel's source says", 3,
-     OPTION_FLAG, FIELD(check_eighth), .repeats = WITH_NO_RUN},
+     OPTION_FLAG, FIELD(check_eighth), .traits = WITH_NO_RUN},
     {.help = "The output", .group = 3},
     {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format), .words = record_formats,
-     .repeats = WITH_NO_RUN},
+     .traits = WITH_NO_RUN},
     {"bench", NULL, "Times over a sweep of sizes, beside the chapter before and the floor", 3, OPTION_FLAG,
      FIELD(bench)},
     {"flush-l2", NULL, "With --bench: overwrite the L2 cache before each launch", 3, OPTION_FLAG, FIELD(flush_l2)},
     {"trace", "FILE.json",
      "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch did: "
      "shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 events",
-     3, OPTION_TEXT, FIELD(trace), .repeats = WITH_NO_RUN},
+     3, OPTION_TEXT, FIELD(trace), .traits = WITH_NO_RUN},
     {"trace-kernel", "NAME", "With --trace: the first launch of this kernel, as the report names it", 3, OPTION_TEXT,
-     FIELD(trace_kernel), .repeats = WITH_NO_RUN},
+     FIELD(trace_kernel), .traits = WITH_NO_RUN},
     {0},
 };
 
@@ -54,13 +54,13 @@ bool program_parse(struct program *program, const struct option_row *table, cons
         "Chapter %s of MoE routing, kernel by kernel: %s.\vExit status: 0 verified, 1 wrong result, 2 bad usage or "
         "input, 3 no device that can run it.",
         program->name, does);
-    standard_streams_keep();
+    standard_streams_reserve();
     program->options = options;
     if (!options_parse(table, program->refused, doc, argc, argv, options, &program->error))
         return false;
 
     program->options->check_all |= program->options->check_eighth;
-    const char *const other = program->options->check_all ? options_other(table, taken, argc, argv) : NULL;
+    const char *const other = program->options->check_all ? options_find_other(table, taken, argc, argv) : NULL;
 
     return !other || error_set(&program->error, "--check-all: makes its problems itself; leave out --%s", other);
 }
@@ -99,23 +99,23 @@ bool program_open(struct program *program)
 {
     struct benchmark *const bench = &program->bench;
 
-    program->asked = *program->options;
+    program->requested = *program->options;
     atexit(end_early);
-    if (!check_options(&program->asked, &program->error) || !environment_check(&program->error) ||
+    if (!check_options(&program->requested, &program->error) || !environment_check(&program->error) ||
         !(program->on_host || backend_open(&program->backend, program->needs, &program->error)))
         return false;
     bench->name = program->name;
     bench->before = program->before;
     bench->on_host = program->on_host;
     bench->has_times = program->backend.has_times;
-    bench->flush_l2 = program->asked.flush_l2;
-    bench->one_size = program->asked.num_tokens_given ? program->asked.num_tokens : -1;
+    bench->flush_l2 = program->requested.flush_l2;
+    bench->one_size = program->requested.num_tokens_given ? program->requested.num_tokens : -1;
     return true;
 }
 
 unsigned program_traits(const struct program *program)
 {
-    return program->asked.bench && !program->asked.num_tokens_given ? 0 : HAS_NUM_TOKENS;
+    return program->requested.bench && !program->requested.num_tokens_given ? 0 : HAS_NUM_TOKENS;
 }
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
@@ -147,26 +147,26 @@ static bool next_size(struct program *program)
 
 bool program_next(struct program *program)
 {
-    const struct program_options *const asked = &program->asked;
+    const struct program_options *const requested = &program->requested;
     const bool first = !program->begun;
 
-    if (asked->check_all && program->error.unsupported) {
+    if (requested->check_all && program->error.unsupported) {
         program->error = (struct error){0};
         program->num_unsupported++;
     }
     program->begun = true;
     if (program->error.result != RUN_VERIFIED)
         return false;
-    return asked->bench ? next_size(program) : first || asked->check_all;
+    return requested->bench ? next_size(program) : first || requested->check_all;
 }
 
 /** Runs the launch with a trace, which is written if the answer is verified. */
 static bool run_traced(struct program *program, const struct launch *launch, struct tensors *tensors,
-                       struct whole_file *trace)
+                       struct atomic_file *trace)
 {
     struct error *const error = &program->error;
-    const bool good = backend_trace_begin(program->asked.trace_kernel, error) &&
-                      whole_file_open(trace, "--trace: ", program->asked.trace, error) &&
+    const bool good = backend_trace_begin(program->requested.trace_kernel, error) &&
+                      atomic_file_open(trace, "--trace: ", program->requested.trace, error) &&
                       launch_run(launch, tensors, error);
 
     return backend_trace_end(good ? trace->stream : NULL, good ? error : &(struct error){0}) && good;
@@ -175,16 +175,16 @@ static bool run_traced(struct program *program, const struct launch *launch, str
 /** Runs the launch once; keeps the trace and the outputs, all or none, and the counters. */
 static void run_once(struct program *program, const struct launch *launch, struct tensors *tensors)
 {
-    const char *const out = program->asked.out;
+    const char *const out = program->requested.out;
     struct error *const error = &program->error;
-    struct whole_file files[1 + MAX_TENSORS] = {0};
+    struct atomic_file files[1 + MAX_TENSORS] = {0};
 
     if (out && !output_directory_ready(out, error))
         return;
-    if ((program->asked.trace ? run_traced(program, launch, tensors, files) : launch_run(launch, tensors, error)) &&
+    if ((program->requested.trace ? run_traced(program, launch, tensors, files) : launch_run(launch, tensors, error)) &&
         (!out || tensors_write(tensors, out, files + 1, error)))
-        whole_files_keep(files, 1 + MAX_TENSORS, error);
-    whole_files_drop(files, 1 + MAX_TENSORS);
+        atomic_files_commit(files, 1 + MAX_TENSORS, error);
+    atomic_files_discard(files, 1 + MAX_TENSORS);
     if (!launch->on_host)
         backend_read_counters(&program->counters);
 }
@@ -192,7 +192,7 @@ static void run_once(struct program *program, const struct launch *launch, struc
 /** Checks that the device has enough shared memory for a block of the launch. */
 static bool has_room(const struct program *program, const struct launch *launch, struct error *error)
 {
-    return gpu_has_room(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
+    return gpu_has_shared_memory(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
 }
 
 enum { EIGHTH = 8 };
@@ -206,16 +206,16 @@ static int first_of_eighth(const struct program *program)
 /** Checks whether the loaded problem is to be verified: all are, or with --check-eighth every eighth. */
 static bool is_to_verify(struct program *program)
 {
-    return !program->asked.check_eighth || program->num_loaded++ % EIGHTH == first_of_eighth(program);
+    return !program->requested.check_eighth || program->num_loaded++ % EIGHTH == first_of_eighth(program);
 }
 
 void program_run(struct program *program, const struct launch *launch, struct tensors *tensors)
 {
     if (!has_room(program, launch, &program->error))
         return;
-    if (program->asked.bench)
+    if (program->requested.bench)
         bench_implementation(&program->bench, launch, tensors, &program->error);
-    else if (program->asked.check_all)
+    else if (program->requested.check_all)
         program->num_verified += is_to_verify(program) && launch_run(launch, tensors, &program->error);
     else
         run_once(program, launch, tensors);
@@ -225,7 +225,7 @@ void program_run_before(struct program *program, const struct launch *launch, st
 {
     struct error ignored = {0};
 
-    if (program->asked.bench && program->error.result == RUN_VERIFIED && has_room(program, launch, &ignored))
+    if (program->requested.bench && program->error.result == RUN_VERIFIED && has_room(program, launch, &ignored))
         bench_before(&program->bench, launch, tensors);
 }
 
@@ -260,17 +260,17 @@ void report_origin(const struct program *program, struct record *report)
     record_text(report, IN_JSON, "date", "%s", date);
     record_text(report, IN_JSON, "kernel_source_sha256", "%s", program->source_hash);
     record_text(report, IN_JSON, "distribution", "%s", program->distribution);
-    record_number(report, IN_JSON, "seed", "%" PRIu64, program->asked.seed);
+    record_number(report, IN_JSON, "seed", "%" PRIu64, program->requested.seed);
 }
 
 /** Begins the report of a benchmark; program->problem is the last row's. */
 static void report_bench(const struct program *program, struct record *report)
 {
     const char *const device = program->on_host ? "host" : program->backend.device;
-    const char *const cache = program->asked.flush_l2 ? "flushed" : "warm";
+    const char *const cache = program->requested.flush_l2 ? "flushed" : "warm";
 
     record_text(report, IN_TABLE, NULL, "%s on %s%s, %s%s", program->name, program->on_host ? "the " : "", device,
-                cache, program->asked.flush_l2 ? " L2" : "");
+                cache, program->requested.flush_l2 ? " L2" : "");
     record_text(report, IN_TABLE, NULL, "largest problem: %s", program->problem);
     record_text(report, IN_TABLE, NULL,
                 "microseconds per launch: median (p10, p90); every size verified before and after\n");
@@ -284,10 +284,10 @@ static void report_bench(const struct program *program, struct record *report)
 
 struct record *program_report_head(struct program *program)
 {
-    if (program->asked.check_all)
+    if (program->requested.check_all)
         return NULL;
     record_free(&program->report);
-    if (program->asked.bench)
+    if (program->requested.bench)
         report_bench(program, &program->report);
     else
         report_run(program, &program->report);
@@ -296,7 +296,7 @@ struct record *program_report_head(struct program *program)
 
 struct record *program_report_result(struct program *program)
 {
-    struct record *const report = program->asked.bench || program->asked.check_all ? NULL : &program->report;
+    struct record *const report = program->requested.bench || program->requested.check_all ? NULL : &program->report;
     const bool verified = program->error.result == RUN_VERIFIED;
 
     record_text(report, IN_TABLE, "verified", verified ? "yes: %s" : "NO: %s",
@@ -318,12 +318,12 @@ static void add_row(const struct run_counters *counters, int index, double num_t
     for (char *c = text; (c = strchr(c, '_'));)
         *c = ' ';
     record_column(row, -26, "counter", "%s", text);
-    record_column(row, 15, "total", "%s", grouped_digits(total->value, text));
+    record_column(row, 15, "total", "%s", format_thousands(total->value, text));
     if (num_tokens > 0)
         record_column(row, 12, "per token", "%.2f", (double)total->value / num_tokens);
     for (int k = 0; counters->num_kernels > 1 && k < counters->num_kernels; k++)
         record_column(row, 13, counters->kernels[k].name, "%s",
-                      grouped_digits(counters->kernels[k].counters[index].value, text));
+                      format_thousands(counters->kernels[k].counters[index].value, text));
 }
 
 static bool is_reported(const struct run_counters *counters, int index)
@@ -401,26 +401,26 @@ static int end_check_all(struct program *program)
     }
     printf("%s: %d problems verified, %d not supported", program->name, program->num_verified,
            program->num_unsupported);
-    if (program->asked.check_eighth)
+    if (program->requested.check_eighth)
         printf("; every eighth of those supported, from the one behind the first %d on", first_of_eighth(program));
     printf("\n");
-    standard_output_arrives(error);
+    standard_output_flush(error);
     return program_exit(program);
 }
 
 /** Writes the report and the error, if there is one. Returns the exit code. */
 static int end_report(struct program *program)
 {
-    const bool wrong = program->error.result == RUN_WRONG && !program->asked.bench;
+    const bool wrong = program->error.result == RUN_WRONG && !program->requested.bench;
     struct record *const report = &program->report;
     bool written;
 
-    if (program->asked.bench)
+    if (program->requested.bench)
         bench_report_rows(&program->bench, report);
     else
         counters_report(&program->counters, (double)program->options->num_tokens, report);
     written = (wrong || program->error.result == RUN_VERIFIED) &&
-              record_write(report, program->asked.format, stdout, &program->error);
+              record_write(report, program->requested.format, stdout, &program->error);
     record_free(report);
     if (!written || !wrong)
         return program_exit(program);
@@ -431,7 +431,7 @@ static int end_report(struct program *program)
 
 int program_end(struct program *program)
 {
-    const int code = program->asked.check_all ? end_check_all(program) : end_report(program);
+    const int code = program->requested.check_all ? end_check_all(program) : end_report(program);
 
     free(program->command);
     program->command = NULL;

@@ -56,8 +56,8 @@ struct program {
     const char *source_hash;       /**< kernel_source_sha256 */
     struct benchmark bench;        /**< the operator may set its sweep and most_tokens */
 
-    struct program_options *options; /**< the operator's options of the current run; a benchmark sets num_tokens */
-    struct program_options asked;    /**< the options as given on the command line */
+    struct program_options *options;  /**< the operator's options of the current run; a benchmark sets num_tokens */
+    struct program_options requested; /**< the options as given on the command line */
     struct backend backend;
     struct error error;
     bool begun;                                    /**< true once the first run has begun */

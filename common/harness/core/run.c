@@ -2,7 +2,7 @@
 
 #include "harness/core/backend.h"
 
-bool implementation_takes(const char *unsupported_reason, struct error *error)
+bool implementation_supports(const char *unsupported_reason, struct error *error)
 {
     error->unsupported = unsupported_reason != NULL;
     return !unsupported_reason || error_set(error, "%s", unsupported_reason);
@@ -34,13 +34,13 @@ bool launch_run(const struct launch *launch, struct tensors *tensors, struct err
                error_set_as(error, RUN_NO_DEVICE, "out of memory");
         return good && launch->verify(launch, tensors, error);
     }
-    if (!tensors_to_device(tensors, error))
+    if (!tensors_upload(tensors, error))
         return false;
     backend_reset_counters();
     status = launch->call(launch, tensors, NULL);
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
-    good = status == cudaSuccess ? tensors_fetch(tensors, error) : launch_failed(status, error);
-    tensors_leave_device(tensors);
+    good = status == cudaSuccess ? tensors_download(tensors, error) : launch_failed(status, error);
+    tensors_free_device(tensors);
     return good && launch->verify(launch, tensors, error);
 }

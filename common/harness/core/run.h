@@ -32,7 +32,7 @@ struct launch {
 bool launch_run(const struct launch *launch, struct tensors *tensors, struct error *error);
 
 /** Checks the reason why an implementation does not support its problem; NULL: it does. False sets the error. */
-bool implementation_takes(const char *unsupported_reason, struct error *error);
+bool implementation_supports(const char *unsupported_reason, struct error *error);
 
 /** Sets the error of a launch that failed with `status`: the kernel's fault, else CUDA's error. Returns false. */
 bool launch_failed(cudaError_t status, struct error *error);

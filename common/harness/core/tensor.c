@@ -13,11 +13,11 @@ size_t tensor_bytes(const struct tensor *tensor)
     return tensor->absent ? 0 : (size_t)npy_count(&tensor->host) * dtype_size(tensor->host.dtype);
 }
 
-void *tensor_data(const struct tensors *tensors, int index, enum tensor_place place)
+void *tensor_data(const struct tensors *tensors, int index, enum tensor_location location)
 {
     const struct tensor *const tensor = &tensors->list[index];
 
-    return tensor->absent ? NULL : place == TENSOR_DEVICE ? tensor->device.data : tensor->host.data;
+    return tensor->absent ? NULL : location == TENSOR_DEVICE ? tensor->device.data : tensor->host.data;
 }
 
 double tensors_bytes_to_move(const struct tensors *tensors)
@@ -26,7 +26,7 @@ double tensors_bytes_to_move(const struct tensors *tensors)
 
     for (int i = 0; i < tensors->count; i++)
         if (tensors->list[i].role != TENSOR_WORKSPACE)
-            bytes += (double)(tensor_bytes(&tensors->list[i]) - tensors->list[i].idle_bytes);
+            bytes += (double)(tensor_bytes(&tensors->list[i]) - tensors->list[i].unneeded_bytes);
     return bytes;
 }
 
@@ -36,9 +36,9 @@ void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, floa
     const struct generated generated = recipe->values;
     const enum dtype dtype = tensor->host.dtype;
 
-    if (recipe->piece) /* index in the whole array */
-        first = recipe->numbers[first / recipe->piece] * recipe->piece + first % recipe->piece;
-    if (!recipe->piece)
+    if (recipe->chunk) /* index in the whole array */
+        first = recipe->numbers[first / recipe->chunk] * recipe->chunk + first % recipe->chunk;
+    if (!recipe->chunk)
         for (int64_t i = 0; i < count; i++)
             values[i] = dtype_load(dtype, tensor->host.data, (size_t)(first + i));
     else if (dtype == DTYPE_BF16) /* its own loop for speed: a check reads billions */
@@ -56,7 +56,7 @@ bool tensors_allocate(struct tensors *tensors, struct error *error)
     for (int i = 0; i < tensors->count; i++) {
         struct tensor *const tensor = &tensors->list[i];
 
-        if (!tensor->absent && tensor->role != TENSOR_WORKSPACE && !tensor->recipe.piece &&
+        if (!tensor->absent && tensor->role != TENSOR_WORKSPACE && !tensor->recipe.chunk &&
             !memory_allocate(&tensor->host.data, tensor_bytes(tensor), error)) {
             tensors_free(tensors);
             return false;
@@ -67,7 +67,7 @@ bool tensors_allocate(struct tensors *tensors, struct error *error)
 
 void tensors_free(struct tensors *tensors)
 {
-    tensors_leave_device(tensors);
+    tensors_free_device(tensors);
     for (int i = 0; i < tensors->count; i++)
         npy_free(&tensors->list[i].host);
     tensors->count = 0;
@@ -114,13 +114,13 @@ static bool memory_suffices(const struct tensors *tensors, struct error *error)
 static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct error *error)
 {
     const struct tensor_recipe *const recipe = &tensor->recipe;
-    const int64_t pieces = recipe->piece ? npy_count(&tensor->host) / recipe->piece : 0;
+    const int64_t chunks = recipe->chunk ? npy_count(&tensor->host) / recipe->chunk : 0;
     const enum dtype dtype = tensor->host.dtype;
     cudaError_t status = cudaSuccess;
 
-    for (int64_t p = 0; status == cudaSuccess && p < pieces; p++)
-        status = backend_generate(recipe->values, dtype, recipe->numbers[p] * recipe->piece, recipe->piece,
-                                  (char *)tensor->device.data + (size_t)(p * recipe->piece) * dtype_size(dtype),
+    for (int64_t p = 0; status == cudaSuccess && p < chunks; p++)
+        status = backend_generate(recipe->values, dtype, recipe->numbers[p] * recipe->chunk, recipe->chunk,
+                                  (char *)tensor->device.data + (size_t)(p * recipe->chunk) * dtype_size(dtype),
                                   others);
     return status == cudaSuccess || device_error(error, "generating on the device", status);
 }
@@ -132,7 +132,7 @@ static bool fill_device(const struct tensor *tensor, unsigned char poison, struc
         return device_buffer_zero(&tensor->device, error);
     if (tensor->role != TENSOR_INPUT)
         return device_buffer_fill(&tensor->device, poison, error);
-    return tensor->recipe.piece ? apply_recipe(tensor, NULL, error)
+    return tensor->recipe.chunk ? apply_recipe(tensor, NULL, error)
                                 : device_buffer_upload(&tensor->device, tensor->host.data, error);
 }
 
@@ -141,35 +141,35 @@ static bool input_is_as_before(const struct tensor *tensor, struct error *error)
 {
     uint64_t others = 0;
 
-    if (!tensor->recipe.piece)
+    if (!tensor->recipe.chunk)
         return device_buffer_equals(&tensor->device, tensor->host.data, tensor->name, error);
     return apply_recipe(tensor, &others, error) &&
            (others == 0 || error_set_as(error, RUN_WRONG, "%s: the kernel wrote to its input", tensor->name));
 }
 
-bool tensors_to_device(struct tensors *tensors, struct error *error)
+bool tensors_upload(struct tensors *tensors, struct error *error)
 {
     bool good = memory_suffices(tensors, error);
 
-    backend_keep_open(true);
+    backend_allow_host_access(true);
     for (int i = 0; good && i < tensors->count; i++) {
         struct tensor *const tensor = &tensors->list[i];
 
         good = device_buffer_allocate(&tensor->device, tensor->name, tensor_bytes(tensor), tensor->misalign, error) &&
                fill_device(tensor, tensors->poison, error);
     }
-    backend_keep_open(false);
+    backend_allow_host_access(false);
     if (!good)
-        tensors_leave_device(tensors);
+        tensors_free_device(tensors);
     return good;
 }
 
-bool tensors_fetch(struct tensors *tensors, struct error *error)
+bool tensors_download(struct tensors *tensors, struct error *error)
 {
     const struct tensor *const list = tensors->list;
     bool good = true;
 
-    backend_keep_open(true);
+    backend_allow_host_access(true);
     for (int i = 0; good && i < tensors->count; i++)
         if (list[i].role == TENSOR_OUTPUT)
             good = device_buffer_download(&list[i].device, list[i].host.data, error);
@@ -178,13 +178,13 @@ bool tensors_fetch(struct tensors *tensors, struct error *error)
     for (int i = 0; good && i < tensors->count; i++)
         if (list[i].role == TENSOR_INPUT)
             good = input_is_as_before(&list[i], error);
-    backend_keep_open(false);
+    backend_allow_host_access(false);
     if (!good)
         error->result = RUN_WRONG; /* the kernel is the cause if data cannot be read any more */
     return good;
 }
 
-void tensors_leave_device(struct tensors *tensors)
+void tensors_free_device(struct tensors *tensors)
 {
     for (int i = 0; i < tensors->count; i++)
         device_buffer_free(&tensors->list[i].device);
@@ -199,7 +199,7 @@ static bool file_path(const char *directory, const char *name, char path[PATH_MA
 }
 
 /** Writes an array; bf16, which a file cannot hold, is written as f32. */
-static bool write_array(const char *path, const struct npy_array *array, struct whole_file *file, struct error *error)
+static bool write_array(const char *path, const struct npy_array *array, struct atomic_file *file, struct error *error)
 {
     struct npy_array wide = *array;
     bool good;
@@ -216,7 +216,7 @@ static bool write_array(const char *path, const struct npy_array *array, struct 
     return good;
 }
 
-bool tensors_write(const struct tensors *tensors, const char *directory, struct whole_file files[MAX_TENSORS],
+bool tensors_write(const struct tensors *tensors, const char *directory, struct atomic_file files[MAX_TENSORS],
                    struct error *error)
 {
     char path[PATH_MAX];

@@ -20,7 +20,7 @@ enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_WORKSPACE };
  */
 struct tensor_recipe {
     struct generated values;
-    int64_t piece;          /**< elements of a piece; 0: this tensor has a copy on the host */
+    int64_t chunk;          /**< elements of a piece; 0: this tensor has a copy on the host */
     const int32_t *numbers; /**< owned by the operator; must outlive the tensor */
 };
 
@@ -31,10 +31,10 @@ struct tensor {
     struct npy_array
         host; /**< type and shape, set by the operator; the data, NULL in a workspace and where there is a recipe */
     struct tensor_recipe recipe;
-    size_t idle_bytes; /**< bytes that no kernel needs to move */
-    bool absent;       /**< not present in this problem: its addresses are NULL */
-    bool zeroed;       /**< a workspace that holds zeros before the first launch, not poison */
-    size_t misalign;   /**< bytes that it begins past a multiple of 256 on the device */
+    size_t unneeded_bytes; /**< bytes that no kernel needs to move */
+    bool absent;           /**< not present in this problem: its addresses are NULL */
+    bool zeroed;           /**< a workspace that holds zeros before the first launch, not poison */
+    size_t misalign;       /**< bytes that it begins past a multiple of 256 on the device */
     struct device_buffer device;
 };
 
@@ -47,7 +47,7 @@ struct tensors {
     unsigned char poison; /**< every byte of outputs and workspace before a launch */
 };
 
-enum tensor_place { TENSOR_HOST, TENSOR_DEVICE };
+enum tensor_location { TENSOR_HOST, TENSOR_DEVICE };
 
 /** Returns the size of a tensor in bytes; 0 if it is absent. */
 size_t tensor_bytes(const struct tensor *tensor);
@@ -56,7 +56,7 @@ size_t tensor_bytes(const struct tensor *tensor);
 void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, float *values);
 
 /** Returns the address of a tensor's data; NULL if it is absent. */
-void *tensor_data(const struct tensors *tensors, int index, enum tensor_place place);
+void *tensor_data(const struct tensors *tensors, int index, enum tensor_location location);
 
 /** Returns the bytes of inputs and outputs that any kernel must move. */
 double tensors_bytes_to_move(const struct tensors *tensors);
@@ -80,22 +80,22 @@ void tensors_poison_host(struct tensors *tensors);
  * Allocates device memory between guard bands, uploads or generates the inputs and poisons or zeroes the rest. False,
  * owning no device memory; if memory is short, it allocates nothing.
  */
-bool tensors_to_device(struct tensors *tensors, struct error *error);
+bool tensors_upload(struct tensors *tensors, struct error *error);
 
 /**
  * Downloads the outputs, checks every guard band and compares the inputs with their original values. False, as
  * RUN_WRONG, with the reason.
  */
-bool tensors_fetch(struct tensors *tensors, struct error *error);
+bool tensors_download(struct tensors *tensors, struct error *error);
 
 /** Frees the device memory. */
-void tensors_leave_device(struct tensors *tensors);
+void tensors_free_device(struct tensors *tensors);
 
 /**
  * Writes every output for NAME.npy in the directory of --out, each to one of `files`, which begin as zeros. The caller
- * passes them to whole_files_keep(), or drops them on failure.
+ * passes them to atomic_files_commit(), or drops them on failure.
  */
-bool tensors_write(const struct tensors *tensors, const char *directory, struct whole_file files[MAX_TENSORS],
+bool tensors_write(const struct tensors *tensors, const char *directory, struct atomic_file files[MAX_TENSORS],
                    struct error *error);
 
 #endif

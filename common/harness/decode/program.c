@@ -17,7 +17,7 @@
 static const struct option_row table[] = {
     {.help = "The problem: by default a small layer on the CPU, DeepSeek-V3's on a GPU", .group = 1},
     {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(moe.program.num_tokens),
-     GIVEN(moe.program.num_tokens_given), .least = 1, .most = INT64_MAX, .repeats = HAS_NUM_TOKENS},
+     GIVEN(moe.program.num_tokens_given), .least = 1, .most = INT64_MAX, .traits = HAS_NUM_TOKENS},
     {"hidden-size", "N", "Elements of a token (default 128; 7168)", 1, COUNT, FIELD(moe.problem.hidden_size),
      GIVEN(moe.hidden_size_given)},
     {"intermediate-size", "N", "Elements between an expert's products (default 64; 2048)", 1, COUNT,
@@ -34,9 +34,9 @@ static const struct option_row table[] = {
     {"overlap", "0|1", "Let a kernel's blocks start before the previous kernel has ended (default 1)", 3, OPTION_BOOL,
      FIELD(overlap), .most = 1},
     {"out", "DIR", "Write the outputs of all four kernels there, NAME.npy each, once verified", 3, OPTION_TEXT,
-     FIELD(moe.program.out), .repeats = WITH_NO_RUN},
+     FIELD(moe.program.out), .traits = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check 24: tokens, routers, shapes, with and without overlap", 3,
-     OPTION_FLAG, FIELD(moe.program.check_all), .repeats = WITH_NO_RUN},
+     OPTION_FLAG, FIELD(moe.program.check_all), .traits = WITH_NO_RUN},
     {.rest = program_option_rows},
 };
 
@@ -58,7 +58,7 @@ static void name_run(const struct decode_options *options, const struct decode_p
     snprintf(program->input, sizeof program->input, "generated, seed %" PRIu64, options->moe.program.seed);
     snprintf(program->verified, sizeof program->verified,
              "logits, %s choices with their weights, their list in blocks, and the layer's output",
-             grouped_digits((uint64_t)moe_positions(&problem->layer), choices));
+             format_thousands((uint64_t)moe_positions(&problem->layer), choices));
 }
 
 static void report_problem(const struct decode_options *options, const struct decode_problem *problem, bool all,
@@ -159,11 +159,11 @@ static bool bench_step(const struct decode_step *step, struct tensors *tensors, 
     const struct launch launch = decode_launch_of(step);
     bool good;
 
-    if (!launch_run(&launch, tensors, error) || !tensors_to_device(tensors, error))
+    if (!launch_run(&launch, tensors, error) || !tensors_upload(tensors, error))
         return false;
     good = report_chain(step, tensors, routing, "router, gate, align", list, error) &&
-           report_chain(step, tensors, all, "and the layer", list, error) && tensors_fetch(tensors, error);
-    tensors_leave_device(tensors);
+           report_chain(step, tensors, all, "and the layer", list, error) && tensors_download(tensors, error);
+    tensors_free_device(tensors);
     return good && launch.verify(&launch, tensors, error);
 }
 
@@ -195,7 +195,7 @@ static int bench(struct program *program, const struct decode_chapter *chapter, 
         moe_routing_free(&layer.routing);
     }
     if (program->error.result == RUN_VERIFIED)
-        record_write(&program->report, program->asked.format, stdout, &program->error);
+        record_write(&program->report, program->requested.format, stdout, &program->error);
     record_free(&program->report);
     return program_exit(program);
 }
@@ -232,10 +232,10 @@ int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
                        argc, argv, &options) ||
         !moe_options_check(&options.moe, &program.error) || !program_open(&program))
         return program_exit(&program);
-    if (program.asked.bench && program.backend.has_times)
+    if (program.requested.bench && program.backend.has_times)
         return bench(&program, chapter, &options);
     for (int number = 0; program_next(&program); number++) {
-        if (program.asked.check_all && !decode_problem_to_try(number, program.asked.seed, &options))
+        if (program.requested.check_all && !decode_problem_to_try(number, program.requested.seed, &options))
             break;
         run(&program, chapter, &options);
     }

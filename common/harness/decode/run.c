@@ -46,7 +46,7 @@ static bool settle_problem(struct decode_options *options, const struct decode_c
     };
     problem->align.capacity = layer->capacity;
     return gate_problem_check(&problem->gate, error) && align_problem_check(&problem->align, error) &&
-           implementation_takes(chapter->unsupported_reason(problem), error);
+           implementation_supports(chapter->unsupported_reason(problem), error);
 }
 
 /* --- the tensors -------------------------------------------------------------------------------------------------- */
@@ -116,18 +116,18 @@ bool decode_load(struct decode_options *options, const struct decode_chapter *ch
     return false;
 }
 
-static struct decode_buffers buffers_at(const struct tensors *tensors, enum tensor_place place)
+static struct decode_buffers buffers_at(const struct tensors *tensors, enum tensor_location location)
 {
     struct decode_buffers buffers = {
-        .router_weights = tensor_data(tensors, DECODE_ROUTER_WEIGHTS, place),
-        .gating_output = tensor_data(tensors, DECODE_GATING_OUTPUT, place),
-        .gate = {.correction_bias = tensor_data(tensors, DECODE_CORRECTION_BIAS, place),
-                 .topk_weights = tensor_data(tensors, MOE_TOPK_WEIGHTS, place),
-                 .topk_ids = tensor_data(tensors, DECODE_TOPK_IDS, place)},
-        .align = {.sorted_token_ids = tensor_data(tensors, MOE_SORTED_TOKEN_IDS, place),
-                  .expert_ids = tensor_data(tensors, MOE_EXPERT_IDS, place),
-                  .num_tokens_post_padded = tensor_data(tensors, MOE_NUM_TOKENS_POST_PADDED, place),
-                  .workspace = tensor_data(tensors, DECODE_ALIGN_WORKSPACE, place)},
+        .router_weights = tensor_data(tensors, DECODE_ROUTER_WEIGHTS, location),
+        .gating_output = tensor_data(tensors, DECODE_GATING_OUTPUT, location),
+        .gate = {.correction_bias = tensor_data(tensors, DECODE_CORRECTION_BIAS, location),
+                 .topk_weights = tensor_data(tensors, MOE_TOPK_WEIGHTS, location),
+                 .topk_ids = tensor_data(tensors, DECODE_TOPK_IDS, location)},
+        .align = {.sorted_token_ids = tensor_data(tensors, MOE_SORTED_TOKEN_IDS, location),
+                  .expert_ids = tensor_data(tensors, MOE_EXPERT_IDS, location),
+                  .num_tokens_post_padded = tensor_data(tensors, MOE_NUM_TOKENS_POST_PADDED, location),
+                  .workspace = tensor_data(tensors, DECODE_ALIGN_WORKSPACE, location)},
     };
 
     buffers.gate.gating_output = buffers.gating_output;

@@ -66,11 +66,11 @@ static int group_of(const struct examination *exam, int expert)
  */
 static bool fail(struct examination *exam, int expert, const char *rule)
 {
-    char place[64] = "";
+    char where[64] = "";
 
     if (expert >= 0)
-        snprintf(place, sizeof place, ", group %d, expert %d", group_of(exam, expert), expert);
-    return error_set_as(&exam->error, RUN_WRONG, "token %" PRId64 "%s: %s; expected %s, got %s", exam->token, place,
+        snprintf(where, sizeof where, ", group %d, expert %d", group_of(exam, expert), expert);
+    return error_set_as(&exam->error, RUN_WRONG, "token %" PRId64 "%s: %s; expected %s, got %s", exam->token, where,
                         rule, exam->expected, exam->got);
 }
 
@@ -95,12 +95,12 @@ static bool ids_are_distinct_and_in_range(struct examination *exam)
 
         if (id < 0 || id >= problem->num_experts) {
             error_words_set(&exam->expected, "0 to %d", problem->num_experts - 1);
-            error_words_set(&exam->got, "%" PRId32 " at place %d", id, k);
+            error_words_set(&exam->got, "%" PRId32 " at slot %d", id, k);
             return fail(exam, -1, "every id names an expert");
         }
         if (exam->chosen[id]) {
             error_words_set(&exam->expected, "%d different experts", problem->topk);
-            error_words_set(&exam->got, "expert %" PRId32 " again at place %d", id, k);
+            error_words_set(&exam->got, "expert %" PRId32 " again at slot %d", id, k);
             return fail(exam, id, "no expert is chosen twice");
         }
         exam->chosen[id] = true;
@@ -116,7 +116,7 @@ static bool shared_experts_are_behind(struct examination *exam)
         const int32_t id = exam->ids[problem->topk + i];
 
         if (id != problem->num_experts + i) {
-            error_words_set(&exam->expected, "%d at place %d", problem->num_experts + i, problem->topk + i);
+            error_words_set(&exam->expected, "%d at slot %d", problem->num_experts + i, problem->topk + i);
             error_words_set(&exam->got, "%" PRId32, id);
             return fail(exam, -1, "shared experts stand behind those chosen");
         }
@@ -184,12 +184,12 @@ static int close_marks(const struct examination *exam, bool downwards, bool *mar
 
 static bool fail_choice(struct examination *exam, int got, const char *rule)
 {
-    int place = 0;
+    int where = 0;
 
     gate_row_choose(exam->problem, &exam->row, exam->right_ids);
-    while (place < exam->problem->topk - 1 && exam->chosen[exam->right_ids[place]])
-        place++;
-    describe_expert(&exam->expected, exam, exam->right_ids[place]);
+    while (where < exam->problem->topk - 1 && exam->chosen[exam->right_ids[where]])
+        where++;
+    describe_expert(&exam->expected, exam, exam->right_ids[where]);
     describe_expert(&exam->got, exam, got);
     return fail(exam, got, rule);
 }
@@ -294,7 +294,7 @@ static bool weights_are_right(struct examination *exam)
         if (nan_is_right || (got >= right.low && got <= right.high))
             continue;
         error_words_set(&exam->expected, "weight %.9g (%.9g to %.9g)", right.value, right.low, right.high);
-        error_words_set(&exam->got, "%.9g at place %d", got, k);
+        error_words_set(&exam->got, "%.9g at slot %d", got, k);
         if (k >= exam->problem->topk)
             return fail(exam, -1,
                         "a shared expert's weight is the chosen ones' sum over the factor, divided as they are");
@@ -327,8 +327,7 @@ static bool weights_share_a_factor(struct examination *exam)
             continue;
         if (low > most || high < least) {
             error_words_set(&exam->expected, "%.9g to %.9g times the score %.9g", least, most, own.value);
-            error_words_set(&exam->got, "weight %.9g, %.9g times, at place %d", exam->weights[k], weight / own.value,
-                            k);
+            error_words_set(&exam->got, "weight %.9g, %.9g times, at slot %d", exam->weights[k], weight / own.value, k);
             return fail(exam, exam->ids[k], "a token's weights are its scores by one factor");
         }
         least = fmax(least, low);

@@ -72,8 +72,8 @@ static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
  */
 struct gate_implementation {
     const char *name;
-    bool takes_shared_experts; /**< and scale_later */
-    bool overlaps;             /**< takes gate_problem.overlap */
+    bool supports_shared_experts; /**< and scale_later */
+    bool overlaps;                /**< takes gate_problem.overlap */
     const char *(*unsupported_reason)(const struct gate_problem *problem);
     /** Computes on the host. Returns false when memory runs out. */
     bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);

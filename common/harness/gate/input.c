@@ -11,9 +11,9 @@ const char *const gate_dist_names[] = {"normal", "uniform", "zipf", "ties", "equ
 /** Returns the logit of an expert at a random rank of Zipf's law, so that a few experts are far ahead of the rest. */
 static float zipf_logit(struct random *random, int num_experts)
 {
-    const int place = (int)(random_uniform(random) * num_experts);
+    const int rank = (int)(random_uniform(random) * num_experts);
 
-    return 4.0f - logf(1.0f + place) + 0.1f * random_normal(random);
+    return 4.0f - logf(1.0f + rank) + 0.1f * random_normal(random);
 }
 
 static float extreme_logit(struct random *random, enum dtype dtype)
@@ -81,7 +81,7 @@ void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dis
 {
 #pragma omp parallel for if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
     for (int64_t row = 0; row < problem->num_tokens; row++) {
-        struct random random = random_start(seed, (uint64_t)row);
+        struct random random = random_seed(seed, (uint64_t)row);
         const float row_value = random_normal(&random) * (row % 4 == 2 ? 100.0f : 1.0f);
 
         for (int e = 0; e < problem->num_experts; e++)
@@ -111,7 +111,7 @@ static float generate_bias(enum gate_dist dist, int group, bool is_first, struct
 
 void gate_generate_bias(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *correction_bias)
 {
-    struct random random = random_start(seed, UINT64_MAX);
+    struct random random = random_seed(seed, UINT64_MAX);
     const int size = gate_experts_per_group(problem);
 
     for (int e = 0; e < problem->num_experts; e++)

@@ -69,7 +69,7 @@ static bool settle_problem(struct gate_options *options, const struct gate_imple
     problem->has_bias = array_source(options->bias) != ARRAY_NONE;
     problem->bias_dtype = options->bias_same ? problem->dtype : DTYPE_F32;
     return gate_problem_check(problem, error) &&
-           implementation_takes(gate_unsupported_reason(implementation, problem), error);
+           implementation_supports(gate_unsupported_reason(implementation, problem), error);
 }
 
 /** Converts the file's elements to the tensor's type; they repeat if the tensor has more. */

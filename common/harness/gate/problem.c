@@ -62,10 +62,10 @@ bool gate_problem_check(const struct gate_problem *problem, struct error *error)
 const char *gate_unsupported_reason(const struct gate_implementation *implementation,
                                     const struct gate_problem *problem)
 {
-    if (problem->num_fused_shared_experts > 0 && !implementation->takes_shared_experts)
+    if (problem->num_fused_shared_experts > 0 && !implementation->supports_shared_experts)
         return "--num-fused-shared-experts: this program weighs the chosen experts only; chapters 13a to 13c take "
                "shared ones";
-    if (problem->scale_later && !implementation->takes_shared_experts)
+    if (problem->scale_later && !implementation->supports_shared_experts)
         return "--scale-later: this program scales its weights; with --routed-scaling-factor 1 they stay as they are";
     if (problem->overlap && !implementation->overlaps)
         return "--overlap: this program launches one kernel after the other; chapters 13a to 13c, 15 and 17 overlap "

@@ -23,7 +23,7 @@ static void name_run(const struct gate_options *options, struct program *program
         snprintf(program->input, sizeof program->input, "%s",
                  options->source == GATE_SOURCE_FILE ? options->logits_path : "the real router's logits");
     snprintf(program->verified, sizeof program->verified, "%s ids and their weights",
-             grouped_digits(gate_choices(&options->problem), choices));
+             format_thousands(gate_choices(&options->problem), choices));
 }
 
 /** Adds the problem: all of it, or, for a benchmark, the part that is the same in every row. */
@@ -70,7 +70,7 @@ static void report_load(const struct gate_problem *problem, const int32_t *topk_
             busiest = e;
     }
     record_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s ids; %d experts get none", busiest,
-                grouped_digits(choices[busiest], most), grouped_digits(chosen, all), idle);
+                format_thousands(choices[busiest], most), format_thousands(chosen, all), idle);
     fields = record_object(report, IN_JSON, "load");
     record_number(fields, IN_JSON, "busiest_expert", "%d", busiest);
     record_number(fields, IN_JSON, "ids", "%" PRIu64, choices[busiest]);
@@ -104,7 +104,7 @@ static void run(struct program *program, const struct gate_chapter *chapter, str
     alone.overlap = false;
     if (implementation_before->name && !gate_unsupported_reason(implementation_before, &alone))
         program_run_before(program, &before, &tensors);
-    report_problem(problem, !program->asked.bench, program_report_head(program));
+    report_problem(problem, !program->requested.bench, program_report_head(program));
     report = program_report_result(program);
     if (program->error.result == RUN_VERIFIED)
         report_load(problem, tensors.list[GATE_TOPK_IDS].host.data, report);
@@ -127,7 +127,7 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
     if (!program_open(&program))
         return program_exit(&program);
     for (int number = 0; program_next(&program); number++) {
-        if (program.asked.check_all && !gate_problem_to_try(&number, program.asked.seed, &options))
+        if (program.requested.check_all && !gate_problem_to_try(&number, program.requested.seed, &options))
             break;
         run(&program, chapter, &options);
     }

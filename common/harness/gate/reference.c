@@ -535,19 +535,19 @@ void gate_row_choose(const struct gate_problem *problem, const struct gate_row *
     int length = 0;
 
     for (int e = 0; e < problem->num_experts; e++) {
-        int place = length;
+        int slot = length;
 
         if (group_rank(problem, row, e / gate_experts_per_group(problem)) >= problem->topk_group) {
             e += gate_experts_per_group(problem) - 1; /* skips to the next group's first expert */
             continue;
         }
-        while (place > 0 && expert_before(row, e, ids[place - 1]))
-            place--;
-        if (place == problem->topk)
+        while (slot > 0 && expert_before(row, e, ids[slot - 1]))
+            slot--;
+        if (slot == problem->topk)
             continue;
         length += length < problem->topk;
-        memmove(ids + place + 1, ids + place, (length - place - 1) * sizeof *ids);
-        ids[place] = e;
+        memmove(ids + slot + 1, ids + slot, (length - slot - 1) * sizeof *ids);
+        ids[slot] = e;
     }
 }
 

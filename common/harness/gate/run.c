@@ -20,13 +20,13 @@ bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *t
     return tensors_allocate(tensors, error);
 }
 
-struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_place place)
+struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_location location)
 {
     return (struct gate_buffers){
-        .gating_output = tensor_data(tensors, GATE_GATING_OUTPUT, place),
-        .correction_bias = tensor_data(tensors, GATE_CORRECTION_BIAS, place),
-        .topk_weights = tensor_data(tensors, GATE_TOPK_WEIGHTS, place),
-        .topk_ids = tensor_data(tensors, GATE_TOPK_IDS, place),
+        .gating_output = tensor_data(tensors, GATE_GATING_OUTPUT, location),
+        .correction_bias = tensor_data(tensors, GATE_CORRECTION_BIAS, location),
+        .topk_weights = tensor_data(tensors, GATE_TOPK_WEIGHTS, location),
+        .topk_ids = tensor_data(tensors, GATE_TOPK_IDS, location),
     };
 }
 

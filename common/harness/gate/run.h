@@ -12,7 +12,7 @@ enum { GATE_GATING_OUTPUT, GATE_CORRECTION_BIAS, GATE_TOPK_WEIGHTS, GATE_TOPK_ID
 bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *tensors, struct error *error);
 
 /** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
-struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_place place);
+struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
  * Completes options->problem (tokens, experts, bias) from the input it names, checks it, asks the implementation

@@ -46,7 +46,7 @@ bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct
         return device_error(error, "the GPU cannot be opened", status);
     backend->gpu.capability = 10 * properties.major + properties.minor;
     backend->gpu.shared_bytes = properties.sharedMemPerBlockOptin;
-    if (!gpu_suits(&backend->gpu, properties.name, needs, error))
+    if (!gpu_meets(&backend->gpu, properties.name, needs, error))
         return false;
     if (!floor_kernel_runs())
         return error_set_as(error, RUN_NO_DEVICE,
@@ -56,7 +56,7 @@ bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct
     status = floor_compiled_for(&backend->gpu.compiled_for);
     if (status != cudaSuccess)
         return device_error(error, "what the kernels were compiled for", status);
-    if (!build_suits(&backend->gpu, properties.name, needs, error))
+    if (!build_meets(&backend->gpu, properties.name, needs, error))
         return false;
 
     cudaDriverGetVersion(&driver);
@@ -83,7 +83,7 @@ void backend_describe_branches(const struct run_counters *counters, char *text, 
     text[0] = '\0';
 }
 
-void backend_keep_open(bool open)
+void backend_allow_host_access(bool open)
 {
     (void)open;
 }
@@ -93,12 +93,12 @@ void backend_array(const void *begin, size_t bytes, const char *name)
     (void)begin, (void)bytes, (void)name;
 }
 
-void backend_unwrite(const void *begin, size_t bytes)
+void backend_mark_unwritten(const void *begin, size_t bytes)
 {
     (void)begin, (void)bytes;
 }
 
-bool backend_share(void)
+bool backend_share_memory(void)
 {
     return false;
 }
@@ -372,14 +372,14 @@ bool backend_measure_floor(struct floor_figures *figures, struct error *error)
     return status == cudaSuccess || device_error(error, "measuring the copy bandwidth", status);
 }
 
-bool backend_measure_reading(double *bytes_per_second, struct error *error)
+bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *error)
 {
     size_t free_bytes = 0, all_bytes;
     cudaError_t status = cudaMemGetInfo(&free_bytes, &all_bytes);
 
     /* With 2 GiB the rate was 3,960 GB/s in some runs and 4,540 GB/s in others. */
     AND_THEN(measure_rate(launch_read,
-                          (free_bytes < READ_BYTES ? free_bytes : READ_BYTES) / 2 / READ_PIECE * READ_PIECE,
+                          (free_bytes < READ_BYTES ? free_bytes : READ_BYTES) / 2 / READ_CHUNK * READ_CHUNK,
                           bytes_per_second));
     return status == cudaSuccess || device_error(error, "measuring the read bandwidth", status);
 }
@@ -431,7 +431,7 @@ static cudaError_t measure_products(const struct cublas *cublas, struct replay *
     return status;
 }
 
-bool backend_measure_products(double least_us, double *operations_per_second, struct error *error)
+bool backend_measure_product_rate(double least_us, double *operations_per_second, struct error *error)
 {
     struct replay replay = {0};
     struct cublas cublas;

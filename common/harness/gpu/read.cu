@@ -13,11 +13,11 @@
 enum { STAGES = 8, THREADS = 512, UNROLLED = 8 };
 
 /** Reads every gridDim-th piece by thread 0, which waits for the piece STAGES earlier before it issues the next. */
-static __global__ void bulk_kernel(const char *from, int64_t pieces)
+static __global__ void bulk_kernel(const char *from, int64_t chunks)
 {
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
     namespace ptx = cuda::ptx;
-    extern __shared__ __align__(128) char stages[]; /* [STAGES][READ_PIECE] */
+    extern __shared__ __align__(128) char stages[]; /* [STAGES][READ_CHUNK] */
     __shared__ uint64_t arrived[STAGES];
     int64_t turn = 0;
 
@@ -26,21 +26,21 @@ static __global__ void bulk_kernel(const char *from, int64_t pieces)
     for (int s = 0; s < STAGES; s++)
         ptx::mbarrier_init(&arrived[s], 1);
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-    for (int64_t i = blockIdx.x; i < pieces + (int64_t)STAGES * gridDim.x; i += gridDim.x, turn++) {
+    for (int64_t i = blockIdx.x; i < chunks + (int64_t)STAGES * gridDim.x; i += gridDim.x, turn++) {
         const int stage = (int)(turn % STAGES);
 
         if (turn >= STAGES)
             while (!ptx::mbarrier_try_wait_parity(&arrived[stage], (uint32_t)(turn / STAGES - 1) % 2))
                 ;
-        if (i < pieces) {
+        if (i < chunks) {
             ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &arrived[stage],
-                                           READ_PIECE);
-            ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, stages + stage * READ_PIECE,
-                               from + i * READ_PIECE, READ_PIECE, &arrived[stage]);
+                                           READ_CHUNK);
+            ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, stages + stage * READ_CHUNK,
+                               from + i * READ_CHUNK, READ_CHUNK, &arrived[stage]);
         }
     }
 #else
-    (void)from, (void)pieces;
+    (void)from, (void)chunks;
 #endif
 }
 
@@ -65,7 +65,7 @@ static __global__ void load_kernel(const uint4 *from, int64_t words)
 
 cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream)
 {
-    const int shared_bytes = STAGES * READ_PIECE;
+    const int shared_bytes = STAGES * READ_CHUNK;
     int device = 0, multiprocessors = 0, major = 0;
     cudaError_t status = cudaGetDevice(&device);
 
@@ -78,7 +78,7 @@ cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream)
     if (status != cudaSuccess)
         return status;
     if (major >= 9)
-        bulk_kernel<<<multiprocessors, 32, shared_bytes, stream>>>((const char *)from, (int64_t)(bytes / READ_PIECE));
+        bulk_kernel<<<multiprocessors, 32, shared_bytes, stream>>>((const char *)from, (int64_t)(bytes / READ_CHUNK));
     else
         load_kernel<<<4 * multiprocessors, THREADS, 0, stream>>>((const uint4 *)from, (int64_t)(bytes / sizeof(uint4)));
     return cudaGetLastError();

@@ -1,4 +1,4 @@
-/** @file gpu/read.h  A kernel that reads memory at the highest rate, for backend_measure_reading(). */
+/** @file gpu/read.h  A kernel that reads memory at the highest rate, for backend_measure_read_bandwidth(). */
 #ifndef READ_H
 #define READ_H
 
@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /** Bytes that are read at once; the size must be a multiple of it. */
-enum { READ_PIECE = 16384 };
+enum { READ_CHUNK = 16384 };
 
 /** Launches a kernel that reads `bytes` bytes of device memory, 128-byte aligned, once and discards them. */
 cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream);

@@ -133,7 +133,7 @@ static int64_t busy_token(const struct moe_layer *layer)
 static bool choose_tokens(const struct moe_layer *layer, struct examination *exam)
 {
     const int64_t n = layer->problem.num_tokens;
-    struct random random = random_start(layer->seed, STREAM_TOKENS);
+    struct random random = random_seed(layer->seed, STREAM_TOKENS);
     const int64_t sure[] = {0, n - 1, busy_token(layer)};
     int64_t chosen = 0;
     bool *taken;

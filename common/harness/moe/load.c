@@ -150,8 +150,8 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
     problem->num_experts = problem->num_local_experts = (int)sizes->size[MOE_EXPERTS];
     problem->topk = (int)sizes->size[MOE_TOPK];
     return moe_shape_check(problem, error) && settle_dist(options, error) &&
-           moe_settle_blocks(problem, implementation, options->block_size_given ? problem->block_size : 0, error) &&
-           implementation_takes(moe_unsupported_reason(implementation, problem), error);
+           moe_set_blocks(problem, implementation, options->block_size_given ? problem->block_size : 0, error) &&
+           implementation_supports(moe_unsupported_reason(implementation, problem), error);
 }
 
 /* --- the routing -------------------------------------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ enum {
  */
 bool moe_problem_to_try(int number, uint64_t seed, struct moe_options *options)
 {
-    struct random random = random_start(seed, (uint64_t)number);
+    struct random random = random_seed(seed, (uint64_t)number);
 
     if (number >= NUM_PROBLEMS)
         return false;

@@ -72,7 +72,7 @@ static int64_t local_positions(const struct moe_layer *layer)
 /** Returns the bytes of the weights that any kernel must read. */
 static double weight_bytes(const struct tensor *weights)
 {
-    return (double)(tensor_bytes(weights) - weights->idle_bytes);
+    return (double)(tensor_bytes(weights) - weights->unneeded_bytes);
 }
 
 /** Returns the multiplications and additions of the products, for rows that are not padding. */
@@ -117,10 +117,10 @@ static void run_before(struct program *program, const struct moe_options *option
     struct tensors own;
     struct error ignored = {0};
 
-    if (!before->launch || !program->asked.bench ||
+    if (!before->launch || !program->requested.bench ||
         (before->bench_most_tokens && layer->problem.num_tokens > before->bench_most_tokens) ||
-        !moe_settle_blocks(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
-                           &ignored) ||
+        !moe_set_blocks(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
+                        &ignored) ||
         moe_unsupported_reason(before, &other.problem) || !moe_tensors_like(tensors, &other, before, &own, &ignored))
         return;
     program_run_before(program, &launch, &own);
@@ -147,7 +147,7 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
     launch.operations = operations_of(&layer);
     program_run(program, &launch, &tensors);
     run_before(program, options, &chapter->before, &layer, &tensors);
-    moe_report_problem(options, &options->problem, !program->asked.bench, program_report_head(program));
+    moe_report_problem(options, &options->problem, !program->requested.bench, program_report_head(program));
     report = program_report_result(program);
     report_load(&layer, report);
     report_work(&layer, &tensors, report);
@@ -170,7 +170,7 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
     if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
         return program_exit(&program);
     for (int number = 0; program_next(&program); number++) {
-        if (program.asked.check_all && !moe_problem_to_try(number, program.asked.seed, &options))
+        if (program.requested.check_all && !moe_problem_to_try(number, program.requested.seed, &options))
             break;
         run(&program, chapter, &options);
     }

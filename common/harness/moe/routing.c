@@ -60,7 +60,7 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
 /** Generates different weights, none far below the others, so that a wrong one has an effect. */
 static void generate_weights(const struct moe_problem *problem, uint64_t seed, float *topk_weights)
 {
-    struct random random = random_start(seed, STREAM_WEIGHTS);
+    struct random random = random_seed(seed, STREAM_WEIGHTS);
 
     for (int64_t t = 0; t < problem->num_tokens; t++) {
         float *const weights = topk_weights + t * problem->topk;

@@ -47,15 +47,15 @@ static struct tensor weights_tensor(const char *name, const struct moe_layer *la
                                     struct generated values, bool has_copy)
 {
     const struct moe_problem *const problem = &layer->problem;
-    const int64_t piece = rows * length;
+    const int64_t chunk = rows * length;
     struct tensor tensor = {
         .name = name,
         .host = {problem->dtype, 3, {problem->num_local_experts, rows, length}, NULL},
-        .idle_bytes = (size_t)(idle_experts(layer) * piece) * dtype_size(problem->dtype),
+        .unneeded_bytes = (size_t)(idle_experts(layer) * chunk) * dtype_size(problem->dtype),
     };
 
     if (!has_copy)
-        tensor.recipe = (struct tensor_recipe){values, piece, layer->routing.local_experts};
+        tensor.recipe = (struct tensor_recipe){values, chunk, layer->routing.local_experts};
     return tensor;
 }
 
@@ -146,13 +146,13 @@ struct moe_buffers moe_buffers_of(const struct tensors *tensors)
     };
 }
 
-bool moe_settle_blocks(struct moe_problem *problem, const struct moe_implementation *implementation, int asked,
-                       struct error *error)
+bool moe_set_blocks(struct moe_problem *problem, const struct moe_implementation *implementation, int requested,
+                    struct error *error)
 {
     enum { USUAL_BLOCK_SIZE = 16 };
 
     problem->capacity = 0;
-    problem->block_size = asked                        ? asked
+    problem->block_size = requested                    ? requested
                           : implementation->block_size ? implementation->block_size(problem)
                                                        : USUAL_BLOCK_SIZE;
 

@@ -23,7 +23,7 @@ static bool is_needed(const struct split *split, const struct moe_layer *layer, 
 
 /** Counts the rows to each rank; a rank gets a token only once, even if it has several of the token's experts. */
 static bool count_rows(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
-                       struct lists *lists, struct error *error)
+                       struct row_lists *lists, struct error *error)
 {
     if (!ALLOCATE_ARRAY(lists->sent_to, split->num_ranks, error) ||
         !ALLOCATE_ARRAY(lists->received_of, split->num_ranks, error))
@@ -55,7 +55,7 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
 static void list_rows(const struct split *split, const struct moe_layer *layer, struct tensors *arrays)
 {
     int32_t *const counts = arrays->list[SENT_COUNTS].host.data;
-    int32_t *const rows = arrays->list[SENT_ROWS].host.data, *const places = arrays->list[SUM_PLACES].host.data;
+    int32_t *const rows = arrays->list[SENT_ROWS].host.data, *const sum_rows = arrays->list[SUM_ROWS].host.data;
     const int64_t own = split->own_end - split->own_begin;
     int32_t sent = 0;
 
@@ -65,7 +65,7 @@ static void list_rows(const struct split *split, const struct moe_layer *layer, 
         for (int64_t t = 0; t < own; t++) {
             const bool is_sent = is_needed(split, layer, split->own_begin + t, r);
 
-            places[t * split->num_ranks + r] = is_sent ? sent : -1;
+            sum_rows[t * split->num_ranks + r] = is_sent ? sent : -1;
             if (!is_sent)
                 continue;
             list_row(split, layer, arrays, t, sent);
@@ -122,7 +122,7 @@ static void cut_weights(const struct tensor *whole, const struct split *split, i
 
 /** Lists all arrays with their types and shapes. */
 static void list_arrays(const struct split *split, const struct moe_problem *problem, const struct tensors *whole,
-                        const struct lists *lists, bool all_to_all, struct tensors *arrays)
+                        const struct row_lists *lists, bool all_to_all, struct tensors *arrays)
 {
     const enum dtype dtype = problem->dtype;
     const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
@@ -135,7 +135,7 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
         [SENT_WEIGHTS] = array("sent_weights", TENSOR_INPUT, DTYPE_F32, sent, topk),
         [SENT_ROWS] = array("sent_rows", TENSOR_INPUT, DTYPE_I32, sent, 1),
         [SENT_COUNTS] = array("sent_counts", TENSOR_INPUT, DTYPE_I32, split->num_ranks, 1),
-        [SUM_PLACES] = array("sum_places", TENSOR_INPUT, DTYPE_I32, own, split->num_ranks),
+        [SUM_ROWS] = array("sum_places", TENSOR_INPUT, DTYPE_I32, own, split->num_ranks),
         [W13] = weights("w13", &whole->list[MOE_W13], split, moe_w13_elements(problem), i * h),
         [W2] = weights("w2", &whole->list[MOE_W2], split, moe_w2_elements(problem), i),
         [EXPERT_MAP] = array("expert_map", TENSOR_INPUT, DTYPE_I32, num_experts, 1),
@@ -158,7 +158,7 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
         [RESULT] = array("result", TENSOR_OUTPUT, dtype, cu_tokens[1] - cu_tokens[0], h),
     };
     _Static_assert((int)NUM_ARRAYS <= (int)MAX_TENSORS, "they fit into tensors");
-    static const int of_all_to_all[] = {SENT_ROWS,   SENT_COUNTS, SUM_PLACES, RECEIVED_COUNTS,
+    static const int of_all_to_all[] = {SENT_ROWS,   SENT_COUNTS, SUM_ROWS,  RECEIVED_COUNTS,
                                         SENT_HIDDEN, SENT_SUMS,   OWN_RESULT};
 
     memcpy(arrays->list, list, sizeof list);
@@ -169,7 +169,7 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
 }
 
 bool arrays_make(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
-                 const struct tensors *whole, const struct moe_problem *local, struct lists *lists,
+                 const struct tensors *whole, const struct moe_problem *local, struct row_lists *lists,
                  struct tensors *arrays, struct error *error)
 {
     const bool all_to_all = options->dispatch == DISPATCH_ALL_TO_ALL;
@@ -196,7 +196,7 @@ bool arrays_make(const struct parallel_options *options, const struct split *spl
     return true;
 }
 
-void arrays_free(struct lists *lists, struct tensors *arrays)
+void arrays_free(struct row_lists *lists, struct tensors *arrays)
 {
     tensors_free(arrays);
     free(lists->sent_to);

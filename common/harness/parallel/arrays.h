@@ -12,7 +12,7 @@ enum {
     SENT_WEIGHTS,    /**< [sent, topk] */
     SENT_ROWS,       /**< [sent] own row of each sent row; all-to-all only */
     SENT_COUNTS,     /**< [ranks] rows to each rank; all-to-all only */
-    SUM_PLACES,      /**< [own, ranks] sent row that returns a token's sum from a rank, -1: none; all-to-all only */
+    SUM_ROWS,        /**< [own, ranks] sent row that returns a token's sum from a rank, -1: none; all-to-all only */
     W13,             /**< [local experts, 2 * slice, H] */
     W2,              /**< [local experts, H, slice] */
     EXPERT_MAP,      /**< [E] */
@@ -38,7 +38,7 @@ enum {
 /**
  * Numbers of rows that this rank sends and receives. With broadcast, `sent` equals `own` and the rest is not used.
  */
-struct lists {
+struct row_lists {
     int64_t sent;
     int64_t *sent_to;     /**< [ranks] */
     int64_t *received_of; /**< [ranks] filled after the counts have been exchanged */
@@ -46,8 +46,8 @@ struct lists {
 
 /** Lists rows and arrays of this rank, and fills the inputs on the host. The caller calls arrays_free() in any case. */
 bool arrays_make(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
-                 const struct tensors *whole, const struct moe_problem *local, struct lists *lists,
+                 const struct tensors *whole, const struct moe_problem *local, struct row_lists *lists,
                  struct tensors *arrays, struct error *error);
-void arrays_free(struct lists *lists, struct tensors *arrays);
+void arrays_free(struct row_lists *lists, struct tensors *arrays);
 
 #endif

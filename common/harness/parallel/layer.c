@@ -15,13 +15,13 @@
 /** Makes this rank die or hang here, for tests, if EXPERT_PARALLEL_STOP names it: "1:combine:die", "0:experts:hang". */
 static void stop_if_asked(const struct ranks *ranks)
 {
-    const char *const asked = getenv("EXPERT_PARALLEL_STOP");
+    const char *const requested = getenv("EXPERT_PARALLEL_STOP");
     char own[96];
 
     snprintf(own, sizeof own, "%d:%s:", ranks->all.rank, ranks->stage);
-    if (!asked || strncmp(asked, own, strlen(own)) != 0)
+    if (!requested || strncmp(requested, own, strlen(own)) != 0)
         return;
-    if (strcmp(asked + strlen(own), "die") == 0)
+    if (strcmp(requested + strlen(own), "die") == 0)
         raise(SIGKILL);
     for (;;)
         pause();
@@ -33,7 +33,7 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
     stop_if_asked(layer->ranks);
     if (!layer->has_times)
         return true;
-    if (!ranks_line_up(layer->ranks, error))
+    if (!ranks_synchronize(layer->ranks, error))
         return false;
 
     const cudaError_t status = cudaEventRecord(layer->begin, layer->ranks->stream);
@@ -58,7 +58,7 @@ bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *e
     return status == cudaSuccess || launch_failed(status, error);
 }
 
-struct stage stage_moved(const char *by, const struct group *group, double bytes, double own)
+struct stage stage_of_collective(const char *by, const struct group *group, double bytes, double own)
 {
     return (struct stage){.by = by,
                           .ranks = group->size,
@@ -67,9 +67,9 @@ struct stage stage_moved(const char *by, const struct group *group, double bytes
                           .received = bytes - own};
 }
 
-struct stage stage_reduced(const struct group *group, double bytes)
+struct stage stage_of_all_reduce(const struct group *group, double bytes)
 {
-    struct stage stage = stage_moved("all-reduce", group, bytes, bytes);
+    struct stage stage = stage_of_collective("all-reduce", group, bytes, bytes);
 
     stage.factor *= 2.0;
     stage.received = stage.factor * bytes;

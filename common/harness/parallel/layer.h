@@ -23,7 +23,7 @@ struct parallel_layer {
     const struct split *split;
     const struct moe_problem *problem; /**< the problem of this rank's kernels, with all tokens */
     struct moe_implementation experts; /**< implementation that computes the experts */
-    struct lists *lists;
+    struct row_lists *lists;
     struct tensors *arrays;
     bool has_times;
     int repeat; /**< index of the run, below MAX_REPEATS, for the times */
@@ -42,10 +42,10 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
 bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *error);
 
 /** Returns the stage of a collective of `bytes` bytes in total, `own` of which are this rank's. */
-struct stage stage_moved(const char *by, const struct group *group, double bytes, double own);
+struct stage stage_of_collective(const char *by, const struct group *group, double bytes, double own);
 
 /** Returns the stage of an all-reduce: a rank sends and receives all but its share twice, as terms and as sums. */
-struct stage stage_reduced(const struct group *group, double bytes);
+struct stage stage_of_all_reduce(const struct group *group, double bytes);
 
 /** Runs the layer once, and on a GPU another `repeats` times; the first run's times do not count. */
 bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, struct error *error);

@@ -29,12 +29,12 @@ static const struct option_row table[] = {
      "broadcast: all tokens to all; all-to-all: to ranks that have their experts (default broadcast)", 4, OPTION_WORD,
      FIELD(dispatch), .words = dispatch_names},
     {"timeout", "SECONDS", "How long a rank waits for another before it gives up (default 30)", 4, COUNT,
-     FIELD(timeout), .repeats = WITH_NO_RUN},
+     FIELD(timeout), .traits = WITH_NO_RUN},
     {"gpus", "N", "Start so many ranks on this machine's GPUs", 4, OPTION_INT, FIELD(gpus), .least = 1, .most = 1024,
-     .repeats = HAS_GPUS},
+     .traits = HAS_GPUS},
     {"repeats", "N", "On GPUs: how often the layer is run after a first time; times are medians (default 20)", 4,
-     OPTION_INT, FIELD(repeats), .least = 1, .most = MAX_REPEATS, .repeats = WITH_NO_RUN},
-    {.rest = moe_option_rows},
+     OPTION_INT, FIELD(repeats), .least = 1, .most = MAX_REPEATS, .traits = WITH_NO_RUN},
+    {.next_table = moe_option_rows},
 };
 
 /**

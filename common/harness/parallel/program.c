@@ -20,7 +20,7 @@ struct everything {
     struct split split;
     struct moe_layer whole;
     struct tensors whole_arrays, arrays;
-    struct lists lists;
+    struct row_lists lists;
     struct moe_problem local;
     struct parallel_layer layer;
     char *results; /**< of all ranks, one after the other */
@@ -34,14 +34,14 @@ static bool meet(struct everything *all, int argc, char **argv, struct error *er
     struct error failed = {.result = RUN_VERIFIED};
 
     all->ranks.time_limit = all->options.timeout;
-    ranks_expect_the_worst(&all->ranks, all->chapter->name);
+    ranks_install_signal_handlers(&all->ranks, all->chapter->name);
     alarm((unsigned)all->ranks.time_limit + 1);
     if (!ranks_open(&all->ranks, &failed)) {
         *error = failed;
         return false;
     }
     alarm(0);
-    ranks_expect_the_worst(&all->ranks, all->chapter->name);
+    ranks_install_signal_handlers(&all->ranks, all->chapter->name);
     return (arguments_agree(&all->ranks, argc, argv, error) || error->result == RUN_BAD_INPUT) &&
            ranks_agree(&all->ranks, error);
 }
@@ -50,18 +50,18 @@ static bool meet(struct everything *all, int argc, char **argv, struct error *er
 static bool settle_local(struct everything *all, struct error *error)
 {
     const struct parallel_chapter *const chapter = all->chapter;
-    const int asked = all->options.moe.block_size_given ? all->options.moe.problem.block_size : 0;
+    const int requested = all->options.moe.block_size_given ? all->options.moe.problem.block_size : 0;
     struct moe_problem *const local = &all->local;
 
     *local = all->whole.problem;
     local->num_local_experts = all->split.num_local;
     local->intermediate_size = all->split.slice_size;
-    local->block_size = asked ? asked : 16; /* the smallest that implementations choose */
+    local->block_size = requested ? requested : 16; /* the smallest that implementations choose */
     all->layer.experts = moe_unsupported_reason(&chapter->experts, local) ? chapter->otherwise : chapter->experts;
     if (local->num_experts > chapter->most_experts)
         return error_set(error, "--num-experts: %d; %s, which aligns here, takes up to %d", local->num_experts,
                          chapter->aligned_by, chapter->most_experts);
-    return moe_settle_blocks(local, &all->layer.experts, asked, error);
+    return moe_set_blocks(local, &all->layer.experts, requested, error);
 }
 
 /** Loads the layer, which every rank has as a whole, and splits it. */
@@ -101,8 +101,8 @@ static bool prepare(struct everything *all, const struct program *program, struc
     good = arrays_make(&all->options, split, &all->whole, &all->whole_arrays, &all->local, &all->lists, &all->arrays,
                        error);
     all->arrays.list[ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
-    if (good && tensors_to_device(&all->arrays, error) && program->asked.trace && split->rank == 0)
-        backend_trace_begin(program->asked.trace_kernel, error);
+    if (good && tensors_upload(&all->arrays, error) && program->requested.trace && split->rank == 0)
+        backend_trace_begin(program->requested.trace_kernel, error);
     if (!ranks_agree(&all->ranks, error))
         return false;
     alarm((unsigned)all->ranks.time_limit + 1);
@@ -120,14 +120,14 @@ static bool run(struct everything *all, struct program *program, struct error *e
     program_open(program);
     if (!ranks_agree(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
         return false;
-    all->ranks.together = false; /* from here on a failing rank may leave others waiting in a collective */
+    all->ranks.agreed = false; /* from here on a failing rank may leave others waiting in a collective */
     if (!layer_run(&all->layer, all->chapter->paths[all->options.dispatch], all->options.repeats, error))
         return false;
     backend_read_counters(&program->counters);
     all->ranks.stage = "check";
     if (!results_gather(&all->layer, &all->results, error) || !layer_sum_stages(&all->layer, error))
         return false;
-    tensors_fetch(&all->arrays, error);
+    tensors_download(&all->arrays, error);
     return ranks_agree(&all->ranks, error);
 }
 
@@ -140,7 +140,7 @@ static void part(struct everything *all)
     alarm((unsigned)all->ranks.time_limit + 1);
     group_free(&all->layer.dp);
     group_free(&all->layer.tp);
-    tensors_leave_device(&all->arrays);
+    tensors_free_device(&all->arrays);
     ranks_close(&all->ranks);
     alarm(0);
 }
@@ -165,7 +165,7 @@ static int leave(struct everything *all, struct program *program)
     if (program->error.text[0] == '\0')
         program->error.result = RUN_VERIFIED; /* rank 0 reports it */
     program_exit(program);
-    if (all->ranks.together) {
+    if (all->ranks.agreed) {
         part(all);
         free_everything(all);
     }
@@ -173,16 +173,16 @@ static int leave(struct everything *all, struct program *program)
 }
 
 /** Writes the trace and output.npy, if requested; if one fails, neither is kept. */
-static void write_files(const struct program_options *asked, const struct tensors *tensors, struct error *error)
+static void write_files(const struct program_options *requested, const struct tensors *tensors, struct error *error)
 {
-    struct whole_file files[1 + MAX_TENSORS] = {0};
+    struct atomic_file files[1 + MAX_TENSORS] = {0};
 
-    if ((!asked->out ||
-         (output_directory_ready(asked->out, error) && tensors_write(tensors, asked->out, files + 1, error))) &&
-        (!asked->trace ||
-         (whole_file_open(files, "--trace: ", asked->trace, error) && backend_trace_end(files->stream, error))))
-        whole_files_keep(files, 1 + MAX_TENSORS, error);
-    whole_files_drop(files, 1 + MAX_TENSORS);
+    if ((!requested->out ||
+         (output_directory_ready(requested->out, error) && tensors_write(tensors, requested->out, files + 1, error))) &&
+        (!requested->trace ||
+         (atomic_file_open(files, "--trace: ", requested->trace, error) && backend_trace_end(files->stream, error))))
+        atomic_files_commit(files, 1 + MAX_TENSORS, error);
+    atomic_files_discard(files, 1 + MAX_TENSORS);
 }
 
 /** Checks and writes all ranks' results and reports: in rank 0, when the others have left. Returns the exit code. */
@@ -191,9 +191,9 @@ static int conclude(struct everything *all, struct program *program)
     struct error *const error = &program->error;
     int code;
 
-    parallel_name_run(program, &all->options, &all->split, &all->whole.problem, all->local.block_size);
+    parallel_describe_run(program, &all->options, &all->split, &all->whole.problem, all->local.block_size);
     if (results_check(&all->layer, all->results, &all->whole, &all->whole_arrays, error))
-        write_files(&program->asked, &all->whole_arrays, error);
+        write_files(&program->requested, &all->whole_arrays, error);
     parallel_report(program, &all->options, &all->whole.problem, &all->layer);
     code = program_end(program);
     free_everything(all);

@@ -26,7 +26,7 @@ bool group_error(const struct group *group, struct error *error, const char *for
     return error_set_as(error, RUN_NO_DEVICE, "rank %d, %s: %s", group->ranks->all.rank, group->ranks->stage, what);
 }
 
-bool group_late(const struct group *group, struct error *error)
+bool group_timed_out(const struct group *group, struct error *error)
 {
     return group_error(group, error, "not every rank of %s came within %g s (--timeout)", group->name,
                        group->ranks->time_limit);
@@ -35,7 +35,7 @@ bool group_late(const struct group *group, struct error *error)
 /* --- processes ---------------------------------------------------------------------------------------------------- */
 
 /** Records that a rank has ended. Returns its exit code. */
-static int note_end(pid_t pid, int status, pid_t *pids, int count)
+static int record_end(pid_t pid, int status, pid_t *pids, int count)
 {
     for (int r = 0; r < count; r++) {
         if (pids[r] != pid)
@@ -47,7 +47,7 @@ static int note_end(pid_t pid, int status, pid_t *pids, int count)
     return WIFEXITED(status) ? WEXITSTATUS(status) : RUN_NO_DEVICE;
 }
 
-static void send_away(const pid_t *pids, int count, int signal)
+static void signal_ranks(const pid_t *pids, int count, int signal)
 {
     for (int r = 0; r < count; r++)
         if (pids[r])
@@ -60,7 +60,7 @@ static void send_away(const pid_t *pids, int count, int signal)
  */
 static int await_ranks(pid_t *pids, int count)
 {
-    enum { NAP_MS = 50, NAPS_ALONE = 2000 / NAP_MS, NAPS_SIGNALLED = 5000 / NAP_MS };
+    enum { NAP_MS = 50, NAPS_BEFORE_SIGTERM = 2000 / NAP_MS, NAPS_BEFORE_SIGKILL = 5000 / NAP_MS };
     static const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
     int first_code = 0, naps = 0, status;
 
@@ -68,7 +68,7 @@ static int await_ranks(pid_t *pids, int count)
         const pid_t pid = waitpid(-1, &status, first_code ? WNOHANG : 0);
 
         if (pid > 0) {
-            const int code = note_end(pid, status, pids, count);
+            const int code = record_end(pid, status, pids, count);
 
             first_code = first_code ? first_code : code;
             ended++;
@@ -76,10 +76,10 @@ static int await_ranks(pid_t *pids, int count)
         }
         nanosleep(&nap, NULL);
         naps++;
-        if (naps == NAPS_ALONE)
-            send_away(pids, count, SIGTERM);
-        if (naps == NAPS_SIGNALLED)
-            send_away(pids, count, SIGKILL);
+        if (naps == NAPS_BEFORE_SIGTERM)
+            signal_ranks(pids, count, SIGTERM);
+        if (naps == NAPS_BEFORE_SIGKILL)
+            signal_ranks(pids, count, SIGKILL);
     }
     return first_code;
 }
@@ -88,8 +88,9 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
 {
     pid_t *pids;
 
-    ranks->place = mmap(NULL, sizeof *ranks->place, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (ranks->place == MAP_FAILED)
+    ranks->rendezvous = mmap(NULL, sizeof *ranks->rendezvous, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                             0);
+    if (ranks->rendezvous == MAP_FAILED)
         return error_set_as(error, RUN_NO_DEVICE, "shared memory: %s", strerror(errno));
     if (!ALLOCATE_ARRAY(pids, count, error))
         return false;
@@ -119,7 +120,7 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
 /** Message of a rank that SIGTERM or its alarm ends. It is formatted beforehand: a signal handler may not do that. */
 static char last_words[128];
 
-static void say_last_words(int signal)
+static void report_and_exit(int signal)
 {
     (void)signal;
     if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0)
@@ -127,9 +128,9 @@ static void say_last_words(int signal)
     _exit(RUN_NO_DEVICE);
 }
 
-void ranks_expect_the_worst(const struct ranks *ranks, const char *program)
+void ranks_install_signal_handlers(const struct ranks *ranks, const char *program)
 {
-    const struct sigaction action = {.sa_handler = say_last_words};
+    const struct sigaction action = {.sa_handler = report_and_exit};
 
     snprintf(last_words, sizeof last_words, "%s: rank %d: ended before the others: a rank has died, or did not come\n",
              program, ranks->all.rank);
@@ -149,7 +150,7 @@ void ranks_close(struct ranks *ranks)
     if (ranks->all.connection)
         connection_close(ranks);
     if (ranks->forked)
-        munmap(ranks->place, sizeof *ranks->place);
+        munmap(ranks->rendezvous, sizeof *ranks->rendezvous);
 }
 
 bool group_split(const struct group *all, int color, const char *name, struct group *group, struct error *error)
@@ -233,9 +234,9 @@ bool group_end(const struct group *group, struct error *error)
     return group->size == 1 || connection_end(group, error);
 }
 
-bool ranks_line_up(const struct ranks *ranks, struct error *error)
+bool ranks_synchronize(const struct ranks *ranks, struct error *error)
 {
-    return ranks->all.size == 1 || connection_line_up(ranks, error);
+    return ranks->all.size == 1 || connection_synchronize(ranks, error);
 }
 
 /** Sets this rank's error according to the results of all ranks. */
@@ -262,9 +263,9 @@ bool ranks_agree(struct ranks *ranks, struct error *error)
     struct error failed = {.result = RUN_VERIFIED};
     int32_t *all = NULL;
 
-    ranks->together = ALLOCATE_ARRAY(all, ranks->all.size, &failed) &&
-                      group_share(&ranks->all, &own, sizeof own, all, &failed);
-    if (ranks->together)
+    ranks->agreed = ALLOCATE_ARRAY(all, ranks->all.size, &failed) &&
+                    group_share(&ranks->all, &own, sizeof own, all, &failed);
+    if (ranks->agreed)
         hear(ranks, all, error);
     else if (!own)
         *error = failed;

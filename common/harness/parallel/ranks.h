@@ -33,10 +33,10 @@ struct ranks {
     double time_limit;   /**< seconds, of each collective */
     const char *stage;   /**< current stage, for messages; the program sets it */
     cudaStream_t stream; /**< for collectives, and for the work that makes their input; NULL if there is one rank */
-    bool together;       /**< ranks_agree() has reached all ranks, so that they can leave in order */
+    bool agreed;         /**< ranks_agree() has reached all ranks, so that they can leave in order */
     float *number;       /**< in device memory, for the connection */
     int forked;          /**< number of forked processes, which are the ranks; 0: mpirun started the ranks */
-    struct meeting_place *place; /**< shared by forked ranks */
+    struct rendezvous *rendezvous; /**< shared by forked ranks */
 };
 
 /** Line for --version: the libraries that connect the ranks of this build, or "none". */
@@ -58,7 +58,7 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
  * another rank has died, or when its alarm goes off, which replaces the time limit outside collectives. Call it again
  * when ranks_open() has set the rank's number.
  */
-void ranks_expect_the_worst(const struct ranks *ranks, const char *program);
+void ranks_install_signal_handlers(const struct ranks *ranks, const char *program);
 
 /**
  * Connects to the other ranks, which were forked or started by mpirun; otherwise there is only this rank. Chooses this
@@ -94,7 +94,7 @@ void group_begin(const struct group *group);
 bool group_end(const struct group *group, struct error *error);
 
 /** Aligns the start of later work on the stream in all ranks, to time it. The call itself need not wait. */
-bool ranks_line_up(const struct ranks *ranks, struct error *error);
+bool ranks_synchronize(const struct ranks *ranks, struct error *error);
 
 /** Gathers a few bytes of host memory of each rank in every rank; all parts have the same size. */
 bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error);
@@ -109,7 +109,7 @@ bool ranks_agree(struct ranks *ranks, struct error *error);
 /** Functions of the connection, for groups of two and more ranks, with the contracts of their counterparts above. */
 bool connection_open(struct ranks *ranks, struct error *error);
 void connection_close(struct ranks *ranks);
-bool connection_line_up(const struct ranks *ranks, struct error *error);
+bool connection_synchronize(const struct ranks *ranks, struct error *error);
 bool connection_split(const struct group *all, int color, struct group *group, struct error *error);
 void connection_free(struct group *group);
 void connection_begin(void);
@@ -125,10 +125,10 @@ __attribute__((format(printf, 3, 4))) bool group_error(const struct group *group
                                                        const char *format, ...);
 
 /** Sets the error of a rank for which not every rank of the group came within the time limit. Returns false. */
-bool group_late(const struct group *group, struct error *error);
+bool group_timed_out(const struct group *group, struct error *error);
 
 /** Shared memory of forked ranks, through which they exchange NCCL's id before they are connected. */
-struct meeting_place {
+struct rendezvous {
     _Atomic int is_set;
     char id[128]; /**< NCCL's, once it is set */
 };

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void parallel_name_run(struct program *program, struct parallel_options *options, const struct split *split,
-                       const struct moe_problem *problem, int block_size)
+void parallel_describe_run(struct program *program, struct parallel_options *options, const struct split *split,
+                           const struct moe_problem *problem, int block_size)
 {
     options->dp = split->dp;
     options->tp = split->tp;
@@ -45,8 +45,8 @@ static void report_stage(const struct stage *stage, bool has_times, struct recor
     record_column(row, -10, "stage", "%s", stage->name);
     record_column(row, -22, "by", "%s", stage->by);
     number_or_nothing(row, 6, "ranks", moves, 0, stage->ranks);
-    record_column(row, 15, "bytes", "%s", moves ? grouped_digits((uint64_t)stage->bytes, digits) : "");
-    record_column(row, 15, "over the bus", "%s", moves ? grouped_digits((uint64_t)stage->received, digits) : "");
+    record_column(row, 15, "bytes", "%s", moves ? format_thousands((uint64_t)stage->bytes, digits) : "");
+    record_column(row, 15, "over the bus", "%s", moves ? format_thousands((uint64_t)stage->received, digits) : "");
     if (has_times) {
         record_column(row, 10, "us", "%.1f", stage->us);
         number_or_nothing(row, 9, "alg GB/s", moves, 2, algorithm);
@@ -87,7 +87,7 @@ void parallel_report(struct program *program, const struct parallel_options *opt
     for (int s = 0; s < layer->num_stages; s++)
         received += layer->stages[s].received;
     record_text(result, IN_TABLE, "traffic", "%s: %s bytes over the bus, all ranks together",
-                dispatch_names[options->dispatch], grouped_digits((uint64_t)received, digits));
+                dispatch_names[options->dispatch], format_thousands((uint64_t)received, digits));
     record_number(result, IN_DATA, "ranks", "%d", split->num_ranks);
     record_number(result, IN_DATA, "dp", "%d", split->dp);
     record_number(result, IN_DATA, "tp", "%d", split->tp);

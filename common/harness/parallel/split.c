@@ -86,7 +86,7 @@ int64_t split_first_token(const struct split *split, int rank)
 /** Distributes the experts over the parts, in order or shuffled; sizes of parts differ by at most one. */
 static void deal_experts(const struct parallel_options *options, bool shuffled, int num_experts, struct split *split)
 {
-    struct random random = random_start(options->moe.program.seed, STREAM_OWNERS);
+    struct random random = random_seed(options->moe.program.seed, STREAM_OWNERS);
 
     for (int e = 0; e < num_experts; e++)
         split->owners[e] = (int32_t)((int64_t)e * split->parts / num_experts);

@@ -13,7 +13,7 @@ static const struct option_row table[] = {
      FIELD(align.block_size), .least = 1, .most = INT_MAX},
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 1,
      OPTION_TEXT, FIELD(map)},
-    {.rest = gate_option_rows},
+    {.next_table = gate_option_rows},
 };
 
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options)

@@ -12,7 +12,7 @@ static void name_run(const struct routing_options *options, const struct routing
                      struct program *program)
 {
     const bool generated = options->gate.source == GATE_SOURCE_GENERATED;
-    char gate[256], choices[32], places[32];
+    char gate[256], choices[32], slots[32];
 
     routing_options_command(options, program);
     gate_problem_describe(&problem->gate, gate, sizeof gate);
@@ -24,9 +24,9 @@ static void name_run(const struct routing_options *options, const struct routing
     else
         snprintf(program->input, sizeof program->input, "%s",
                  options->gate.source == GATE_SOURCE_FILE ? options->gate.logits_path : "the real router's logits");
-    snprintf(program->verified, sizeof program->verified, "%s ids, their weights, %s places in ascending groups",
-             grouped_digits(gate_choices(&problem->gate), choices),
-             grouped_digits((uint64_t)problem->align.capacity, places));
+    snprintf(program->verified, sizeof program->verified, "%s ids, their weights, %s slots in ascending groups",
+             format_thousands(gate_choices(&problem->gate), choices),
+             format_thousands((uint64_t)problem->align.capacity, slots));
 }
 
 /** Adds the problem: all of it, or, for a benchmark, the part that is the same in every row. */
@@ -52,10 +52,10 @@ static void report_problem(const struct routing_problem *problem, bool all, stru
 static void report_list(const struct routing_problem *problem, const struct tensors *tensors, struct record *report)
 {
     const int32_t padded = *routing_buffers_at(tensors, TENSOR_HOST).align.num_tokens_post_padded;
-    char used[32], places[32];
+    char used[32], slots[32];
 
-    record_text(report, IN_TABLE, "padded", "%s of %s places, %d blocks of %d", grouped_digits((uint64_t)padded, used),
-                grouped_digits((uint64_t)problem->align.capacity, places), padded / problem->align.block_size,
+    record_text(report, IN_TABLE, "padded", "%s of %s slots, %d blocks of %d", format_thousands((uint64_t)padded, used),
+                format_thousands((uint64_t)problem->align.capacity, slots), padded / problem->align.block_size,
                 problem->align.block_size);
     record_number(report, IN_DATA, "num_tokens_post_padded", "%d", padded);
 }
@@ -87,7 +87,7 @@ static void run(struct program *program, const struct routing_chapter *chapter, 
     alone.gate.overlap = alone.align.overlap = false;
     program_run(program, &launch, &tensors);
     program_run_before(program, &before, &tensors);
-    report_problem(&problem, !program->asked.bench, program_report_head(program));
+    report_problem(&problem, !program->requested.bench, program_report_head(program));
     struct record *const report = program_report_result(program);
 
     if (report && program->error.result == RUN_VERIFIED)
@@ -110,7 +110,7 @@ int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
     if (!program_open(&program))
         return program_exit(&program);
     for (int number = 0; program_next(&program); number++) {
-        if (program.asked.check_all && !routing_problem_to_try(&number, program.asked.seed, &options))
+        if (program.requested.check_all && !routing_problem_to_try(&number, program.requested.seed, &options))
             break;
         run(&program, chapter, &options);
     }

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum tensor_place place)
+struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum tensor_location location)
 {
     struct tensors of_align = {.count = NUM_ALIGN_TENSORS};
 
     of_align.list[ALIGN_TOPK_IDS] = tensors->list[GATE_TOPK_IDS];
     memcpy(&of_align.list[ALIGN_EXPERT_MAP], &tensors->list[ROUTING_EXPERT_MAP],
            (NUM_ALIGN_TENSORS - 1) * sizeof *of_align.list);
-    return (struct routing_buffers){gate_buffers_at(tensors, place), align_buffers_at(&of_align, place)};
+    return (struct routing_buffers){gate_buffers_at(tensors, location), align_buffers_at(&of_align, location)};
 }
 
 static cudaError_t call_implementation(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
@@ -57,8 +57,8 @@ static bool settle_problem(const struct routing_options *options, const struct r
         return false;
     align->capacity = align_capacity_of_few(align);
     return align_problem_check(align, error) &&
-           implementation_takes(implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL,
-                                error);
+           implementation_supports(
+               implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL, error);
 }
 
 /** Adds align's tensors to the gate's, which are already allocated. False, adding none, when memory is short. */

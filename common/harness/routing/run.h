@@ -14,7 +14,7 @@ enum {
 };
 
 /** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
-struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum tensor_place place);
+struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
  * Completes `problem` from the input that the options name, checks it, asks the implementation whether it supports it,

@@ -108,9 +108,9 @@ void backend_describe_branches(const struct run_counters *run, char *text, size_
     }
 }
 
-void backend_keep_open(bool open)
+void backend_allow_host_access(bool open)
 {
-    simt_keep_open(open);
+    simt_allow_host_access(open);
 }
 
 void backend_array(const void *begin, size_t bytes, const char *name)
@@ -118,34 +118,34 @@ void backend_array(const void *begin, size_t bytes, const char *name)
     simt_array(begin, bytes, name);
 }
 
-void backend_unwrite(const void *begin, size_t bytes)
+void backend_mark_unwritten(const void *begin, size_t bytes)
 {
-    simt_unwrite(begin, bytes);
+    simt_mark_unwritten(begin, bytes);
 }
 
-bool backend_share(void)
+bool backend_share_memory(void)
 {
-    return simt_share();
+    return simt_share_memory();
 }
 
 cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
                              uint64_t *others)
 {
-    enum { PIECE_BYTES = 1 << 16 };
+    enum { CHUNK_BYTES = 1 << 16 };
     const size_t size = dtype_size(dtype);
-    unsigned char made[PIECE_BYTES], found[PIECE_BYTES];
+    unsigned char made[CHUNK_BYTES], found[CHUNK_BYTES];
     cudaError_t status = cudaSuccess;
-    int64_t pieces;
+    int64_t chunks;
 
-    for (int64_t done = 0; status == cudaSuccess && done < count; done += pieces) {
+    for (int64_t done = 0; status == cudaSuccess && done < count; done += chunks) {
         char *const at = (char *)device + (size_t)done * size;
 
-        pieces = count - done < PIECE_BYTES / (int64_t)size ? count - done : PIECE_BYTES / (int64_t)size;
-        for (int64_t i = 0; i < pieces; i++)
+        chunks = count - done < CHUNK_BYTES / (int64_t)size ? count - done : CHUNK_BYTES / (int64_t)size;
+        for (int64_t i = 0; i < chunks; i++)
             dtype_store(dtype, made, (size_t)i, generated_value(values, first + done + i));
-        status = others ? cudaMemcpy(found, at, (size_t)pieces * size, cudaMemcpyDeviceToHost)
-                        : cudaMemcpy(at, made, (size_t)pieces * size, cudaMemcpyHostToDevice);
-        for (int64_t i = 0; others && i < pieces; i++)
+        status = others ? cudaMemcpy(found, at, (size_t)chunks * size, cudaMemcpyDeviceToHost)
+                        : cudaMemcpy(at, made, (size_t)chunks * size, cudaMemcpyHostToDevice);
+        for (int64_t i = 0; others && i < chunks; i++)
             *others += dtype_bits(dtype, made, (size_t)i) != dtype_bits(dtype, found, (size_t)i);
     }
     return status;
@@ -195,13 +195,13 @@ bool backend_measure_floor(struct floor_figures *figures, struct error *error)
     return error_set(error, "the CPU simulator has no times");
 }
 
-bool backend_measure_reading(double *bytes_per_second, struct error *error)
+bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *error)
 {
     (void)bytes_per_second;
     return error_set(error, "the CPU simulator has no times");
 }
 
-bool backend_measure_products(double least_us, double *operations_per_second, struct error *error)
+bool backend_measure_product_rate(double least_us, double *operations_per_second, struct error *error)
 {
     (void)least_us, (void)operations_per_second;
     return error_set(error, "the CPU simulator has no times");

@@ -7,7 +7,7 @@
 #include "machine/fault.h"
 #include "machine/program_image.h"
 #include "memory/arena.h"
-#include "order/work.h"
+#include "order/stream_work.h"
 #include "simt.h"
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
@@ -103,7 +103,7 @@ cudaError_t cudaFreeHost(void *pointer)
     return cudaSuccess;
 }
 
-void simt_unwrite(const void *begin, size_t bytes)
+void simt_mark_unwritten(const void *begin, size_t bytes)
 {
     if (bytes == 0 || !simt_is_device(begin) || !simt_device_range(begin, bytes))
         return;
@@ -120,7 +120,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     *attributes = (struct cudaPointerAttributes){.device = -2};
     if (simt_is_device(pointer) ? simt_device_range(pointer, 1) : simt_in_program_data(pointer, 1))
         *attributes = (struct cudaPointerAttributes){cudaMemoryTypeDevice, 0, (void *)pointer, NULL};
-    if (simt_is_shared(pointer)) {
+    if (simt_is_host_accessible(pointer)) {
         attributes->type = simt_allocation_of(pointer)->owner == OWNER_PINNED ? cudaMemoryTypeHost
                                                                               : cudaMemoryTypeManaged;
         attributes->hostPointer = (void *)pointer;
@@ -130,7 +130,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 
 cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flags)
 {
-    if (!device || flags != 0 || !simt_is_shared(pointer) || simt_allocation_of(pointer)->owner != OWNER_PINNED)
+    if (!device || flags != 0 || !simt_is_host_accessible(pointer) ||
+        simt_allocation_of(pointer)->owner != OWNER_PINNED)
         return simt_set_error(cudaErrorInvalidValue);
     *device = pointer;
     return cudaSuccess;
@@ -140,7 +141,7 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flag
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream)
 {
     (void)stream;
-    if (!simt_is_shared(pointer) || simt_allocation_of(pointer)->owner != OWNER_MANAGED ||
+    if (!simt_is_host_accessible(pointer) || simt_allocation_of(pointer)->owner != OWNER_MANAGED ||
         !simt_device_range(pointer, bytes))
         return simt_set_error(cudaErrorInvalidValue);
     return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);

@@ -6,7 +6,7 @@
 #include "machine/device_limits.h"
 #include "machine/errors.h"
 #include "order/stream_table.h"
-#include "order/work.h"
+#include "order/stream_work.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -16,7 +16,7 @@ struct event {
     bool alive;
     bool recorded;
     bool timed;
-    bool asked;
+    bool queried;
     struct timespec time;
     struct stream_clock clock;
 };
@@ -76,14 +76,14 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     struct event *recorded = event_of(event);
 
     if (!recorded)
-        return simt_refuse_handle("cudaEventRecord", "event", SIMT_CALLER());
+        return simt_reject_handle("cudaEventRecord", "event", SIMT_CALLER());
     if (number == NUMBERS)
-        return simt_refuse_handle("cudaEventRecord", "stream", SIMT_CALLER());
+        return simt_reject_handle("cudaEventRecord", "stream", SIMT_CALLER());
     if (simt_captures(stream))
         return simt_capture_record(event, stream);
     clock_gettime(CLOCK_MONOTONIC, &recorded->time);
     recorded->recorded = true;
-    recorded->asked = false;
+    recorded->queried = false;
     recorded->clock.count = 0;
     simt_stream_clock_join(&recorded->clock, simt_stream_publish(number));
     return cudaSuccess;
@@ -94,19 +94,19 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     const struct event *awaited = event_of(event);
 
     if (!awaited)
-        return simt_refuse_handle("cudaEventSynchronize", "event", SIMT_CALLER());
+        return simt_reject_handle("cudaEventSynchronize", "event", SIMT_CALLER());
     if (simt_is_captured_event(event))
         return simt_set_error(cudaErrorCapturedEvent);
-    simt_host_knows(&awaited->clock);
+    simt_host_waited_for(&awaited->clock);
     return simt_sticky_error();
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    struct event *asked = event_of(event);
+    struct event *queried = event_of(event);
 
-    return asked ? simt_work_query(&asked->clock, &asked->asked)
-                 : simt_refuse_handle("cudaEventQuery", "event", SIMT_CALLER());
+    return queried ? simt_work_query(&queried->clock, &queried->queried)
+                   : simt_reject_handle("cudaEventQuery", "event", SIMT_CALLER());
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
@@ -116,12 +116,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
     (void)flags;
     if (number == NUMBERS)
-        return simt_refuse_handle("cudaStreamWaitEvent", "stream", SIMT_CALLER());
+        return simt_reject_handle("cudaStreamWaitEvent", "stream", SIMT_CALLER());
     if (!awaited)
-        return simt_refuse_handle("cudaStreamWaitEvent", "event", SIMT_CALLER());
+        return simt_reject_handle("cudaStreamWaitEvent", "event", SIMT_CALLER());
     if (simt_captures(stream) || simt_is_captured_event(event))
         return simt_capture_wait(stream, event);
-    simt_stream_enter(number);
+    simt_stream_order_default(number);
     simt_stream_clock_join(&simt_streams[number].clock, &awaited->clock);
     return cudaSuccess;
 }
@@ -135,7 +135,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
     if (!milliseconds)
         return simt_set_error(cudaErrorInvalidValue);
     if (!first || !last)
-        return simt_refuse_handle("cudaEventElapsedTime", "event", SIMT_CALLER());
+        return simt_reject_handle("cudaEventElapsedTime", "event", SIMT_CALLER());
     if (!first->recorded || !last->recorded || !first->timed || !last->timed)
         return simt_set_error(cudaErrorInvalidResourceHandle);
     if (simt_is_pending(&first->clock) || simt_is_pending(&last->clock))
@@ -150,7 +150,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     struct event *destroyed = event_of(event);
 
     if (!destroyed)
-        return simt_refuse_handle("cudaEventDestroy", "event", SIMT_CALLER());
+        return simt_reject_handle("cudaEventDestroy", "event", SIMT_CALLER());
     free(destroyed->clock.position);
     *destroyed = (struct event){.generation = destroyed->generation};
     return cudaSuccess;

@@ -4,7 +4,7 @@
  */
 #include "graphs.h"
 #include "machine/errors.h"
-#include "order/work.h"
+#include "order/stream_work.h"
 
 #include <stdlib.h>
 

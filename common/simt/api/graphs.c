@@ -8,7 +8,7 @@
 #include "graphs.h"
 
 #include "machine/errors.h"
-#include "machine/room.h"
+#include "machine/array_reserve.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static cudaError_t add_step(struct step step)
 {
     cudaGraph_t graph = capture.graph;
 
-    if (!simt_make_room(&graph->step, &graph->room, graph->count + 1, sizeof *graph->step)) {
+    if (!simt_array_reserve(&graph->step, &graph->room, graph->count + 1, sizeof *graph->step)) {
         free(step.operand);
         return simt_set_error(cudaErrorMemoryAllocation);
     }

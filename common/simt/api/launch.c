@@ -101,11 +101,11 @@ static cudaError_t check(const struct launch *launch, const char **why)
     return error == cudaSuccess ? check_memory(launch, why) : error;
 }
 
-bool simt_share(void)
+bool simt_share_memory(void)
 {
     simt_arena_share();
-    fiber_stacks_are_small();
-    return simt_source_lines_apart() && simt_program_find() && simt_arena_reserve() && simt_grid_prepare() &&
+    fiber_use_small_stacks();
+    return simt_source_lines_start_process() && simt_program_find() && simt_arena_reserve() && simt_grid_prepare() &&
            simt_thread_sets_prepare();
 }
 
@@ -124,7 +124,7 @@ static struct part {
                          (simt_program.data_high - simt_program.data_low + 3) / 4};
 }
 
-/** Reports to order/work.h the uses of global memory by a launch that ran at these epochs. */
+/** Reports to order/stream_work.h the uses of global memory by a launch that ran at these epochs. */
 static void scan(uint32_t first_epoch, uint32_t last_epoch)
 {
     uint8_t uses[NUM_USES];
@@ -135,7 +135,7 @@ static void scan(uint32_t first_epoch, uint32_t last_epoch)
         for (size_t word = 0; word < part.words; word++) {
             if (!simt_word_uses(&part.shadow[word], first_epoch, last_epoch, uses))
                 continue;
-            for (enum use use = 0; use < NUM_USES; use++) {
+            for (enum work_use use = 0; use < NUM_USES; use++) {
                 for (unsigned byte = 0; byte < 4; byte++) {
                     if (uses[use] >> byte & 1)
                         simt_work_uses(use, part.begin + word * 4 + byte, 1);
@@ -151,7 +151,7 @@ static void check_streams(void)
     struct work_race race;
 
     simt_work_scan = scan;
-    simt_work_ran(simt_order.first_epoch, simt_order.epoch, simt_order.waited);
+    simt_work_launched(simt_order.first_epoch, simt_order.epoch, simt_order.waited);
     if (simt_work_end(&race))
         return;
     for (int number = 0; number < 2; number++) {
@@ -170,8 +170,8 @@ static cudaError_t run(const struct launch *launch)
         return cudaErrorMemoryAllocation;
     simt_observers[0] = &simt_counting;
     simt_observers[1] = traced ? &simt_tracing : NULL;
-    simt_current = *launch;
-    simt_work = (struct work){0};
+    simt_current_launch = *launch;
+    simt_progress = (struct progress){0};
     read_event_limit();
     simt_turns_begin();
     simt_faulted = false;
@@ -190,10 +190,10 @@ static cudaError_t run(const struct launch *launch)
 /** Reports an invalid launch: the host's line, the configuration, the error and the reason. */
 static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t caller)
 {
-    char place[PLACE_TEXT];
+    char location[LOCATION_TEXT];
 
-    simt_source_line(caller, place);
-    simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s%s", place,
+    simt_source_line(caller, location);
+    simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s%s", location,
                       launch->name ? launch->name : "kernel", launch->grid.x, launch->grid.y, launch->grid.z,
                       launch->block.x, launch->block.y, launch->block.z, launch->dynamic_shared,
                       cudaGetErrorString(error), why);
@@ -210,7 +210,8 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     if (cudaPeekAtLastError() == cudaSuccess) /* else its line is still to be read */
         simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
-        return simt_set_sticky_error(simt_fault_no_room()); /* later launches would read what this one should write */
+        return simt_set_sticky_error(
+            simt_fault_no_address_space()); /* later launches would read what this one should write */
     if (!launch->name)
         launch->name = simt_kernel_properties(launch->kernel).name;
     cudaError_t error = check(launch, &why);
@@ -221,7 +222,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     if (error != cudaSuccess)
         return error;
     if (!simt_signals_catch())
-        return simt_set_sticky_error(simt_fault_no_room());
+        return simt_set_sticky_error(simt_fault_no_address_space());
     error = run(launch);
     simt_signals_release();
     if (error != cudaSuccess)

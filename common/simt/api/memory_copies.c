@@ -9,7 +9,7 @@
 #include "machine/source_lines.h"
 #include "memory/arena.h"
 #include "order/stream_table.h"
-#include "order/work.h"
+#include "order/stream_work.h"
 
 #include <string.h>
 
@@ -34,11 +34,11 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
     return cudaSuccess;
 }
 
-static void note_use(enum use use, const void *pointer, size_t bytes)
+static void record_use(enum work_use use, const void *pointer, size_t bytes)
 {
-    if (!simt_host_range(pointer) && simt_streams_several)
+    if (!simt_host_range(pointer) && simt_has_several_streams)
         simt_work_uses(use, (uintptr_t)pointer, bytes);
-    else if (simt_is_shared(pointer))
+    else if (simt_is_host_accessible(pointer))
         simt_work_uses_host(use, (uintptr_t)pointer, bytes);
 }
 
@@ -46,24 +46,24 @@ static void note_use(enum use use, const void *pointer, size_t bytes)
  * Starts a copy, or a memset if `from` is NULL, as work of a stream. An error if there is no such stream, or if the
  * work races with other work.
  */
-static cudaError_t give_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
-                             uintptr_t caller)
+static cudaError_t issue_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
+                              uintptr_t caller)
 {
     const cudaError_t error = simt_work_begin(stream, name, caller);
 
     if (error != cudaSuccess)
         return error;
     if (from)
-        note_use(USE_READ, from, bytes);
-    note_use(USE_WRITE, to, bytes);
+        record_use(USE_READ, from, bytes);
+    record_use(USE_WRITE, to, bytes);
     return simt_work_check();
 }
 
 /** Allows (`touch`) or forbids the runtime to access a range, if that is in the arena. False: no memory. */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {
-    return !simt_is_device(pointer) || simt_is_shared(pointer) ||
-           simt_arena_let(arena_offset(pointer), arena_offset(pointer) + bytes, touch);
+    return !simt_is_device(pointer) || simt_is_host_accessible(pointer) ||
+           simt_arena_set_access(arena_offset(pointer), arena_offset(pointer) + bytes, touch);
 }
 
 /** Marks the bytes of the copy as written or unwritten, like their sources. */
@@ -97,16 +97,16 @@ static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
     const size_t count = simt_allocation_of(from)->host_checks
                              ? 0
                              : simt_count_unwritten(arena_offset(from), bytes, &first);
-    char place[PLACE_TEXT];
+    char location[LOCATION_TEXT];
     char where[160];
 
     if (count == 0)
         return cudaSuccess;
     simt_arena_describe((uintptr_t)simt_arena.base + first, where, sizeof where);
-    simt_source_line(pc, place);
+    simt_source_line(pc, location);
     simt_fault_launch(cudaErrorInvalidValue,
-                      "%s: uninitialised global memory: copies %zu unwritten byte%s to the host, from %s", place, count,
-                      count == 1 ? "" : "s", where);
+                      "%s: uninitialised global memory: copies %zu unwritten byte%s to the host, from %s", location,
+                      count, count == 1 ? "" : "s", where);
     return cudaErrorInvalidValue;
 }
 
@@ -123,7 +123,7 @@ static cudaError_t copy_in_stream(const char *name, void *to, const void *from, 
         error = check_written(from, bytes, caller);
     if (error != cudaSuccess)
         return simt_set_error(error);
-    error = give_work(name, to, from, bytes, stream, caller);
+    error = issue_work(name, to, from, bytes, stream, caller);
     return error == cudaSuccess ? copy(to, from, bytes) : error;
 }
 
@@ -163,7 +163,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     const cudaError_t error = copy_in_stream("cudaMemcpyAsync", to, from, bytes, kind, stream, SIMT_CALLER());
 
     /* A copy to pageable memory, or from host to host, is synchronous; a copy from pageable memory is staged. */
-    if (error == cudaSuccess && bytes > 0 && simt_host_range(to) && (!simt_is_shared(to) || simt_host_range(from)))
+    if (error == cudaSuccess && bytes > 0 && simt_host_range(to) &&
+        (!simt_is_host_accessible(to) || simt_host_range(from)))
         simt_host_waits(stream);
     return error;
 }
@@ -178,7 +179,7 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
     if (!simt_device_range(to, bytes))
         return simt_fault_call(caller, name, cudaErrorInvalidValue, "the destination is not %zu bytes of device memory",
                                bytes);
-    const cudaError_t error = give_work(name, to, NULL, bytes, stream, caller);
+    const cudaError_t error = issue_work(name, to, NULL, bytes, stream, caller);
 
     if (error != cudaSuccess)
         return error;
@@ -225,7 +226,7 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
     if ((simt_is_device(to) && !simt_device_range(to, bytes)) ||
         (simt_is_device(from) && !simt_device_range(from, bytes)))
         return simt_set_error(cudaErrorInvalidValue);
-    cudaError_t error = give_work("a copy of a symbol", to, from, bytes, NULL, SIMT_CALLER());
+    cudaError_t error = issue_work("a copy of a symbol", to, from, bytes, NULL, SIMT_CALLER());
 
     if (error != cudaSuccess)
         return error;

@@ -99,7 +99,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
     if (!kernel)
         return simt_set_error(cudaErrorInvalidDeviceFunction);
     if (!simt_program_find() || !simt_grid_prepare())
-        return simt_fault_no_room();
+        return simt_fault_no_address_space();
     *blocks = (int)blocks_of_kernel(kernel, block_size, dynamic_shared);
     return cudaSuccess;
 }
@@ -113,7 +113,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
     if ((unsigned)blocks > simt_blocks_per_processor((unsigned)block_size, 0))
         return simt_set_error(cudaErrorInvalidValue);
     if (!simt_program_find() || !simt_grid_prepare())
-        return simt_fault_no_room();
+        return simt_fault_no_address_space();
     const size_t each = PROCESSOR_SHARED_BYTES / (size_t)blocks - SHARED_BYTES_RESERVED;
     const size_t most = each < SHARED_BYTES_LIMIT ? each : SHARED_BYTES_LIMIT;
     const size_t fixed = simt_kernel_properties(kernel).static_shared;

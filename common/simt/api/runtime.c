@@ -7,7 +7,7 @@
 #include "machine/device_limits.h"
 #include "machine/errors.h"
 #include "memory/arena.h"
-#include "order/work.h"
+#include "order/stream_work.h"
 #include "simt.h"
 
 enum { VERSION = 13000 };

@@ -6,7 +6,7 @@
 #include "machine/device_limits.h"
 #include "machine/errors.h"
 #include "order/stream_table.h"
-#include "order/work.h"
+#include "order/stream_work.h"
 
 #include <stdlib.h>
 
@@ -20,11 +20,11 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     if (!stream || flags > cudaStreamNonBlocking)
         return simt_set_error(cudaErrorInvalidValue);
-    const size_t number = simt_free_stream();
+    const size_t number = simt_idle_stream();
 
     if (number == NUMBERS)
         return simt_set_error(cudaErrorMemoryAllocation);
-    simt_use_several();
+    simt_prepare_several_streams();
     struct stream *slot = &simt_streams[number];
 
     free(slot->clock.position);
@@ -49,7 +49,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     const size_t number = simt_stream_number(stream);
 
     if (number == NUMBERS || number < FIRST_OWN)
-        return simt_refuse_handle("cudaStreamDestroy", "stream", SIMT_CALLER());
+        return simt_reject_handle("cudaStreamDestroy", "stream", SIMT_CALLER());
     simt_streams[number].alive = false;
     return cudaSuccess;
 }
@@ -57,7 +57,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     if (simt_stream_number(stream) == NUMBERS)
-        return simt_refuse_handle("cudaStreamSynchronize", "stream", SIMT_CALLER());
+        return simt_reject_handle("cudaStreamSynchronize", "stream", SIMT_CALLER());
     if (simt_captures(stream))
         return simt_set_error(cudaErrorStreamCaptureUnsupported);
     simt_host_waits(stream);
@@ -69,8 +69,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     const size_t number = simt_stream_number(stream);
 
     if (number == NUMBERS)
-        return simt_refuse_handle("cudaStreamQuery", "stream", SIMT_CALLER());
+        return simt_reject_handle("cudaStreamQuery", "stream", SIMT_CALLER());
     if (simt_captures(stream))
         return simt_set_error(cudaErrorStreamCaptureUnsupported);
-    return simt_work_query(simt_stream_publish(number), &simt_streams[number].asked);
+    return simt_work_query(simt_stream_publish(number), &simt_streams[number].queried);
 }

@@ -18,7 +18,7 @@ static struct position position_of_lane(const struct lane *lane)
 
 void simt_scope_begins(struct simt_scope *scope, int is_loop)
 {
-    struct lane *lane = simt_now.lane;
+    struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
@@ -27,7 +27,7 @@ void simt_scope_begins(struct simt_scope *scope, int is_loop)
     scope->outer = lane->scope;
     scope->call = here.call;
     scope->calls = (here.call ? here.call->calls : 0) + !is_loop;
-    scope->key = is_loop ? here.key >> EVENT_PLACE_SHIFT << EVENT_PLACE_SHIFT : here.key;
+    scope->key = is_loop ? here.key >> EVENT_POSITION_SHIFT << EVENT_POSITION_SHIFT : here.key;
     scope->is_loop = is_loop;
     lane->scope = scope;
 }
@@ -56,7 +56,7 @@ static int compare(struct position a, struct position b)
 /** Returns the position of a waiting lane; at the end of an iteration it is that of the loop. */
 static struct position position_at(const struct warp *warp, unsigned lane)
 {
-    const struct lane *waiting = &simt_now.warp_lane[lane];
+    const struct lane *waiting = &simt_running.warp_lane[lane];
 
     return warp->at_iteration_end >> lane & 1 ? position_of_scope(waiting->scope) : position_of_lane(waiting);
 }
@@ -84,7 +84,7 @@ static lane_mask lanes_inside(const struct warp *warp, struct position loop)
     lane_mask inside = 0;
 
     FOR_EACH_LANE (i, warp->lanes & ~warp->done) {
-        const struct simt_scope *scope = simt_now.warp_lane[i].scope;
+        const struct simt_scope *scope = simt_running.warp_lane[i].scope;
 
         while (scope && !(scope->is_loop && compare(position_of_scope(scope), loop) == 0))
             scope = scope->outer;

@@ -121,17 +121,17 @@ static uint64_t apply64(enum simt_atomic_op op, uint64_t old, uint64_t operand, 
 }
 
 /** Records the release/acquire edges of an atomic; a compare-and-swap that failed releases nothing. */
-static void pass_on(const void *address, unsigned bytes, enum simt_atomic_op op, bool failed)
+static void complete_atomic(const void *address, unsigned bytes, enum simt_atomic_op op, bool failed)
 {
-    if (simt_now.lane)
-        simt_order_message((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE || !failed, true);
+    if (simt_running.lane)
+        simt_order_atomic((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE || !failed, true);
 }
 
 /** Ends the turn of the lane's warp, because a sleeping thread waits for other threads. */
 void simt_sleep(void)
 {
-    simt_now.sleeps = true;
-    simt_lane_leave();
+    simt_running.sleeps = true;
+    simt_lane_suspend();
 }
 
 #define ATOMIC(bits)                                                                                              \
@@ -140,15 +140,15 @@ void simt_sleep(void)
     {                                                                                                             \
         uint##bits##_t *word = address;                                                                           \
                                                                                                                   \
-        if (simt_now.lane && simt_turn_ends())                                                                    \
+        if (simt_running.lane && simt_turn_ends())                                                                \
             simt_sleep();                                                                                         \
         if (op == SIMT_ATOMIC_COMPARE)                                                                            \
-            simt_forgive_load(address, sizeof *word);                                                             \
+            simt_exempt_load(address, sizeof *word);                                                              \
         simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());           \
         const uint##bits##_t old = *word;                                                                         \
                                                                                                                   \
         *word = apply##bits(op, old, operand, compare);                                                           \
-        pass_on(address, sizeof *word, op, old != compare);                                                       \
+        complete_atomic(address, sizeof *word, op, old != compare);                                               \
         return old;                                                                                               \
     }
 ATOMIC(16)
@@ -157,7 +157,7 @@ ATOMIC(64)
 
 void simt_fence(int in_block)
 {
-    if (simt_now.lane)
+    if (simt_running.lane)
         simt_order_fence(in_block);
 }
 
@@ -168,7 +168,7 @@ long long simt_clock(void)
     return ++calls;
 }
 
-long long simt_stream_clock_or(long long of_host)
+long long simt_clock_or(long long of_host)
 {
-    return simt_now.lane ? simt_clock() : of_host;
+    return simt_running.lane ? simt_clock() : of_host;
 }

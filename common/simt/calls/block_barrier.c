@@ -11,21 +11,21 @@
 
 static int barrier_wait(int predicate, unsigned call, uintptr_t site)
 {
-    struct lane *lane = simt_now.lane;
-    struct warp *warp = simt_now.warp;
+    struct lane *lane = simt_running.lane;
+    struct warp *warp = simt_running.warp;
     const lane_mask self = lane_bit(lane->thread % WARP_LANES);
 
-    if (SIMT_UNLIKELY(simt_races_noted))
-        simt_race_confirm();
+    if (SIMT_UNLIKELY(simt_races_deferred))
+        simt_race_report();
     lane->site = site;
     lane->call = call;
     warp->ready &= ~self;
     warp->at_barrier |= self;
-    simt_now.block->barrier_predicate += predicate != 0;
+    simt_running.block->barrier_predicate += predicate != 0;
     simt_order.loaded = 0;
-    simt_work.arrivals++;
-    simt_lane_leave();
-    return simt_now.block->barrier_count;
+    simt_progress.arrivals++;
+    simt_lane_suspend();
+    return simt_running.block->barrier_count;
 }
 
 void simt_syncthreads(unsigned call)
@@ -40,7 +40,7 @@ int simt_syncthreads_count(int predicate, unsigned call)
 
 int simt_syncthreads_and(int predicate, unsigned call)
 {
-    return barrier_wait(predicate, call, SIMT_CALLER()) == (int)simt_now.block->threads;
+    return barrier_wait(predicate, call, SIMT_CALLER()) == (int)simt_running.block->threads;
 }
 
 int simt_syncthreads_or(int predicate, unsigned call)
@@ -50,21 +50,21 @@ int simt_syncthreads_or(int predicate, unsigned call)
 
 void simt_grid_sync(void)
 {
-    if (!simt_current.cooperative)
+    if (!simt_current_launch.cooperative)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "grid barrier",
                         "waits for the grid in a launch that is not cooperative");
-    simt_now.block->at_grid_barrier++;
+    simt_running.block->at_grid_barrier++;
     barrier_wait(0, 0, SIMT_CALLER());
 }
 
-int simt_grid_is_together(void)
+int simt_grid_is_cooperative(void)
 {
-    return simt_current.cooperative;
+    return simt_current_launch.cooperative;
 }
 
 void simt_grid_wait(void)
 {
-    if (simt_now.lane)
+    if (simt_running.lane)
         simt_order_wait();
 }
 
@@ -74,7 +74,7 @@ void simt_grid_wait(void)
 static void check_barrier_sites(struct block *block, const struct lane *first)
 {
     for (unsigned i = 1; i < block->threads && !simt_faulted; i++)
-        simt_check_together(&block->lane[i], first, "divergent barrier", "__syncthreads");
+        simt_check_same_call(&block->lane[i], first, "divergent barrier", "__syncthreads");
 }
 
 void simt_barrier_complete(struct block *block)

@@ -11,7 +11,7 @@
 #include "kernel_calls.h"
 #include "machine/fault.h"
 #include "machine/program_image.h"
-#include "machine/room.h"
+#include "machine/array_reserve.h"
 #include "memory/proxy.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static uint32_t take_copy(void)
         free_copy = copies[free_one].next;
         return free_one;
     }
-    if (!simt_make_room(&copies, &copy_room, (size_t)copy_count + 2, sizeof *copies))
+    if (!simt_array_reserve(&copies, &copy_room, (size_t)copy_count + 2, sizeof *copies))
         return 0;
     return ++copy_count;
 }
@@ -165,7 +165,7 @@ static void check_destination(const struct bulk_copy *copy)
         simt_fault_shared_bounds(bytes, true, copy->pc);
 }
 
-uint32_t simt_bulk_copy_take(const struct bulk_copy *copy)
+uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy)
 {
     check_source(copy);
     check_destination(copy);
@@ -184,7 +184,7 @@ void simt_bulk_copy_begin(uint32_t number)
     struct bulk_copy *const copy = &copies[number];
 
     copy->epoch = ++simt_order.epoch;
-    if (!simt_proxy_note_epoch())
+    if (!simt_proxy_record_epoch())
         simt_fault_here(cudaErrorMemoryAllocation, copy->pc, "out of memory",
                         "has more copies under way than there is room");
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
@@ -221,10 +221,11 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
         const uint3 index = simt_thread_index(cell->write >> CELL_THREAD_SHIFT);
         const uint3 block = simt_block_index(simt_block_at(cell->write_epoch));
 
-        simt_fault_here(cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
-                        "has waited for this copy, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_PLACE
-                        " meanwhile",
-                        index.x, index.y, index.z, block.x, block.y, block.z, simt_site_pc(cell->write & CELL_SITE));
+        simt_fault_here(
+            cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
+            "has waited for this copy, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_LOCATION
+            " meanwhile",
+            index.x, index.y, index.z, block.x, block.y, block.z, simt_site_pc(cell->write & CELL_SITE));
     }
 }
 
@@ -236,7 +237,7 @@ static void end_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
         shadow_end_copy(cell + word);
 }
 
-uint32_t simt_bulk_copy_arrive(uint32_t number)
+uint32_t simt_bulk_copy_complete(uint32_t number)
 {
     const struct bulk_copy *const copy = &copies[number];
 
@@ -254,7 +255,7 @@ uint32_t simt_bulk_copy_arrive(uint32_t number)
     return drop(number);
 }
 
-uint32_t simt_bulk_copy_forget(uint32_t number)
+uint32_t simt_bulk_copy_drop(uint32_t number)
 {
     const struct bulk_copy *const copy = &copies[number];
 

@@ -23,7 +23,7 @@ struct bulk_copy {
 };
 
 /** Stores a copy of the running thread and returns its number. Ends the launch if source or destination is invalid. */
-uint32_t simt_bulk_copy_take(const struct bulk_copy *copy);
+uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy);
 /** Checks the accesses of a copy and marks the words that it writes. */
 void simt_bulk_copy_begin(uint32_t number);
 struct bulk_copy *simt_bulk_copy_at(uint32_t number);
@@ -40,8 +40,8 @@ static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
  * Completes a copy that a thread has waited for: the bytes arrive and its number is free. Returns the number of the
  * next copy of the barrier.
  */
-uint32_t simt_bulk_copy_arrive(uint32_t number);
+uint32_t simt_bulk_copy_complete(uint32_t number);
 /** Drops a copy whose bytes have not arrived. Returns the number of the next copy of the barrier. */
-uint32_t simt_bulk_copy_forget(uint32_t number);
+uint32_t simt_bulk_copy_drop(uint32_t number);
 
 #endif

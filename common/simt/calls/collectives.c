@@ -123,15 +123,15 @@ static const char *name_at(const struct warp *warp, unsigned lane)
 }
 
 /** Arrives at a collective, waits until it is complete, and returns the lane's result. */
-static inline uint64_t meet(lane_mask mask, uint64_t call, uint64_t value, int argument, uintptr_t site)
+static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t value, int argument, uintptr_t site)
 {
-    struct lane *lane = simt_now.lane;
-    struct warp *warp = simt_now.warp;
+    struct lane *lane = simt_running.lane;
+    struct warp *warp = simt_running.warp;
     const unsigned i = lane->thread % WARP_LANES;
     const lane_mask self = lane_bit(i);
 
-    if (SIMT_UNLIKELY(simt_races_noted))
-        simt_race_confirm();
+    if (SIMT_UNLIKELY(simt_races_deferred))
+        simt_race_report();
     if (of_active(mask))
         lane->key++; /* so that calls of one block of the source differ */
     else if (SIMT_UNLIKELY(!(mask & self)))
@@ -147,8 +147,8 @@ static inline uint64_t meet(lane_mask mask, uint64_t call, uint64_t value, int a
     lane->site = site;
     lane->call = 0;
     simt_order.loaded = 0;
-    simt_work.arrivals++;
-    simt_lane_leave();
+    simt_progress.arrivals++;
+    simt_lane_suspend();
     return warp->value[i];
 }
 
@@ -157,66 +157,66 @@ uint64_t simt_shuffle(lane_mask mask, enum simt_shuffle kind, uint64_t value, in
     if (SIMT_UNLIKELY(width < 1 || width > WARP_LANES || (width & (width - 1)) != 0))
         simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "bad shuffle width",
                         "shuffles with width %d, not a power of two up to %d", width, WARP_LANES);
-    return meet(mask, (uint64_t)kind | (unsigned)width << CALL_WIDTH_SHIFT | bytes << CALL_BYTES_SHIFT, value, argument,
-                SIMT_CALLER());
+    return arrive_and_wait(mask, (uint64_t)kind | (unsigned)width << CALL_WIDTH_SHIFT | bytes << CALL_BYTES_SHIFT,
+                           value, argument, SIMT_CALLER());
 }
 
 lane_mask simt_ballot(lane_mask mask, int predicate)
 {
-    return (lane_mask)meet(mask, COLLECTIVE_BALLOT, predicate != 0, 0, SIMT_CALLER());
+    return (lane_mask)arrive_and_wait(mask, COLLECTIVE_BALLOT, predicate != 0, 0, SIMT_CALLER());
 }
 
 int simt_any(lane_mask mask, int predicate)
 {
-    return (int)meet(mask, COLLECTIVE_ANY, predicate != 0, 0, SIMT_CALLER());
+    return (int)arrive_and_wait(mask, COLLECTIVE_ANY, predicate != 0, 0, SIMT_CALLER());
 }
 
 int simt_all(lane_mask mask, int predicate)
 {
-    return (int)meet(mask, COLLECTIVE_ALL, predicate != 0, 0, SIMT_CALLER());
+    return (int)arrive_and_wait(mask, COLLECTIVE_ALL, predicate != 0, 0, SIMT_CALLER());
 }
 
 lane_mask simt_match_any(lane_mask mask, uint64_t value)
 {
-    return (lane_mask)meet(mask, COLLECTIVE_MATCH_ANY, value, 0, SIMT_CALLER());
+    return (lane_mask)arrive_and_wait(mask, COLLECTIVE_MATCH_ANY, value, 0, SIMT_CALLER());
 }
 
 lane_mask simt_match_all(lane_mask mask, uint64_t value)
 {
-    return (lane_mask)meet(mask, COLLECTIVE_MATCH_ALL, value, 0, SIMT_CALLER());
+    return (lane_mask)arrive_and_wait(mask, COLLECTIVE_MATCH_ALL, value, 0, SIMT_CALLER());
 }
 
 uint32_t simt_reduce(lane_mask mask, enum simt_reduction kind, uint32_t value)
 {
-    return (uint32_t)meet(mask, (uint64_t)COLLECTIVE_REDUCE_ADD + (uint64_t)kind, value, 0, SIMT_CALLER());
+    return (uint32_t)arrive_and_wait(mask, (uint64_t)COLLECTIVE_REDUCE_ADD + (uint64_t)kind, value, 0, SIMT_CALLER());
 }
 
 void simt_syncwarp(lane_mask mask)
 {
-    meet(mask, COLLECTIVE_SYNCWARP, 0, 0, SIMT_CALLER());
+    arrive_and_wait(mask, COLLECTIVE_SYNCWARP, 0, 0, SIMT_CALLER());
 }
 
 lane_mask simt_activemask(void)
 {
-    const lane_mask self = simt_now.lane ? lane_bit(simt_now.lane->thread % WARP_LANES) : 0;
+    const lane_mask self = simt_running.lane ? lane_bit(simt_running.lane->thread % WARP_LANES) : 0;
 
-    return self ? (lane_mask)meet(self, COLLECTIVE_ACTIVE, 0, 0, SIMT_CALLER()) : 0;
+    return self ? (lane_mask)arrive_and_wait(self, COLLECTIVE_ACTIVE, 0, 0, SIMT_CALLER()) : 0;
 }
 
 unsigned simt_lane_number(void)
 {
-    return simt_now.lane->thread % WARP_LANES;
+    return simt_running.lane->thread % WARP_LANES;
 }
 
 void simt_scope_ends(struct simt_scope *scope)
 {
-    struct lane *lane = simt_now.lane;
+    struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
     if (scope->is_loop) {
-        simt_now.warp->at_iteration_end |= lane_bit(lane->thread % WARP_LANES);
-        meet(SIMT_ACTIVE, COLLECTIVE_ITERATION_END, 0, 0, SIMT_CALLER());
+        simt_running.warp->at_iteration_end |= lane_bit(lane->thread % WARP_LANES);
+        arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_ITERATION_END, 0, 0, SIMT_CALLER());
     }
     lane->scope = scope->outer;
 }
@@ -227,7 +227,7 @@ void simt_scope_ends(struct simt_scope *scope)
 
 static struct simt_floats mma(enum collective kind, struct mma_fragments fragments, uintptr_t site)
 {
-    meet(ALL_LANES, kind, (uintptr_t)&fragments, 0, site);
+    arrive_and_wait(ALL_LANES, kind, (uintptr_t)&fragments, 0, site);
     return fragments.d;
 }
 
@@ -250,11 +250,11 @@ struct simt_words simt_ldmatrix(const void *row, unsigned count, int transposed)
     const enum collective kind = transposed ? COLLECTIVE_LDMATRIX_TRANSPOSED : COLLECTIVE_LDMATRIX;
     struct matrix_rows rows = {.row = {0}};
 
-    if (simt_now.lane->thread % WARP_LANES < 8 * count) {
+    if (simt_running.lane->thread % WARP_LANES < 8 * count) {
         simt_access_row(row, SIMT_CALLER());
         memcpy(rows.row, row, sizeof rows.row);
     }
-    meet(ALL_LANES, (uint64_t)kind | count << CALL_WIDTH_SHIFT, (uintptr_t)&rows, 0, SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, (uint64_t)kind | count << CALL_WIDTH_SHIFT, (uintptr_t)&rows, 0, SIMT_CALLER());
     return rows.fragments;
 }
 
@@ -262,8 +262,8 @@ void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], flo
 {
     struct wmma_fragments fragments = {.a = a, .b = b, .c = c, .d = d};
 
-    meet(ALL_LANES, number == SIMT_HALF ? COLLECTIVE_WMMA_HALF : COLLECTIVE_WMMA_BFLOAT16, (uintptr_t)&fragments, 0,
-         SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, number == SIMT_HALF ? COLLECTIVE_WMMA_HALF : COLLECTIVE_WMMA_BFLOAT16,
+                    (uintptr_t)&fragments, 0, SIMT_CALLER());
 }
 
 void simt_wmma_memory(const void *matrix, size_t pitch)
@@ -276,7 +276,7 @@ void simt_wmma_memory(const void *matrix, size_t pitch)
         simt_fault_here(cudaErrorMisalignedAddress, SIMT_CALLER(), "misaligned address",
                         "loads or stores a matrix whose rows are %zu bytes apart, which is not a multiple of 16",
                         pitch);
-    meet(ALL_LANES, COLLECTIVE_WMMA_MEMORY, (uintptr_t)matrix, (int)pitch, SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WMMA_MEMORY, (uintptr_t)matrix, (int)pitch, SIMT_CALLER());
 }
 
 void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b)
@@ -284,30 +284,30 @@ void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b)
     const struct product_part part = {sums, count, a, b};
 
     simt_product_begin(&part, SIMT_CALLER());
-    meet(ALL_LANES, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_CALLER());
 }
 
 void simt_wgmma_fence(void)
 {
-    meet(ALL_LANES, COLLECTIVE_WGMMA_FENCE, 0, 0, SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_FENCE, 0, 0, SIMT_CALLER());
 }
 
 void simt_wgmma_commit(void)
 {
-    meet(ALL_LANES, COLLECTIVE_WGMMA_COMMIT, 0, 0, SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_COMMIT, 0, 0, SIMT_CALLER());
 }
 
 void simt_wgmma_wait(unsigned pending)
 {
     simt_products_wait(pending);
-    meet(ALL_LANES, COLLECTIVE_WGMMA_WAIT, 0, (int)pending, SIMT_CALLER());
+    arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA_WAIT, 0, (int)pending, SIMT_CALLER());
 }
 
 int simt_elect(void)
 {
-    const unsigned lane = simt_now.lane->thread % WARP_LANES;
+    const unsigned lane = simt_running.lane->thread % WARP_LANES;
 
-    return lowest_lane((lane_mask)meet(ALL_LANES, COLLECTIVE_BALLOT, 1, 0, SIMT_CALLER())) == lane;
+    return lowest_lane((lane_mask)arrive_and_wait(ALL_LANES, COLLECTIVE_BALLOT, 1, 0, SIMT_CALLER())) == lane;
 }
 
 unsigned simt_nth_bit(uint32_t bits, unsigned n)
@@ -320,10 +320,10 @@ unsigned simt_nth_bit(uint32_t bits, unsigned n)
 uint32_t simt_gather_bits(uint32_t bits, uint32_t mask)
 {
     uint32_t gathered = 0;
-    unsigned place = 0;
+    unsigned bit = 0;
 
     FOR_EACH_LANE (i, mask)
-        gathered |= (bits >> i & 1) << place++;
+        gathered |= (bits >> i & 1) << bit++;
     return gathered;
 }
 
@@ -350,7 +350,7 @@ static inline int shuffle_source(enum collective kind, int lane, int argument, i
 /** Reports a shuffle by which `lane` reads a lane that takes no part. */
 static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned source)
 {
-    const struct lane *reader = &simt_now.warp_lane[lane];
+    const struct lane *reader = &simt_running.warp_lane[lane];
     const lane_mask mask = warp->mask[lane];
     const char *why = of_active(mask) ? "which is not active at this call" : "which has returned";
     char in_mask[40] = "";
@@ -364,8 +364,8 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
     const bool named = of_active(mask) || mask >> source & 1, returned = warp->done >> source & 1;
 
     simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->site, "shuffle from an absent lane",
-                      "reads lane %u by %s, %s" SIMT_PLACE "%s%s", source, name_at(warp, lane), why,
-                      named && returned ? simt_now.warp_lane[source].site : 0,
+                      "reads lane %u by %s, %s" SIMT_LOCATION "%s%s", source, name_at(warp, lane), why,
+                      named && returned ? simt_running.warp_lane[source].site : 0,
                       named && returned ? " without this call" : "", in_mask);
 }
 
@@ -469,15 +469,15 @@ static void complete_vote(struct warp *warp, lane_mask group, enum collective ki
  * Checks that the lanes of a collective came to it from one call in the source, because a GPU need not bring lanes at
  * different calls together. False: a fault.
  */
-static bool meet_at_one_place(lane_mask group)
+static bool check_same_call(lane_mask group)
 {
-    const struct lane *first = &simt_now.warp_lane[lowest_lane(group)];
+    const struct lane *first = &simt_running.warp_lane[lowest_lane(group)];
 
     FOR_EACH_LANE (i, group & (group - 1)) {
-        const struct lane *lane = &simt_now.warp_lane[i];
+        const struct lane *lane = &simt_running.warp_lane[i];
 
         if (SIMT_UNLIKELY(!lanes_at_one_call(lane, first)) &&
-            !simt_check_together(lane, first, "divergent collective", name_at(simt_now.warp, i)))
+            !simt_check_same_call(lane, first, "divergent collective", name_at(simt_running.warp, i)))
             return false;
     }
     return true;
@@ -487,7 +487,7 @@ static bool meet_at_one_place(lane_mask group)
  * Keeps the accesses of lanes that this collective names and that have returned without it. If a lane of the group
  * comes to one of these accesses later, the absent lanes missed the collective (see warp_replay.c).
  */
-static void note_missed(struct warp *warp, lane_mask group, const char *name)
+static void record_missed(struct warp *warp, lane_mask group, const char *name)
 {
     const unsigned first = lowest_lane(group);
     const lane_mask absent = warp->mask[first] & warp->done;
@@ -499,7 +499,7 @@ static void note_missed(struct warp *warp, lane_mask group, const char *name)
         if ((passed->lanes & absent) && !passed->waited) {
             passed->lanes &= absent;
             passed->waited = group;
-            passed->site = simt_now.warp_lane[first].site;
+            passed->site = simt_running.warp_lane[first].site;
             passed->name = name;
             warp->missed |= group;
         }
@@ -513,7 +513,7 @@ static void note_missed(struct warp *warp, lane_mask group, const char *name)
 static bool is_one_matrix(const struct warp *warp)
 {
     for (unsigned lane = 1; lane < WARP_LANES; lane++) {
-        const struct lane *other = &simt_now.warp_lane[lane];
+        const struct lane *other = &simt_running.warp_lane[lane];
 
         if (warp->value[lane] == warp->value[0] && warp->argument[lane] == warp->argument[0])
             continue;
@@ -530,7 +530,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
     const enum collective kind = collective_of(call);
 
     if (SIMT_UNLIKELY(group != ALL_LANES)) {
-        const struct lane *first = &simt_now.warp_lane[lowest_lane(group)];
+        const struct lane *first = &simt_running.warp_lane[lowest_lane(group)];
         const unsigned absent = lowest_lane(~group);
 
         simt_fault_thread(cudaErrorLaunchFailure, first->index, first->site, "warp without all lanes",
@@ -583,10 +583,10 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
     struct warp_collective collective;
     bool good = true;
 
-    if (!meet_at_one_place(group))
+    if (!check_same_call(group))
         return;
     if (SIMT_UNLIKELY(warp->passed_count > 0))
-        note_missed(warp, group, names[kind]);
+        record_missed(warp, group, names[kind]);
     collective.warp = warp;
     collective.name = name_at(warp, first);
     collective.lanes = group;
@@ -638,11 +638,11 @@ static void complete_active(struct warp *warp)
     FOR_EACH_LANE (lane, warp->waiting)
         left |= (lane_mask)(collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE) << lane;
     while (left) {
-        const uintptr_t site = simt_now.warp_lane[lowest_lane(left)].site;
+        const uintptr_t site = simt_running.warp_lane[lowest_lane(left)].site;
         lane_mask group = 0;
 
         FOR_EACH_LANE (lane, left)
-            group |= (lane_mask)(simt_now.warp_lane[lane].site == site) << lane;
+            group |= (lane_mask)(simt_running.warp_lane[lane].site == site) << lane;
         set_all(warp, group, group);
         warp->waiting &= ~group;
         warp->ready |= group;
@@ -699,7 +699,7 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
         at = "waits at an mbarrier";
     else if (warp->waiting >> other & 1)
         at = names[collective_of(warp->call[other])];
-    snprintf(text, size, "waits at %s with mask " LANE_MASK " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_PLACE,
+    snprintf(text, size, "waits at %s with mask " LANE_MASK " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_LOCATION,
              names[collective_of(warp->call[lane])], SHOW_LANES(warp->mask[lane]), other, absent->index.x,
              absent->index.y, absent->index.z, warp->waiting >> other & 1 ? "is at " : "", at, absent->site);
     if (warp->waiting >> other & 1 && warp->mask[other] != warp->mask[lane]) {

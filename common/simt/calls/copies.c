@@ -11,7 +11,7 @@
 #include "device_calls.h"
 #include "kernel_calls.h"
 #include "machine/fault.h"
-#include "machine/room.h"
+#include "machine/array_reserve.h"
 #include "memory/shadow.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ static uint32_t take_copy(void)
         under_way++;
         return free_one;
     }
-    if (!simt_make_room(&copies, &copy_room, (size_t)copy_count + 2, sizeof *copies))
+    if (!simt_array_reserve(&copies, &copy_room, (size_t)copy_count + 2, sizeof *copies))
         return 0;
     under_way++;
     return ++copy_count;
@@ -148,7 +148,7 @@ static void check_source(const struct copy *copy)
 
         simt_fault_here(
             cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
-            "copies %u bytes asynchronously, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_PLACE
+            "copies %u bytes asynchronously, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_LOCATION
             " before they were waited for",
             copy->from_bytes, index.x, index.y, index.z, block.x, block.y, block.z,
             simt_site_pc(now.write & CELL_SITE));
@@ -229,7 +229,7 @@ static struct shadow_cell *find_source(const void *from, size_t bytes, size_t co
 void simt_copy(void *to, const void *from, size_t bytes, size_t zeros)
 {
     const uintptr_t pc = SIMT_CALLER();
-    struct lane *const lane = simt_now.lane;
+    struct lane *const lane = simt_running.lane;
     struct shadow_cell *from_cells = NULL;
     uint64_t offset = 0;
 
@@ -266,13 +266,13 @@ void simt_copy(void *to, const void *from, size_t bytes, size_t zeros)
 
 void simt_copies_commit(void)
 {
-    if (simt_now.lane)
-        simt_now.lane->copy_groups++;
+    if (simt_running.lane)
+        simt_running.lane->copy_groups++;
 }
 
 void simt_copies_wait(size_t prior)
 {
-    struct lane *const lane = simt_now.lane;
+    struct lane *const lane = simt_running.lane;
 
     while (lane && lane->first_copy && copies[lane->first_copy].group + (uint64_t)prior < lane->copy_groups) {
         end_copy(&copies[lane->first_copy]);
@@ -280,15 +280,15 @@ void simt_copies_wait(size_t prior)
     }
 }
 
-uint32_t simt_copies_take(void)
+uint32_t simt_copies_detach(void)
 {
-    const uint32_t first = simt_now.lane->first_copy;
+    const uint32_t first = simt_running.lane->first_copy;
 
-    simt_now.lane->first_copy = simt_now.lane->last_copy = 0;
+    simt_running.lane->first_copy = simt_running.lane->last_copy = 0;
     return first;
 }
 
-void simt_copies_arrive(uint32_t *first)
+void simt_copies_complete(uint32_t *first)
 {
     while (*first) {
         const struct copy *const copy = &copies[*first];
@@ -300,7 +300,7 @@ void simt_copies_arrive(uint32_t *first)
     }
 }
 
-void simt_copies_forget(uint32_t *first)
+void simt_copies_drop(uint32_t *first)
 {
     while (*first) {
         unmark(&copies[*first]);

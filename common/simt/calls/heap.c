@@ -58,12 +58,12 @@ static bool heap_release(const void *memory)
 
 void *simt_malloc(size_t bytes)
 {
-    return simt_now.lane ? heap_allocate(bytes) : malloc(bytes);
+    return simt_running.lane ? heap_allocate(bytes) : malloc(bytes);
 }
 
 static void release(void *memory, uintptr_t pc)
 {
-    if (!simt_now.lane)
+    if (!simt_running.lane)
         free(memory);
     else if (memory && !heap_release(memory))
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",

@@ -28,7 +28,7 @@
 
 ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
 {
-    struct lane *lane = simt_now.lane;
+    struct lane *lane = simt_running.lane;
     struct event *event = lane->cursor;
 
     event->key = lane->key++;
@@ -36,7 +36,7 @@ ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
     event->pc = pc;
     lane->cursor = event + 1;
     if (SIMT_UNLIKELY(event + 1 == lane->limit))
-        simt_lane_leave();
+        simt_lane_suspend();
 }
 
 ALWAYS_INLINE uint64_t access_of(enum event_kind kind, unsigned bytes, uint64_t offset)
@@ -47,10 +47,10 @@ ALWAYS_INLINE uint64_t access_of(enum event_kind kind, unsigned bytes, uint64_t 
 /** Suspends the running lane now if its next event would suspend it. */
 static void make_room_for_event(void)
 {
-    const struct lane *lane = simt_now.lane;
+    const struct lane *lane = simt_running.lane;
 
     if (lane->cursor + 1 == lane->limit)
-        simt_lane_leave();
+        simt_lane_suspend();
 }
 
 /** Notifies observers of the access that the running lane is about to make and to record as an event. */
@@ -145,7 +145,7 @@ _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                     "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
-                    store ? "writes" : "reads", bytes, simt_current.dynamic_shared);
+                    store ? "writes" : "reads", bytes, simt_current_launch.dynamic_shared);
 }
 
 /** Checks and records an access to global or shared memory; false: the address is in neither. */
@@ -195,7 +195,7 @@ static void check_variable(uintptr_t address, unsigned bytes, bool store, uintpt
 /** Checks whether an address is in the local memory of a thread of the block. */
 static bool is_local(uintptr_t address)
 {
-    const struct fiber_stacks *stacks = &simt_now.block->stacks;
+    const struct fiber_stacks *stacks = &simt_running.block->stacks;
 
     return address - (uintptr_t)stacks->base < stacks->mapped;
 }
@@ -214,9 +214,9 @@ static void check_before_shared(uintptr_t address, unsigned bytes, bool store, u
                         store ? "writes" : "reads", bytes);
 }
 
-static bool is_near(uintptr_t address, uintptr_t place, uintptr_t distance)
+static bool is_near(uintptr_t address, uintptr_t other, uintptr_t distance)
 {
-    return address - place + distance < 2 * distance;
+    return address - other + distance < 2 * distance;
 }
 
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
@@ -225,7 +225,7 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
     const uintptr_t shared = meant - simt_memory.shared;
     const char *kind = "out-of-bounds local access";
 
-    if (!is_near(meant, simt_now.lane->stack, NEAR_STACK) && !is_near(meant, simt_memory.arena, NEAR_ARENA) &&
+    if (!is_near(meant, simt_running.lane->stack, NEAR_STACK) && !is_near(meant, simt_memory.arena, NEAR_ARENA) &&
         !is_near(meant, simt_program.low, NEAR_PROGRAM))
         return;
     check_before_shared(meant, bytes, access != ACCESS_LOAD, pc);
@@ -246,7 +246,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                                                        uintptr_t pc)
 {
     const bool store = stores(touch);
-    const struct lane *lane = simt_now.lane;
+    const struct lane *lane = simt_running.lane;
     const struct program_image *image = &simt_program;
 
     if (SIMT_UNLIKELY(simt_memory.watched) &&
@@ -258,7 +258,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
             simt_host_uses(address, bytes, store, pc);
         if (address - image->constant_low < image->constant_high - image->constant_low ||
             address - image->data_low < image->data_high - image->data_low)
-            simt_host_touches(simt_variable_at(address), store, pc);
+            simt_fault_host_access(simt_variable_at(address), store, pc);
         return;
     }
     if (address - image->index_low < image->index_high - image->index_low)
@@ -271,7 +271,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         if (address - lane->stack >= fiber_stack_bytes)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                             "%s %u bytes of local memory of another thread", store ? "writes" : "reads", bytes);
-        if (SIMT_UNLIKELY(simt_now.warp->products))
+        if (SIMT_UNLIKELY(simt_running.warp->products))
             simt_products_check(address, bytes, store, pc);
         return;
     }
@@ -300,7 +300,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         return;
     }
     simt_check_index(address, bytes, touch.what, pc);
-    if (!store && address - (uintptr_t)simt_current.arguments < simt_current.argument_bytes)
+    if (!store && address - (uintptr_t)simt_current_launch.arguments < simt_current_launch.argument_bytes)
         return;
     check_before_shared(address, bytes, store, pc);
     if (address < 4096)
@@ -325,16 +325,16 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
  */
 ALWAYS_INLINE bool is_own(uintptr_t address)
 {
-    const struct lane *lane = simt_now.lane;
+    const struct lane *lane = simt_running.lane;
 
-    return lane && address - lane->stack < fiber_stack_bytes && !simt_now.warp->products;
+    return lane && address - lane->stack < fiber_stack_bytes && !simt_running.warp->products;
 }
 
 ALWAYS_INLINE void touch_memory(const void *pointer, unsigned bytes, struct touch touch, uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
-    if (!access_ranges(address, bytes, touch, pc, simt_memory.arena_quick, simt_memory.shared_quick, false) &&
+    if (!access_ranges(address, bytes, touch, pc, simt_memory.arena_fast, simt_memory.shared_fast, false) &&
         (touch.what == ACCESS_ATOMIC || !is_own(address)))
         access_elsewhere(address, bytes, touch, pc);
 }
@@ -349,7 +349,7 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
 {
     struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_VOLATILE_LOAD};
 
-    if (!simt_now.lane) {
+    if (!simt_running.lane) {
         access_elsewhere((uintptr_t)pointer, bytes, touch, pc);
         return;
     }
@@ -359,25 +359,25 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
     }
     touch_memory(pointer, bytes, touch, pc);
     if (touch.what != ACCESS_STORE)
-        simt_order_message((uintptr_t)pointer, bytes, store, !store);
+        simt_order_atomic((uintptr_t)pointer, bytes, store, !store);
 }
 
 /** Handles an access of any size and alignment word by word, as a GPU's compiler would split it. */
-static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr_t pc)
+static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_t pc)
 {
     const unsigned char *at = pointer;
     const size_t most_events = bytes / 4 + bytes % 4 + 6;
     const struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_LOAD, .in_structure = bytes >= 8};
-    struct lane *lane = simt_now.lane;
+    struct lane *lane = simt_running.lane;
 
     if (!lane) {
         if (simt_streams_use_host)
             simt_host_uses((uintptr_t)pointer, bytes, store, pc);
         return;
     }
-    lane->in_pieces = most_events >= LANE_EVENTS / 2;
-    if (simt_memory.watched && !lane->in_pieces && (size_t)(lane->limit - lane->cursor) <= most_events + 1)
-        simt_lane_leave();
+    lane->is_split = most_events >= LANE_EVENTS / 2;
+    if (simt_memory.watched && !lane->is_split && (size_t)(lane->limit - lane->cursor) <= most_events + 1)
+        simt_lane_suspend();
     while (bytes > 0) {
         const unsigned part = bytes >= 4 && (uintptr_t)at % 4 == 0 ? 4 : bytes >= 2 && (uintptr_t)at % 2 == 0 ? 2 : 1;
 
@@ -385,7 +385,7 @@ static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr
         at += part;
         bytes -= part;
     }
-    lane->in_pieces = false;
+    lane->is_split = false;
 }
 
 void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc)
@@ -397,7 +397,7 @@ void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool
     const struct touch touch = {
         .what = ACCESS_ATOMIC, .kind = in_block ? ATOMIC_IN_BLOCK : 0, .needs_value = needs_value};
 
-    if (!simt_now.lane)
+    if (!simt_running.lane)
         return;
     if (address % bytes != 0)
         fault_misaligned(address, bytes, true, pc);
@@ -426,21 +426,21 @@ void simt_access_row(const void *row, uintptr_t pc)
     access_memory(row, 16, false, pc);
 }
 
-void simt_forgive_load(const void *pointer, unsigned bytes)
+void simt_exempt_load(const void *pointer, unsigned bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
     const uintptr_t global = address - simt_memory.arena;
     const uintptr_t shared = address - simt_memory.shared;
 
-    if (!simt_now.lane || simt_order.loaded != (address << 5 | bytes) || address % bytes != 0)
+    if (!simt_running.lane || simt_order.loaded != (address << 5 | bytes) || address % bytes != 0)
         return;
     if (global < simt_memory.arena_bytes)
-        simt_race_forgive(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
+        simt_race_dismiss(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
     else if (shared < simt_memory.shared_bytes)
-        simt_race_forgive(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
+        simt_race_dismiss(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
     else if (simt_variable_has(address, bytes) &&
              address - simt_program.data_low < simt_program.data_high - simt_program.data_low)
-        simt_race_forgive(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL, bytes);
+        simt_race_dismiss(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL, bytes);
 }
 
 void simt_read_only(const void *pointer, unsigned bytes)
@@ -451,7 +451,7 @@ void simt_read_only(const void *pointer, unsigned bytes)
     const uintptr_t data = address - simt_program.data_low;
     struct shadow_cell *cell = NULL;
 
-    if (!simt_now.lane)
+    if (!simt_running.lane)
         return;
     if (address - simt_memory.shared < simt_memory.shared_bytes)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
@@ -469,10 +469,10 @@ void simt_read_only(const void *pointer, unsigned bytes)
                                               .space = SPACE_GLOBAL});
 }
 
-void simt_touch_range(const void *pointer, size_t bytes, int store)
+void simt_check_range(const void *pointer, size_t bytes, int store)
 {
-    if (simt_now.lane)
-        access_pieces(pointer, bytes, store, SIMT_CALLER());
+    if (simt_running.lane)
+        access_parts(pointer, bytes, store, SIMT_CALLER());
     else if (simt_streams_use_host)
         simt_host_uses((uintptr_t)pointer, bytes, store, SIMT_CALLER());
 }
@@ -485,49 +485,49 @@ void __tsan_init(void)
 
 void __tsan_func_entry(void *caller)
 {
-    struct lane *lane = simt_now.lane;
+    struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
     check_stack(lane, SIMT_CALLER());
     lane->depth -= EVENT_ONE_CALL;
-    simt_now.block->caller[lane->thread][(lane->depth >> EVENT_DEPTH_SHIFT) % CALLS] = (uintptr_t)caller;
+    simt_running.block->caller[lane->thread][(lane->depth >> EVENT_DEPTH_SHIFT) % CALLS] = (uintptr_t)caller;
 }
 
 void __tsan_func_exit(void)
 {
-    if (simt_now.lane)
-        simt_now.lane->depth += EVENT_ONE_CALL;
+    if (simt_running.lane)
+        simt_running.lane->depth += EVENT_ONE_CALL;
 }
 
 /* --- hooks of the rewriter's marks -------------------------------------------------------------------------------- */
 
-void simt_block(unsigned number)
+void simt_basic_block(unsigned number)
 {
-    struct lane *lane = simt_now.lane;
+    struct lane *lane = simt_running.lane;
 
     if (!lane)
         return;
-    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_PLACE_SHIFT;
-    record(SIMT_CALLER(), access_of(EVENT_BLOCK, 0, 0));
+    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_POSITION_SHIFT;
+    record(SIMT_CALLER(), access_of(EVENT_BASIC_BLOCK, 0, 0));
 }
 
 uint64_t simt_call_begins(unsigned number)
 {
-    struct lane *lane = simt_now.lane;
+    struct lane *lane = simt_running.lane;
 
     if (!lane)
         return 0;
     const uint64_t caller = lane->key;
 
-    lane->key = ((caller & EVENT_DEPTH_MASK) - EVENT_ONE_CALL) | (uint64_t)number << EVENT_PLACE_SHIFT;
+    lane->key = ((caller & EVENT_DEPTH_MASK) - EVENT_ONE_CALL) | (uint64_t)number << EVENT_POSITION_SHIFT;
     return caller;
 }
 
 void simt_call_ends(uint64_t caller)
 {
-    if (simt_now.lane)
-        simt_now.lane->key = caller;
+    if (simt_running.lane)
+        simt_running.lane->key = caller;
 }
 
 #define HOOKS(kind, bytes, access)                    \
@@ -547,18 +547,18 @@ HOOKS(, 1, access_memory)
 HOOKS_FROM_2(, access_memory)
 HOOKS(volatile_, 1, access_volatile)
 HOOKS_FROM_2(volatile_, access_volatile)
-HOOKS_FROM_2(unaligned_, access_pieces)
+HOOKS_FROM_2(unaligned_, access_parts)
 /* A GPU needs several accesses for these, so they are not atomic. */
-HOOKS_FROM_2(unaligned_volatile_, access_pieces)
+HOOKS_FROM_2(unaligned_volatile_, access_parts)
 
 void __tsan_read_range(void *address, size_t bytes)
 {
-    access_pieces(address, bytes, false, SIMT_CALLER());
+    access_parts(address, bytes, false, SIMT_CALLER());
 }
 
 void __tsan_write_range(void *address, size_t bytes)
 {
-    access_pieces(address, bytes, true, SIMT_CALLER());
+    access_parts(address, bytes, true, SIMT_CALLER());
 }
 
 void __tsan_vptr_update(void **address, void *value)
@@ -574,20 +574,20 @@ void __tsan_vptr_read(void **address)
 
 void *__tsan_memcpy(void *to, const void *from, size_t bytes)
 {
-    access_pieces(from, bytes, false, SIMT_CALLER());
-    access_pieces(to, bytes, true, SIMT_CALLER());
+    access_parts(from, bytes, false, SIMT_CALLER());
+    access_parts(to, bytes, true, SIMT_CALLER());
     return memcpy(to, from, bytes);
 }
 
 void *__tsan_memmove(void *to, const void *from, size_t bytes)
 {
-    access_pieces(from, bytes, false, SIMT_CALLER());
-    access_pieces(to, bytes, true, SIMT_CALLER());
+    access_parts(from, bytes, false, SIMT_CALLER());
+    access_parts(to, bytes, true, SIMT_CALLER());
     return memmove(to, from, bytes);
 }
 
 void *__tsan_memset(void *to, int value, size_t bytes)
 {
-    access_pieces(to, bytes, true, SIMT_CALLER());
+    access_parts(to, bytes, true, SIMT_CALLER());
     return memset(to, value, bytes);
 }

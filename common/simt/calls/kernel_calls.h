@@ -38,9 +38,9 @@ void simt_copies_end(struct block *block);
  * complete or drop all of them. While they run, *first is the first copy that is left, in case one of the copies ends
  * the launch.
  */
-uint32_t simt_copies_take(void);
-void simt_copies_arrive(uint32_t *first);
-void simt_copies_forget(uint32_t *first);
+uint32_t simt_copies_detach(void);
+void simt_copies_complete(uint32_t *first);
+void simt_copies_drop(uint32_t *first);
 
 /** Ends the waits at mbarriers that have a time limit, because no lane can run. Returns whether there were any. */
 bool simt_mbarriers_time_out(struct block *block);
@@ -54,7 +54,7 @@ void simt_mbarriers_end(struct block *block);
 /**
  * Exempts the running lane's last load from race reports if it loaded the word of the compare-and-swap that follows.
  */
-void simt_forgive_load(const void *pointer, unsigned bytes);
+void simt_exempt_load(const void *pointer, unsigned bytes);
 
 /**
  * Ends the launch if `address` comes from an index outside its array, which the rewriter's mark moves away by SIMT_FAR.

@@ -11,7 +11,7 @@
 #include "kernel_calls.h"
 #include "lanes/observer.h"
 #include "machine/fault.h"
-#include "machine/room.h"
+#include "machine/array_reserve.h"
 #include "order/vector_clocks.h"
 
 #include <stdlib.h>
@@ -20,16 +20,16 @@
 enum { MAX_ARRIVALS = (1 << 20) - 1, MARK = 0x6d626172 };
 
 /** Contents of the eight bytes in shared memory. */
-struct name {
+struct barrier_handle {
     uint32_t number;
     uint32_t mark;
 };
 
 /** Asynchronous copies of a thread that has arrived for them. */
-struct hand_over {
+struct copy_arrival {
     uint32_t first; /**< first copy, in copies.c; 0: none */
     uint32_t phase;
-    struct hand_over *next;
+    struct copy_arrival *next;
 };
 
 struct barrier {
@@ -48,9 +48,9 @@ struct barrier {
     uintptr_t pc;
 
     uint32_t first_copy, last_copy;
-    struct hand_over *handed;
-    struct vector_clock *arriving; /**< vector clock of the arrivals in this phase */
-    struct vector_clock *told;     /**< vector clock of the arrivals in all phases that have ended */
+    struct copy_arrival *copy_arrivals;
+    struct vector_clock *arriving;  /**< vector clock of the arrivals in this phase */
+    struct vector_clock *completed; /**< vector clock of the arrivals in all phases that have ended */
 };
 
 static struct barrier *barriers; /**< number 0 is none */
@@ -59,7 +59,7 @@ static uint32_t barrier_count, free_barrier;
 
 /* --- lookup and initialisation ------------------------------------------------------------------------------------ */
 
-static uint32_t take_barrier(uintptr_t pc)
+static uint32_t allocate_barrier(uintptr_t pc)
 {
     const uint32_t free_one = free_barrier;
 
@@ -67,7 +67,7 @@ static uint32_t take_barrier(uintptr_t pc)
         free_barrier = barriers[free_one].next;
         return free_one;
     }
-    if (!simt_make_room(&barriers, &barrier_room, (size_t)barrier_count + 2, sizeof *barriers))
+    if (!simt_array_reserve(&barriers, &barrier_room, (size_t)barrier_count + 2, sizeof *barriers))
         simt_fault_here(cudaErrorMemoryAllocation, pc, "out of memory", "has more barriers than there is room");
     return ++barrier_count;
 }
@@ -75,14 +75,14 @@ static uint32_t take_barrier(uintptr_t pc)
 /** Returns the number of the running block's barrier at an address; 0: no barrier is there. */
 static uint32_t number_at(const void *address)
 {
-    struct name name;
+    struct barrier_handle name;
 
     memcpy(&name, address, sizeof name);
     if (name.mark != MARK || name.number == 0 || name.number > barrier_count)
         return 0;
     const struct barrier *const barrier = &barriers[name.number];
 
-    return barrier->address == (uintptr_t)address && barrier->block == simt_now.block->number ? name.number : 0;
+    return barrier->address == (uintptr_t)address && barrier->block == simt_running.block->number ? name.number : 0;
 }
 
 static void check_address(const void *address, uintptr_t pc)
@@ -91,12 +91,12 @@ static void check_address(const void *address, uintptr_t pc)
 
     if (shared >= simt_memory.shared_bytes)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "has an mbarrier that is not in shared memory");
-    if ((uintptr_t)address % sizeof(struct name) != 0)
+    if ((uintptr_t)address % sizeof(struct barrier_handle) != 0)
         simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
                         "has an mbarrier at an address that is not a multiple of 8 (it ends in 0x%x)",
                         (unsigned)((uintptr_t)address & 0xff));
-    if (shared + sizeof(struct name) > simt_memory.shared_end && shared < simt_memory.shared_resume)
-        simt_fault_shared_bounds(sizeof(struct name), true, pc);
+    if (shared + sizeof(struct barrier_handle) > simt_memory.shared_end && shared < simt_memory.shared_resume)
+        simt_fault_shared_bounds(sizeof(struct barrier_handle), true, pc);
 }
 
 /**
@@ -106,8 +106,8 @@ static void check_address(const void *address, uintptr_t pc)
 static struct barrier *find_barrier(const void *address, uintptr_t pc)
 {
     check_address(address, pc);
-    if (SIMT_UNLIKELY(simt_races_noted))
-        simt_race_confirm();
+    if (SIMT_UNLIKELY(simt_races_deferred))
+        simt_race_report();
     const uint32_t number = number_at(address);
 
     if (number == 0)
@@ -119,7 +119,7 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
         const uint3 index = simt_thread_index(barrier->thread);
 
         simt_fault_here(cudaErrorLaunchFailure, pc, "shared memory race",
-                        "uses an mbarrier that thread (%u,%u,%u) initialised" SIMT_PLACE ", no barrier between",
+                        "uses an mbarrier that thread (%u,%u,%u) initialised" SIMT_LOCATION ", no barrier between",
                         index.x, index.y, index.z, barrier->pc);
     }
     return barrier;
@@ -142,28 +142,28 @@ void simt_mbarrier_init(void *address, uint32_t arrivals)
                         "initialises an mbarrier for %u arrivals; it must be 1 to %d", arrivals, MAX_ARRIVALS);
     if (number_at(address))
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
-                        "initialises an mbarrier that was initialised" SIMT_PLACE " before",
+                        "initialises an mbarrier that was initialised" SIMT_LOCATION " before",
                         barriers[number_at(address)].pc);
-    const uint32_t number = take_barrier(pc);
-    const struct name name = {.number = number, .mark = MARK};
+    const uint32_t number = allocate_barrier(pc);
+    const struct barrier_handle name = {.number = number, .mark = MARK};
 
     barriers[number] = (struct barrier){.address = (uintptr_t)address,
-                                        .block = simt_now.block->number,
-                                        .next = simt_now.block->first_mbarrier,
+                                        .block = simt_running.block->number,
+                                        .next = simt_running.block->first_mbarrier,
                                         .count = arrivals,
                                         .pending = arrivals,
-                                        .thread = simt_now.lane->thread,
+                                        .thread = simt_running.lane->thread,
                                         .epoch = simt_order.epoch,
                                         .pc = pc};
-    simt_now.block->first_mbarrier = number;
+    simt_running.block->first_mbarrier = number;
     memcpy(address, &name, sizeof name);
     record_use(address, MBARRIER_INIT, arrivals, 0, pc);
 }
 
 void simt_mbarrier_init_fence(void)
 {
-    for (uint32_t number = simt_now.block->first_mbarrier; number; number = barriers[number].next)
-        barriers[number].fenced |= barriers[number].thread == simt_now.lane->thread;
+    for (uint32_t number = simt_running.block->first_mbarrier; number; number = barriers[number].next)
+        barriers[number].fenced |= barriers[number].thread == simt_running.lane->thread;
 }
 
 void simt_proxy_fence(int global)
@@ -179,7 +179,7 @@ void simt_proxy_fence(int global)
 /** Makes the lanes that wait for a barrier ready. */
 static void wake(struct barrier *barrier)
 {
-    struct block *const block = simt_now.block;
+    struct block *const block = simt_running.block;
     const uint32_t number = (uint32_t)(barrier - barriers);
 
     for (unsigned i = 0; i < block->warps && barrier->waiting > 0; i++) {
@@ -201,8 +201,8 @@ static void end_phase(struct barrier *barrier)
         return;
     barrier->phase++;
     barrier->pending = barrier->count;
-    barrier->told = simt_vector_clock_join(barrier->told, barrier->arriving);
-    simt_vector_clock_drop(barrier->arriving);
+    barrier->completed = simt_vector_clock_join(barrier->completed, barrier->arriving);
+    simt_vector_clock_release(barrier->arriving);
     barrier->arriving = NULL;
     wake(barrier);
 }
@@ -211,7 +211,7 @@ static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
 {
     if (barrier->pending == 0)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
-                        "arrives at an mbarrier, made" SIMT_PLACE
+                        "arrives at an mbarrier, made" SIMT_LOCATION
                         ", whose phase has had all its %u arrivals and waits for %lld bytes",
                         barrier->pc, barrier->count, (long long)barrier->bytes);
     barrier->pending--;
@@ -232,16 +232,16 @@ void simt_mbarrier_arrive(void *address, uint32_t bytes)
 void simt_mbarrier_arrive_copies(void *address)
 {
     struct barrier *const barrier = find_barrier(address, SIMT_CALLER());
-    const uint32_t phase = barrier->phase, first = simt_copies_take();
+    const uint32_t phase = barrier->phase, first = simt_copies_detach();
 
     if (first) {
-        struct hand_over *const handed = malloc(sizeof *handed);
+        struct copy_arrival *const copy_arrivals = malloc(sizeof *copy_arrivals);
 
-        if (!handed)
+        if (!copy_arrivals)
             simt_fault_here(cudaErrorMemoryAllocation, SIMT_CALLER(), "out of memory",
                             "has more copies under way than there is room");
-        *handed = (struct hand_over){.first = first, .phase = barrier->phase, .next = barrier->handed};
-        barrier->handed = handed;
+        *copy_arrivals = (struct copy_arrival){.first = first, .phase = barrier->phase, .next = barrier->copy_arrivals};
+        barrier->copy_arrivals = copy_arrivals;
     }
     arrive(barrier, 0, SIMT_CALLER());
     record_use(address, MBARRIER_ARRIVE_COPIES, 0, phase, SIMT_CALLER());
@@ -255,54 +255,54 @@ static bool has_ended(const struct barrier *barrier, uint32_t parity)
 }
 
 /** Completes the copies of phases that have ended: their bytes reach shared memory. */
-static void take_copies(struct barrier *barrier)
+static void complete_copies(struct barrier *barrier)
 {
-    struct hand_over **handed = &barrier->handed;
+    struct copy_arrival **copy_arrivals = &barrier->copy_arrivals;
 
     while (barrier->first_copy && simt_bulk_copy_at(barrier->first_copy)->phase < barrier->phase) {
         const uint32_t number = barrier->first_copy;
 
-        barrier->first_copy = simt_bulk_copy_arrive(number);
+        barrier->first_copy = simt_bulk_copy_complete(number);
     }
-    while (*handed) {
-        struct hand_over *const one = *handed;
+    while (*copy_arrivals) {
+        struct copy_arrival *const one = *copy_arrivals;
 
         if (one->phase >= barrier->phase) {
-            handed = &one->next;
+            copy_arrivals = &one->next;
             continue;
         }
-        simt_copies_arrive(&one->first);
-        *handed = one->next;
+        simt_copies_complete(&one->first);
+        *copy_arrivals = one->next;
         free(one);
     }
 }
 
 /**
- * Suspends the running lane until the phase of this parity has ended. Unless `patient`, the wait also ends when no lane
- * of the block can run. Returns 1 if the phase has ended, otherwise 0.
+ * Suspends the running lane until the phase of this parity has ended. Unless `without_limit`, the wait also ends when
+ * no lane of the block can run. Returns 1 if the phase has ended, otherwise 0.
  */
-static int wait(void *address, uint32_t parity, bool patient, uintptr_t pc)
+static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc)
 {
-    struct lane *const lane = simt_now.lane;
+    struct lane *const lane = simt_running.lane;
     const lane_mask self = lane_bit(lane->thread % WARP_LANES);
     const uint32_t number = (uint32_t)(find_barrier(address, pc) - barriers);
     uint32_t phase = barriers[number].phase - 1; /* the awaited phase, if it has ended */
 
     simt_order.loaded = 0;
     if (!has_ended(&barriers[number], parity)) {
-        struct warp *const warp = simt_now.warp;
+        struct warp *const warp = simt_running.warp;
 
         phase++;
         lane->site = pc;
         lane->call = 0;
         lane->mbarrier = number;
         lane->parity = parity & 1;
-        lane->patient = patient;
+        lane->without_limit = without_limit;
         warp->ready &= ~self;
         warp->at_mbarrier |= self;
         barriers[number].waiting++;
-        simt_work.arrivals++;
-        simt_lane_leave();
+        simt_progress.arrivals++;
+        simt_lane_suspend();
     }
     struct barrier *const barrier = &barriers[number];
 
@@ -310,8 +310,8 @@ static int wait(void *address, uint32_t parity, bool patient, uintptr_t pc)
     if (lane->mbarrier != number && !has_ended(barrier, parity))
         return 0;
     lane->mbarrier = 0;
-    take_copies(barrier);
-    simt_order_acquire(barrier->told);
+    complete_copies(barrier);
+    simt_order_acquire(barrier->completed);
     record_use(address, MBARRIER_WAIT, parity & 1, phase, pc);
     return 1;
 }
@@ -336,7 +336,7 @@ bool simt_mbarriers_time_out(struct block *block)
         FOR_EACH_LANE (l, warp->at_mbarrier) {
             struct lane *const lane = &block->lane[warp->first + l];
 
-            if (lane->patient)
+            if (lane->without_limit)
                 continue;
             barriers[lane->mbarrier].waiting--;
             lane->mbarrier = 0;
@@ -360,7 +360,7 @@ void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size)
     else if (barrier->bytes < 0)
         snprintf(missing, sizeof missing, "; %lld bytes have come unannounced", -(long long)barrier->bytes);
     snprintf(text, size,
-             "waits for phase %u, of parity %u, of the mbarrier at byte %zu of %s shared memory, made" SIMT_PLACE
+             "waits for phase %u, of parity %u, of the mbarrier at byte %zu of %s shared memory, made" SIMT_LOCATION
              ", which lacks %u of %u arrivals%s",
              barrier->phase, lane->parity, (size_t)(barrier->address - (is_dynamic ? dynamic : simt_memory.shared)),
              is_dynamic ? "dynamic" : "static", barrier->pc, barrier->pending, barrier->count, missing);
@@ -375,11 +375,11 @@ static void issue(struct bulk_copy *copy, void *address)
 
     if (!barrier->fenced)
         simt_fault_here(cudaErrorLaunchFailure, copy->pc, "no fence to the asynchronous proxy",
-                        "copies with an mbarrier, made" SIMT_PLACE ", whose thread has not fenced after that",
+                        "copies with an mbarrier, made" SIMT_LOCATION ", whose thread has not fenced after that",
                         barrier->pc);
-    copy->thread = simt_now.lane->thread;
+    copy->thread = simt_running.lane->thread;
     copy->phase = barrier->phase;
-    const uint32_t number = simt_bulk_copy_take(copy);
+    const uint32_t number = simt_bulk_copy_issue(copy);
 
     if (barrier->first_copy)
         simt_bulk_copy_at(barrier->last_copy)->next = number;
@@ -460,16 +460,16 @@ void simt_mbarriers_end(struct block *block)
         struct barrier *const barrier = &barriers[number];
 
         while (barrier->first_copy)
-            barrier->first_copy = simt_bulk_copy_forget(barrier->first_copy);
-        while (barrier->handed) {
-            struct hand_over *const handed = barrier->handed;
+            barrier->first_copy = simt_bulk_copy_drop(barrier->first_copy);
+        while (barrier->copy_arrivals) {
+            struct copy_arrival *const copy_arrivals = barrier->copy_arrivals;
 
-            barrier->handed = handed->next;
-            simt_copies_forget(&handed->first);
-            free(handed);
+            barrier->copy_arrivals = copy_arrivals->next;
+            simt_copies_drop(&copy_arrivals->first);
+            free(copy_arrivals);
         }
-        simt_vector_clock_drop(barrier->arriving);
-        simt_vector_clock_drop(barrier->told);
+        simt_vector_clock_release(barrier->arriving);
+        simt_vector_clock_release(barrier->completed);
         block->first_mbarrier = barrier->next;
         barrier->address = 0;
         barrier->next = free_barrier;

@@ -47,14 +47,14 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     const uintptr_t address = (uintptr_t)info->si_addr;
     const uintptr_t pc = interrupted_pc(context) + 1;
 
-    if (signal == SIGPROF && !simt_now.lane) { /* between two lanes: retry in a millisecond */
+    if (signal == SIGPROF && !simt_running.lane) { /* between two lanes: retry in a millisecond */
         setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
         return;
     }
     if (signal ==
         SIGPROF) /* a grader's timer: a loop without instrumented loads or branches records no events to stop it */
         simt_fault_here(cudaErrorLaunchTimeout, pc, "endless loop?", "was here when the launch had used up its time");
-    if (!simt_now.lane) {
+    if (!simt_running.lane) {
         /* The host's own fault: its handlers are restored and the instruction raises the signal again. */
         for (int i = 0; i < NUM_SIGNALS; i++)
             sigaction(signals[i], &before[i], NULL);
@@ -62,7 +62,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     }
     if (signal == SIGFPE)
         simt_fault_here(cudaErrorLaunchFailure, pc, "division by zero", "divides an integer by zero");
-    if (address - (simt_now.lane->stack - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES) /* in the guard below the stacks */
+    if (address - (simt_running.lane->stack - FIBER_GUARD_BYTES) <
+        FIBER_GUARD_BYTES) /* in the guard below the stacks */
         simt_fault_stack(pc);
     simt_check_index(address, 0, ACCESS_LOAD, pc);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "accesses memory that is not there");
@@ -101,7 +102,7 @@ _Noreturn void simt_trap(void)
 /* Handles a failed assert() of the C library; outside kernels it behaves like the library's function. */
 void __assert_fail(const char *expression, const char *file, unsigned line, const char *function)
 {
-    if (simt_now.lane)
+    if (simt_running.lane)
         simt_fault_here(cudaErrorAssert, SIMT_CALLER(), "assertion failed", "does not have %s", expression);
     fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
     abort();

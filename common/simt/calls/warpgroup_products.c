@@ -11,7 +11,7 @@
 #include "warpgroup_products.h"
 
 #include "machine/fault.h"
-#include "machine/room.h"
+#include "machine/array_reserve.h"
 #include "memory/proxy.h"
 #include "small_floats.h"
 
@@ -97,7 +97,7 @@ static void check_operand(uint64_t operand, unsigned rows, uintptr_t pc)
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                         "names an operand of %u rows of which some are beyond the shared memory of this launch (%zu "
                         "dynamic bytes)",
-                        rows, simt_current.dynamic_shared);
+                        rows, simt_current_launch.dynamic_shared);
 }
 
 /** Returns the address of 8 numbers of a row: chunk 0 or 1 of the 16 numbers that the descriptor names. */
@@ -122,7 +122,7 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
                 const uint3 index = simt_thread_index(cell->write >> CELL_THREAD_SHIFT);
 
                 simt_fault_here(cudaErrorLaunchFailure, pc, "operand of a product overwritten",
-                                "has a product here of whose operands thread (%u,%u,%u) wrote some" SIMT_PLACE
+                                "has a product here of whose operands thread (%u,%u,%u) wrote some" SIMT_LOCATION
                                 " before it was waited for",
                                 index.x, index.y, index.z, simt_site_pc(cell->write & CELL_SITE));
             }
@@ -139,7 +139,7 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
  */
 static void read_operands(uint64_t a, uint64_t b, unsigned columns, uint32_t before, uintptr_t pc)
 {
-    const unsigned warp = simt_now.warp->first / WARP_LANES % GROUP_WARPS;
+    const unsigned warp = simt_running.warp->first / WARP_LANES % GROUP_WARPS;
 
     read_rows(a, warp * WARP_ROWS, WARP_ROWS, before, pc);
     read_rows(b, 0, columns, before, pc);
@@ -156,12 +156,12 @@ static struct products *products_of(struct warp *warp)
 
 static bool is_first_lane(void)
 {
-    return simt_now.lane->thread % WARP_LANES == 0;
+    return simt_running.lane->thread % WARP_LANES == 0;
 }
 
 void simt_product_begin(const struct product_part *part, uintptr_t pc)
 {
-    const struct products *const products = simt_now.warp->products;
+    const struct products *const products = simt_running.warp->products;
 
     if (!is_first_lane())
         return;
@@ -220,14 +220,14 @@ static void multiply(const struct warp *warp, const struct product_part *const p
 /** Appends a product to the pending ones; NULL: no memory. */
 static struct product *add_product(struct products *products)
 {
-    return simt_make_room(&products->pending, &products->room, products->count + 1, sizeof *products->pending)
+    return simt_array_reserve(&products->pending, &products->room, products->count + 1, sizeof *products->pending)
                ? &products->pending[products->count++]
                : NULL;
 }
 
 bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES])
 {
-    const struct lane *const first = simt_now.warp_lane;
+    const struct lane *const first = simt_running.warp_lane;
     struct products *const products = warp->products;
     const struct product_part *parts[WARP_LANES];
     struct product *const product = add_product(products);
@@ -284,7 +284,7 @@ static bool is_awaited(const struct products *products, const struct product *pr
 
 void simt_products_wait(unsigned pending)
 {
-    const struct products *const products = simt_now.warp->products;
+    const struct products *const products = simt_running.warp->products;
 
     for (unsigned i = 0; products && is_first_lane() && i < products->count; i++) {
         const struct product *const product = &products->pending[i];
@@ -309,8 +309,8 @@ void simt_products_waited(struct warp *warp, unsigned pending)
 
 void simt_products_check(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
-    const struct products *const products = simt_now.warp->products;
-    const unsigned lane = simt_now.lane->thread % WARP_LANES;
+    const struct products *const products = simt_running.warp->products;
+    const unsigned lane = simt_running.lane->thread % WARP_LANES;
 
     for (unsigned i = 0; products && i < products->count; i++) {
         const struct product *const product = &products->pending[i];
@@ -318,7 +318,7 @@ void simt_products_check(uintptr_t address, unsigned bytes, bool store, uintptr_
 
         if (address + bytes > sums && address < sums + product->count * sizeof(float))
             simt_fault_here(cudaErrorLaunchFailure, pc, "product under way",
-                            "%s %u bytes of the sums of a product" SIMT_PLACE " that it has not waited for",
+                            "%s %u bytes of the sums of a product" SIMT_LOCATION " that it has not waited for",
                             store ? "writes" : "reads", bytes, product->pc);
     }
 }

@@ -20,13 +20,13 @@ void simt_replay(struct warp *warp);
 /** Resets the block before its threads start. */
 void simt_block_begin(struct block *block);
 
-enum block_state { BLOCK_RUNS, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
+enum block_state { BLOCK_RUNNING, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
 
 /**
  * Runs the block's warps until all threads have returned or wait for the grid, a turn has ended, or simt_faulted is
  * set.
  */
-enum block_state simt_block_go_on(struct block *block);
+enum block_state simt_block_run(struct block *block);
 
 /** Finds this thread's shared memory, once, and maps the shadow of variables; false: no memory. */
 bool simt_grid_prepare(void);

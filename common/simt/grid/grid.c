@@ -15,7 +15,7 @@
 #include "memory/device_memory.h"
 #include "memory/history.h"
 #include "memory/shadow.h"
-#include "order/work.h"
+#include "order/stream_work.h"
 
 #include <sanitizer/asan_interface.h>
 #include <string.h>
@@ -188,7 +188,7 @@ static bool open_memory(void)
     simt_memory.shared = shared.low;
     simt_memory.shared_bytes = shared.bytes;
     simt_memory.shared_shadow = live[0]->shared_shadow;
-    simt_memory.shared_end = shared.dynamic + simt_current.dynamic_shared;
+    simt_memory.shared_end = shared.dynamic + simt_current_launch.dynamic_shared;
     simt_memory.shared_resume = shared.dynamic + SHARED_BYTES_LIMIT;
     simt_memory_watch(false);
     return true;
@@ -200,7 +200,7 @@ static void close_memory(void)
     simt_memory.shared_bytes = 0;
     simt_memory.shared_shadow = live[0]->shared_shadow;
     simt_memory_watch(false);
-    simt_now.lane = NULL;
+    simt_running.lane = NULL;
 }
 
 /** Fills shared memory with 0xff, because a block may not rely on its contents. */
@@ -279,7 +279,7 @@ static void show_progress(uint64_t done, uint64_t blocks)
     if (done == 0)
         shown = now + 1;
     if (now > shown && isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r%s: block %s of %s\033[K", simt_current.name, in_thousands(done, first),
+        fprintf(stderr, "\r%s: block %s of %s\033[K", simt_current_launch.name, in_thousands(done, first),
                 in_thousands(blocks, second));
         anything = true;
         shown = now;
@@ -303,11 +303,11 @@ static void run_in_turn(uint64_t blocks)
         poison_shared();
         simt_block_begin(live[0]);
         OBSERVE(block_runs, number);
-        simt_block_go_on(live[0]);
+        simt_block_run(live[0]);
         forget(live[0]);
         simt_order_end(&simt_order.block);
         OBSERVE(blocks_ended, 1);
-        simt_work.before_block = simt_work.events + simt_work.arrivals;
+        simt_progress.before_block = simt_progress.events + simt_progress.arrivals;
         show_progress(simt_faulted ? blocks : i + 1, blocks);
     }
 }
@@ -321,7 +321,7 @@ static void block_enter(struct block *block)
     simt_memory.shared_shadow = block->shared_shadow;
     simt_order_resume(block->number, &block->order);
     OBSERVE(block_runs, block->number);
-    simt_now.block = block;
+    simt_running.block = block;
 }
 
 static void block_leave(struct block *block)
@@ -384,7 +384,7 @@ static void run_together(struct block *const *blocks, unsigned count)
     unsigned done = 0;
 
     for (unsigned i = 0; i < count; i++)
-        states[i] = BLOCK_RUNS;
+        states[i] = BLOCK_RUNNING;
     while (done < count && !simt_faulted) {
         const uint64_t round = simt_turns_round();
         bool ran = false;
@@ -398,7 +398,7 @@ static void run_together(struct block *const *blocks, unsigned count)
                 block_enter(blocks[i]);
             else
                 block_first_turn(blocks[i]);
-            states[i] = simt_block_go_on(blocks[i]);
+            states[i] = simt_block_run(blocks[i]);
             done += states[i] == BLOCK_DONE;
             block_leave(blocks[i]);
             ran = true;

@@ -17,7 +17,7 @@ uint64_t simt_event_limit;
 /** Returns the ready lanes with room for events. A lane whose buffer is half full waits for the rest of its warp. */
 static lane_mask lanes_with_room(const struct warp *warp)
 {
-    const struct lane *lanes = simt_now.warp_lane;
+    const struct lane *lanes = simt_running.warp_lane;
     lane_mask room = 0;
 
     FOR_EACH_LANE (i, warp->ready) {
@@ -30,7 +30,7 @@ static lane_mask lanes_with_room(const struct warp *warp)
 /** Gives the warp's lanes their event buffers, with the events saved when the warp's last turn ended. */
 static void take_events(struct warp *warp)
 {
-    struct lane *lanes = simt_now.warp_lane;
+    struct lane *lanes = simt_running.warp_lane;
 
     FOR_EACH_LANE (i, warp->lanes) {
         lanes[i].head = lanes[i].cursor = simt_lane_events + (size_t)i * LANE_EVENTS;
@@ -41,7 +41,7 @@ static void take_events(struct warp *warp)
     FOR_EACH_LANE (i, warp->lanes) {
         struct lane *lane = &lanes[i];
 
-        memcpy(lane->cursor, simt_now.block->parked + (size_t)lane->thread * LANE_EVENTS,
+        memcpy(lane->cursor, simt_running.block->parked + (size_t)lane->thread * LANE_EVENTS,
                lane->parked * sizeof *lane->cursor);
         lane->cursor += lane->parked;
     }
@@ -52,10 +52,10 @@ static void take_events(struct warp *warp)
 static void park_events(struct warp *warp)
 {
     FOR_EACH_LANE (i, warp->lanes) {
-        struct lane *lane = &simt_now.warp_lane[i];
+        struct lane *lane = &simt_running.warp_lane[i];
 
         lane->parked = (uint32_t)(lane->cursor - lane->head);
-        memcpy(simt_now.block->parked + (size_t)lane->thread * LANE_EVENTS, lane->head,
+        memcpy(simt_running.block->parked + (size_t)lane->thread * LANE_EVENTS, lane->head,
                lane->parked * sizeof *lane->head);
     }
     warp->parked = true;
@@ -64,10 +64,10 @@ static void park_events(struct warp *warp)
 /** Reports an endless loop when the block has used up its events. */
 static void check_budget(struct warp *warp)
 {
-    if (simt_work.events + simt_work.arrivals - simt_work.before_block < simt_event_limit)
+    if (simt_progress.events + simt_progress.arrivals - simt_progress.before_block < simt_event_limit)
         return;
     const unsigned i = lowest_lane(warp->ready ? warp->ready : warp->lanes);
-    const struct lane *lane = &simt_now.warp_lane[i];
+    const struct lane *lane = &simt_running.warp_lane[i];
 
     simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
                       "was here when its block had used up its %" PRIu64
@@ -83,14 +83,14 @@ static void warp_run(struct block *block, struct warp *warp)
     simt_warp_enter(block, warp);
     take_events(warp);
     for (int full = 0; warp->ready && !simt_faulted;) {
-        simt_now.sleeps = false;
+        simt_running.sleeps = false;
         simt_lanes_run(lanes_with_room(warp));
         if (simt_faulted)
             return;
         OBSERVE(lanes_stopped, warp);
         simt_replay(warp);
         check_budget(warp);
-        if (warp->ready && (++full == TURN || simt_now.sleeps)) {
+        if (warp->ready && (++full == TURN || simt_running.sleeps)) {
             park_events(warp);
             return;
         }
@@ -103,7 +103,7 @@ void simt_block_begin(struct block *block)
 {
     simt_order_begin(block->number);
     simt_fault_dismiss(SUSPECT_RACE);
-    simt_now.block = block;
+    simt_running.block = block;
     block->at_grid_barrier = 0;
     block->barrier_predicate = 0;
     for (unsigned i = 0; i < block->warps; i++) {
@@ -120,7 +120,7 @@ void simt_block_begin(struct block *block)
     for (unsigned i = 0; i < block->threads; i++) {
         block->lane[i].key = EVENT_DEPTH_NONE;
         block->lane[i].depth = EVENT_DEPTH_NONE;
-        block->lane[i].in_pieces = false;
+        block->lane[i].is_split = false;
         block->lane[i].loaded = 0;
         block->lane[i].mbarrier = 0;
         block->lane[i].site = 0;
@@ -190,7 +190,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
         snprintf(returned, sizeof returned, done > 1 ? " and %u more have" : " has", done - 1);
         simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->site, "barrier that some threads miss",
-                          "%s at __syncthreads, but thread (%u,%u,%u)%s returned" SIMT_PLACE
+                          "%s at __syncthreads, but thread (%u,%u,%u)%s returned" SIMT_LOCATION
                           " without it: every thread of the block must reach it",
                           waiting, gone->index.x, gone->index.y, gone->index.z, returned, gone->site);
         return;
@@ -213,12 +213,12 @@ static bool has_parked(const struct block *block)
     return false;
 }
 
-enum block_state simt_block_go_on(struct block *block)
+enum block_state simt_block_run(struct block *block)
 {
     while (!simt_faulted) {
         if (run_ready_warps(block)) {
-            if (simt_current.cooperative && has_parked(block))
-                return BLOCK_RUNS;
+            if (simt_current_launch.cooperative && has_parked(block))
+                return BLOCK_RUNNING;
             continue;
         }
         const unsigned done = count_lanes(block, offsetof(struct warp, done));

@@ -55,7 +55,7 @@ static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, 
 
 static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintptr_t pc)
 {
-    OBSERVE(block_issued, group);
+    OBSERVE(basic_block_issued, group);
     if (warp->open_count == 1 && warp->open[0].mask == group) {
         struct open_step *step = &warp->open[0];
 
@@ -74,7 +74,7 @@ static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintpt
  */
 static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
 {
-    struct request request;
+    struct memory_request request;
 
     while (group) {
         const struct event *first = &lanes[lowest_lane(group)].head[at];
@@ -134,7 +134,7 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
     const struct event *lead = lanes[lowest_lane(group)].head;
 
     for (size_t i = 0; i < run; i++) {
-        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BLOCK)
+        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
             issue_block(warp, group, lead[i].key, lead[i].pc);
         else
             issue_memory(lanes, group, i);
@@ -142,7 +142,7 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
     FOR_EACH_LANE (i, group)
         lanes[i].head += run;
     simt_last_pc = lead[run - 1].pc;
-    simt_work.events += run * lane_count(group);
+    simt_progress.events += run * lane_count(group);
 }
 
 /** Returns the entry of an access in the warp's list of passed accesses; the list's end: it is not there. */
@@ -156,14 +156,14 @@ static struct passed *find_passed(struct warp *warp, uint64_t key)
 }
 
 /** Records the accesses of lanes for which other lanes wait, since they may return without having arrived. */
-static void note_passing(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
+static void record_passing(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
     const struct event *lead = lanes[lowest_lane(group)].head;
 
     for (size_t i = 0; i < run && warp->passed_count < MAX_PASSED; i++) {
         struct passed *passed = find_passed(warp, lead[i].key);
 
-        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BLOCK)
+        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
             continue;
         if (passed == warp->passed + warp->passed_count)
             warp->passed[warp->passed_count++] = (struct passed){.key = lead[i].key};
@@ -187,7 +187,7 @@ static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask 
         simt_fault_thread(
             cudaErrorLaunchFailure, here->index, passed->site, "collective that some lanes miss",
             "did this %s without lane %u, thread (%u,%u,%u), which it names, which has not come to it and "
-            "has not returned before: both go on" SIMT_PLACE,
+            "has not returned before: both go on" SIMT_LOCATION,
             passed->name, gone->thread % WARP_LANES, gone->index.x, gone->index.y, gone->index.z, lead[i].pc);
     }
 }
@@ -259,7 +259,7 @@ static void compact(struct lane *lanes, lane_mask mask)
 
 void simt_replay(struct warp *warp)
 {
-    struct lane *lanes = simt_now.warp_lane;
+    struct lane *lanes = simt_running.warp_lane;
     const lane_mask awaited = awaited_lanes(warp);
     lane_mask candidates = warp->lanes;
     lane_mask group;
@@ -284,7 +284,7 @@ void simt_replay(struct warp *warp)
         const size_t run = common_run(lanes, group, below);
 
         if (SIMT_UNLIKELY(group & awaited) && !(candidates & warp->waiting))
-            note_passing(warp, lanes, group & awaited, run);
+            record_passing(warp, lanes, group & awaited, run);
         if (SIMT_UNLIKELY(group & warp->missed))
             check_missed(warp, lanes, group, run);
         issue_run(warp, lanes, group, run);

@@ -13,12 +13,12 @@ SIMT_DEVICE float simt_flushed(float value)
     return fabsf(value) < __FLT_MIN__ ? 0.0f : value;
 }
 
-SIMT_DEVICE float rough_exp2(float x)
+SIMT_DEVICE float approx_exp2(float x)
 {
     return simt_flushed(exp2f(x));
 }
 
-SIMT_DEVICE float rough_reciprocal(float x)
+SIMT_DEVICE float approx_reciprocal(float x)
 {
     return simt_flushed(1.0f / x);
 }

@@ -15,42 +15,42 @@
 
 const struct observer *simt_observers[3];
 
-struct running simt_now;
-struct launch simt_current;
-struct work simt_work;
+struct running simt_running;
+struct launch simt_current_launch;
+struct progress simt_progress;
 
 void simt_warp_enter(struct block *block, struct warp *warp)
 {
-    simt_now.warp = warp;
-    simt_now.warp_lane = &block->lane[warp->first];
+    simt_running.warp = warp;
+    simt_running.warp_lane = &block->lane[warp->first];
     simt_order.warp = &warp->order;
 }
 
 /** Takes the lane whose turn it is out of the runnable ones, of which there is at least one. */
 static struct lane *take_runnable(void)
 {
-    const unsigned lane = simt_turns_down() ? highest_lane(simt_now.runnable) : lowest_lane(simt_now.runnable);
+    const unsigned lane = simt_turns_down() ? highest_lane(simt_running.runnable) : lowest_lane(simt_running.runnable);
 
-    simt_now.runnable &= ~lane_bit(lane);
-    return simt_now.warp_lane + lane;
+    simt_running.runnable &= ~lane_bit(lane);
+    return simt_running.warp_lane + lane;
 }
 
 void simt_lanes_run(lane_mask lanes)
 {
-    simt_now.runnable = lanes;
+    simt_running.runnable = lanes;
     struct lane *const first = take_runnable();
 
     lane_enter(first);
     simt_fiber_switch(&fiber_home, first->stack_pointer);
-    simt_now.lane = NULL;
+    simt_running.lane = NULL;
 }
 
-void simt_lane_leave(void)
+void simt_lane_suspend(void)
 {
-    struct lane *self = simt_now.lane;
+    struct lane *self = simt_running.lane;
 
     self->loaded = simt_order.loaded;
-    if (simt_now.runnable) {
+    if (simt_running.runnable) {
         struct lane *const next = take_runnable();
 
         lane_enter(next);
@@ -71,7 +71,7 @@ static void describe_calls(const struct lane *lane, char text[STACK_TEXT])
     for (uint64_t call = first; call < kernel && call < first + CALLS; call++) {
         const size_t length = strlen(text);
 
-        simt_source_stack(simt_now.block->caller[lane->thread][call % CALLS], more);
+        simt_source_stack(simt_running.block->caller[lane->thread][call % CALLS], more);
         snprintf(text + length, STACK_TEXT - length, "%s", more);
     }
 }
@@ -88,7 +88,7 @@ static void skip_common_lines(const char **a, const char **b)
     }
 }
 
-bool simt_check_together(const struct lane *lane, const struct lane *other, const char *kind, const char *call)
+bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call)
 {
     char mine[STACK_TEXT];
     char theirs[STACK_TEXT];
@@ -111,7 +111,7 @@ bool simt_check_together(const struct lane *lane, const struct lane *other, cons
             other->index.x, other->index.y, other->index.z);
     else if (here == mine)
         simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
-                          "is at this %s while thread (%u,%u,%u) is at the one" SIMT_PLACE
+                          "is at this %s while thread (%u,%u,%u) is at the one" SIMT_LOCATION
                           ": all must reach the same one",
                           call, other->index.x, other->index.y, other->index.z, other->site);
     else
@@ -125,18 +125,18 @@ bool simt_check_together(const struct lane *lane, const struct lane *other, cons
 void simt_lane_main(void)
 {
     for (;;) {
-        simt_current.call(simt_current.arguments);
+        simt_current_launch.call(simt_current_launch.arguments);
 
-        if (SIMT_UNLIKELY(simt_races_noted))
-            simt_race_confirm();
-        struct lane *const lane = simt_now.lane;
+        if (SIMT_UNLIKELY(simt_races_deferred))
+            simt_race_report();
+        struct lane *const lane = simt_running.lane;
         const lane_mask self = lane_bit(lane->thread % WARP_LANES);
-        struct warp *warp = simt_now.warp;
+        struct warp *warp = simt_running.warp;
 
         if (lane->cursor > lane->limit - LANE_EVENTS)
             lane->site = lane->cursor[-1].pc;
         warp->ready &= ~self;
         warp->done |= self;
-        simt_lane_leave();
+        simt_lane_suspend();
     }
 }

@@ -19,7 +19,7 @@
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
 enum event_kind {
-    EVENT_BLOCK, /**< start of a block of the source */
+    EVENT_BASIC_BLOCK, /**< start of a block of the source */
     EVENT_GLOBAL_LOAD,
     EVENT_GLOBAL_STORE,
     EVENT_SHARED_LOAD,
@@ -49,7 +49,7 @@ enum {
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
     EVENT_DEPTH_SHIFT = 48,
-    EVENT_PLACE_SHIFT = 28,   /**< position of a block's number in the file */
+    EVENT_POSITION_SHIFT = 28, /**< position of a block's number in the file */
     EVENT_OUTSIDE_SHIFT = 46, /**< flag: the offset is in the program's data (__device__ variables), not in the arena */
     CALLS = 16,               /**< innermost calls in progress of a lane whose call sites are kept */
     MAX_PASSED = 64,
@@ -75,8 +75,8 @@ struct lane {
     uint3 index;         /**< threadIdx */
     struct event *head;  /**< the first event not yet replayed */
     uint32_t parked;     /**< number of events saved when the warp's turn ended */
-    bool in_pieces;      /**< in an access of more events than fit: replayed before it is complete */
-    bool patient;        /**< waits for an mbarrier's phase without a time limit */
+    bool is_split;       /**< in an access of more events than fit: replayed before it is complete */
+    bool without_limit;  /**< waits for an mbarrier's phase without a time limit */
     uint8_t parity;      /**< parity of the awaited phase */
     uintptr_t site;      /**< call site of the collective or barrier where it waits */
     unsigned call;       /**< of a block barrier: distinguishes the calls of one line */
@@ -184,15 +184,15 @@ struct running {
 };
 
 /** Work of a launch so far: events replayed, and arrivals at shuffles, votes and barriers. */
-struct work {
+struct progress {
     uint64_t events;
     uint64_t arrivals;
     uint64_t before_block; /**< events + arrivals at the end of the last block; each block that ends is progress */
 };
 
-extern struct running simt_now;
-extern struct launch simt_current;
-extern struct work simt_work;
+extern struct running simt_running;
+extern struct launch simt_current_launch;
+extern struct progress simt_progress;
 
 /**
  * Checks whether two waiting lanes of the running block came to one call by the same calls, as far as addresses tell.
@@ -200,8 +200,8 @@ extern struct work simt_work;
 static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
 {
     const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
-    const uintptr_t *callers = simt_now.block->caller[a->thread];
-    const uintptr_t *others = simt_now.block->caller[b->thread];
+    const uintptr_t *callers = simt_running.block->caller[a->thread];
+    const uintptr_t *others = simt_running.block->caller[b->thread];
     bool same = a->site == b->site && a->call == b->call && a->depth == b->depth;
 
     for (uint64_t call = a->depth >> EVENT_DEPTH_SHIFT; same && call < kernel; call++)
@@ -213,12 +213,12 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
  * Checks the same by lines of the source, since an inlined function or an unrolled loop makes copies of one call.
  * False: two lanes at a `call` came to it from different lines or by different calls, and the launch has ended.
  */
-bool simt_check_together(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
+bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
 
 /** Makes `lane` the running lane, whose events are recorded; the caller switches to its stack. */
 static inline void lane_enter(struct lane *lane)
 {
-    simt_now.lane = lane;
+    simt_running.lane = lane;
     simt_order.thread = lane->thread << CELL_THREAD_SHIFT;
     simt_order.loaded = lane->loaded;
     simt_thread_idx = lane->index;
@@ -231,7 +231,7 @@ void simt_warp_enter(struct block *block, struct warp *warp);
 void simt_lanes_run(lane_mask lanes);
 
 /** Suspends the running lane: switches to the next runnable lane of the warp, or else to the scheduler. */
-void simt_lane_leave(void);
+void simt_lane_suspend(void);
 
 /** Runs the kernel once per block; the entry point of every fiber. */
 void simt_lane_main(void);

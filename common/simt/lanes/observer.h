@@ -11,7 +11,7 @@
 #include "lanes.h"
 
 /** A memory instruction of a warp: lane[i], in ascending order, accesses offset[i]. */
-struct request {
+struct memory_request {
     enum event_kind kind;
     unsigned bytes; /**< accessed by each lane; for an EVENT_MBARRIER, the mbarrier_operation */
     uintptr_t pc;
@@ -54,10 +54,10 @@ struct observer {
     void (*lane_uses_barrier)(uint64_t number, uint64_t other);
     void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores are in memory */
     void (*lanes_returned)(lane_mask lanes);
-    void (*block_issued)(lane_mask lanes);
+    void (*basic_block_issued)(lane_mask lanes);
     /** Lanes went on from one block to different blocks, of which `pc` is the first in the source. */
     void (*warp_diverged)(uintptr_t pc);
-    void (*request_issued)(const struct request *request);
+    void (*request_issued)(const struct memory_request *request);
     void (*bulk_copied)(unsigned bytes); /**< the running lane has issued a copy of a row or a tile */
     void (*collective_done)(const struct warp_collective *collective);
     void (*barrier_opens)(const struct block *block); /**< all warps of the block wait at a barrier, which opens now */

@@ -178,18 +178,18 @@ void simt_fault_launch(cudaError_t error, const char *format, ...)
 
 cudaError_t simt_fault_call(uintptr_t caller, const char *name, cudaError_t error, const char *format, ...)
 {
-    char place[PLACE_TEXT], reason[DETAIL];
+    char location[LOCATION_TEXT], reason[DETAIL];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    simt_source_line(caller, place);
-    simt_fault_launch(error, "%s: %s: %s: %s", place, name, cudaGetErrorString(error), reason);
+    simt_source_line(caller, location);
+    simt_fault_launch(error, "%s: %s: %s: %s", location, name, cudaGetErrorString(error), reason);
     return simt_set_error(error);
 }
 
-cudaError_t simt_fault_no_room(void)
+cudaError_t simt_fault_no_address_space(void)
 {
     simt_fault_launch(cudaErrorInitializationError,
                       "out of memory: the simulator reserves 1.3 GiB of address space, and "
@@ -198,25 +198,25 @@ cudaError_t simt_fault_no_room(void)
 }
 
 /** Appends a source location: " at :line" if it is in the file of `here`, else " at file:line". */
-static void append_place(char *line, size_t size, const char *pc_text, const char *here)
+static void append_location(char *line, size_t size, const char *pc_text, const char *here)
 {
     const uintptr_t pc = (uintptr_t)strtoull(pc_text, NULL, 16);
     const char *colon = strrchr(here, ':');
-    char place[PLACE_TEXT];
+    char location[LOCATION_TEXT];
     const size_t length = strlen(line);
 
     if (pc == 0)
         return;
-    simt_source_line(pc, place);
-    if (colon && strncmp(place, here, (size_t)(colon - here) + 1) == 0)
-        snprintf(line + length, size - length, " at %s", strrchr(place, ':'));
+    simt_source_line(pc, location);
+    if (colon && strncmp(location, here, (size_t)(colon - here) + 1) == 0)
+        snprintf(line + length, size - length, " at %s", strrchr(location, ':'));
     else
-        snprintf(line + length, size - length, " at %s", place);
+        snprintf(line + length, size - length, " at %s", location);
 }
 
 void simt_fault_resolve(void)
 {
-    char here[PLACE_TEXT];
+    char here[LOCATION_TEXT];
     char *line = fault.line;
 
     if (!fault.present || line[0])
@@ -234,7 +234,7 @@ void simt_fault_resolve(void)
             break;
         }
         snprintf(line + length, LINE - length, "%.*s", (int)(mark - at), at);
-        append_place(line, LINE, mark + 1, here);
+        append_location(line, LINE, mark + 1, here);
         at = end + 1;
     }
 }

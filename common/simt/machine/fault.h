@@ -42,7 +42,7 @@ cudaError_t simt_fault_call(uintptr_t caller, const char *name, cudaError_t erro
 /**
  * Records that there is less address space than the simulator reserves. Returns the error for the call that needs it.
  */
-cudaError_t simt_fault_no_room(void);
+cudaError_t simt_fault_no_address_space(void);
 
 /** Faults that are only suspected at first. A race explains a read of an unwritten value before it. */
 enum suspicion { SUSPECT_UNWRITTEN, SUSPECT_RACE };
@@ -74,6 +74,6 @@ void simt_fault_resolve(void);
 cudaError_t simt_fault_error(void);
 
 /** Format of a source location in a fault's text; simt_fault_resolve() replaces it by ":line" or "file:line". */
-#define SIMT_PLACE "\001%" PRIxPTR "\002"
+#define SIMT_LOCATION "\001%" PRIxPTR "\002"
 
 #endif

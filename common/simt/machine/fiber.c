@@ -11,7 +11,7 @@
 size_t fiber_stack_bytes = 192 * 1024;
 static bool are_small;
 
-void fiber_stacks_are_small(void)
+void fiber_use_small_stacks(void)
 {
 #ifndef __SANITIZE_ADDRESS__ /* its frames are larger */
     fiber_stack_bytes = 24 * 1024;

@@ -25,7 +25,7 @@ enum { FIBER_GUARD_BYTES = 1024 * 1024 };
  * Makes stacks of 24 KiB, in a few large pages. Must be called before any stack is mapped. For processes that run one
  * launch, which otherwise spend most of their time on stacks.
  */
-void fiber_stacks_are_small(void);
+void fiber_use_small_stacks(void);
 
 /** Stacks of equal size, one above the other. */
 struct fiber_stacks {

@@ -53,10 +53,10 @@ static uintptr_t place_in_program(uintptr_t interrupted)
 
 static void say(uintptr_t pc, const char *does, const char *what)
 {
-    char place[PLACE_TEXT];
+    char location[LOCATION_TEXT];
 
-    simt_source_line(pc, place);
-    fprintf(stderr, "%s: illegal address: the host %s device memory, %s; it has to be copied\n", place, does, what);
+    simt_source_line(pc, location);
+    fprintf(stderr, "%s: illegal address: the host %s device memory, %s; it has to be copied\n", location, does, what);
 }
 
 #ifdef __aarch64__
@@ -105,7 +105,7 @@ bool simt_host_watch(bool (*describe_device)(uintptr_t address, char *text, size
     return true;
 }
 
-_Noreturn void simt_host_touches(const char *variable, bool store, uintptr_t pc)
+_Noreturn void simt_fault_host_access(const char *variable, bool store, uintptr_t pc)
 {
     char what[160];
 

@@ -12,6 +12,6 @@
  */
 bool simt_host_watch(bool (*describe)(uintptr_t address, char *text, size_t size));
 /** Reports that the host's code at `pc` reads or writes a variable of the device, and ends the process. */
-_Noreturn void simt_host_touches(const char *variable, bool store, uintptr_t pc);
+_Noreturn void simt_fault_host_access(const char *variable, bool store, uintptr_t pc);
 
 #endif

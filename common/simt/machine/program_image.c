@@ -13,7 +13,7 @@
  * block.
  */
 struct simt_bound {
-    int32_t place;
+    int32_t location;
     uint32_t threads;
 };
 
@@ -63,7 +63,7 @@ uint3 simt_block_index(uint32_t block)
 unsigned simt_threads_bound(uintptr_t kernel, size_t bytes)
 {
     for (const struct simt_bound *bound = __start_simt_bounds; bound < __stop_simt_bounds; bound++) {
-        if ((uintptr_t)bound + (uintptr_t)(intptr_t)bound->place - kernel < bytes)
+        if ((uintptr_t)bound + (uintptr_t)(intptr_t)bound->location - kernel < bytes)
             return bound->threads;
     }
     return BLOCK_THREADS;
@@ -172,6 +172,6 @@ bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic)
 void simt_memory_watch(bool watched)
 {
     simt_memory.watched = watched;
-    simt_memory.arena_quick = watched ? 0 : simt_memory.arena_bytes;
-    simt_memory.shared_quick = watched ? 0 : simt_memory.shared_bytes;
+    simt_memory.arena_fast = watched ? 0 : simt_memory.arena_bytes;
+    simt_memory.shared_fast = watched ? 0 : simt_memory.shared_bytes;
 }

@@ -52,11 +52,11 @@ struct shadow_cell;
 
 /** Address ranges by which an access is classified, in a cache line or two. Outside kernels every range is empty. */
 struct memory_ranges {
-    uintptr_t arena;    /**< global memory allocated so far */
-    size_t arena_quick; /**< its bytes; 0 while accesses are watched, so that they take the slow path */
+    uintptr_t arena;   /**< global memory allocated so far */
+    size_t arena_fast; /**< its bytes; 0 while accesses are watched, so that they take the slow path */
     struct shadow_cell *arena_shadow;
     uintptr_t shared; /**< static shared memory and the dynamic array behind or before it: one TLS block */
-    size_t shared_quick;
+    size_t shared_fast;
     struct shadow_cell *shared_shadow;
     size_t shared_end;    /**< offset of the first byte of the dynamic array that this launch has not requested */
     size_t shared_resume; /**< offset of the first byte behind that array */

@@ -164,7 +164,7 @@ static bool read_frames(FILE *answers, enum frames which, char *text, size_t siz
 }
 
 /** Asks the tool for an address. Returns whether it knows the source location. */
-static bool ask_tool(struct tool *tool, uintptr_t pc, enum frames which, char *text, size_t size)
+static bool query_tool(struct tool *tool, uintptr_t pc, enum frames which, char *text, size_t size)
 {
     char question[64];
     const int length = snprintf(question, sizeof question, "0x%" PRIxPTR "\n0x0\n", pc - 1 - simt_program.bias);
@@ -179,11 +179,11 @@ static bool ask_tool(struct tool *tool, uintptr_t pc, enum frames which, char *t
  */
 static const char *build_directory(struct tool *tool)
 {
-    static char directory[PLACE_TEXT];
+    static char directory[LOCATION_TEXT];
     static bool known;
-    char here[PLACE_TEXT];
+    char here[LOCATION_TEXT];
 
-    if (!known && ask_tool(tool, (uintptr_t)simt_source_line + 1, FIRST_FRAME_OF_ALL, here, sizeof here)) {
+    if (!known && query_tool(tool, (uintptr_t)simt_source_line + 1, FIRST_FRAME_OF_ALL, here, sizeof here)) {
         char *name = strstr(here, __FILE__);
 
         if (name && __FILE__[0] != '/') {
@@ -207,22 +207,22 @@ static void strip_build_directory(struct tool *tool, char *text)
     }
 }
 
-static void name_function(uintptr_t pc, char text[PLACE_TEXT])
+static void name_function(uintptr_t pc, char text[LOCATION_TEXT])
 {
     Dl_info info;
 
     if (pc && dladdr((void *)pc, &info) && info.dli_sname)
-        snprintf(text, PLACE_TEXT, "%s+0x%" PRIxPTR, info.dli_sname, pc - (uintptr_t)info.dli_saddr);
+        snprintf(text, LOCATION_TEXT, "%s+0x%" PRIxPTR, info.dli_sname, pc - (uintptr_t)info.dli_saddr);
     else if (pc)
-        snprintf(text, PLACE_TEXT, "program+0x%" PRIxPTR, pc - simt_program.bias);
+        snprintf(text, LOCATION_TEXT, "program+0x%" PRIxPTR, pc - simt_program.bias);
     else
-        snprintf(text, PLACE_TEXT, "?");
+        snprintf(text, LOCATION_TEXT, "?");
 }
 
 static void look_up(uintptr_t pc, enum frames which, char *text, size_t size)
 {
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
-        if (ask_tool(&tools[i], pc, which, text, size)) {
+        if (query_tool(&tools[i], pc, which, text, size)) {
             strip_build_directory(&tools[i], text);
             return;
         }
@@ -262,7 +262,7 @@ static _Noreturn void answer_questions(int from, int to)
     _exit(0);
 }
 
-bool simt_source_lines_apart(void)
+bool simt_source_lines_start_process(void)
 {
     int question[2], answer[2];
 
@@ -306,40 +306,40 @@ static void ask(struct question question, char text[STACK_TEXT])
 static const char *remembered(uintptr_t pc, enum frames which)
 {
     enum { REMEMBERED = 64 };
-    static struct place {
+    static struct location {
         uintptr_t pc;
         enum frames which;
         char text[STACK_TEXT];
-    } places[REMEMBERED];
+    } locations[REMEMBERED];
     static unsigned next;
-    struct place *place = &places[next];
+    struct location *location = &locations[next];
 
     for (unsigned i = 0; i < REMEMBERED; i++) {
-        if (pc && places[i].pc == pc && places[i].which == which)
-            return places[i].text;
+        if (pc && locations[i].pc == pc && locations[i].which == which)
+            return locations[i].text;
     }
-    *place = (struct place){.pc = pc, .which = which};
+    *location = (struct location){.pc = pc, .which = which};
     if (pc && questions >= 0)
-        ask((struct question){pc, which}, place->text);
+        ask((struct question){pc, which}, location->text);
     else if (pc)
-        look_up(pc, which, place->text, STACK_TEXT);
+        look_up(pc, which, location->text, STACK_TEXT);
     else
-        name_function(pc, place->text);
+        name_function(pc, location->text);
     next = (next + 1) % REMEMBERED;
-    return place->text;
+    return location->text;
 }
 
-void simt_source_line(uintptr_t pc, char text[PLACE_TEXT])
+void simt_source_line(uintptr_t pc, char text[LOCATION_TEXT])
 {
-    snprintf(text, PLACE_TEXT, "%.*s", PLACE_TEXT - 1, remembered(pc, FIRST_FRAME));
+    snprintf(text, LOCATION_TEXT, "%.*s", LOCATION_TEXT - 1, remembered(pc, FIRST_FRAME));
 }
 
 void simt_place(uintptr_t pc, char *text, size_t size)
 {
-    char place[PLACE_TEXT];
+    char location[LOCATION_TEXT];
 
-    simt_source_line(pc, place);
-    snprintf(text, size, "%s", place);
+    simt_source_line(pc, location);
+    snprintf(text, size, "%s", location);
 }
 
 void simt_source_stack(uintptr_t pc, char text[STACK_TEXT])

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PLACE_TEXT = 512, STACK_TEXT = 2048 };
+enum { LOCATION_TEXT = 512, STACK_TEXT = 2048 };
 
 /** Writes "file:line" of the call that returns to `pc`, or function+offset, or "?". */
-void simt_source_line(uintptr_t pc, char text[PLACE_TEXT]);
+void simt_source_line(uintptr_t pc, char text[LOCATION_TEXT]);
 
 /**
  * Writes the line of that call and the lines of the calls that the compiler has inlined around it, the innermost first,
@@ -21,6 +21,6 @@ void simt_source_stack(uintptr_t pc, char text[STACK_TEXT]);
  * Starts a separate process that looks up all source lines from now on, for this process and for processes forked
  * later.
  */
-bool simt_source_lines_apart(void);
+bool simt_source_lines_start_process(void);
 
 #endif

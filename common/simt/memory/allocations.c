@@ -10,8 +10,8 @@
 #include "machine/fault.h"
 #include "machine/host_accesses.h"
 #include "machine/program_image.h"
-#include "machine/room.h"
-#include "order/work.h"
+#include "machine/array_reserve.h"
+#include "order/stream_work.h"
 
 #include <limits.h>
 #include <string.h>
@@ -21,12 +21,12 @@
 enum { ALIGNMENT = 256 };
 
 /** The slots that were freed last. They are not allocated again yet, so that accesses after the free are detected. */
-enum { RESTING = 32, RESTING_BYTES = 4 * 1024 * 1024 };
-static struct resting {
-    struct allocation slot[RESTING]; /**< the oldest first */
+enum { QUARANTINE_SLOTS = 32, QUARANTINE_BYTES = 4 * 1024 * 1024 };
+static struct quarantine {
+    struct allocation slot[QUARANTINE_SLOTS]; /**< the oldest first */
     unsigned count;
     size_t bytes;
-} resting;
+} quarantine;
 
 bool simt_arena_reserve(void)
 {
@@ -57,30 +57,31 @@ static size_t find_after(size_t offset)
 }
 
 /** Releases the slots that have rested longest, until there is room for a slot of `bytes`. */
-static void end_rest(size_t bytes)
+static void shrink_quarantine(size_t bytes)
 {
     unsigned gone = 0;
 
-    while (gone < resting.count && (resting.count - gone == RESTING || resting.bytes + bytes > RESTING_BYTES))
-        resting.bytes -= resting.slot[gone++].slot;
-    resting.count -= gone;
-    memmove(resting.slot, resting.slot + gone, resting.count * sizeof *resting.slot);
+    while (gone < quarantine.count &&
+           (quarantine.count - gone == QUARANTINE_SLOTS || quarantine.bytes + bytes > QUARANTINE_BYTES))
+        quarantine.bytes -= quarantine.slot[gone++].slot;
+    quarantine.count -= gone;
+    memmove(quarantine.slot, quarantine.slot + gone, quarantine.count * sizeof *quarantine.slot);
 }
 
-static void rest(struct allocation gone)
+static void quarantine_slot(struct allocation gone)
 {
-    if (gone.slot > RESTING_BYTES)
+    if (gone.slot > QUARANTINE_BYTES)
         return;
-    end_rest(gone.slot);
-    resting.slot[resting.count++] = gone;
-    resting.bytes += gone.slot;
+    shrink_quarantine(gone.slot);
+    quarantine.slot[quarantine.count++] = gone;
+    quarantine.bytes += gone.slot;
 }
 
 /** Returns the first offset from `offset` on at which `slot` bytes overlap no resting slot. */
-static size_t past_resting(size_t offset, size_t slot)
+static size_t past_quarantine(size_t offset, size_t slot)
 {
-    for (unsigned i = 0; i < resting.count; i++) {
-        const struct allocation *freed = &resting.slot[i];
+    for (unsigned i = 0; i < quarantine.count; i++) {
+        const struct allocation *freed = &quarantine.slot[i];
 
         if (freed->offset < offset + slot && offset < freed->offset + freed->slot) {
             offset = freed->offset + freed->slot;
@@ -99,14 +100,14 @@ static size_t find_gap(size_t slot, size_t *offset)
     size_t end = RED_ZONE;
 
     for (size_t i = 0; i < simt_arena.count; i++) {
-        end = past_resting(end, slot);
+        end = past_quarantine(end, slot);
         if (simt_arena.allocation[i].offset >= end + slot) {
             *offset = end;
             return i;
         }
         end = simt_arena.allocation[i].offset + simt_arena.allocation[i].slot;
     }
-    *offset = past_resting(end, slot);
+    *offset = past_quarantine(end, slot);
     return simt_arena.count;
 }
 
@@ -115,7 +116,7 @@ static size_t find_gap(size_t slot, size_t *offset)
  */
 cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
 {
-    const bool shared = is_hosts_too(owner);
+    const bool shared = is_host_accessible(owner);
     const size_t unit = shared ? (size_t)sysconf(_SC_PAGESIZE) : ALIGNMENT;
     size_t begin;
 
@@ -125,23 +126,23 @@ cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     if (owner != OWNER_KERNEL && (!simt_arena_reserve() || !simt_host_watch(simt_arena_describe)))
-        return simt_fault_no_room();
+        return simt_fault_no_address_space();
     if (bytes == 0)
         return cudaSuccess;
     if (bytes > simt_physical_memory() || simt_arena.in_use > simt_physical_memory() - bytes ||
-        !simt_make_room(&simt_arena.allocation, &simt_arena.capacity, simt_arena.count + 1,
-                        sizeof *simt_arena.allocation))
+        !simt_array_reserve(&simt_arena.allocation, &simt_arena.capacity, simt_arena.count + 1,
+                            sizeof *simt_arena.allocation))
         return simt_set_error(cudaErrorMemoryAllocation);
     const size_t slot = ((bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + RED_ZONE + unit - 1) / unit * unit;
     const size_t index = find_gap(slot + unit - ALIGNMENT, &begin);
     const size_t offset = (begin + unit - 1) / unit * unit;
 
-    if (!simt_arena_commit(offset + slot) || !simt_arena_let(offset, offset + bytes, true))
+    if (!simt_arena_commit(offset + slot) || !simt_arena_set_access(offset, offset + bytes, true))
         return simt_set_error(cudaErrorMemoryAllocation);
     /* The initial contents are NaNs and -1, so that no kernel can rely on them. */
     memset(simt_arena.base + offset, 0xff, bytes);
     if (owner == OWNER_DEVICE)
-        simt_arena_let(offset, offset + bytes, false);
+        simt_arena_set_access(offset, offset + bytes, false);
     if (offset < simt_arena.top)
         simt_allow_bytes(offset, bytes);
     simt_set_unwritten(offset, offset + bytes, !shared); /* writes of the host are not observed */
@@ -160,8 +161,8 @@ cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
                                                        .array_bytes = bytes};
     simt_arena.any_new = true;
     simt_arena.count++;
-    simt_arena.count_shared += shared;
-    simt_streams_share_host = simt_arena.count_shared > 0;
+    simt_arena.count_host_accessible += shared;
+    simt_streams_share_host = simt_arena.count_host_accessible > 0;
     simt_arena.in_use += bytes;
     *pointer = simt_arena.base + offset;
     return cudaSuccess;
@@ -186,14 +187,14 @@ void simt_release(const struct allocation *allocation)
     const size_t index = (size_t)(allocation - simt_arena.allocation);
     const struct allocation gone = *allocation;
 
-    if (is_hosts_too(gone.owner))
-        simt_arena_let(gone.offset, gone.offset + gone.bytes, false);
+    if (is_host_accessible(gone.owner))
+        simt_arena_set_access(gone.offset, gone.offset + gone.bytes, false);
     simt_forbid_bytes(gone.offset, gone.offset + gone.bytes);
-    rest(gone);
+    quarantine_slot(gone);
     simt_arena.in_use -= gone.bytes;
     simt_arena.count--;
-    simt_arena.count_shared -= is_hosts_too(gone.owner);
-    simt_streams_share_host = simt_arena.count_shared > 0;
+    simt_arena.count_host_accessible -= is_host_accessible(gone.owner);
+    simt_streams_share_host = simt_arena.count_host_accessible > 0;
     memmove(&simt_arena.allocation[index], &simt_arena.allocation[index + 1],
             (simt_arena.count - index) * sizeof *simt_arena.allocation);
     if (gone.bytes >= HUGE_PAGE) {
@@ -230,9 +231,9 @@ void simt_array(const void *begin, size_t bytes, const char *name)
 /** Returns the freed allocation that an offset was in, if its slot still rests. NULL: there is none. */
 static const struct allocation *freed_at(size_t offset)
 {
-    for (unsigned i = resting.count; i-- > 0;)
-        if (offset >= resting.slot[i].offset && offset - resting.slot[i].offset < resting.slot[i].slot)
-            return &resting.slot[i];
+    for (unsigned i = quarantine.count; i-- > 0;)
+        if (offset >= quarantine.slot[i].offset && offset - quarantine.slot[i].offset < quarantine.slot[i].slot)
+            return &quarantine.slot[i];
     return NULL;
 }
 

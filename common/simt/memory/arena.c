@@ -52,7 +52,7 @@ static unsigned char *map(const struct plane *plane, void *wish, size_t bytes)
 }
 
 /** Unmaps `bytes` of the arena, and `spare` bytes more, from the end of each of the first `count` planes. */
-static void take_back(int count, size_t bytes, size_t spare)
+static void unmap_ends(int count, size_t bytes, size_t spare)
 {
     while (count-- > 0) {
         struct plane *plane = &planes[count];
@@ -71,7 +71,7 @@ static bool reserve(size_t bytes)
         /* One huge page more, for alignment. */
         plane->base = map(plane, (void *)plane->wish, plane_bytes(plane, bytes) + HUGE_PAGE);
         if (!plane->base) {
-            take_back(i, bytes, HUGE_PAGE);
+            unmap_ends(i, bytes, HUGE_PAGE);
             return false;
         }
         plane->end = plane->base + plane_bytes(plane, bytes) + HUGE_PAGE;
@@ -94,7 +94,7 @@ static bool extend(size_t bytes)
         if (memory != plane->end) {
             if (memory)
                 munmap(memory, plane_bytes(plane, bytes));
-            take_back(i, bytes, 0);
+            unmap_ends(i, bytes, 0);
             return false;
         }
         plane->end += plane_bytes(plane, bytes);

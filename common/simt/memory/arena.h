@@ -46,11 +46,11 @@ struct arena {
     struct allocation *allocation; /**< sorted by offset */
     size_t count;
     size_t capacity;
-    bool any_new;        /**< some allocation is new */
-    size_t count_shared; /**< allocations that the host may access */
+    bool any_new;                 /**< some allocation is new */
+    size_t count_host_accessible; /**< allocations that the host may access */
 };
 
-static inline bool is_hosts_too(enum owner owner)
+static inline bool is_host_accessible(enum owner owner)
 {
     return owner == OWNER_PINNED || owner == OWNER_MANAGED;
 }
@@ -81,7 +81,7 @@ void simt_forget_read_only(void);
  * Allows this process to access a range of the arena, or forbids it. The host's own code has no access; the runtime has
  * access only while it serves a call of the host. While the arena is kept open, open ranges stay open.
  */
-bool simt_arena_let(size_t from, size_t to, bool touch);
+bool simt_arena_set_access(size_t from, size_t to, bool touch);
 
 /** Allocates memory for kernels, or returns an error. *pointer is NULL if `bytes` is 0. */
 cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner);
@@ -103,7 +103,7 @@ bool simt_device_range(const void *pointer, size_t bytes);
 /** Checks whether all the bytes belong to __device__ or __constant__ variables. */
 bool simt_in_program_data(const void *pointer, size_t bytes);
 /** Checks whether a pointer points to memory that both the host and kernels may access: pinned or managed. */
-bool simt_is_shared(const void *pointer);
+bool simt_is_host_accessible(const void *pointer);
 /** Checks whether a pointer points to memory that the host may access. */
 bool simt_host_range(const void *pointer);
 

@@ -56,11 +56,11 @@ struct history *simt_history(const struct shadow_cell *cell)
     return &entry->history;
 }
 
-bool simt_history_add(struct history *history, struct past past)
+bool simt_history_add(struct history *history, struct past_access past)
 {
     if (history->count == history->room) {
         const uint32_t more = history->room ? 2 * history->room : 4;
-        struct past *larger = realloc(history->past, more * sizeof *larger);
+        struct past_access *larger = realloc(history->past, more * sizeof *larger);
 
         if (!larger)
             return false;

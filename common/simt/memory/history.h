@@ -25,7 +25,7 @@ enum past_kind {
  * Accesses at one epoch: by all threads of a set for PAST_READ, PAST_VOLATILE_READ and PAST_AUTHORS, else by one
  * thread.
  */
-struct past {
+struct past_access {
     uint32_t epoch;
     uint16_t who;
     uint8_t bytes; /**< mask of the word's four bytes */
@@ -34,14 +34,14 @@ struct past {
     struct thread_set *own; /**< the set itself if it has no number, else NULL */
 };
 
-static inline const struct thread_set *past_set(const struct past *past)
+static inline const struct thread_set *past_set(const struct past_access *past)
 {
     return past->own ? past->own : simt_thread_set(past->who);
 }
 
 /** Past accesses to a word, the oldest first. Loads at one epoch share the entry of the first of them. */
 struct history {
-    struct past *past;
+    struct past_access *past;
     uint32_t count;
     uint32_t room;
 };
@@ -49,7 +49,7 @@ struct history {
 /** Returns the history of a cell, or NULL without memory. Its contents are valid only if the cell has READ_HISTORY. */
 struct history *simt_history(const struct shadow_cell *cell);
 /** Appends a past access. Returns false without memory. */
-bool simt_history_add(struct history *history, struct past past);
+bool simt_history_add(struct history *history, struct past_access past);
 /** Removes the past access number `i`. */
 void simt_history_remove(struct history *history, uint32_t i);
 void simt_history_clear(struct history *history);

@@ -33,12 +33,14 @@ bool simt_device_range(const void *pointer, size_t bytes)
            bytes <= allocation->offset + allocation->bytes - offset;
 }
 
-bool simt_is_shared(const void *pointer)
+bool simt_is_host_accessible(const void *pointer)
 {
-    return simt_is_device(pointer) && simt_device_range(pointer, 1) && is_hosts_too(simt_allocation_of(pointer)->owner);
+    return simt_is_device(pointer) && simt_device_range(pointer, 1) &&
+           is_host_accessible(simt_allocation_of(pointer)->owner);
 }
 
 bool simt_host_range(const void *pointer)
 {
-    return pointer && (simt_is_shared(pointer) || (!simt_is_device(pointer) && !simt_in_program_data(pointer, 1)));
+    return pointer &&
+           (simt_is_host_accessible(pointer) || (!simt_is_device(pointer) && !simt_in_program_data(pointer, 1)));
 }

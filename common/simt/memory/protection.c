@@ -16,7 +16,7 @@ static struct {
     size_t bytes;
 } kept_open;
 
-bool simt_arena_let(size_t from, size_t to, bool touch)
+bool simt_arena_set_access(size_t from, size_t to, bool touch)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t first = from / page * page;
@@ -44,22 +44,22 @@ bool simt_arena_open(void)
     simt_memory.arena = (uintptr_t)simt_arena.base;
     simt_memory.arena_bytes = simt_arena.top;
     simt_memory.arena_shadow = simt_arena.shadow;
-    return simt_arena_let(0, simt_arena.committed, true);
+    return simt_arena_set_access(0, simt_arena.committed, true);
 }
 
 void simt_arena_close(void)
 {
     simt_memory.arena_bytes = 0;
-    simt_arena_let(0, simt_arena.committed, false);
-    for (size_t i = 0; simt_arena.count_shared > 0 && i < simt_arena.count; i++) {
+    simt_arena_set_access(0, simt_arena.committed, false);
+    for (size_t i = 0; simt_arena.count_host_accessible > 0 && i < simt_arena.count; i++) {
         const struct allocation *allocation = &simt_arena.allocation[i];
 
-        if (is_hosts_too(allocation->owner))
-            simt_arena_let(allocation->offset, allocation->offset + allocation->bytes, true);
+        if (is_host_accessible(allocation->owner))
+            simt_arena_set_access(allocation->offset, allocation->offset + allocation->bytes, true);
     }
 }
 
-void simt_keep_open(bool open)
+void simt_allow_host_access(bool open)
 {
     if (open) {
         kept_open.depth++;

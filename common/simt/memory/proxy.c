@@ -10,7 +10,7 @@
 
 #include "machine/fault.h"
 #include "machine/program_image.h"
-#include "machine/room.h"
+#include "machine/array_reserve.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static struct epochs {
     uint64_t *word; /**< one bit per epoch from `first` on: 1 if it is of a bulk copy */
 } epochs;
 
-bool simt_proxy_note_epoch(void)
+bool simt_proxy_record_epoch(void)
 {
     const uint32_t epoch = simt_order.epoch;
 
@@ -31,7 +31,7 @@ bool simt_proxy_note_epoch(void)
     epochs.first = simt_order.first_epoch;
     const size_t word = (epoch - epochs.first) / 64;
 
-    if (!simt_make_room(&epochs.word, &epochs.words, word + 1, sizeof *epochs.word))
+    if (!simt_array_reserve(&epochs.word, &epochs.words, word + 1, sizeof *epochs.word))
         return false;
     epochs.word[word] |= UINT64_C(1) << (epoch - epochs.first) % 64;
     return true;
@@ -63,7 +63,7 @@ void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, u
 
         simt_fault_dismiss(SUSPECT_UNWRITTEN);
         simt_fault_here(cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",
-                        "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PLACE
+                        "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION
                         ", with no fence.proxy.async between",
                         reader, index.x, index.y, index.z, block.x, block.y, block.z,
                         simt_site_pc(cell->write & CELL_SITE));

@@ -9,7 +9,7 @@
 #include "shadow.h"
 
 /** Records that the current epoch holds only the writes of a bulk copy. Returns false without memory. */
-bool simt_proxy_note_epoch(void);
+bool simt_proxy_record_epoch(void);
 
 /**
  * Ends the launch unless the asynchronous proxy sees the last write to a word: a bulk copy made the write, or a proxy

@@ -51,7 +51,7 @@ uintptr_t simt_site_pc(uint32_t site)
     return pc == SITE_SHARED ? 0 : pc;
 }
 
-static bool in_block_only(const struct past *past, const struct word_access *access)
+static bool in_block_only(const struct past_access *past, const struct word_access *access)
 {
     const bool reached = access->what == ACCESS_ATOMIC || access->what == ACCESS_VOLATILE_LOAD;
 
@@ -59,7 +59,7 @@ static bool in_block_only(const struct past *past, const struct word_access *acc
 }
 
 /** Returns what the thread of a past access did. */
-static const char *what_was_done(const struct past *past)
+static const char *what_was_done(const struct past_access *past)
 {
     static const char *const did[] = {"read", "read", "wrote", "updated atomically"};
 
@@ -69,7 +69,7 @@ static const char *what_was_done(const struct past *past)
 }
 
 /** Ends the launch because an access races with that of an earlier launch, which may still run. */
-static _Noreturn void fault_overlap(const struct past *past, struct word_access access)
+static _Noreturn void fault_overlap(const struct past_access *past, struct word_access access)
 {
     const struct past_launch *launch = simt_overlapped_at(past->epoch);
     const struct past_launch *missing = simt_wait_missing(past->epoch);
@@ -78,12 +78,13 @@ static _Noreturn void fault_overlap(const struct past *past, struct word_access 
     simt_fault_dismiss(SUSPECT_UNWRITTEN);
     if (missing)
         simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
-                        "%s %d byte%s that the launch" SIMT_PLACE " (%s) %s" SIMT_PLACE
-                        "; the wait does not order the two, because the launch between" SIMT_PLACE " (%s) never waits",
+                        "%s %d byte%s that the launch" SIMT_LOCATION " (%s) %s" SIMT_LOCATION
+                        "; the wait does not order the two, because the launch between" SIMT_LOCATION
+                        " (%s) never waits",
                         does[access.what], count, count == 1 ? "" : "s", launch->caller, launch->name,
                         what_was_done(past), simt_site_pc(past->site), missing->caller, missing->name);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
-                    "%s %d byte%s that the launch" SIMT_PLACE " (%s) %s" SIMT_PLACE
+                    "%s %d byte%s that the launch" SIMT_LOCATION " (%s) %s" SIMT_LOCATION
                     ", and no cudaGridDependencySynchronize() orders the two",
                     does[access.what], count, count == 1 ? "" : "s", launch->caller, launch->name, what_was_done(past),
                     simt_site_pc(past->site));
@@ -93,7 +94,7 @@ static _Noreturn void fault_overlap(const struct past *past, struct word_access 
  * Reports that the running thread's access and the past one, by `thread` and others if `others`, are unordered. A race
  * within a block is only suspected until the next barrier, because some threads may have missed an earlier one.
  */
-static void fault_race(const struct past *past, struct word_access access, unsigned thread, bool others)
+static void fault_race(const struct past_access *past, struct word_access access, unsigned thread, bool others)
 {
     if (past->epoch < simt_order.first_epoch)
         fault_overlap(past, access);
@@ -105,7 +106,7 @@ static void fault_race(const struct past *past, struct word_access access, unsig
 
     simt_name_array(access.address, access.space == SPACE_SHARED, of);
     snprintf(what, sizeof what, "%s %d byte%s%s", does[access.what], count, count == 1 ? "" : "s", of);
-    snprintf(did_so, sizeof did_so, "%s" SIMT_PLACE "%s", what_was_done(past), simt_site_pc(past->site),
+    snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION "%s", what_was_done(past), simt_site_pc(past->site),
              others ? " (and others too)" : "");
     if (simt_same_block(past->epoch))
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
@@ -119,52 +120,52 @@ static void fault_race(const struct past *past, struct word_access access, unsig
 }
 
 /** The race of a thread's load with an atomic, until it is forgiven or reported. */
-static struct noted_race {
+static struct deferred_race {
     bool present;
     bool others;
     unsigned thread;
     uintptr_t loaded;
-    struct past past;
+    struct past_access past;
     struct word_access access;
 } noted[BLOCK_THREADS];
 
-unsigned simt_races_noted;
+unsigned simt_races_deferred;
 
-void simt_race_confirm(void)
+void simt_race_report(void)
 {
-    struct noted_race *race = &noted[running_thread()];
+    struct deferred_race *race = &noted[running_thread()];
 
     if (!race->present)
         return;
     race->present = false;
-    simt_races_noted--;
+    simt_races_deferred--;
     fault_race(&race->past, race->access, race->thread, race->others);
 }
 
 /** Notes a race that may be forgiven, instead of reporting it. Returns false if it may not be forgiven. */
-static bool note_race(const struct past *past, struct word_access access, unsigned thread, bool others)
+static bool defer_race(const struct past_access *past, struct word_access access, unsigned thread, bool others)
 {
     /* The compare-and-swap must have the size of the load, and therefore of the atomic. */
     const bool alike = !((past->kind ^ access.kind) & ATOMIC_BYTES);
     const bool atomic = past->kind == PAST_AUTHORS || ((past->kind & PAST_KIND) == PAST_ATOMIC && alike);
-    struct noted_race *race = &noted[running_thread()];
+    struct deferred_race *race = &noted[running_thread()];
 
     if (access.what != ACCESS_LOAD || !atomic)
         return false;
     if (race->present && race->loaded != simt_order.loaded)
-        simt_race_confirm();
+        simt_race_report();
     if (race->present)
         return true;
-    *race = (struct noted_race){true, others, thread, simt_order.loaded, *past, access};
-    simt_races_noted++;
+    *race = (struct deferred_race){true, others, thread, simt_order.loaded, *past, access};
+    simt_races_deferred++;
     return true;
 }
 
 void simt_races_forget(void)
 {
-    if (simt_races_noted > 0)
+    if (simt_races_deferred > 0)
         memset(noted, 0, sizeof noted);
-    simt_races_noted = 0;
+    simt_races_deferred = 0;
 }
 
 /** Returns the mask of the bytes of a shared word that the block has written. */
@@ -179,7 +180,7 @@ bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
     return written(cell) != 0 || (address % 8 == 4 && !simt_is_unowned(cell) && written(cell - 1) != 0);
 }
 
-void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc)
+void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
     char of[ARRAY_TEXT];
@@ -201,7 +202,7 @@ void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enu
  * Checks bytes of global memory against the marks; `reads`: the access needs their value. Returns the mask of the
  * marked bytes of the word. Ends the launch if the access is not allowed.
  */
-static uint32_t look_closely(struct word_access access, bool reads)
+static uint32_t check_marks(struct word_access access, bool reads)
 {
     const struct word_marks marks = simt_arena_marks(access.address);
     const uint32_t missing = marks.unwritten & access.bytes;
@@ -224,17 +225,17 @@ static uint32_t look_closely(struct word_access access, bool reads)
     return marks.off_limits | marks.unwritten | marks.read_only;
 }
 
-void simt_load_closely(struct shadow_cell *cell, struct word_access access)
+void simt_load_marked(struct shadow_cell *cell, struct word_access access)
 {
-    const uint32_t state = look_closely(access, true) << CELL_STATE_SHIFT;
+    const uint32_t state = check_marks(access, true) << CELL_STATE_SHIFT;
 
     cell->write = (cell->write & ~(uint32_t)CELL_STATE) | state;
     shadow_load_known(cell, access);
 }
 
-void simt_store_closely(struct shadow_cell *cell, struct word_access access)
+void simt_store_marked(struct shadow_cell *cell, struct word_access access)
 {
-    const uint32_t state = look_closely(access, access.needs_value) & ~(uint32_t)access.bytes;
+    const uint32_t state = check_marks(access, access.needs_value) & ~(uint32_t)access.bytes;
 
     simt_arena_written(access.address, access.bytes);
     shadow_store_known(cell, access, state << CELL_STATE_SHIFT);
@@ -254,11 +255,11 @@ static void check_no_copy(const struct shadow_cell *cell, struct word_access acc
         snprintf(who, sizeof who, "thread (%u,%u,%u)", index.x, index.y, index.z);
     simt_fault_dismiss(SUSPECT_UNWRITTEN);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "asynchronous copy under way",
-                    "%s %d byte%s that %s copies asynchronously" SIMT_PLACE " and has not waited for",
+                    "%s %d byte%s that %s copies asynchronously" SIMT_LOCATION " and has not waited for",
                     does[access.what], count, count == 1 ? "" : "s", who, simt_site_pc(cell->write & CELL_SITE));
 }
 
-static bool of_readers(const struct past *past)
+static bool of_readers(const struct past_access *past)
 {
     return !(past->kind & PAST_WRITE);
 }
@@ -271,7 +272,7 @@ static _Noreturn void fault_memory(uintptr_t pc)
                     "is one of more that use a word than the simulator can remember");
 }
 
-static void add(struct history *history, struct past past, uintptr_t pc)
+static void add(struct history *history, struct past_access past, uintptr_t pc)
 {
     if (!simt_history_add(history, past))
         fault_memory(pc);
@@ -301,28 +302,28 @@ static struct history *open_history(const struct shadow_cell *cell, uint32_t hor
             [ATOMIC_4] = 0xf, [ATOMIC_8] = 0xf, [ATOMIC_LOW_2] = 0x3, [ATOMIC_HIGH_2] = 0xc};
 
         add(&brief,
-            (struct past){.epoch = cell->write_epoch,
-                          .who = (uint16_t)(cell->write >> CELL_THREAD_SHIFT),
-                          .bytes = atomic ? bytes_of[bytes & ATOMIC_BYTES] : bytes,
-                          .kind = atomic ? PAST_ATOMIC | bytes : PAST_WRITE,
-                          .site = cell->write & CELL_SITE},
+            (struct past_access){.epoch = cell->write_epoch,
+                                 .who = (uint16_t)(cell->write >> CELL_THREAD_SHIFT),
+                                 .bytes = atomic ? bytes_of[bytes & ATOMIC_BYTES] : bytes,
+                                 .kind = atomic ? PAST_ATOMIC | bytes : PAST_WRITE,
+                                 .site = cell->write & CELL_SITE},
             pc);
     }
     if (cell->read_epoch >= horizon) {
         const uint8_t bytes = cell->read >> READ_BYTES_SHIFT & 0xf;
 
         add(&brief,
-            (struct past){.epoch = cell->read_epoch,
-                          .who = cell->read >> READ_SET_SHIFT & (THREAD_SETS - 1),
-                          .bytes = bytes ? bytes : 0xf,
-                          .kind = cell->read >= READ_AUTHORS ? PAST_AUTHORS : PAST_READ,
-                          .site = cell->read & CELL_SITE},
+            (struct past_access){.epoch = cell->read_epoch,
+                                 .who = cell->read >> READ_SET_SHIFT & (THREAD_SETS - 1),
+                                 .bytes = bytes ? bytes : 0xf,
+                                 .kind = cell->read >= READ_AUTHORS ? PAST_AUTHORS : PAST_READ,
+                                 .site = cell->read & CELL_SITE},
             pc);
     }
     return &brief;
 }
 
-static void put_write(struct shadow_cell *cell, const struct past *past, uint32_t state)
+static void put_write(struct shadow_cell *cell, const struct past_access *past, uint32_t state)
 {
     const bool atomic = (past->kind & PAST_KIND) == PAST_ATOMIC;
 
@@ -332,7 +333,7 @@ static void put_write(struct shadow_cell *cell, const struct past *past, uint32_
                           : (uint32_t)past->bytes << CELL_BYTES_SHIFT);
 }
 
-static void put_read(struct shadow_cell *cell, const struct past *past)
+static void put_read(struct shadow_cell *cell, const struct past_access *past)
 {
     cell->read_epoch = past ? past->epoch : 0;
     cell->read = 0;
@@ -349,17 +350,17 @@ static void put_read(struct shadow_cell *cell, const struct past *past)
 }
 
 /** Stores the past accesses in the cell if they fit, else in the history of the cell. */
-static void close_history(struct shadow_cell *cell, struct history *brief, uint32_t state, uintptr_t pc)
+static void store_history(struct shadow_cell *cell, struct history *brief, uint32_t state, uintptr_t pc)
 {
-    const struct past *read = NULL;
-    const struct past *write = NULL;
-    const struct past *latest_write = NULL;
+    const struct past_access *read = NULL;
+    const struct past_access *write = NULL;
+    const struct past_access *latest_write = NULL;
     uint32_t latest = 0;
     bool room = true;
 
     for (uint32_t i = 0; i < brief->count; i++) {
-        const struct past *past = &brief->past[i];
-        const struct past **half = of_readers(past) ? &read : &write;
+        const struct past_access *past = &brief->past[i];
+        const struct past_access **half = of_readers(past) ? &read : &write;
 
         room = room && !*half && !past->own && (past->kind & PAST_KIND) != PAST_VOLATILE_READ &&
                !(past->kind & (ATOMIC_1 | ATOMIC_STORE));
@@ -399,13 +400,13 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
     const struct history *history = open_history(cell, first_horizon(), access.pc);
 
     for (uint32_t i = 0; i < history->count; i++) {
-        const struct past *past = &history->past[i];
+        const struct past_access *past = &history->past[i];
         const uint3 index = simt_thread_index(past->who);
         const uint3 block = simt_block_index(simt_block_at(past->epoch));
 
         if (past->epoch >= simt_order.first_epoch && (past->kind & PAST_WRITE) && (past->bytes & access.bytes))
             simt_fault_here(cudaErrorLaunchFailure, access.pc, "stale read-only data",
-                            "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PLACE
+                            "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_LOCATION
                             " in the same launch",
                             __builtin_popcount(access.bytes), index.x, index.y, index.z, block.x, block.y, block.z,
                             simt_site_pc(past->site));
@@ -417,7 +418,7 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
 /* --- a new access ------------------------------------------------------------------------------------------------- */
 
 /** Checks whether two accesses need no order. */
-static bool in_agreement(const struct past *past, struct word_access access)
+static bool in_agreement(const struct past_access *past, struct word_access access)
 {
     const unsigned kind = past->kind & PAST_KIND;
     const bool past_loads = kind == PAST_READ || kind == PAST_VOLATILE_READ;
@@ -440,7 +441,7 @@ static bool in_agreement(const struct past *past, struct word_access access)
  * Checks whether all accesses that an entry stands for are ordered before now. If not, *thread is one of the threads
  * whose access is not, and *count the number of these threads.
  */
-static bool is_ordered(const struct past *past, bool volatile_load, unsigned *thread, unsigned *count)
+static bool is_ordered(const struct past_access *past, bool volatile_load, unsigned *thread, unsigned *count)
 {
     *thread = past->who;
     *count = 1;
@@ -449,7 +450,7 @@ static bool is_ordered(const struct past *past, bool volatile_load, unsigned *th
 }
 
 /** Checks whether the access of some thread of a set of readers is ordered before now. */
-static bool any_ordered(const struct past *past, bool volatile_load)
+static bool any_ordered(const struct past_access *past, bool volatile_load)
 {
     const struct thread_set *set = past_set(past);
 
@@ -465,14 +466,14 @@ static bool any_ordered(const struct past *past, bool volatile_load)
 /**
  * Checks whether a later atomic or volatile load, itself ordered before now, has seen the value of atomic number `i`.
  */
-static bool was_seen(const struct history *history, uint32_t i, bool volatile_load)
+static bool is_observed(const struct history *history, uint32_t i, bool volatile_load)
 {
-    const struct past *past = &history->past[i];
+    const struct past_access *past = &history->past[i];
 
     if ((past->kind & PAST_KIND) != PAST_ATOMIC)
         return false;
     for (i++; i < history->count; i++) {
-        const struct past *later = &history->past[i];
+        const struct past_access *later = &history->past[i];
 
         if (!(later->kind & PAST_VOLATILE_READ) || ((later->kind ^ past->kind) & ATOMIC_BYTES) ||
             !(later->bytes & past->bytes))
@@ -495,12 +496,12 @@ static void check(const struct history *history, struct word_access access)
     unsigned count;
 
     for (uint32_t i = 0; i < history->count; i++) {
-        const struct past *past = &history->past[i];
+        const struct past_access *past = &history->past[i];
 
         if ((past->bytes & access.bytes) && !in_agreement(past, access) &&
             !is_ordered(past, volatile_load, &thread, &count) &&
-            (access.what == ACCESS_LOAD || !was_seen(history, i, volatile_load)) &&
-            !note_race(past, access, thread, count > 1))
+            (access.what == ACCESS_LOAD || !is_observed(history, i, volatile_load)) &&
+            !defer_race(past, access, thread, count > 1))
             fault_race(past, access, thread, count > 1);
     }
 }
@@ -510,7 +511,7 @@ static void check(const struct history *history, struct word_access access)
  */
 static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
 {
-    struct past *past = &history->past[i];
+    struct past_access *past = &history->past[i];
 
     past->bytes &= (uint8_t)~bytes;
     if (past->bytes)
@@ -533,7 +534,7 @@ static struct first_atomics find_first_atomics(const struct history *history)
     uint8_t missing = 0xf;
 
     for (uint32_t i = 0; i < history->count && missing; i++) {
-        const struct past *past = &history->past[i];
+        const struct past_access *past = &history->past[i];
 
         if ((past->kind & PAST_KIND) != PAST_ATOMIC || !(past->bytes & missing) ||
             simt_ordered(past->epoch, past->who, false))
@@ -558,7 +559,7 @@ static bool follows_atomic(const struct first_atomics *first, const struct histo
 }
 
 /** Returns a private copy of the set of readers, because the set that it is to become has no number. */
-static struct thread_set *own_set(struct past *past)
+static struct thread_set *own_set(struct past_access *past)
 {
     if (!past->own) {
         past->own = malloc(sizeof *past->own);
@@ -570,22 +571,22 @@ static struct thread_set *own_set(struct past *past)
 }
 
 /** Removes the running thread from the readers number `i`. */
-static void leave_set(struct history *history, uint32_t i)
+static void remove_from_set(struct history *history, uint32_t i)
 {
-    struct past *past = &history->past[i];
+    struct past_access *past = &history->past[i];
     const unsigned fewer = past->own ? THREAD_SET_NONE : simt_thread_set_remove(past->who, running_thread());
 
     if (fewer != THREAD_SET_NONE) {
         past->who = (uint16_t)fewer;
         return;
     }
-    thread_set_take(own_set(past), running_thread());
+    thread_set_remove(own_set(past), running_thread());
     if (past->own->warps == 0)
         simt_history_remove(history, i);
 }
 
 /** Checks whether a new access may replace past readers: loads, volatile loads, or authors of atomics. */
-static bool takes_place(const struct past *past, struct word_access access)
+static bool can_replace(const struct past_access *past, struct word_access access)
 {
     if (!of_readers(past) || !(past->bytes & access.bytes))
         return false;
@@ -605,10 +606,10 @@ static void replace_reads(struct history *history, struct word_access access)
     unsigned count;
 
     for (uint32_t i = history->count; i-- > 0;) {
-        struct past *past = &history->past[i];
+        struct past_access *past = &history->past[i];
 
         /* No other thread of this epoch is ordered before the access, and add_read() joins it to its own readers. */
-        if (!takes_place(past, access) || past->epoch == simt_order.epoch)
+        if (!can_replace(past, access) || past->epoch == simt_order.epoch)
             continue;
         /* The entry may be the only one that has seen an atomic which is not ordered before now. */
         const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
@@ -619,8 +620,8 @@ static void replace_reads(struct history *history, struct word_access access)
         }
         if (!(past->bytes & ~access.bytes) && simt_same_block(past->epoch) &&
             thread_set_has(past_set(past), running_thread()) &&
-            (!seen || (sees && simt_order_silent_since(past->epoch)))) {
-            leave_set(history, i);
+            (!seen || (sees && simt_order_unreleased_since(past->epoch)))) {
+            remove_from_set(history, i);
         }
     }
 }
@@ -629,10 +630,10 @@ static void replace_reads(struct history *history, struct word_access access)
  * Adds a load to others of this epoch, or at the end. A volatile load that may have seen more than they gets an entry
  * of its own.
  */
-static void add_read(struct history *history, struct past mine, uintptr_t pc)
+static void add_read(struct history *history, struct past_access mine, uintptr_t pc)
 {
     for (uint32_t i = history->count; i-- > 0;) {
-        struct past *past = &history->past[i];
+        struct past_access *past = &history->past[i];
 
         if ((past->kind & PAST_KIND) == PAST_ATOMIC && (mine.kind & PAST_VOLATILE_READ))
             break;
@@ -641,7 +642,7 @@ static void add_read(struct history *history, struct past mine, uintptr_t pc)
         const unsigned grown = past->own ? THREAD_SET_NONE : simt_thread_set_add(past->who, mine.who);
 
         if (grown == THREAD_SET_NONE)
-            thread_set_put(own_set(past), mine.who);
+            thread_set_insert(own_set(past), mine.who);
         else
             past->who = (uint16_t)grown;
         past->site = mine.site;
@@ -659,7 +660,7 @@ static uint8_t lost_bytes(struct history *history, uint8_t kind)
     uint8_t bytes = 0;
 
     for (uint32_t i = 0; i < history->count;) {
-        const struct past past = history->past[i];
+        const struct past_access past = history->past[i];
 
         if (past.kind != kind || !simt_order_lost(past.epoch)) {
             i++;
@@ -671,7 +672,7 @@ static uint8_t lost_bytes(struct history *history, uint8_t kind)
     return bytes;
 }
 
-void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
+void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
 {
     const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD;
 
@@ -689,14 +690,14 @@ void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
     if (bytes) {
         replace_reads(history, access);
         add_read(history,
-                 (struct past){.epoch = simt_order.epoch,
-                               .who = (uint16_t)running_thread(),
-                               .bytes = bytes,
-                               .kind = volatile_load ? PAST_VOLATILE_READ | access.kind : PAST_READ,
-                               .site = access.site},
+                 (struct past_access){.epoch = simt_order.epoch,
+                                      .who = (uint16_t)running_thread(),
+                                      .bytes = bytes,
+                                      .kind = volatile_load ? PAST_VOLATILE_READ | access.kind : PAST_READ,
+                                      .site = access.site},
                  access.pc);
     }
-    close_history(cell, history, cell->write & CELL_STATE, access.pc);
+    store_history(cell, history, cell->write & CELL_STATE, access.pc);
     simt_polled[running_thread()].cell = NULL;
     if (volatile_load)
         simt_polled[running_thread()] = (struct polled){.cell = cell,
@@ -707,34 +708,34 @@ void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
                                                         .bytes = access.bytes};
 }
 
-void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
+void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
 {
-    struct noted_race *race = &noted[running_thread()];
+    struct deferred_race *race = &noted[running_thread()];
 
     if (race->present && race->loaded != simt_order.loaded)
-        simt_race_confirm();
-    simt_races_noted -= race->present;
+        simt_race_report();
+    simt_races_deferred -= race->present;
     race->present = false;
     for (unsigned word = 0; word < (bytes + 3) / 4; word++, cell++) {
         struct history *history = open_history(cell, shadow_horizon(space), 0);
 
         for (uint32_t i = history->count; i-- > 0;) {
-            struct past *past = &history->past[i];
+            struct past_access *past = &history->past[i];
 
             if (past->kind != PAST_READ || !simt_same_block(past->epoch) ||
                 !thread_set_has(past_set(past), running_thread()))
                 continue;
-            leave_set(history, i);
+            remove_from_set(history, i);
         }
-        close_history(cell, history, cell->write & CELL_STATE, 0);
+        store_history(cell, history, cell->write & CELL_STATE, 0);
     }
 }
 
 /** Adds the bytes of a store to an earlier store of this thread at this epoch. Returns false if there is none. */
-static bool joins_store(struct history *history, struct past mine)
+static bool joins_store(struct history *history, struct past_access mine)
 {
     for (uint32_t i = 0; i < history->count; i++) {
-        struct past *past = &history->past[i];
+        struct past_access *past = &history->past[i];
 
         if (past->kind != PAST_WRITE || past->epoch != mine.epoch || past->who != mine.who)
             continue;
@@ -749,7 +750,7 @@ static bool joins_store(struct history *history, struct past mine)
 static void replace_all(struct history *history, struct word_access access)
 {
     for (uint32_t i = 0; i < history->count;) {
-        const struct past *past = &history->past[i];
+        const struct past_access *past = &history->past[i];
 
         if ((past->kind & PAST_KIND) == PAST_ATOMIC && (past->bytes & access.bytes))
             simt_order_overwritten(access.address);
@@ -782,7 +783,7 @@ static uint8_t replace_atomics(struct history *history, struct word_access acces
     uint8_t kind = PAST_ATOMIC | access.kind;
 
     for (uint32_t i = history->count; i-- > 0;) {
-        const struct past past = history->past[i];
+        const struct past_access past = history->past[i];
         const bool same_block = simt_same_block(past.epoch);
         const bool store = past.kind & ATOMIC_STORE;
 
@@ -799,7 +800,7 @@ static uint8_t replace_atomics(struct history *history, struct word_access acces
     return kind;
 }
 
-void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state)
+void simt_store_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state)
 {
     const bool atomic = access.what == ACCESS_ATOMIC;
 
@@ -807,15 +808,15 @@ void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint
         simt_fault_unowned(cell, access.bytes, access.what, access.pc);
     check_no_copy(cell, access);
     struct history *history = open_history(cell, shadow_horizon(access.space), access.pc);
-    struct past mine = {.epoch = simt_order.epoch,
-                        .who = (uint16_t)running_thread(),
-                        .bytes = access.bytes,
-                        .kind = PAST_WRITE,
-                        .site = access.site};
+    struct past_access mine = {.epoch = simt_order.epoch,
+                               .who = (uint16_t)running_thread(),
+                               .bytes = access.bytes,
+                               .kind = PAST_WRITE,
+                               .site = access.site};
 
     check(history, access);
     if (atomic) {
-        struct past author = mine;
+        struct past_access author = mine;
 
         replace_reads(history, access);
         mine.kind = replace_atomics(history, access);
@@ -828,12 +829,12 @@ void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint
     }
     if (atomic || !joins_store(history, mine))
         add(history, mine, access.pc);
-    close_history(cell, history, state, access.pc);
+    store_history(cell, history, state, access.pc);
 }
 
 /* --- work of several streams -------------------------------------------------------------------------------------- */
 
-static enum use use_of(const struct past *past)
+static enum work_use use_of(const struct past_access *past)
 {
     if (past->kind == PAST_AUTHORS)
         return USE_STRONG_WRITE;
@@ -867,7 +868,7 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const 
 {
     static const char *const does_to[] = {"reads", "reads", "writes", "updates atomically"};
     const struct history *history = open_history(cell, first, 0);
-    const struct past *past = history->past;
+    const struct past_access *past = history->past;
 
     for (uint32_t i = 0; i < history->count; i++) {
         if (use_of(&history->past[i]) == race->mine && (history->past[i].bytes >> race->address % 4 & 1))
@@ -881,6 +882,6 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const 
     simt_block_idx = simt_block_index(simt_block_at(past->epoch));
     simt_fault_thread(
         cudaErrorLaunchFailure, simt_thread_index(thread), simt_site_pc(past->site), "race of two streams",
-        "%s %d byte%s that %s" SIMT_PLACE ", in another stream, %s, and nothing orders the two", does_to[race->mine],
+        "%s %d byte%s that %s" SIMT_LOCATION ", in another stream, %s, and nothing orders the two", does_to[race->mine],
         count, count == 1 ? "" : "s", race->name, race->caller, does_to[race->theirs]);
 }

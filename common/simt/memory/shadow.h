@@ -14,7 +14,7 @@
 #include "device_memory.h"
 #include "order/happens_before.h"
 #include "order/thread_sets.h"
-#include "order/work.h"
+#include "order/stream_work.h"
 
 /** Program counters of the accesses in the source, by their low bits; SITE_SHARED where two share a slot. */
 extern uintptr_t simt_sites[1 << SITE_BITS];
@@ -49,13 +49,13 @@ struct word_access {
  * Checks an access to a word of global memory against the marks, because the cell's state says that some of the bytes
  * may be off limits or unwritten.
  */
-void simt_load_closely(struct shadow_cell *cell, struct word_access access);
-void simt_store_closely(struct shadow_cell *cell, struct word_access access);
+void simt_load_marked(struct shadow_cell *cell, struct word_access access);
+void simt_store_marked(struct shadow_cell *cell, struct word_access access);
 /** Records a load of bytes that the launch must not write, before or after. Ends the launch if it has written them. */
 void simt_check_read_only(const struct shadow_cell *cell, struct word_access access);
 /** Checks an access on the slow path: returns if there is no race and ends the launch if there is one. */
-void simt_load_slowly(struct shadow_cell *cell, struct word_access access);
-void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state);
+void simt_load_slow_path(struct shadow_cell *cell, struct word_access access);
+void simt_store_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state);
 /** Checks whether the unwritten bytes of a word of shared memory may be padding. */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
 /**
@@ -63,18 +63,19 @@ bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
  * them before a barrier, the race is reported instead. Ends the launch if the word belongs to no variable and there is
  * no suspected fault yet.
  */
-void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc);
+void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+                                uintptr_t pc);
 
 /**
  * Number of noted races. A load that races only with atomics is forgiven if the thread then updates the same bytes by
  * compare-and-swap, because compare-and-swap loops begin with such a load. Until then the race is only noted.
- * simt_race_confirm() reports the race of the running thread, which has come to a barrier or to its end;
- * simt_race_forgive() forgets it, when the thread comes to a compare-and-swap of the bytes that it loaded last.
+ * simt_race_report() reports the race of the running thread, which has come to a barrier or to its end;
+ * simt_race_dismiss() forgets it, when the thread comes to a compare-and-swap of the bytes that it loaded last.
  */
-extern unsigned simt_races_noted;
-void simt_race_confirm(void);
+extern unsigned simt_races_deferred;
+void simt_race_report(void);
 void simt_races_forget(void);
-void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
+void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
  * Finds how the bytes of a word were used by the launch that ended last, which ran at epochs `first` to `last`:
@@ -175,7 +176,7 @@ static inline __attribute__((always_inline)) void shadow_load_known(struct shado
             return;
         }
     }
-    simt_load_slowly(cell, access);
+    simt_load_slow_path(cell, access);
 }
 
 /** Checks and records a load. */
@@ -185,12 +186,12 @@ static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell
 
     if (access.space == SPACE_GLOBAL) {
         if (SIMT_UNLIKELY(cell->write & state)) {
-            simt_load_closely(cell, access);
+            simt_load_marked(cell, access);
             return;
         }
     } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_epoch < simt_order.block.block_epoch)) {
         if (!access.in_structure || !simt_may_be_padding(cell, access.address))
-            simt_note_uninitialised(cell, access.bytes, ACCESS_LOAD, access.pc);
+            simt_suspect_uninitialised(cell, access.bytes, ACCESS_LOAD, access.pc);
     }
     shadow_load_known(cell, access);
 }
@@ -208,9 +209,9 @@ static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write
 
 /**
  * Returns the number of the set in a cell's `read` with the running thread added, or 0 if it is not cached. It is
- * cached once shadow_readers_done() has found it.
+ * cached once shadow_readers_ordered() has found it.
  */
-static inline uint32_t shadow_with_me(uint32_t read)
+static inline uint32_t shadow_set_with_thread(uint32_t read)
 {
     const uint32_t set = read >> READ_SET_SHIFT & (THREAD_SETS - 1);
     const uint32_t me = simt_order.thread >> CELL_THREAD_SHIFT;
@@ -222,8 +223,8 @@ static inline uint32_t shadow_with_me(uint32_t read)
  * Checks whether all readers in a cell are ordered before now: by a barrier, or because the running thread is the only
  * one. For an atomic, checks whether the cell has only authors, to which the thread can be added.
  */
-static inline __attribute__((always_inline)) bool shadow_readers_done(const struct shadow_cell *cell, uint32_t horizon,
-                                                                      struct word_access access)
+static inline __attribute__((always_inline)) bool shadow_readers_ordered(const struct shadow_cell *cell,
+                                                                         uint32_t horizon, struct word_access access)
 {
     if (SIMT_LIKELY(cell->read_epoch < horizon))
         return access.what != ACCESS_ATOMIC || !(access.kind & ATOMIC_STORE);
@@ -233,14 +234,14 @@ static inline __attribute__((always_inline)) bool shadow_readers_done(const stru
         if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
             return true;
         return cell->read_epoch == simt_order.epoch && (cell->read >> READ_BYTES_SHIFT & 0xf) == access.bytes &&
-               (shadow_with_me(cell->read) != 0 || simt_order.thread == 0);
+               (shadow_set_with_thread(cell->read) != 0 || simt_order.thread == 0);
     }
     return cell->read < READ_LOST && (shadow_ordered_by_barrier(cell->read_epoch) ||
                                       (cell->read_epoch >= simt_order.segment_epoch &&
                                        cell->read >> READ_SET_SHIFT == simt_order.thread >> CELL_THREAD_SHIFT));
 }
 
-/** Adds the running thread to the authors in a cell, after shadow_readers_done(). */
+/** Adds the running thread to the authors in a cell, after shadow_readers_ordered(). */
 static inline __attribute__((always_inline)) void shadow_add_author(struct shadow_cell *cell, uint32_t horizon,
                                                                     struct word_access access)
 {
@@ -249,7 +250,7 @@ static inline __attribute__((always_inline)) void shadow_add_author(struct shado
     if (cell->read_epoch >= horizon) {
         if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
             return;
-        set = shadow_with_me(cell->read);
+        set = shadow_set_with_thread(cell->read);
     }
     cell->read_epoch = simt_order.epoch;
     cell->read = READ_AUTHORS | set << READ_SET_SHIFT | (uint32_t)access.bytes << READ_BYTES_SHIFT | access.site;
@@ -261,9 +262,9 @@ static inline __attribute__((always_inline)) void shadow_store_known(struct shad
 {
     const uint32_t horizon = shadow_horizon(access.space);
 
-    if (!shadow_readers_done(cell, horizon, access) ||
+    if (!shadow_readers_ordered(cell, horizon, access) ||
         (SIMT_UNLIKELY(cell->write_epoch >= horizon) && !shadow_replaces(cell->write_epoch, cell->write, access))) {
-        simt_store_slowly(cell, access, state);
+        simt_store_slow_path(cell, access, state);
         return;
     }
     if (access.what == ACCESS_ATOMIC)
@@ -283,14 +284,14 @@ static inline __attribute__((always_inline)) void shadow_store(struct shadow_cel
 
     if (access.space == SPACE_GLOBAL) {
         if (SIMT_UNLIKELY(state & (uint32_t)access.bytes << CELL_STATE_SHIFT)) {
-            simt_store_closely(cell, access);
+            simt_store_marked(cell, access);
             return;
         }
     } else {
         if (cell->write_epoch < simt_order.block.block_epoch)
             state = 0;
         if (access.needs_value && SIMT_UNLIKELY(access.bytes & ~(state >> CELL_STATE_SHIFT)))
-            simt_note_uninitialised(cell, access.bytes, ACCESS_ATOMIC, access.pc);
+            simt_suspect_uninitialised(cell, access.bytes, ACCESS_ATOMIC, access.pc);
         state |= (uint32_t)access.bytes << CELL_STATE_SHIFT;
     }
     shadow_store_known(cell, access, state);

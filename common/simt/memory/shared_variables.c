@@ -284,9 +284,9 @@ bool simt_is_unowned(const struct shadow_cell *cell)
 /* --- faults ------------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns the last variable of a list that begins at or before `place`, an address or offset. NULL if there is none.
+ * Returns the last variable of a list that begins at or before `entry`, an address or offset. NULL if there is none.
  */
-static const struct variable *variable_before(const struct variable_list *list, size_t place)
+static const struct variable *variable_before(const struct variable_list *list, size_t entry)
 {
     size_t low = 0;
     size_t high = list->count;
@@ -294,7 +294,7 @@ static const struct variable *variable_before(const struct variable_list *list, 
     while (low < high) {
         const size_t middle = (low + high) / 2;
 
-        if (list->variable[middle].begin <= place)
+        if (list->variable[middle].begin <= entry)
             low = middle + 1;
         else
             high = middle;
@@ -395,7 +395,7 @@ struct kernel_properties simt_kernel_properties(const void *kernel)
         char name[NAME_TEXT];
     } known[REMEMBERED];
     static unsigned next;
-    struct known *place = &known[next % REMEMBERED];
+    struct known *entry = &known[next % REMEMBERED];
 
     for (unsigned i = 0; i < REMEMBERED; i++) {
         if (known[i].kernel == kernel)
@@ -404,14 +404,14 @@ struct kernel_properties simt_kernel_properties(const void *kernel)
     const ElfW(Sym) *symbol = function_at(&own_symbols, (uintptr_t)kernel);
 
     next++;
-    *place = (struct known){.kernel = kernel, .properties.threads = BLOCK_THREADS, .name = "kernel"};
-    place->properties.name = place->name;
+    *entry = (struct known){.kernel = kernel, .properties.threads = BLOCK_THREADS, .name = "kernel"};
+    entry->properties.name = entry->name;
     if (symbol) {
-        place->properties.static_shared = sum_of_function(&own_symbols, own_symbols.names + symbol->st_name);
-        take_function_name(own_symbols.names + symbol->st_name, place->name);
-        place->properties.threads = simt_threads_bound((uintptr_t)kernel, symbol->st_size);
+        entry->properties.static_shared = sum_of_function(&own_symbols, own_symbols.names + symbol->st_name);
+        take_function_name(own_symbols.names + symbol->st_name, entry->name);
+        entry->properties.threads = simt_threads_bound((uintptr_t)kernel, symbol->st_size);
     }
-    return place->properties;
+    return entry->properties;
 }
 
 static bool is_used(const struct variable *variable)
@@ -463,15 +463,15 @@ const char *simt_variable_at(uintptr_t address)
 void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT])
 {
     const struct variable_list *const list = shared ? &variables : &globals;
-    const size_t place = shared ? address - simt_memory.shared : address;
-    const struct variable *const variable = variable_before(list, place);
+    const size_t entry = shared ? address - simt_memory.shared : address;
+    const struct variable *const variable = variable_before(list, entry);
     const char *name = "";
 
     if (!shared && address - simt_memory.arena < simt_memory.arena_bytes)
         name = simt_arena_name(address);
-    else if (variable && place < variable->end)
+    else if (variable && entry < variable->end)
         name = variable->name;
-    if (shared && !*name && variables.bytes > 0 && place - dynamic_begin < SHARED_BYTES_LIMIT)
+    if (shared && !*name && variables.bytes > 0 && entry - dynamic_begin < SHARED_BYTES_LIMIT)
         snprintf(text, ARRAY_TEXT, " of dynamic shared memory");
     else
         snprintf(text, ARRAY_TEXT, *name ? " of '%s'" : "", name);

@@ -4,7 +4,7 @@
  */
 #include "counting.h"
 
-#include "machine/room.h"
+#include "machine/array_reserve.h"
 #include "simt.h"
 
 #include <ctype.h>
@@ -61,7 +61,7 @@ bool simt_counting_begin(const char *written)
 
     plain_name(written, name);
     kernel = find_kernel(name);
-    if (!kernel && !simt_make_room(&kernels, &kernel_room, kernel_count + 1, sizeof *kernels))
+    if (!kernel && !simt_array_reserve(&kernels, &kernel_room, kernel_count + 1, sizeof *kernels))
         return false;
     if (!kernel) {
         kernel = &kernels[kernel_count++];
@@ -75,8 +75,8 @@ bool simt_counting_begin(const char *written)
 
 void simt_counting_end(void)
 {
-    counters->events += simt_work.events;
-    counters->arrivals += simt_work.arrivals;
+    counters->events += simt_progress.events;
+    counters->arrivals += simt_progress.arrivals;
 }
 
 void simt_counters_reset(void)
@@ -120,7 +120,7 @@ bool simt_kernel_counters(int index, const char **name, struct simt_counters *ke
 /* --- requests ----------------------------------------------------------------------------------------------------- */
 
 /** Returns the number of different sectors that the accesses touch. */
-static unsigned count_sectors(const struct request *request)
+static unsigned count_sectors(const struct memory_request *request)
 {
     const uint64_t *offset = request->offset;
     const unsigned count = request->count;
@@ -204,7 +204,7 @@ static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words
 }
 
 /** Returns the wavefronts of a shared request; `least` gets the minimum (a pass takes 128 bytes). */
-static unsigned count_wavefronts(const struct request *request, unsigned *least)
+static unsigned count_wavefronts(const struct memory_request *request, unsigned *least)
 {
     const unsigned words_each = request->bytes < 4 ? 1 : request->bytes / 4;
     const unsigned lanes_each = BANKS / words_each;
@@ -225,7 +225,7 @@ static unsigned count_wavefronts(const struct request *request, unsigned *least)
 }
 
 /** Returns the number of lanes whose address an earlier lane of the request accesses too. */
-static unsigned count_taken(const struct request *request)
+static unsigned count_taken(const struct memory_request *request)
 {
     const uint64_t *offset = request->offset;
     unsigned taken = 0;
@@ -240,7 +240,7 @@ static unsigned count_taken(const struct request *request)
     return taken;
 }
 
-static void count_request(const struct request *request)
+static void count_request(const struct memory_request *request)
 {
     unsigned wavefronts;
     unsigned least;
@@ -280,7 +280,7 @@ static void count_request(const struct request *request)
         counters->global_load_sectors += count_sectors(request);
         counters->async_copy_bytes += (uint64_t)request->bytes * request->count;
         break;
-    case EVENT_BLOCK:
+    case EVENT_BASIC_BLOCK:
     case EVENT_BULK_COPY:
     case EVENT_MBARRIER:
         break;
@@ -336,7 +336,7 @@ static void count_barrier(const struct block *block)
 
 const struct observer simt_counting = {
     .blocks_ended = count_blocks,
-    .block_issued = count_block,
+    .basic_block_issued = count_block,
     .warp_diverged = count_divergence,
     .request_issued = count_request,
     .bulk_copied = count_bulk_copy,

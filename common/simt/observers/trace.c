@@ -6,7 +6,7 @@
 #include "trace.h"
 
 #include "machine/pages.h"
-#include "machine/room.h"
+#include "machine/array_reserve.h"
 #include "machine/source_lines.h"
 #include "memory/device_memory.h"
 #include "simt.h"
@@ -215,7 +215,7 @@ static bool overlaps_pending(const struct queue *queue, uintptr_t address, unsig
 
 static void trace_access(const void *address, unsigned bytes, enum event_kind kind)
 {
-    const struct lane *lane = simt_now.lane;
+    const struct lane *lane = simt_running.lane;
     struct queue *queue = &trace.queue[lane->thread];
     const bool store = kind == EVENT_GLOBAL_STORE || kind == EVENT_SHARED_STORE;
     const bool load = kind == EVENT_GLOBAL_LOAD || kind == EVENT_SHARED_LOAD || kind == EVENT_COPY_FROM;
@@ -229,7 +229,7 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
     struct value *value = &queue->value[queue->pushed++ % LANE_EVENTS];
 
     *value = (struct value){
-        .address = address, .bytes = (uint8_t)bytes, .known = !(store && lane->in_pieces) && !arrives};
+        .address = address, .bytes = (uint8_t)bytes, .known = !(store && lane->is_split) && !arrives};
     value->pending = store && value->known;
     if (!store && !arrives)
         memcpy(value->word, address, bytes);
@@ -238,7 +238,7 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
 /** Stores both numbers in place of the value of an access. */
 static void trace_barrier_use(uint64_t number, uint64_t other)
 {
-    struct queue *queue = &trace.queue[simt_now.lane->thread];
+    struct queue *queue = &trace.queue[simt_running.lane->thread];
 
     if (simt_memory.watched)
         queue->value[queue->pushed++ % LANE_EVENTS] = (struct value){.word = {number, other}, .known = true};
@@ -261,8 +261,8 @@ static struct cell *append(struct entry entry)
 
     if (trace.entries == trace.most_entries) {
         trace.truncated = true;
-    } else if (!simt_make_room(&trace.entry, &trace.entry_room, trace.entries + 1, sizeof *trace.entry) ||
-               !simt_make_room(&trace.cell, &trace.cell_room, trace.cells + lanes, sizeof *trace.cell)) {
+    } else if (!simt_array_reserve(&trace.entry, &trace.entry_room, trace.entries + 1, sizeof *trace.entry) ||
+               !simt_array_reserve(&trace.cell, &trace.cell_room, trace.cells + lanes, sizeof *trace.cell)) {
         trace.no_memory = true;
     } else {
         struct cell *cell = trace.cell + trace.cells;
@@ -281,10 +281,10 @@ static struct cell *append(struct entry entry)
 
 static uint16_t warp_number(void)
 {
-    return (uint16_t)(simt_now.warp_lane->thread / WARP_LANES);
+    return (uint16_t)(simt_running.warp_lane->thread / WARP_LANES);
 }
 
-static void trace_request(const struct request *request)
+static void trace_request(const struct memory_request *request)
 {
     static const enum entry_kind kinds[] = {
         [EVENT_GLOBAL_LOAD] = ENTRY_GLOBAL_LOAD, [EVENT_GLOBAL_STORE] = ENTRY_GLOBAL_STORE,
@@ -301,7 +301,7 @@ static void trace_request(const struct request *request)
         return;
     if (kind == EVENT_COPY_FROM && request->bytes == 0) { /* a copy of zeros only, which reads no memory */
         for (unsigned i = 0; i < request->count; i++)
-            trace.queue[simt_now.warp_lane[request->lane[i]].thread].popped++;
+            trace.queue[simt_running.warp_lane[request->lane[i]].thread].popped++;
         return;
     }
     struct cell *cell = append(
@@ -314,7 +314,7 @@ static void trace_request(const struct request *request)
                        .operation = kind == EVENT_MBARRIER ? operations[request->bytes].name : NULL});
 
     for (unsigned i = 0; cell && i < request->count; i++, cell++) {
-        struct queue *queue = &trace.queue[simt_now.warp_lane[request->lane[i]].thread];
+        struct queue *queue = &trace.queue[simt_running.warp_lane[request->lane[i]].thread];
         const struct value *value = &queue->value[queue->popped++ % LANE_EVENTS];
         const uint64_t offset = request->offset[i];
 
@@ -346,7 +346,7 @@ static void trace_collective(const struct warp_collective *collective)
                                               .bytes = (uint8_t)collective->bytes,
                                               .warp = warp_number(),
                                               .lanes = collective->lanes,
-                                              .pc = simt_now.warp_lane[lowest_lane(collective->lanes)].site,
+                                              .pc = simt_running.warp_lane[lowest_lane(collective->lanes)].site,
                                               .operation = collective->name});
 
     FOR_EACH_LANE (lane, cell ? collective->lanes : 0) {
@@ -378,7 +378,7 @@ static void trace_barrier(const struct block *block)
 
 static void trace_return(lane_mask lanes)
 {
-    const struct lane *lane = &simt_now.warp_lane[lowest_lane(lanes)];
+    const struct lane *lane = &simt_running.warp_lane[lowest_lane(lanes)];
     const bool has_event = lane->head > lane->limit - LANE_EVENTS;
 
     if (!simt_memory.watched)
@@ -403,9 +403,9 @@ const struct observer simt_tracing = {
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
 /** The distinct program counters in ascending order, and their lines in the source. */
-struct places {
+struct locations {
     uintptr_t *pc;
-    char (*text)[PLACE_TEXT];
+    char (*text)[LOCATION_TEXT];
     size_t count;
 };
 
@@ -417,45 +417,46 @@ static int compare_pcs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void places_free(struct places *places)
+static void locations_free(struct locations *locations)
 {
-    free(places->pc);
-    free(places->text);
+    free(locations->pc);
+    free(locations->text);
 }
 
-static bool places_find(struct places *places)
+static bool locations_find(struct locations *locations)
 {
     size_t count = 0;
 
-    *places = (struct places){.pc = malloc((trace.entries + 1) * sizeof *places->pc)};
-    if (!places->pc)
+    *locations = (struct locations){.pc = malloc((trace.entries + 1) * sizeof *locations->pc)};
+    if (!locations->pc)
         return false;
-    places->pc[0] = trace.kernel_pc;
+    locations->pc[0] = trace.kernel_pc;
     for (size_t i = 0; i < trace.entries; i++)
-        places->pc[i + 1] = trace.entry[i].pc;
-    qsort(places->pc, trace.entries + 1, sizeof *places->pc, compare_pcs);
+        locations->pc[i + 1] = trace.entry[i].pc;
+    qsort(locations->pc, trace.entries + 1, sizeof *locations->pc, compare_pcs);
     for (size_t i = 0; i <= trace.entries; i++) {
-        if (count == 0 || places->pc[count - 1] != places->pc[i])
-            places->pc[count++] = places->pc[i];
+        if (count == 0 || locations->pc[count - 1] != locations->pc[i])
+            locations->pc[count++] = locations->pc[i];
     }
-    places->count = count;
-    places->text = calloc(count, sizeof *places->text);
-    if (!places->text)
-        places_free(places);
-    for (size_t i = 0; i < count && places->text; i++)
-        simt_source_line(places->pc[i], places->text[i]);
-    return places->text != NULL;
+    locations->count = count;
+    locations->text = calloc(count, sizeof *locations->text);
+    if (!locations->text)
+        locations_free(locations);
+    for (size_t i = 0; i < count && locations->text; i++)
+        simt_source_line(locations->pc[i], locations->text[i]);
+    return locations->text != NULL;
 }
 
 /**
  * Copies the source file of a program counter to `file`, and its line to *line; the line is 0 where it is not known.
  */
-static const char *place_of(const struct places *places, uintptr_t pc, char file[PLACE_TEXT], unsigned long *line)
+static const char *location_of(const struct locations *locations, uintptr_t pc, char file[LOCATION_TEXT],
+                               unsigned long *line)
 {
-    const uintptr_t *found = bsearch(&pc, places->pc, places->count, sizeof pc, compare_pcs);
+    const uintptr_t *found = bsearch(&pc, locations->pc, locations->count, sizeof pc, compare_pcs);
     char *colon;
 
-    snprintf(file, PLACE_TEXT, "%s", found ? places->text[found - places->pc] : "");
+    snprintf(file, LOCATION_TEXT, "%s", found ? locations->text[found - locations->pc] : "");
     colon = strrchr(file, ':');
     *line = colon ? strtoul(colon + 1, NULL, 10) : 0;
     if (*line == 0)
@@ -574,13 +575,13 @@ static void write_details(FILE *stream, const struct entry *entry, const struct 
     }
 }
 
-static void write_entry(FILE *stream, const struct entry *entry, const struct cell *cell, const struct places *places,
-                        const char *source)
+static void write_entry(FILE *stream, const struct entry *entry, const struct cell *cell,
+                        const struct locations *locations, const char *source)
 {
-    char file[PLACE_TEXT];
+    char file[LOCATION_TEXT];
     unsigned long line;
 
-    place_of(places, entry->pc, file, &line);
+    location_of(locations, entry->pc, file, &line);
     fprintf(stream, "{\"kind\": \"%s\", \"warp\": %u, \"line\": ", kind_names[entry->kind], entry->warp);
     if (line > 0)
         fprintf(stream, "%lu", line);
@@ -595,10 +596,10 @@ static void write_entry(FILE *stream, const struct entry *entry, const struct ce
     putc('}', stream);
 }
 
-static void write_trace(FILE *stream, const struct places *places)
+static void write_trace(FILE *stream, const struct locations *locations)
 {
     const struct cell *cell = trace.cell;
-    char source[PLACE_TEXT];
+    char source[LOCATION_TEXT];
     unsigned long line;
 
     fputs("{\"kernel\": ", stream);
@@ -608,11 +609,11 @@ static void write_trace(FILE *stream, const struct places *places)
             "\"dynamic_shared\": {\"offset\": %zu, \"bytes\": %zu},\n\"source\": ",
             trace.grid.x, trace.grid.y, trace.grid.z, trace.block.x, trace.block.y, trace.block.z, trace.dynamic_offset,
             trace.dynamic_bytes);
-    write_string(stream, place_of(places, trace.kernel_pc, source, &line));
+    write_string(stream, location_of(locations, trace.kernel_pc, source, &line));
     fprintf(stream, ",\n\"truncated\": %s,\n\"events\": [", trace.truncated ? "true" : "false");
     for (size_t i = 0; i < trace.entries; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
-        write_entry(stream, &trace.entry[i], cell, places, source);
+        write_entry(stream, &trace.entry[i], cell, locations, source);
         cell += lane_count(trace.entry[i].lanes);
     }
     fputs("\n]}\n", stream);
@@ -620,14 +621,14 @@ static void write_trace(FILE *stream, const struct places *places)
 
 bool simt_trace_end(FILE *stream)
 {
-    struct places places = {0};
+    struct locations locations = {0};
     const bool wanted = stream && trace.kernel && !trace.no_memory;
-    const bool found = wanted && places_find(&places);
+    const bool found = wanted && locations_find(&locations);
     const bool no_memory = trace.no_memory || (wanted && !found);
 
     if (found) {
-        write_trace(stream, &places);
-        places_free(&places);
+        write_trace(stream, &locations);
+        locations_free(&locations);
     }
     trace_clear();
     if (no_memory)

@@ -1,7 +1,7 @@
 /** @file byte_ranges.c  Sets of bytes, as ranges of addresses. */
 #include "byte_ranges.h"
 
-#include "machine/room.h"
+#include "machine/array_reserve.h"
 
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-void simt_ranges_settle(struct ranges *ranges)
+void simt_ranges_normalise(struct ranges *ranges)
 {
     size_t kept = 0;
 
@@ -38,7 +38,7 @@ void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end)
         ranges->range[ranges->count - 1].end = end;
         return;
     }
-    if (!simt_make_room(&ranges->range, &ranges->room, ranges->count + 1, sizeof *ranges->range))
+    if (!simt_array_reserve(&ranges->range, &ranges->room, ranges->count + 1, sizeof *ranges->range))
         return;
     ranges->range[ranges->count++] = (struct range){begin, end};
 }

@@ -10,7 +10,7 @@ struct range {
     uintptr_t begin, end;
 };
 
-/** A set of bytes. Its ranges are disjoint and sorted after simt_ranges_settle(). */
+/** A set of bytes. Its ranges are disjoint and sorted after simt_ranges_normalise(). */
 struct ranges {
     struct range *range;
     size_t count, room;
@@ -18,7 +18,7 @@ struct ranges {
 
 /** Adds a range, or drops it without memory. */
 void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end);
-void simt_ranges_settle(struct ranges *ranges);
+void simt_ranges_normalise(struct ranges *ranges);
 /** Checks whether two settled sets have a byte in common; *address is the first. */
 bool simt_ranges_overlap(const struct ranges *a, const struct ranges *b, uintptr_t *address);
 

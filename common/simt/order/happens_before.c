@@ -7,7 +7,7 @@
 
 #include "machine/fault.h"
 #include "machine/program_image.h"
-#include "machine/room.h"
+#include "machine/array_reserve.h"
 #include "past_launches.h"
 #include "shadow_cell.h"
 #include "thread_sets.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct order simt_order;
+struct order_state simt_order;
 
 static unsigned running_thread(void)
 {
@@ -29,16 +29,16 @@ static unsigned running_thread(void)
 struct segment {
     uint32_t epoch;
     uint32_t block : 31;
-    uint32_t told : 1; /**< an atomic of the block has released what is before a fence */
+    uint32_t released : 1; /**< an atomic of the block has released what is before a fence */
 };
 
 static struct segment *segments;
 static size_t segment_count;
-static size_t segment_room;
+static size_t segment_capacity;
 
 static void begin_segment(uint32_t block)
 {
-    if (!simt_make_room(&segments, &segment_room, segment_count + 1, sizeof *segments)) {
+    if (!simt_array_reserve(&segments, &segment_capacity, segment_count + 1, sizeof *segments)) {
         simt_fault_thread(cudaErrorMemoryAllocation, simt_thread_idx, 0, "out of memory", "is of one block too many");
         return;
     }
@@ -71,8 +71,8 @@ uint32_t simt_block_at(uint32_t epoch)
 
 bool simt_order_lost(uint32_t epoch)
 {
-    return !simt_order.together && epoch >= simt_order.first_epoch && epoch < simt_order.block.block_epoch &&
-           !segments[segment_at(epoch)].told;
+    return !simt_order.interleaved && epoch >= simt_order.first_epoch && epoch < simt_order.block.block_epoch &&
+           !segments[segment_at(epoch)].released;
 }
 
 void simt_order_begin(uint32_t number)
@@ -93,7 +93,7 @@ void simt_order_resume(uint32_t number, const struct block_order *block)
  * The clock that atomics at an address release to the threads that read it by an atomic: to all threads, or to those of
  * one block.
  */
-struct message {
+struct release_record {
     uintptr_t address; /**< 0: none */
     uint64_t readers;  /**< a block's number; UINT64_MAX for all threads */
     unsigned bytes;
@@ -101,14 +101,14 @@ struct message {
     struct vector_clock *clock;
 };
 
-#define EVERYBODY UINT64_MAX
+#define ALL_THREADS UINT64_MAX
 
-static struct message *messages;
-static size_t message_count;
-static size_t message_room; /**< a power of two */
+static struct release_record *releases;
+static size_t release_count;
+static size_t release_capacity; /**< a power of two */
 
 /** Returns the slot of a message, or the free slot in which to put it. */
-static struct message *slot_of(struct message *table, size_t room, uintptr_t address, uint64_t readers)
+static struct release_record *slot_of(struct release_record *table, size_t room, uintptr_t address, uint64_t readers)
 {
     size_t slot = ((address ^ readers << 48) * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
 
@@ -118,79 +118,79 @@ static struct message *slot_of(struct message *table, size_t room, uintptr_t add
     return &table[slot & (room - 1)];
 }
 
-static struct message *find_message(uintptr_t address, uint64_t readers)
+static struct release_record *find_release(uintptr_t address, uint64_t readers)
 {
-    struct message *message = message_count ? slot_of(messages, message_room, address, readers) : NULL;
+    struct release_record *release = release_count ? slot_of(releases, release_capacity, address, readers) : NULL;
 
-    return message && message->address ? message : NULL;
+    return release && release->address ? release : NULL;
 }
 
-static bool grow_messages(void)
+static bool grow_releases(void)
 {
-    const size_t room = message_room ? 2 * message_room : 1024;
-    struct message *larger = calloc(room, sizeof *larger);
+    const size_t room = release_capacity ? 2 * release_capacity : 1024;
+    struct release_record *larger = calloc(room, sizeof *larger);
 
     if (!larger)
         return false;
-    for (size_t i = 0; i < message_room; i++) {
-        if (messages[i].address)
-            *slot_of(larger, room, messages[i].address, messages[i].readers) = messages[i];
+    for (size_t i = 0; i < release_capacity; i++) {
+        if (releases[i].address)
+            *slot_of(larger, room, releases[i].address, releases[i].readers) = releases[i];
     }
-    free(messages);
-    messages = larger;
-    message_room = room;
+    free(releases);
+    releases = larger;
+    release_capacity = room;
     return true;
 }
 
-static struct message *add_message(uintptr_t address, uint64_t readers)
+static struct release_record *add_release_record(uintptr_t address, uint64_t readers)
 {
-    struct message *message = find_message(address, readers);
+    struct release_record *release = find_release(address, readers);
 
-    if (message)
-        return message;
-    if (2 * message_count >= message_room && !grow_messages()) {
+    if (release)
+        return release;
+    if (2 * release_count >= release_capacity && !grow_releases()) {
         simt_fault_thread(cudaErrorMemoryAllocation, simt_thread_idx, 0, "out of memory",
-                          "is one of too many that send messages");
+                          "is one of too many that release by an atomic");
         return NULL;
     }
-    message = slot_of(messages, message_room, address, readers);
-    *message = (struct message){.address = address, .readers = readers};
-    message_count++;
-    return message;
+    release = slot_of(releases, release_capacity, address, readers);
+    *release = (struct release_record){.address = address, .readers = readers};
+    release_count++;
+    return release;
 }
 
 static void forget_clock(struct vector_clock **clock)
 {
-    simt_vector_clock_drop(*clock);
+    simt_vector_clock_release(*clock);
     *clock = NULL;
 }
 
 /** Returns a key that is unique in the grid: the shared memory of all blocks lies at the same addresses. */
-static uintptr_t place_of(uintptr_t address)
+static uintptr_t grid_address(uintptr_t address)
 {
     const bool shared = address - simt_memory.shared < simt_memory.shared_bytes;
 
     return shared ? address + (((uintptr_t)simt_order.block_number + 1) << 47) : address;
 }
 
-static void end_message(uintptr_t address, unsigned bytes)
+static void end_release(uintptr_t address, unsigned bytes)
 {
-    struct message *message = find_message(address, EVERYBODY);
+    struct release_record *release = find_release(address, ALL_THREADS);
 
-    if (message && message->bytes >= bytes) {
-        forget_clock(&message->clock);
-        message->version++;
+    if (release && release->bytes >= bytes) {
+        forget_clock(&release->clock);
+        release->version++;
     }
 }
 
 void simt_order_overwritten(uintptr_t address)
 {
-    if (message_count == 0)
+    if (release_count == 0)
         return;
-    address = place_of(address);
-    end_message(address - 4, 8);
+    address = grid_address(address);
+    end_release(address - 4, 8);
     for (uintptr_t at = address; at < address + 4; at++)
-        end_message(at, 1);
+        end_release(at, 1);
 }
 
 /** Returns the running thread's clocks, which are allocated for the block at the first call. NULL without memory. */
@@ -212,7 +212,7 @@ bool simt_order_has_fenced(void)
     return simt_order.block.threads && simt_order.block.threads[running_thread()].fenced_in_block;
 }
 
-bool simt_order_silent_since(uint32_t epoch)
+bool simt_order_unreleased_since(uint32_t epoch)
 {
     const struct warp_order *warp = simt_order.warp;
     const unsigned me = running_thread();
@@ -225,57 +225,57 @@ bool simt_order_silent_since(uint32_t epoch)
              simt_vector_clock_epoch(simt_order.block.threads[me].fenced_in_block, thread) > epoch);
 }
 
-static void learn(struct vector_clock **clock, struct vector_clock *news)
+static void join_clock(struct vector_clock **clock, struct vector_clock *other)
 {
-    *clock = simt_vector_clock_join(*clock, news);
+    *clock = simt_vector_clock_join(*clock, other);
 }
 
-static void read_messages(uintptr_t address, const struct message *all)
+static void acquire_releases(uintptr_t address, const struct release_record *all)
 {
-    struct message *ours = find_message(address, simt_order.block_number);
+    struct release_record *to_block = find_release(address, simt_order.block_number);
     struct thread_order *order = own_order();
 
     if (!order)
         return;
-    learn(&order->seen, all->clock);
-    if (ours && ours->version == all->version)
-        learn(&order->seen_in_block, ours->clock);
+    join_clock(&order->acquired, all->clock);
+    if (to_block && to_block->version == all->version)
+        join_clock(&order->acquired_in_block, to_block->clock);
 }
 
-void simt_order_message(uintptr_t address, unsigned bytes, bool wrote, bool adding)
+void simt_order_atomic(uintptr_t address, unsigned bytes, bool wrote, bool has_read)
 {
-    const uintptr_t place = place_of(address);
-    const struct message *all = find_message(place, EVERYBODY);
+    const uintptr_t key = grid_address(address);
+    const struct release_record *all = find_release(key, ALL_THREADS);
 
-    if (all && adding && all->bytes == bytes)
-        read_messages(place, all);
+    if (all && has_read && all->bytes == bytes)
+        acquire_releases(key, all);
     if (!wrote)
         return;
-    if (all && adding && all->bytes != bytes)
-        end_message(place, 1);
-    for (uintptr_t word = address & ~(uintptr_t)3; word < address + bytes && !adding; word += 4)
+    if (all && has_read && all->bytes != bytes)
+        end_release(key, 1);
+    for (uintptr_t word = address & ~(uintptr_t)3; word < address + bytes && !has_read; word += 4)
         simt_order_overwritten(word);
     const struct thread_order *order = simt_order.block.threads ? own_order() : NULL;
 
     if (!order || !order->fenced_in_block)
         return;
-    struct message *everybody = add_message(place, EVERYBODY);
-    const uint32_t version = everybody ? everybody->version : 0;
+    struct release_record *to_all = add_release_record(key, ALL_THREADS);
+    const uint32_t version = to_all ? to_all->version : 0;
 
-    if (everybody)
-        everybody->bytes = bytes;
-    if (everybody && order->fenced) {
-        learn(&everybody->clock, order->fenced);
-        segments[segment_count - 1].told = 1;
+    if (to_all)
+        to_all->bytes = bytes;
+    if (to_all && order->fenced) {
+        join_clock(&to_all->clock, order->fenced);
+        segments[segment_count - 1].released = 1;
     }
-    struct message *ours = everybody ? add_message(place, simt_order.block_number) : NULL;
+    struct release_record *to_block = to_all ? add_release_record(key, simt_order.block_number) : NULL;
 
-    if (!ours)
+    if (!to_block)
         return;
-    if (ours->version != version)
-        forget_clock(&ours->clock);
-    ours->version = version;
-    learn(&ours->clock, order->fenced_in_block);
+    if (to_block->version != version)
+        forget_clock(&to_block->clock);
+    to_block->version = version;
+    join_clock(&to_block->clock, order->fenced_in_block);
 }
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
@@ -288,7 +288,7 @@ static struct overlapped {
 
 /** Cache of the last acquire: the lanes of a warp that wait at a barrier in shared memory usually join equal clocks. */
 static struct acquired {
-    struct vector_clock *before, *told, *after; /**< references, or NULL */
+    struct vector_clock *before, *released, *after; /**< references, or NULL */
 } last_acquired;
 
 /** Begins a launch that may overlap `count` others. */
@@ -315,11 +315,11 @@ void simt_order_wait(void)
 static void drop_threads(struct thread_order *threads)
 {
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
-        simt_vector_clock_drop(threads[i].known);
-        simt_vector_clock_drop(threads[i].fenced);
-        simt_vector_clock_drop(threads[i].fenced_in_block);
-        simt_vector_clock_drop(threads[i].seen);
-        simt_vector_clock_drop(threads[i].seen_in_block);
+        simt_vector_clock_release(threads[i].known);
+        simt_vector_clock_release(threads[i].fenced);
+        simt_vector_clock_release(threads[i].fenced_in_block);
+        simt_vector_clock_release(threads[i].acquired);
+        simt_vector_clock_release(threads[i].acquired_in_block);
     }
 }
 
@@ -333,15 +333,15 @@ void simt_order_end(struct block_order *block)
         simt_order.block.threads = NULL;
 }
 
-bool simt_order_launch(uint64_t blocks, bool together, const struct past_launches *launches)
+bool simt_order_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches)
 {
     segment_count = 0;
     simt_order.first_epoch = simt_order.launch_epoch = ++simt_order.epoch;
-    simt_order.together = together;
+    simt_order.interleaved = interleaved;
     overlap(launches->launch, launches->count - 1);
-    if (message_count > 0)
-        memset(messages, 0, message_room * sizeof *messages);
-    message_count = 0;
+    if (release_count > 0)
+        memset(releases, 0, release_capacity * sizeof *releases);
+    release_count = 0;
     simt_vector_clocks_reset(blocks);
     last_acquired = (struct acquired){0};
     return simt_thread_sets_prepare();
@@ -353,23 +353,23 @@ bool simt_order_launch(uint64_t blocks, bool together, const struct past_launche
  */
 static void share_clock(struct thread_order *threads, unsigned warps, lane_mask lanes, size_t member)
 {
-    struct vector_clock *together = NULL;
+    struct vector_clock *interleaved = NULL;
 
     for (unsigned i = 0; i < warps * WARP_LANES; i++) {
         if (lanes >> i % WARP_LANES & 1)
-            learn(&together, *(struct vector_clock **)((char *)&threads[i] + member));
+            join_clock(&interleaved, *(struct vector_clock **)((char *)&threads[i] + member));
     }
-    if (!together)
+    if (!interleaved)
         return;
     for (unsigned i = 0; i < warps * WARP_LANES; i++) {
         struct vector_clock **clock = (struct vector_clock **)((char *)&threads[i] + member);
 
-        if (!(lanes >> i % WARP_LANES & 1) || *clock == together)
+        if (!(lanes >> i % WARP_LANES & 1) || *clock == interleaved)
             continue;
-        simt_vector_clock_drop(*clock);
-        *clock = simt_vector_clock_keep(together);
+        simt_vector_clock_release(*clock);
+        *clock = simt_vector_clock_retain(interleaved);
     }
-    simt_vector_clock_drop(together);
+    simt_vector_clock_release(interleaved);
 }
 
 static void share(struct thread_order *threads, unsigned warps, lane_mask lanes)
@@ -377,8 +377,8 @@ static void share(struct thread_order *threads, unsigned warps, lane_mask lanes)
     share_clock(threads, warps, lanes, offsetof(struct thread_order, known));
     share_clock(threads, warps, lanes, offsetof(struct thread_order, fenced));
     share_clock(threads, warps, lanes, offsetof(struct thread_order, fenced_in_block));
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, seen));
-    share_clock(threads, warps, lanes, offsetof(struct thread_order, seen_in_block));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, acquired));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, acquired_in_block));
 }
 
 void simt_order_barrier(void)
@@ -439,7 +439,7 @@ static struct vector_clock *clock_of_now(const struct thread_order *order)
     const struct warp_order *warp = simt_order.warp;
     const unsigned me = running_thread();
     const uint64_t thread = clock_thread(simt_order.block_number, me);
-    struct vector_clock *now = simt_vector_clock_keep(order->known);
+    struct vector_clock *now = simt_vector_clock_retain(order->known);
 
     now = simt_vector_clock_raise(now, thread, CLOCK_BLOCK, simt_order.block.barrier_end);
     now = simt_vector_clock_raise(now, thread, CLOCK_WARP, warp->sync_end);
@@ -457,19 +457,19 @@ void simt_order_fence(bool in_block)
 
     if (!order)
         return;
-    learn(&order->known, order->seen_in_block);
+    join_clock(&order->known, order->acquired_in_block);
     if (!in_block)
-        learn(&order->known, order->seen);
+        join_clock(&order->known, order->acquired);
     simt_order.epoch++;
     struct vector_clock *now = clock_of_now(order);
 
-    learn(&order->fenced_in_block, now);
+    join_clock(&order->fenced_in_block, now);
     if (!in_block)
-        learn(&order->fenced, now);
-    simt_vector_clock_drop(now);
+        join_clock(&order->fenced, now);
+    simt_vector_clock_release(now);
 }
 
-void simt_order_release(struct vector_clock **told)
+void simt_order_release(struct vector_clock **released)
 {
     struct thread_order *order = own_order();
 
@@ -478,35 +478,36 @@ void simt_order_release(struct vector_clock **told)
     simt_order.epoch++;
     struct vector_clock *now = clock_of_now(order);
 
-    learn(told, now);
-    simt_vector_clock_drop(now);
+    join_clock(released, now);
+    simt_vector_clock_release(now);
 }
 
-void simt_order_release_write(struct vector_clock **told, unsigned thread, uint32_t epoch)
+void simt_order_release_write(struct vector_clock **released, unsigned thread, uint32_t epoch)
 {
-    *told = simt_vector_clock_raise(*told, clock_thread(simt_order.block_number, thread), CLOCK_LANE, epoch + 1);
+    *released = simt_vector_clock_raise(*released, clock_thread(simt_order.block_number, thread), CLOCK_LANE,
+                                        epoch + 1);
 }
 
-void simt_order_acquire(struct vector_clock *told)
+void simt_order_acquire(struct vector_clock *released)
 {
-    struct thread_order *order = told ? own_order() : NULL;
+    struct thread_order *order = released ? own_order() : NULL;
 
     if (!order)
         return;
-    if (order->known == last_acquired.before && told == last_acquired.told) {
-        simt_vector_clock_drop(order->known);
-        order->known = simt_vector_clock_keep(last_acquired.after);
+    if (order->known == last_acquired.before && released == last_acquired.released) {
+        simt_vector_clock_release(order->known);
+        order->known = simt_vector_clock_retain(last_acquired.after);
         return;
     }
     const struct acquired old = last_acquired;
 
-    last_acquired.before = simt_vector_clock_keep(order->known);
-    last_acquired.told = simt_vector_clock_keep(told);
-    learn(&order->known, told);
-    last_acquired.after = simt_vector_clock_keep(order->known);
-    simt_vector_clock_drop(old.before);
-    simt_vector_clock_drop(old.told);
-    simt_vector_clock_drop(old.after);
+    last_acquired.before = simt_vector_clock_retain(order->known);
+    last_acquired.released = simt_vector_clock_retain(released);
+    join_clock(&order->known, released);
+    last_acquired.after = simt_vector_clock_retain(order->known);
+    simt_vector_clock_release(old.before);
+    simt_vector_clock_release(old.released);
+    simt_vector_clock_release(old.after);
 }
 
 void simt_order_proxy_fence(int space)
@@ -519,7 +520,7 @@ void simt_order_proxy_fence(int space)
     struct vector_clock *now = clock_of_now(order);
 
     order->known = simt_vector_clock_join_by_proxy(order->known, now, space);
-    simt_vector_clock_drop(now);
+    simt_vector_clock_release(now);
 }
 
 /* --- queries ------------------------------------------------------------------------------------------------------ */
@@ -542,8 +543,8 @@ static bool is_known(uint64_t whose, uint32_t epoch, bool volatile_load)
 
     if (epoch < simt_vector_clock_epoch(order->known, whose))
         return true;
-    return volatile_load && (epoch < simt_vector_clock_epoch(order->seen, whose) ||
-                             epoch < simt_vector_clock_epoch(order->seen_in_block, whose));
+    return volatile_load && (epoch < simt_vector_clock_epoch(order->acquired, whose) ||
+                             epoch < simt_vector_clock_epoch(order->acquired_in_block, whose));
 }
 
 const struct past_launch *simt_overlapped_at(uint32_t epoch)

@@ -11,7 +11,7 @@
  *   - for a launch that may overlap earlier ones, a wait (cudaGridDependencySynchronize): the end of the launch before
  *     it is ordered before what follows the wait. If a thread of that launch has waited for a third one, the third's
  *     end is ordered as well, and so on. Nothing else orders a launch with those that it may overlap;
- *   - a release/acquire edge (a "message" in names): fence F1, then an atomic that writes X; an atomic that reads X,
+ *   - a release/acquire edge: fence F1, then an atomic that writes X; an atomic that reads X,
  *     with only atomics on X in between; then fence F2. What is ordered before F1 is then ordered before what follows
  *     F2. Between a fence and its atomic the order is program order or a barrier's, so that the fence may be another
  *     thread's than the atomic. F1 and F2 must each be wide enough for the other's thread: __threadfence_block reaches
@@ -59,8 +59,8 @@ struct thread_order {
     struct vector_clock *known;           /**< what is ordered before now */
     struct vector_clock *fenced;          /**< what is ordered before a fence: its next atomic releases this */
     struct vector_clock *fenced_in_block; /**< the same for its block, where __threadfence_block counts too */
-    struct vector_clock *seen;            /**< acquired by an atomic: is ordered before what follows the next fence */
-    struct vector_clock *seen_in_block;
+    struct vector_clock *acquired;        /**< acquired by an atomic: is ordered before what follows the next fence */
+    struct vector_clock *acquired_in_block;
 };
 
 /** State of a block in the order, kept while other blocks run. */
@@ -71,7 +71,7 @@ struct block_order {
 };
 
 /** The current state: the running thread, and the epochs below which accesses are ordered before now. */
-struct order {
+struct order_state {
     uint32_t epoch;
     uint32_t thread;        /**< number of the running thread, at the bits that it has in a shadow cell */
     uint32_t first_epoch;   /**< epoch at which the launch began */
@@ -81,7 +81,7 @@ struct order {
     uint32_t segment_epoch; /**< since this epoch the block has run without another in between */
     uint32_t ordered_epochs; /**< number of epochs of the segment, from its start, that a barrier has ordered */
     uint32_t block_number;   /**< number of the running block in the grid */
-    bool together;           /**< blocks take turns */
+    bool interleaved;        /**< blocks take turns */
     bool waited;             /**< a thread has waited for the earlier launches */
     bool all_waited;         /**< and a barrier of the grid has followed */
     uintptr_t
@@ -90,13 +90,13 @@ struct order {
     struct warp_order *warp;
 };
 
-extern struct order simt_order;
+extern struct order_state simt_order;
 
 /**
  * Begins a launch, the last of `launches`, which may overlap the others: forgets which block ran when. Returns false
  * without memory.
  */
-bool simt_order_launch(uint64_t blocks, bool together, const struct past_launches *launches);
+bool simt_order_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches);
 /**
  * Makes block `number` the running one: for the first time, or with the simt_order.block that it had when its turn
  * ended.
@@ -124,24 +124,24 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, lane_mask lane
 void simt_order_fence(bool in_block);
 
 /**
- * Records an atomic or a volatile access of the running thread at an address. `wrote`: it has written there; `adding`:
- * it has read the value there.
+ * Records an atomic or a volatile access of the running thread at an address. `wrote`: it has written there;
+ * `has_read`: it has read the value there.
  */
-void simt_order_message(uintptr_t address, unsigned bytes, bool wrote, bool adding);
+void simt_order_atomic(uintptr_t address, unsigned bytes, bool wrote, bool has_read);
 /** Ends the release/acquire edges of a word of 4 bytes, because a store that is not atomic has overwritten it. */
 void simt_order_overwritten(uintptr_t address);
 /** Checks whether the running thread has fenced since its block began, or has synchronised with a thread that has. */
 bool simt_order_has_fenced(void);
 
 /**
- * Releases, at a barrier in shared memory, what is ordered before now to the threads that wait for the barrier. `told`
- * is the barrier's clock.
+ * Releases, at a barrier in shared memory, what is ordered before now to the threads that wait for the barrier.
+ * `released` is the barrier's clock.
  */
-void simt_order_release(struct vector_clock **told);
+void simt_order_release(struct vector_clock **released);
 /** Adds to a barrier's clock that `thread`, a number in its block, has written something at an epoch. */
-void simt_order_release_write(struct vector_clock **told, unsigned thread, uint32_t epoch);
+void simt_order_release_write(struct vector_clock **released, unsigned thread, uint32_t epoch);
 /** Acquires what has been released to a barrier's clock, for the running thread. */
-void simt_order_acquire(struct vector_clock *told);
+void simt_order_acquire(struct vector_clock *released);
 /** Records a fence of the running thread between its accesses to an enum shadow_space and the asynchronous proxy's. */
 void simt_order_proxy_fence(int space);
 /** Checks whether what a thread did in a space at an epoch is before such a fence that is ordered before now. */
@@ -150,7 +150,7 @@ bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space);
 /**
  * Checks whether nothing has ordered what the running thread did at an epoch, or since, before what other threads do.
  */
-bool simt_order_silent_since(uint32_t epoch);
+bool simt_order_unreleased_since(uint32_t epoch);
 
 /** Returns the launch that ran at an epoch and that this one may overlap, or NULL if there is none. */
 const struct past_launch *simt_overlapped_at(uint32_t epoch);

@@ -10,7 +10,7 @@
 
 uint64_t simt_latest_work;
 struct stream_clock simt_host_clock;
-bool simt_streams_several;
+bool simt_has_several_streams;
 
 static struct stream default_streams[FIRST_OWN] = {{.alive = true, .blocking = true},
                                                    {.alive = true, .blocking = true}};
@@ -22,12 +22,12 @@ uintptr_t simt_handle_of(size_t number, uint64_t generation, unsigned kind)
     return (uintptr_t)(generation << GENERATION_SHIFT | number * HANDLE_STEP | kind);
 }
 
-cudaError_t simt_refuse_handle(const char *function, const char *what, uintptr_t caller)
+cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t caller)
 {
-    char place[PLACE_TEXT];
+    char location[LOCATION_TEXT];
 
-    simt_source_line(caller, place);
-    simt_fault_launch(cudaErrorInvalidResourceHandle, "%s: %s: the %s was destroyed, or never made", place, function,
+    simt_source_line(caller, location);
+    simt_fault_launch(cudaErrorInvalidResourceHandle, "%s: %s: the %s was destroyed, or never made", location, function,
                       what);
     return simt_set_error(cudaErrorInvalidResourceHandle);
 }
@@ -45,7 +45,7 @@ size_t simt_stream_number(cudaStream_t stream)
     return number;
 }
 
-size_t simt_free_stream(void)
+size_t simt_idle_stream(void)
 {
     for (size_t i = FIRST_OWN; i < simt_stream_count; i++) {
         if (!simt_streams[i].alive && simt_streams[i].last <= simt_stream_clock_known(&simt_host_clock, i))
@@ -63,11 +63,11 @@ size_t simt_free_stream(void)
     return simt_stream_count++;
 }
 
-void simt_stream_enter(size_t number)
+void simt_stream_order_default(size_t number)
 {
     struct stream *stream = &simt_streams[number];
 
-    if (!simt_streams_several || !stream->blocking)
+    if (!simt_has_several_streams || !stream->blocking)
         return;
     for (size_t i = 0; i < simt_stream_count; i++) {
         if (i == number || !simt_streams[i].blocking || (number != LEGACY && i != LEGACY))
@@ -82,7 +82,7 @@ const struct stream_clock *simt_stream_publish(size_t number)
 {
     static struct stream_clock published;
 
-    simt_stream_enter(number);
+    simt_stream_order_default(number);
     published.count = 0;
     simt_stream_clock_join(&published, &simt_streams[number].clock);
     simt_stream_clock_raise(&published, number, simt_latest_work);

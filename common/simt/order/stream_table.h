@@ -20,7 +20,7 @@ struct stream {
     uint64_t generation; /**< 0: never used */
     bool alive;
     bool blocking;             /**< waits for the legacy default stream and is waited for by it */
-    bool asked;                /**< cudaStreamQuery has answered once that it is not done */
+    bool queried;              /**< cudaStreamQuery has answered once that it is not done */
     uint64_t last;             /**< position of its latest work */
     uint64_t published;        /**< a clock may include its work up to this position without the work that follows */
     struct stream_clock clock; /**< what its next work is ordered after, besides its own earlier work */
@@ -32,7 +32,7 @@ enum { LEGACY, PER_THREAD, FIRST_OWN };
 extern struct stream *simt_streams;
 extern size_t simt_stream_count;
 /** True if there is more than one stream: only then must the accesses of work to device memory be known. */
-extern bool simt_streams_several;
+extern bool simt_has_several_streams;
 /** Position of the latest work. Positions count the work given to all streams. */
 extern uint64_t simt_latest_work;
 /** Clock of the work that the host has waited for. */
@@ -40,17 +40,17 @@ extern struct stream_clock simt_host_clock;
 
 uintptr_t simt_handle_of(size_t number, uint64_t generation, unsigned kind);
 /** Reports an invalid handle, with the line of the host's call, and returns the error. */
-cudaError_t simt_refuse_handle(const char *function, const char *what, uintptr_t caller);
+cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t caller);
 /** Returns the number of a stream, or NUMBERS if there is no such stream. */
 size_t simt_stream_number(cudaStream_t stream);
 /** Returns a number that has no pending work, adding one if needed. NUMBERS without memory. */
-size_t simt_free_stream(void);
+size_t simt_idle_stream(void);
 
 /**
  * Adds what the default stream orders before the next work of a stream to the stream's clock. Must be called before the
  * stream is given something. What the host has waited for is ordered before it anyway, because none of it is pending.
  */
-void simt_stream_enter(size_t number);
+void simt_stream_order_default(size_t number);
 /** Returns a clock that includes all that a stream has been given. It is valid until the next call. */
 const struct stream_clock *simt_stream_publish(size_t number);
 

@@ -7,7 +7,7 @@
 
 enum { SLOTS = 4 * THREAD_SETS };
 
-struct thread_set_grown simt_thread_sets_grown[THREAD_SETS][THREAD_SET_WAYS];
+struct cached_set simt_cached_sets[THREAD_SETS][THREAD_SET_WAYS];
 
 static struct thread_set *sets;
 static unsigned count;
@@ -25,7 +25,7 @@ bool simt_thread_sets_prepare(void)
         }
     }
     if (count > THREAD_SETS / 2) {
-        memset(simt_thread_sets_grown, 0, count * sizeof *simt_thread_sets_grown);
+        memset(simt_cached_sets, 0, count * sizeof *simt_cached_sets);
         memset(slots, 0, sizeof slots);
         count = BLOCK_THREADS;
     }
@@ -74,11 +74,11 @@ unsigned simt_thread_set_add(unsigned number, unsigned thread)
 {
     struct thread_set set = sets[number];
 
-    thread_set_put(&set, thread);
+    thread_set_insert(&set, thread);
     const unsigned grown = number_of(&set);
 
     if (grown != THREAD_SET_NONE)
-        *thread_set_grown_at(number, thread) = (struct thread_set_grown){(uint16_t)thread, (uint16_t)grown};
+        *cached_set_at(number, thread) = (struct cached_set){(uint16_t)thread, (uint16_t)grown};
     return grown;
 }
 
@@ -86,6 +86,6 @@ unsigned simt_thread_set_remove(unsigned number, unsigned thread)
 {
     struct thread_set set = sets[number];
 
-    thread_set_take(&set, thread);
+    thread_set_remove(&set, thread);
     return number_of(&set);
 }

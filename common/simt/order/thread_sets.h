@@ -35,13 +35,13 @@ static inline bool thread_set_has(const struct thread_set *set, unsigned thread)
     return set->lanes[thread / WARP_LANES] >> thread % WARP_LANES & 1;
 }
 
-static inline void thread_set_put(struct thread_set *set, unsigned thread)
+static inline void thread_set_insert(struct thread_set *set, unsigned thread)
 {
     set->warps |= 1u << thread / WARP_LANES;
     set->lanes[thread / WARP_LANES] |= lane_bit(thread % WARP_LANES);
 }
 
-static inline void thread_set_take(struct thread_set *set, unsigned thread)
+static inline void thread_set_remove(struct thread_set *set, unsigned thread)
 {
     set->lanes[thread / WARP_LANES] &= ~lane_bit(thread % WARP_LANES);
     if (set->lanes[thread / WARP_LANES] == 0)
@@ -50,15 +50,15 @@ static inline void thread_set_take(struct thread_set *set, unsigned thread)
 
 /** Cache of simt_thread_set_add(), with some results for each set: the same threads read many words. */
 enum { THREAD_SET_WAYS = 8 };
-struct thread_set_grown {
+struct cached_set {
     uint16_t thread, number; /**< number of the set with this thread added; 0: no entry */
 };
-extern struct thread_set_grown simt_thread_sets_grown[THREAD_SETS][THREAD_SET_WAYS];
+extern struct cached_set simt_cached_sets[THREAD_SETS][THREAD_SET_WAYS];
 
 /** Returns the cache entry of a set and a thread. */
-static inline struct thread_set_grown *thread_set_grown_at(unsigned number, unsigned thread)
+static inline struct cached_set *cached_set_at(unsigned number, unsigned thread)
 {
-    return &simt_thread_sets_grown[number][(thread ^ thread >> 3 ^ thread >> 6) % THREAD_SET_WAYS];
+    return &simt_cached_sets[number][(thread ^ thread >> 3 ^ thread >> 6) % THREAD_SET_WAYS];
 }
 
 /**
@@ -66,7 +66,7 @@ static inline struct thread_set_grown *thread_set_grown_at(unsigned number, unsi
  */
 static inline unsigned thread_set_next(unsigned number, unsigned thread)
 {
-    const struct thread_set_grown *const grown = thread_set_grown_at(number, thread);
+    const struct cached_set *const grown = cached_set_at(number, thread);
 
     return grown->thread == thread ? grown->number : 0;
 }

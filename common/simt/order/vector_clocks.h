@@ -40,8 +40,8 @@ uint64_t simt_vector_clock_by_proxy(uint64_t thread, int space);
 /** Returns the number that stands for the threads of the launches that this one may overlap. */
 uint64_t simt_vector_clock_of_launches(void);
 
-struct vector_clock *simt_vector_clock_keep(struct vector_clock *clock);
-void simt_vector_clock_drop(struct vector_clock *clock);
+struct vector_clock *simt_vector_clock_retain(struct vector_clock *clock);
+void simt_vector_clock_release(struct vector_clock *clock);
 /**
  * Joins `other` to `clock`. Like simt_vector_clock_raise(), takes over the reference to `clock` and returns the new
  * clock.

@@ -9,7 +9,7 @@ const bool connection_forks = false;
 #ifdef HAVE_MPI
 
 #include "base/memory.h"
-#include "base/waiting.h"
+#include "base/backoff.h"
 #include "harness/core/device_buffer.h"
 
 #include <limits.h>
@@ -45,7 +45,7 @@ static bool await(const struct group *group, int begun, MPI_Request *request, st
     while (result == MPI_SUCCESS && !done) {
         result = MPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (!done && seconds_now() - begin > group->ranks->time_limit)
-            return group_late(group, error);
+            return group_timed_out(group, error);
         if (!done)
             nanosleep(&nap, NULL);
     }
@@ -72,7 +72,7 @@ void connection_close(struct ranks *ranks)
 }
 
 /** Does nothing: on the CPU nothing is timed. */
-bool connection_line_up(const struct ranks *ranks, struct error *error)
+bool connection_synchronize(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
     return true;
@@ -222,6 +222,6 @@ bool connection_all_to_all(const struct group *group, const void *to, const int6
 #else
 
 #define CONNECTION_MISSING "MPI"
-#include "harness/parallel/connection/alone.h"
+#include "harness/parallel/connection/single_rank.h"
 
 #endif

@@ -12,7 +12,7 @@
 #ifdef HAVE_NCCL
 
 #include "base/memory.h"
-#include "base/waiting.h"
+#include "base/backoff.h"
 #include "harness/core/device_buffer.h"
 
 #include <nccl.h>
@@ -34,7 +34,7 @@ static ncclComm_t comm_of(const struct group *group)
 }
 
 /** Returns the address to which NCCL writes the group's communicator. */
-static ncclComm_t *place_of_comm(struct group *group)
+static ncclComm_t *comm_pointer(struct group *group)
 {
     return (ncclComm_t *)&group->connection;
 }
@@ -45,12 +45,12 @@ static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_
     const double begin = seconds_now();
 
     while (result == ncclInProgress && comm) {
-        const ncclResult_t asked = ncclCommGetAsyncError(comm, &result);
+        const ncclResult_t requested = ncclCommGetAsyncError(comm, &result);
 
-        if (asked != ncclSuccess)
-            result = asked;
-        if (result == ncclInProgress && !wait_on(begin, group->ranks->time_limit))
-            return group_late(group, error);
+        if (requested != ncclSuccess)
+            result = requested;
+        if (result == ncclInProgress && !backoff_wait(begin, group->ranks->time_limit))
+            return group_timed_out(group, error);
     }
     return result == ncclSuccess || group_error(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
@@ -75,8 +75,8 @@ static bool await(const struct group *group, ncclResult_t result, struct error *
         if (ncclCommGetAsyncError(comm_of(group), &state) != ncclSuccess ||
             (state != ncclSuccess && state != ncclInProgress))
             return group_error(group, error, "NCCL: %s; a rank may be gone", ncclGetErrorString(state));
-        if (!wait_on(begin, group->ranks->time_limit))
-            return group_late(group, error);
+        if (!backoff_wait(begin, group->ranks->time_limit))
+            return group_timed_out(group, error);
     }
     return status == cudaSuccess || device_error(error, "a collective", status);
 }
@@ -84,21 +84,21 @@ static bool await(const struct group *group, ncclResult_t result, struct error *
 /* --- rendezvous --------------------------------------------------------------------------------------------------- */
 
 /** Passes the id by which the ranks connect from rank 0 to the others, through shared memory. */
-static bool meet_in_memory(const struct ranks *ranks, ncclUniqueId *id, struct error *error)
+static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, struct error *error)
 {
     const double begin = seconds_now();
 
-    _Static_assert(sizeof id->internal <= sizeof ranks->place->id, "an id fits");
+    _Static_assert(sizeof id->internal <= sizeof ranks->rendezvous->id, "an id fits");
     if (ranks->all.rank == 0) {
         if (ncclGetUniqueId(id) != ncclSuccess)
             return group_error(&ranks->all, error, "NCCL gives no id");
-        memcpy(ranks->place->id, id->internal, sizeof id->internal);
-        ranks->place->is_set = 1;
+        memcpy(ranks->rendezvous->id, id->internal, sizeof id->internal);
+        ranks->rendezvous->is_set = 1;
     }
-    while (!ranks->place->is_set)
-        if (!wait_on(begin, ranks->time_limit))
-            return group_late(&ranks->all, error);
-    memcpy(id->internal, ranks->place->id, sizeof id->internal);
+    while (!ranks->rendezvous->is_set)
+        if (!backoff_wait(begin, ranks->time_limit))
+            return group_timed_out(&ranks->all, error);
+    memcpy(id->internal, ranks->rendezvous->id, sizeof id->internal);
     return true;
 }
 
@@ -110,7 +110,7 @@ static bool is_launched(void)
     return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("SLURM_STEP_NUM_TASKS");
 }
 
-static bool meet_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
+static bool exchange_id_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
 {
     MPI_Comm host;
 
@@ -145,7 +145,7 @@ static bool is_launched(void)
     return size && atoi(size) > 1;
 }
 
-static bool meet_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
+static bool exchange_id_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
 {
     (void)local_rank, (void)id;
     return group_error(&ranks->all, error, "this program was built without MPI; --gpus N needs none");
@@ -182,7 +182,7 @@ bool connection_open(struct ranks *ranks, struct error *error)
         return true;
     if (ranks->forked)
         ranks->all.size = ranks->forked;
-    if (ranks->forked ? !meet_in_memory(ranks, &id, error) : !meet_by_mpi(ranks, &local_rank, &id, error))
+    if (ranks->forked ? !exchange_id_in_memory(ranks, &id, error) : !exchange_id_by_mpi(ranks, &local_rank, &id, error))
         return false;
     if (!choose_gpu(ranks, local_rank, error))
         return false;
@@ -194,7 +194,7 @@ bool connection_open(struct ranks *ranks, struct error *error)
     if (status != cudaSuccess)
         return device_error(error, "a stream and a number on it", status);
     config.blocking = 0;
-    result = ncclCommInitRankConfig(place_of_comm(&ranks->all), ranks->all.size, id, ranks->all.rank, &config);
+    result = ncclCommInitRankConfig(comm_pointer(&ranks->all), ranks->all.size, id, ranks->all.rank, &config);
     return call_is_done(&ranks->all, comm_of(&ranks->all), result, error);
 }
 
@@ -214,7 +214,7 @@ void connection_close(struct ranks *ranks)
  * Launches a sum of one number, which is not complete in any rank before all ranks have arrived. Later work on the
  * stream waits for it; the host does not.
  */
-bool connection_line_up(const struct ranks *ranks, struct error *error)
+bool connection_synchronize(const struct ranks *ranks, struct error *error)
 {
     return call_is_done(
         &ranks->all, comm_of(&ranks->all),
@@ -229,7 +229,7 @@ bool connection_split(const struct group *all, int color, struct group *group, s
 
     config.blocking = 0;
     group->connection = NULL;
-    result = ncclCommSplit(comm_of(all), color, all->rank, place_of_comm(group), &config);
+    result = ncclCommSplit(comm_of(all), color, all->rank, comm_pointer(group), &config);
     if (result == ncclSuccess) /* also returned while the call is in progress in the communicator that is split */
         result = ncclInProgress;
     if (!call_is_done(all, comm_of(all), result, error) || !call_is_done(all, comm_of(group), ncclInProgress, error))
@@ -315,7 +315,7 @@ bool connection_all_to_all(const struct group *group, const void *to, const int6
 #else
 
 #define CONNECTION_MISSING "NCCL"
-#include "harness/parallel/connection/alone.h"
+#include "harness/parallel/connection/single_rank.h"
 
 const bool connection_forks = false;
 

@@ -1,10 +1,10 @@
 /** @file work.c  The work that the host has not waited for, and the bytes that it uses. */
-#include "work.h"
+#include "stream_work.h"
 
 #include "byte_ranges.h"
 #include "machine/errors.h"
 #include "machine/fault.h"
-#include "machine/room.h"
+#include "machine/array_reserve.h"
 #include "machine/source_lines.h"
 #include "stream_table.h"
 
@@ -33,7 +33,7 @@ bool simt_streams_share_host;
 
 void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 
-static bool agree(enum use a, enum use b)
+static bool agree(enum work_use a, enum work_use b)
 {
     const bool writes = a >= USE_WRITE || b >= USE_WRITE;
 
@@ -42,8 +42,8 @@ static bool agree(enum use a, enum use b)
 
 static bool find_race(const struct work *mine, const struct work *theirs, struct work_race *race)
 {
-    for (enum use a = 0; a < NUM_USES; a++) {
-        for (enum use b = 0; b < NUM_USES; b++) {
+    for (enum work_use a = 0; a < NUM_USES; a++) {
+        for (enum work_use b = 0; b < NUM_USES; b++) {
             if (agree(a, b) || !simt_ranges_overlap(&mine->used[a], &theirs->used[b], &race->address))
                 continue;
             race->mine = a;
@@ -58,7 +58,7 @@ static bool find_race(const struct work *mine, const struct work *theirs, struct
 
 static void free_uses(struct work *work)
 {
-    for (enum use use = 0; use < NUM_USES; use++)
+    for (enum work_use use = 0; use < NUM_USES; use++)
         free(work->used[use].range);
     memset(work->used, 0, sizeof work->used);
 }
@@ -89,7 +89,7 @@ bool simt_is_pending(const struct stream_clock *clock)
     return false;
 }
 
-void simt_host_knows(const struct stream_clock *clock)
+void simt_host_waited_for(const struct stream_clock *clock)
 {
     simt_stream_clock_join(&simt_host_clock, clock);
     forget_known();
@@ -98,18 +98,18 @@ void simt_host_knows(const struct stream_clock *clock)
 /** Adds the uses of `other` to `work`. */
 static void join_uses(struct work *work, const struct work *other)
 {
-    for (enum use use = 0; use < NUM_USES; use++) {
+    for (enum work_use use = 0; use < NUM_USES; use++) {
         for (size_t i = 0; i < other->used[use].count; i++)
             simt_ranges_add(&work->used[use], other->used[use].range[i].begin, other->used[use].range[i].end);
-        simt_ranges_settle(&work->used[use]);
+        simt_ranges_normalise(&work->used[use]);
     }
 }
 
-void simt_use_several(void)
+void simt_prepare_several_streams(void)
 {
-    if (simt_streams_several)
+    if (simt_has_several_streams)
         return;
-    simt_streams_several = true;
+    simt_has_several_streams = true;
     for (size_t i = 0; i < pending_count; i++) {
         struct work *work = &pending[i];
 
@@ -130,10 +130,10 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
     const size_t number = simt_stream_number(stream);
 
     if (number == NUMBERS)
-        return simt_refuse_handle(name, "stream", caller);
+        return simt_reject_handle(name, "stream", caller);
     if (number == PER_THREAD)
-        simt_use_several();
-    simt_stream_enter(number);
+        simt_prepare_several_streams();
+    simt_stream_order_default(number);
     free_uses(&current);
     current = (struct work){.stream = number,
                             .position = ++simt_latest_work,
@@ -141,16 +141,16 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
                             .name = name,
                             .caller = caller};
     simt_streams[number].last = simt_latest_work;
-    simt_streams[number].asked = false;
+    simt_streams[number].queried = false;
     return cudaSuccess;
 }
 
-void simt_work_uses(enum use use, uintptr_t begin, size_t bytes)
+void simt_work_uses(enum work_use use, uintptr_t begin, size_t bytes)
 {
     simt_ranges_add(&current.used[use], begin, begin + bytes);
 }
 
-void simt_work_uses_host(enum use use, uintptr_t begin, size_t bytes)
+void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes)
 {
     simt_work_uses(use, begin, bytes);
     current.uses_host = true;
@@ -165,7 +165,7 @@ static bool joins(const struct work *last)
     enum { MANY = 256 };
 
     return last->stream == current.stream && last->position > simt_streams[current.stream].published &&
-           (pending_count >= MANY || (!simt_streams_several && !last->uses_host && !current.uses_host));
+           (pending_count >= MANY || (!simt_has_several_streams && !last->uses_host && !current.uses_host));
 }
 
 static void add_pending(void)
@@ -180,7 +180,7 @@ static void add_pending(void)
         last->last_epoch = current.last_epoch ? current.last_epoch : last->last_epoch;
         return;
     }
-    if (!simt_make_room(&pending, &pending_room, pending_count + 1, sizeof *pending))
+    if (!simt_array_reserve(&pending, &pending_room, pending_count + 1, sizeof *pending))
         return;
     pending[pending_count++] = current;
     memset(current.used, 0, sizeof current.used);
@@ -188,8 +188,8 @@ static void add_pending(void)
 
 bool simt_work_end(struct work_race *race)
 {
-    for (enum use use = 0; use < NUM_USES; use++)
-        simt_ranges_settle(&current.used[use]);
+    for (enum work_use use = 0; use < NUM_USES; use++)
+        simt_ranges_normalise(&current.used[use]);
     for (size_t i = 0; i < pending_count; i++) {
         const struct work *other = &pending[i];
 
@@ -210,8 +210,8 @@ static const char *const does[] = {"reads", "reads", "writes", "updates"};
 cudaError_t simt_work_check(void)
 {
     struct work_race race;
-    char here[PLACE_TEXT];
-    char there[PLACE_TEXT];
+    char here[LOCATION_TEXT];
+    char there[LOCATION_TEXT];
 
     if (simt_work_end(&race))
         return cudaSuccess;
@@ -244,7 +244,7 @@ const struct past_launches *simt_work_launch(bool overlaps)
     if (!overlaps || (launches->count > 0 && launches->launch[launches->count - 1].position != current.before))
         launches->count = 0;
     forget_ended(launches);
-    if (!simt_make_room(&launches->launch, &launches->room, launches->count + 1, sizeof *launches->launch))
+    if (!simt_array_reserve(&launches->launch, &launches->room, launches->count + 1, sizeof *launches->launch))
         return NULL;
     launches->launch[launches->count++] = (struct past_launch){
         .position = current.position, .name = current.name, .caller = current.caller};
@@ -259,7 +259,7 @@ void simt_work_part(cudaStream_t stream)
         simt_streams[number].launches.count = 0;
 }
 
-void simt_work_ran(uint32_t first_epoch, uint32_t last_epoch, bool waited)
+void simt_work_launched(uint32_t first_epoch, uint32_t last_epoch, bool waited)
 {
     struct past_launches *launches = &simt_streams[current.stream].launches;
     struct past_launch *launch = &launches->launch[launches->count - 1];
@@ -268,7 +268,7 @@ void simt_work_ran(uint32_t first_epoch, uint32_t last_epoch, bool waited)
     launch->end_epoch = last_epoch + 1;
     launch->waited = waited;
     current.uses_host = simt_streams_share_host;
-    if (simt_streams_several || simt_streams_share_host) {
+    if (simt_has_several_streams || simt_streams_share_host) {
         simt_work_scan(first_epoch, last_epoch);
     } else {
         current.first_epoch = first_epoch;
@@ -283,7 +283,7 @@ void simt_host_waits(cudaStream_t stream)
     const size_t number = simt_stream_number(stream);
 
     if (number != NUMBERS)
-        simt_host_knows(simt_stream_publish(number));
+        simt_host_waited_for(simt_stream_publish(number));
 }
 
 void simt_host_waits_for_all(void)
@@ -297,8 +297,8 @@ void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
     struct range range = {address, address + bytes};
     const struct ranges touched = {&range, 1, 1};
-    char here[PLACE_TEXT];
-    char there[PLACE_TEXT];
+    char here[LOCATION_TEXT];
+    char there[LOCATION_TEXT];
     uintptr_t first;
 
     for (size_t i = 0; i < pending_count; i++) {
@@ -322,14 +322,14 @@ void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
     }
 }
 
-cudaError_t simt_work_query(const struct stream_clock *clock, bool *asked)
+cudaError_t simt_work_query(const struct stream_clock *clock, bool *queried)
 {
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
-    if (!*asked && simt_is_pending(clock)) {
-        *asked = true;
+    if (!*queried && simt_is_pending(clock)) {
+        *queried = true;
         return cudaErrorNotReady;
     }
-    simt_host_knows(clock);
+    simt_host_waited_for(clock);
     return cudaSuccess;
 }

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 06_places_from_the_end: a slot for each position, from counters that count down.
+ * @brief 06_slots_from_the_end: a slot for each position, from counters that count down.
  *
  * An atomic returns the old value. Write your code between // TODO and // END; leave the rest unchanged.
  */
@@ -9,8 +9,8 @@
 enum { THREADS = 256 };
 
 /** Sorts positions by their expert. Grid: one block. Its shared memory: an int for each expert. */
-static __global__ void place_kernel(const int *topk_ids, int numel, const int *ends, int num_experts,
-                                    int *sorted_token_ids)
+static __global__ void scatter_kernel(const int *topk_ids, int numel, const int *ends, int num_experts,
+                                      int *sorted_token_ids)
 {
     extern __shared__ int left[]; /* [num_experts]: an expert's slots from here on are taken */
     const int thread = threadIdx.x;
@@ -22,17 +22,17 @@ static __global__ void place_kernel(const int *topk_ids, int numel, const int *e
     for (int i = thread; i < numel; i += THREADS) {
         const int id = topk_ids[i];
 
-        // TODO place
+        // TODO slot
         // Take the slot before left[id], and write the position i there. Another thread may want a slot of the same
         // expert at the same time: atomicSub(&counter, 1) is atomicAdd(&counter, -1).
         (void)id;
-        // END place
+        // END slot
     }
 }
 
-cudaError_t place_launch(const int32_t *topk_ids, int numel, const int32_t *ends, int num_experts,
-                         int32_t *sorted_token_ids)
+cudaError_t scatter_launch(const int32_t *topk_ids, int numel, const int32_t *ends, int num_experts,
+                           int32_t *sorted_token_ids)
 {
-    place_kernel<<<1, THREADS, num_experts * sizeof(int)>>>(topk_ids, numel, ends, num_experts, sorted_token_ids);
+    scatter_kernel<<<1, THREADS, num_experts * sizeof(int)>>>(topk_ids, numel, ends, num_experts, sorted_token_ids);
     return cudaGetLastError();
 }

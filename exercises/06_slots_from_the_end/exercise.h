@@ -1,4 +1,4 @@
-/** @file exercise.h  06_places_from_the_end: the interface between the exercise and its grader. */
+/** @file exercise.h  06_slots_from_the_end: the interface between the exercise and its grader. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -18,8 +18,8 @@ extern "C" {
  * @param num_experts       1 to 4096
  * @param sorted_token_ids  [numel]
  */
-cudaError_t place_launch(const int32_t *topk_ids, int numel, const int32_t *ends, int num_experts,
-                         int32_t *sorted_token_ids);
+cudaError_t scatter_launch(const int32_t *topk_ids, int numel, const int32_t *ends, int num_experts,
+                           int32_t *sorted_token_ids);
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,13 @@
-/** @file place.h  The repository's root, and the prefix of its files' paths as seen from the learner's folder. */
-#ifndef PLACE_H
-#define PLACE_H
+/** @file course.h  The repository's root, and the prefix of its files' paths as seen from the learner's folder. */
+#ifndef COURSE_H
+#define COURSE_H
 
 #include "base/error.h"
 
 #include <limits.h>
 #include <stdbool.h>
 
-struct place {
+struct course {
     char root[PATH_MAX];   /**< full path, without a slash at the end */
     char prefix[PATH_MAX]; /**< for paths relative to the root: "", "../" or "/home/me/course/" */
 };
@@ -16,6 +16,6 @@ struct place {
  * Finds the root, the folder above this program's file that holds build.ninja and exercises/, and makes it the working
  * directory. Returns false with one line on failure.
  */
-bool place_find(struct place *place, struct error *error);
+bool course_find(struct course *course, struct error *error);
 
 #endif

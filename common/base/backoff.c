@@ -1,4 +1,4 @@
-#include "base/waiting.h"
+#include "base/backoff.h"
 
 #include <sched.h>
 #include <time.h>
@@ -11,7 +11,7 @@ double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-double nap_after(double waited)
+double backoff_seconds(double waited)
 {
     static const double awake = 0.02, longest = 0.001;
 
@@ -20,9 +20,9 @@ double nap_after(double waited)
     return waited / 64.0 < longest ? waited / 64.0 : longest;
 }
 
-bool wait_on(double begin, double limit)
+bool backoff_wait(double begin, double limit)
 {
-    const double waited = seconds_now() - begin, nap = nap_after(waited);
+    const double waited = seconds_now() - begin, nap = backoff_seconds(waited);
     const struct timespec time = {.tv_nsec = (long)(1e9 * nap)};
 
     if (waited > limit)

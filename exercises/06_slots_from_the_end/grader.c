@@ -1,4 +1,4 @@
-/** @file grader.c  06_places_from_the_end: every position in a slot of its expert, by one atomic request a warp. */
+/** @file grader.c  06_slots_from_the_end: every position in a slot of its expert, by one atomic request a warp. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -7,26 +7,26 @@
 enum { LANES = 32 };
 
 /** Fails at the first slot that does not hold a position of its expert, or holds one that an earlier slot holds. */
-static void check_places(struct grade *grade, const int32_t *ids, int numel, const int32_t *ends, const int32_t *places)
+static void check_slots(struct grade *grade, const int32_t *ids, int numel, const int32_t *ends, const int32_t *slots)
 {
     unsigned char *const seen = grade_host(grade, (size_t)numel + 1);
 
     memset(seen, 0, (size_t)numel + 1);
-    for (int place = 0, expert = 0; place < numel; place++) {
-        const int32_t position = places[place];
+    for (int slot = 0, expert = 0; slot < numel; slot++) {
+        const int32_t position = slots[slot];
 
-        while (ends[expert] <= place)
+        while (ends[expert] <= slot)
             expert++;
-        if (grade_is_unwritten(&places[place], sizeof *places))
-            grade_fail(grade, "place %d: never written; expected a position of expert %d", place, expert);
+        if (grade_is_unwritten(&slots[slot], sizeof *slots))
+            grade_fail(grade, "slot %d: never written; expected a position of expert %d", slot, expert);
         if (position < 0 || position >= numel)
-            grade_fail(grade, "place %d: expected a position of expert %d, got %d, which is no position", place, expert,
+            grade_fail(grade, "slot %d: expected a position of expert %d, got %d, which is no position", slot, expert,
                        position);
         if (ids[position] != expert)
-            grade_fail(grade, "place %d: expected a position of expert %d, got %d, whose id is %d", place, expert,
+            grade_fail(grade, "slot %d: expected a position of expert %d, got %d, whose id is %d", slot, expert,
                        position, ids[position]);
         if (seen[position]++)
-            grade_fail(grade, "place %d: position %d is here for the second time", place, position);
+            grade_fail(grade, "slot %d: position %d is here for the second time", slot, position);
     }
 }
 
@@ -45,10 +45,10 @@ static void check_ids(struct grade *grade, const int32_t *ids, int numel, int nu
 
     const int32_t *const topk_ids = grade_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
     const int32_t *const device_ends = grade_input(grade, "ends", ends, (size_t)num_experts * sizeof *ends);
-    int32_t *const places = grade_output(grade, "sorted_token_ids", (size_t)numel * sizeof *places);
+    int32_t *const slots = grade_output(grade, "sorted_token_ids", (size_t)numel * sizeof *slots);
 
-    grade_ran(grade, place_launch(topk_ids, numel, device_ends, num_experts, places));
-    check_places(grade, ids, numel, ends, grade_result(grade, places));
+    grade_ran(grade, scatter_launch(topk_ids, numel, device_ends, num_experts, slots));
+    check_slots(grade, ids, numel, ends, grade_result(grade, slots));
 }
 
 /** Launches on ids that are drawn from the experts `first` to the last. */
@@ -101,11 +101,11 @@ static void cost(struct grade *grade)
     check(grade, NUMEL, EXPERTS, 0);
     grade_unused(grade, "global_atomic_requests", "the counters lie in shared memory");
     grade_unused(grade, "shared_load_requests", "what a counter held before comes back from the atomic");
-    grade_unused(grade, "shuffles", "a place comes from a counter");
-    grade_unused(grade, "votes", "a place comes from a counter");
+    grade_unused(grade, "shuffles", "a slot comes from a counter");
+    grade_unused(grade, "votes", "a slot comes from a counter");
     grade_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, WARPS, "warp's request");
     grade_at_least(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), WARPS,
-                   "a place comes from a counter");
+                   "a slot comes from a counter");
     grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), WARPS + EXPERTS / LANES);
     grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), WARPS);
 }

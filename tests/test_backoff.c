@@ -1,8 +1,8 @@
 /**
- * @file test_waiting.c
+ * @file test_backoff.c
  * @brief Tests waiting for other ranks: without sleep at first, then with naps that grow; never beyond the limit.
  */
-#include "base/waiting.h"
+#include "base/backoff.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,17 +14,17 @@
 static void test_no_nap_while_stages_are_timed(void **state)
 {
     (void)state;
-    assert_true(nap_after(0.0) == 0.0);
-    assert_true(nap_after(0.0199) == 0.0);
+    assert_true(backoff_seconds(0.0) == 0.0);
+    assert_true(backoff_seconds(0.0199) == 0.0);
 }
 
 static void test_naps_grow_up_to_a_millisecond(void **state)
 {
     (void)state;
-    assert_true(nap_after(0.02) > 0.0003 && nap_after(0.02) < 0.0004);
-    assert_true(nap_after(0.03) > nap_after(0.02));
-    assert_true(nap_after(0.064) == 0.001);
-    assert_true(nap_after(1e9) == 0.001);
+    assert_true(backoff_seconds(0.02) > 0.0003 && backoff_seconds(0.02) < 0.0004);
+    assert_true(backoff_seconds(0.03) > backoff_seconds(0.02));
+    assert_true(backoff_seconds(0.064) == 0.001);
+    assert_true(backoff_seconds(1e9) == 0.001);
 }
 
 static void test_waiting_ends_at_the_limit(void **state)
@@ -33,12 +33,12 @@ static void test_waiting_ends_at_the_limit(void **state)
     int looks = 0;
 
     (void)state;
-    while (wait_on(begin, 0.03))
+    while (backoff_wait(begin, 0.03))
         looks++;
     assert_true(seconds_now() - begin > 0.03);
     assert_true(looks > 0);
-    assert_false(wait_on(begin, 0.03));
-    assert_true(wait_on(seconds_now(), 3600.0));
+    assert_false(backoff_wait(begin, 0.03));
+    assert_true(backoff_wait(seconds_now(), 3600.0));
 }
 
 int main(void)

@@ -1,10 +1,10 @@
-/** @file room.c  Arrays that grow. */
-#include "room.h"
+/** @file array_reserve.c  Arrays that grow. */
+#include "array_reserve.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool simt_make_room(void *array, size_t *room, size_t needed, size_t each)
+bool simt_array_reserve(void *array, size_t *room, size_t needed, size_t each)
 {
     const size_t larger = 2 * needed + 16;
     void *memory;

@@ -19,20 +19,20 @@
  * by atomics. The host races with work that it has not waited for if it reads what the work writes, or writes what the
  * work uses. Such a race is found where the host's code is in a kernel file.
  */
-#ifndef SIMT_WORK_H
-#define SIMT_WORK_H
+#ifndef SIMT_STREAM_WORK_H
+#define SIMT_STREAM_WORK_H
 
 #include "past_launches.h"
 #include "stream_clocks.h"
 #include "cuda_runtime.h"
 
 /** Use of a byte by work. A "strong" use needs no order among its own kind: atomics, and volatile loads. */
-enum use { USE_READ, USE_STRONG_READ, USE_WRITE, USE_STRONG_WRITE, NUM_USES };
+enum work_use { USE_READ, USE_STRONG_READ, USE_WRITE, USE_STRONG_WRITE, NUM_USES };
 
 /** Two pieces of work that race: the current one and an earlier one. */
 struct work_race {
     uintptr_t address;
-    enum use mine, theirs;
+    enum work_use mine, theirs;
     const char *name; /**< name of the earlier one */
     uintptr_t caller;
 };
@@ -47,9 +47,9 @@ extern bool simt_streams_share_host;
  */
 cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t caller);
 /** Records that the current work uses some bytes. Drops them without memory. */
-void simt_work_uses(enum use use, uintptr_t begin, size_t bytes);
+void simt_work_uses(enum work_use use, uintptr_t begin, size_t bytes);
 /** Does the same for the host's own memory, which the host may not access before it has waited. */
-void simt_work_uses_host(enum use use, uintptr_t begin, size_t bytes);
+void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes);
 /**
  * Ends the record of what the current work uses. Returns false if it races with other work; then all work is forgotten.
  */
@@ -68,23 +68,23 @@ void simt_work_part(cudaStream_t stream);
  * Records that the current work was a launch that ran at these epochs, in which a thread has waited for earlier
  * launches (`waited`). If needed, simt_work_scan() records what it uses, at once or later.
  */
-void simt_work_ran(uint32_t first_epoch, uint32_t last_epoch, bool waited);
+void simt_work_launched(uint32_t first_epoch, uint32_t last_epoch, bool waited);
 extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 
 /** Records that the host waits for the work of a stream, or for all work. */
 void simt_host_waits(cudaStream_t stream);
 void simt_host_waits_for_all(void);
 /** Records that the host waits for all work that a clock includes. */
-void simt_host_knows(const struct stream_clock *clock);
+void simt_host_waited_for(const struct stream_clock *clock);
 /** Checks whether a clock includes work that the host has not waited for. */
 bool simt_is_pending(const struct stream_clock *clock);
 /**
  * Returns whether all work that a clock includes is done. The first query of pending work gets cudaErrorNotReady, which
  * is an answer and no error: an H200 does not keep it as the last error.
  */
-cudaError_t simt_work_query(const struct stream_clock *clock, bool *asked);
+cudaError_t simt_work_query(const struct stream_clock *clock, bool *queried);
 /** Prepares for a second stream: records now what the pending work uses. */
-void simt_use_several(void);
+void simt_prepare_several_streams(void);
 /** Checks an access of the host to its own memory against the work that it has not waited for. */
 void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc);
 

@@ -1,4 +1,4 @@
-#include "place.h"
+#include "course.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -50,14 +50,14 @@ static void find_prefix(const char *root, const char *here, char prefix[PATH_MAX
             used += (size_t)snprintf(prefix + used, PATH_MAX - used, "../");
 }
 
-bool place_find(struct place *place, struct error *error)
+bool course_find(struct course *course, struct error *error)
 {
     char here[PATH_MAX];
 
-    if (!find_root(place->root, error))
+    if (!find_root(course->root, error))
         return false;
     if (!getcwd(here, sizeof here))
         here[0] = '\0'; /* the folder was removed: use full paths */
-    find_prefix(place->root, here, place->prefix);
-    return chdir(place->root) == 0 || error_set(error, "%s: %s", place->root, strerror(errno));
+    find_prefix(course->root, here, course->prefix);
+    return chdir(course->root) == 0 || error_set(error, "%s: %s", course->root, strerror(errno));
 }

@@ -1,6 +1,6 @@
-/** @file base/waiting.h  Waits for other processes up to a time limit, on a processor that these may need as well. */
-#ifndef WAITING_H
-#define WAITING_H
+/** @file base/backoff.h  Waits for other processes up to a time limit, on a processor that these may need as well. */
+#ifndef BACKOFF_H
+#define BACKOFF_H
 
 #include <stdbool.h>
 
@@ -11,12 +11,12 @@ double seconds_now(void);
  * Returns the seconds to sleep after an unsuccessful poll, `waited` seconds after the wait began: 0 at first, because a
  * sleep would add to a measured time; then a 64th of the time waited, at most a millisecond.
  */
-double nap_after(double waited);
+double backoff_seconds(double waited);
 
 /**
  * Yields the processor between two polls of a wait that began at `begin`, and sleeps if the wait has been long. False
  * if the wait has exceeded the limit.
  */
-bool wait_on(double begin, double limit);
+bool backoff_wait(double begin, double limit);
 
 #endif

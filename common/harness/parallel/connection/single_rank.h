@@ -1,6 +1,6 @@
 /**
- * @file parallel/connection/alone.h  The connection of a build without MPI or NCCL: one rank. mpi.c or nccl.c includes
- * it.
+ * @file parallel/connection/single_rank.h  The connection of a build without MPI or NCCL: one rank. mpi.c or nccl.c
+ *                                          includes it.
  */
 #include "harness/parallel/ranks.h"
 
@@ -26,7 +26,7 @@ void connection_close(struct ranks *ranks)
 }
 
 /** Does nothing: on the CPU nothing is timed. */
-bool connection_line_up(const struct ranks *ranks, struct error *error)
+bool connection_synchronize(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
     return true;

@@ -1,4 +1,4 @@
-#include "base/whole_file.h"
+#include "base/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +72,7 @@ static void note(const char *old, const char *name)
 
 /* --- temporaries -------------------------------------------------------------------------------------------------- */
 
-int whole_file_temporary(const char *path, char **name)
+int atomic_file_temporary(const char *path, char **name)
 {
     const size_t room = strlen(path) + 40;
     int file = -1, reason;
@@ -97,7 +97,7 @@ int whole_file_temporary(const char *path, char **name)
     return file;
 }
 
-void whole_file_temporary_gone(char *name)
+void atomic_file_temporary_remove(char *name)
 {
     const int reason = errno;
 
@@ -113,26 +113,26 @@ void whole_file_temporary_gone(char *name)
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
 
-static bool cannot_write(const struct whole_file *file, struct error *error)
+static bool cannot_write(const struct atomic_file *file, struct error *error)
 {
     return error_set(error, "%s%s: it cannot be written: %s", file->flag, file->path, strerror(errno));
 }
 
-static void drop(struct whole_file *file)
+static void drop(struct atomic_file *file)
 {
     if (file->stream)
         fclose(file->stream);
-    whole_file_temporary_gone(file->temporary);
+    atomic_file_temporary_remove(file->temporary);
     free(file->path);
-    *file = (struct whole_file){0};
+    *file = (struct atomic_file){0};
 }
 
-bool whole_file_open(struct whole_file *file, const char *flag, const char *path, struct error *error)
+bool atomic_file_open(struct atomic_file *file, const char *flag, const char *path, struct error *error)
 {
     struct stat status;
     int descriptor;
 
-    *file = (struct whole_file){.flag = flag};
+    *file = (struct atomic_file){.flag = flag};
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return error_set(error, "%s%s: %s is there; only a regular file is replaced", flag, path,
                          S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
@@ -141,7 +141,7 @@ bool whole_file_open(struct whole_file *file, const char *flag, const char *path
         file->path = strdup(path);
     if (!file->path)
         return error_set_as(error, RUN_NO_DEVICE, "%s%s: out of memory", flag, path);
-    descriptor = whole_file_temporary(file->path, &file->temporary);
+    descriptor = atomic_file_temporary(file->path, &file->temporary);
     if (descriptor >= 0)
         file->stream = fdopen(descriptor, "w");
     if (file->stream)
@@ -154,7 +154,7 @@ bool whole_file_open(struct whole_file *file, const char *flag, const char *path
 }
 
 /** Closes the file. False if not everything was written. */
-static bool finish(struct whole_file *file, struct error *error)
+static bool finish(struct atomic_file *file, struct error *error)
 {
     /* EINVAL: this file system has no fsync */
     const bool written = fflush(file->stream) == 0 && !ferror(file->stream) &&
@@ -169,20 +169,20 @@ static bool finish(struct whole_file *file, struct error *error)
 }
 
 /** Renames the temporary file to the path; the old file gets the temporary's name, if the system can exchange names. */
-static bool replace(const struct whole_file *file)
+static bool replace(const struct atomic_file *file)
 {
     return renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) == 0 ||
            ((errno == ENOENT || errno == EINVAL || errno == ENOSYS) && rename(file->temporary, file->path) == 0);
 }
 
 /** Undoes replace(). */
-static void put_back(const struct whole_file *file)
+static void put_back(const struct atomic_file *file)
 {
     if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) != 0 && errno == ENOENT)
         rename(file->path, file->temporary);
 }
 
-bool whole_files_keep(struct whole_file *files, int count, struct error *error)
+bool atomic_files_commit(struct atomic_file *files, int count, struct error *error)
 {
     bool good = true;
     int done = 0;
@@ -196,11 +196,11 @@ bool whole_files_keep(struct whole_file *files, int count, struct error *error)
         if (files[done].temporary)
             put_back(&files[done]);
     end_change();
-    whole_files_drop(files, count);
+    atomic_files_discard(files, count);
     return good;
 }
 
-void whole_files_drop(struct whole_file *files, int count)
+void atomic_files_discard(struct atomic_file *files, int count)
 {
     for (int i = 0; i < count; i++)
         drop(&files[i]);

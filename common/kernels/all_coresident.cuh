@@ -1,15 +1,17 @@
-/** @file common/kernels/all_fit.cuh  Checks before launch_together() whether blocks can wait for each other. */
-#ifndef KERNELS_ALL_FIT_CUH
-#define KERNELS_ALL_FIT_CUH
+/**
+ * @file common/kernels/all_coresident.cuh  Checks before launch_coresident() whether blocks can wait for each other.
+ */
+#ifndef KERNELS_ALL_CORESIDENT_CUH
+#define KERNELS_ALL_CORESIDENT_CUH
 
 #include <cuda_runtime.h>
 
-// [all_fit]
+// [all_coresident]
 /**
  * Sets *fit to true if `blocks` blocks of the kernel, without dynamic shared memory, fit on the device at once.
  */
 template <typename... Parameters>
-static cudaError_t all_fit(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)
+static cudaError_t all_coresident(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)
 {
     int device, processors = 0, each = 0;
     cudaError_t status = cudaGetDevice(&device);
@@ -21,6 +23,6 @@ static cudaError_t all_fit(void (*kernel)(Parameters...), int blocks, int thread
     *fit = blocks <= processors * each;
     return status;
 }
-// [all_fit]
+// [all_coresident]
 
 #endif

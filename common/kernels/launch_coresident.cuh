@@ -1,0 +1,27 @@
+/**
+ * @file common/kernels/launch_coresident.cuh
+ * @brief Launches blocks that wait for each other, for chapter 15.
+ *
+ * The CPU build has its own header in common/simt/kernels, which it finds first.
+ */
+#ifndef KERNELS_LAUNCH_CORESIDENT_CUH
+#define KERNELS_LAUNCH_CORESIDENT_CUH
+
+#include "kernels/all_coresident.cuh"
+#include "kernels/overlap.cuh"
+
+// [launch_coresident]
+/**
+ * Launches blocks that all_coresident() has found to fit. A GPU starts every block that fits, so a plain launch
+ * suffices; a cooperative one is slower. If another stream's kernel occupies the GPU, the blocks wait until it ends. If
+ * that kernel also waits for blocks that have not started, both kernels give up after MAX_POLLS polls.
+ */
+template <typename... Parameters, typename... Given>
+static cudaError_t launch_coresident(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+                                     cudaStream_t stream, Given... arguments)
+{
+    return launch_overlapping(overlap, kernel, blocks, threads, 0, stream, arguments...);
+}
+// [launch_coresident]
+
+#endif

@@ -1,0 +1,19 @@
+/**
+ * @file common/simt/kernels/launch_coresident.cuh
+ * @brief Chapter 15's launch of blocks that wait for each other: the simulator needs a cooperative launch for that.
+ */
+#ifndef SIMT_KERNELS_LAUNCH_CORESIDENT_CUH
+#define SIMT_KERNELS_LAUNCH_CORESIDENT_CUH
+
+#include "kernels/all_coresident.cuh"
+#include "kernels/overlap.cuh"
+
+/** Launches blocks that all_coresident() has found to fit. */
+template <typename... Parameters, typename... Given>
+static cudaError_t launch_coresident(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+                                     cudaStream_t stream, Given... arguments)
+{
+    return launch_cooperative(overlap, kernel, blocks, threads, 0, stream, arguments...);
+}
+
+#endif
