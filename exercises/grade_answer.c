@@ -28,7 +28,7 @@
 
 enum { PASSED = 0, REFUSED = 1, CANNOT = 2, NO_DEVICE = 3, PATH_SIZE = 512, MAX_SEEDS = 8 };
 
-/** What is to be graded. */
+/** The answer to be graded. */
 struct memory_request {
     const char *exercise; /**< its name */
     const char *answers;  /**< a file, or NULL */
@@ -197,7 +197,7 @@ static const char *line_after(const char *line, const char *end)
     return newline ? newline + 1 : end;
 }
 
-/** Whether an answer has no region. */
+/** Checks whether an answer has no region. */
 static bool is_edit(const struct text *answers)
 {
     const char *const end = answers->text + answers->size;

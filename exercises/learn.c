@@ -130,7 +130,7 @@ static const struct command *parse(int argc, char **argv, struct command_words *
     return command;
 }
 
-/** Whether a word asks for `long_word` or `short_word`. */
+/** Checks whether a word asks for `long_word` or `short_word`. */
 static bool has_word(int argc, char **argv, const char *long_word, const char *short_word)
 {
     for (int i = 1; i < argc; i++)

@@ -121,7 +121,7 @@ OPEN(open)
 OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
-/* What programs call that were compiled with _FORTIFY_SOURCE. */
+/* Functions that programs compiled with _FORTIFY_SOURCE call. */
 int __open_2(const char *path, int flags, ...);
 int __open64_2(const char *path, int flags, ...);
 int __openat_2(int folder, const char *path, int flags, ...);
