@@ -37,7 +37,7 @@ static const struct option_row table[] = {
      FIELD(moe.program.out), .traits = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check 24: tokens, routers, shapes, with and without overlap", 3,
      OPTION_FLAG, FIELD(moe.program.check_all), .traits = WITH_NO_RUN},
-    {.rest = program_option_rows},
+    {.next_table = program_option_rows},
 };
 
 static const char *const kernel_names[NUM_DECODE_KERNELS] = {"router", "gate", "align", "layer"};

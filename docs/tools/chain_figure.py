@@ -1,0 +1,36 @@
+"""Draws the figure of chapter 17: a chain of kernels in time. Data come from chain_steps.py."""
+from figure_style import boxes, canvas, lines, write
+
+UNIT, ROW, LEFT, TOP = 11, 34, 34, 76  # a unit of time, the height of a kernel's row, the position of the first row
+COLOURS = {"start": "light_vermillion", "loads": "light_blue", "wait": "ground", "work": "light_green"}
+LEGEND = {"start": "start", "loads": "loads before the wait", "wait": "waiting", "work": "the rest"}
+
+
+def _draw_rows(ax, y, timeline):
+    """Draws a row for each kernel, and a line where a wait returns."""
+    for number, row in enumerate(timeline["rows"]):
+        top = y + ROW * number
+        write(ax, 14, top + 18, row["kernel"], size=13, bold=True)
+        for what, begin, end in row["parts"]:
+            boxes(ax, [(LEFT + UNIT * begin, top, UNIT * (end - begin), ROW - 8)], COLOURS[what], "grey")
+            if what == "wait":
+                x = LEFT + UNIT * end
+                lines(ax, [(x, top - 8, x, top + ROW - 4)], "vermillion", 2)
+        write(ax, LEFT + UNIT * row["parts"][-1][2] + 6, top + 18, row["parts"][-1][2], size=13)
+
+
+def draw_chain(data, title):
+    """Draws the chain without overlap, and below it with overlap; time goes to the right."""
+    longest = max(timeline["end"] for timeline in data["timelines"])
+    height = TOP + sum(52 + ROW * len(timeline["rows"]) for timeline in data["timelines"]) + 8
+    ax, x, y = canvas(LEFT + UNIT * longest + 46, height, title), 14, TOP
+    for what, text in LEGEND.items():
+        boxes(ax, [(x, 42, 14, 12)], COLOURS[what], "grey")
+        write(ax, x + 20, 53, text, size=13)
+        x += 44 + 7.2 * len(text)
+    for timeline in data["timelines"]:
+        write(ax, 14, y + 20, "overlapping" if timeline["overlap"] else "one after the other", size=13, bold=True)
+        _draw_rows(ax, y + 32, timeline)
+        y += 46 + ROW * len(timeline["rows"])
+    write(ax, 14, y + 10, "A red line: the wait returns, because the kernel above has ended.", size=13)
+    return ax
