@@ -22,6 +22,25 @@ dtypes_of() {
     esac
 }
 
+# with_headers FILE: prints a kernel file of a chapter, with the headers of its folder and of common/kernels
+with_headers() {
+    cat "$1"
+    sed -n 's/^#include "\([a-z_]*\.cuh\)"/\1/p' "$1" | while read -r header_name; do
+        cat "${1%/*}/$header_name"
+    done
+    sed -n 's/^#include "\(kernels\/.*\)"/common\/\1/p' "$1" | while read -r header_name; do
+        cat "$header_name"
+    done
+}
+
+# kernels_of PROGRAM: prints the names of the kernels in the files of its chapter; none for a twin, which may lack some
+kernels_of() {
+    for kernels_file in "chapters/${1##*/}"/*.cu; do
+        [ ! -f "$kernels_file" ] || with_headers "$kernels_file"
+    done | tr '\n' ' ' | grep -o '__global__ void *\(__launch_bounds__([^)]*)\)\{0,1\} *[a-z_0-9]*(' |
+        sed 's/($//; s/.*[ )]//'
+}
+
 # lacking PROGRAM: prints why the program needs another GPU, or a build for another GPU; nothing if it can run
 lacking() {
     lacking_said=$("$1" --num-tokens 0 2>&1 >/dev/null)

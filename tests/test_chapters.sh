@@ -4,7 +4,8 @@
 # run: $b/cpu/[0-9][0-9]*_*
 # run in all: every-problem $b/cpu/[0-9][0-9]*_*
 #
-# Every eighth problem of --check-all is verified. After the word every-problem, all of them are, and nothing else runs.
+# Of the problems of --check-all, those of --check-corners are verified, which must launch every kernel of the chapter.
+# After the word every-problem, all of them are, and nothing else runs.
 # LARGEST is the largest number of tokens of a run; the default is 2048, the number of rows of the data.
 set -u
 . "$(dirname "$0")/tap.sh"
@@ -104,6 +105,18 @@ run_other() {
     succeeds "$1 verifies its usual problem" "$1"
 }
 
+# tries_problems PROGRAM OPTION: the option is --check-all or --check-corners
+tries_problems() {
+    succeeds "$1 verifies the problems of $2" "$1" "$2"
+    case $1 in */gpu/*) return ;; esac # a GPU does not say which kernels it has launched
+    for kernel in $(kernels_of "$1"); do
+        case $tap_output in
+        *"$kernel: in "* | *cudaLaunch*": in "*) tap_result 0 "$1 $2 launches $kernel" ;;
+        *) tap_result 1 "$1 $2 launches $kernel" || tap_show kernels "$kernel" launched "$tap_output" ;;
+        esac
+    done
+}
+
 every_problem=
 if [ "${1:-}" = every-problem ]; then
     every_problem=yes
@@ -118,15 +131,14 @@ for program in "$@"; do
     operator=$(operator_of "$program")
     if [ ! "$every_problem" ]; then
         "run_$operator" "$program"
-        [ "$operator" = parallel ] || succeeds "$program verifies an eighth of the problems to try" \
-            "$program" --check-eighth
+        [ "$operator" = parallel ] || tries_problems "$program" --check-corners
         for order in reverse random:1; do
             succeeds "$program verifies its usual problem in the order $order" env SIMT_ORDER="$order" "$program"
         done
     elif [ "$operator" = parallel ]; then
         skip "$program" "its problems are test_parallel.sh's"
     else
-        succeeds "$program verifies every problem to try" "$program" --check-all
+        tries_problems "$program" --check-all
         for seed in 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do
             succeeds "$program verifies its usual problem in the order random:$seed" \
                 env SIMT_ORDER="random:$seed" "$program"

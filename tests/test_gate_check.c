@@ -686,19 +686,20 @@ static void uniform_logits_have_choices_below_0(void **state)
  */
 static void problems_to_try_hold_a_group_of_both_infinities(void **state)
 {
+    static const struct gate_implementation any = {.name = "any", .supports_shared_experts = true};
+    static struct covering covering;
     struct gate_options options;
     int found[GATE_SCORE_NONE + 1] = {0};
 
     (void)state;
-    for (int number = 0; gate_problem_to_try(&number, 1, &options); number++) {
-        struct gate_problem problem = options.problem;
+    gate_covering_start(any.last_tokens, 1, false, &covering);
+    while (gate_problem_to_try(&covering, &any, 1, &options)) {
+        const struct gate_problem problem = options.problem;
         struct error error;
         struct bench bench;
         struct gate_row row;
 
-        problem.num_tokens = options.program.num_tokens;
-        problem.has_bias = strcmp(options.bias, "none") != 0;
-        problem.bias_dtype = options.bias_same ? problem.dtype : DTYPE_F32;
+        covering_take(&covering);
         if (options.dist != GATE_DIST_NAN || !problem.has_bias)
             continue;
         bench = set_up(problem, options.dist, options.program.seed);

@@ -31,13 +31,21 @@ enum fault {
     PAD_ADDED,       /* padding counts as the last position: an expert's output is added to the last token */
     UNWRITTEN,       /* the last element of the last token is not written */
     ONE_ELEMENT,     /* one element is wrong by a twentieth of the usual size */
-    NUM_FAULTS
+    NUM_FAULTS,
+    TRUNCATED = NUM_FAULTS, /* bf16 alone: the intermediate is truncated, not rounded */
+    TRUNCATED_PARTIAL,      /* so are the experts' weighted outputs */
+    ROUNDED_HALVES,         /* the halves that SwiGLU multiplies are rounded before */
+    BF16_CHOICES,           /* the sum over a token's choices is in bf16 */
+    SLOT_OFF,               /* the last choice of each token is too large by 1/256 */
+    NUM_BF16_FAULTS,
+    WEIGHED_LAST = NUM_BF16_FAULTS /* no fault: an expert's output is rounded before it is weighed */
 };
 
-static const char *const fault_names[NUM_FAULTS] = {
-    "none",           "bf16 sums",     "bf16 sums in w2", "a skipped step", "a skipped step in w2",
-    "halves swapped", "the neighbour", "lost weight",     "lost row",       "a pad added",
-    "unwritten",      "one element"};
+static const char *const fault_names[NUM_BF16_FAULTS] = {
+    "none",           "bf16 sums",     "bf16 sums in w2", "a skipped step",    "a skipped step in w2",
+    "halves swapped", "the neighbour", "lost weight",     "lost row",          "a pad added",
+    "unwritten",      "one element",   "truncated",       "truncated partial", "rounded halves",
+    "bf16 choices",   "slot off"};
 
 /** A layer, its tensors, and the fault of its computation. */
 struct bench {
@@ -55,6 +63,15 @@ static float dot(const float *values, const float *weights, int count, bool in_b
         sum = in_bf16 ? dtype_round(DTYPE_BF16, sum) : sum;
     }
     return sum;
+}
+
+/** Rounds to the type, or truncates. */
+static float to_type(enum dtype dtype, float value, bool truncate)
+{
+    const float nearest = dtype_round(dtype, value);
+
+    return truncate && fabsf(nearest) > fabsf(value) ? dtype_round(dtype, nextafterf(value - (nearest - value), 0.0f))
+                                                     : nearest;
 }
 
 /** Adds an expert's output, times the weight, to `sums` [H], as a kernel does that computes in f32 and the type. */
@@ -77,11 +94,21 @@ static void add_expert(const struct bench *bench, int64_t token, int expert, flo
             tensor_read(&bench->tensors.list[MOE_W13], (first + half * intermediate + i) * h, h, row);
             halves[half != (bench->fault == SWAPPED_HALVES)] = dot(hidden, row, steps, bench->fault == BF16_SUMS);
         }
-        activation[i] = dtype_round(problem->dtype, halves[0] / (1.0f + expf(-halves[0])) * halves[1]);
+        for (int half = 0; bench->fault == ROUNDED_HALVES && half < 2; half++)
+            halves[half] = dtype_round(problem->dtype, halves[half]);
+        activation[i] = to_type(problem->dtype, halves[0] / (1.0f + expf(-halves[0])) * halves[1],
+                                bench->fault == TRUNCATED);
     }
     for (int j = 0; j < h; j++) {
         tensor_read(&bench->tensors.list[MOE_W2], ((int64_t)expert * h + j) * intermediate, intermediate, row);
-        sums[j] += dtype_round(problem->dtype, weight * dot(activation, row, steps_w2, bench->fault == BF16_SUMS_W2));
+
+        const float sum = dot(activation, row, steps_w2, bench->fault == BF16_SUMS_W2);
+
+        sums[j] += bench->fault == WEIGHED_LAST
+                       ? weight * dtype_round(problem->dtype, sum)
+                       : to_type(problem->dtype, weight * sum, bench->fault == TRUNCATED_PARTIAL);
+        if (bench->fault == BF16_CHOICES)
+            sums[j] = dtype_round(problem->dtype, sums[j]);
     }
     free(hidden);
     free(row);
@@ -105,7 +132,11 @@ static void compute_token(const struct bench *bench, int64_t token)
 
         if (local >= 0 && !(spoilt && bench->fault == LOST_ROW))
             add_expert(bench, token, local,
-                       spoilt && bench->fault == LOST_WEIGHT ? 1.0f : routing->topk_weights[position], sums);
+                       spoilt && bench->fault == LOST_WEIGHT ? 1.0f
+                       : k == problem->topk - 1 && bench->fault == SLOT_OFF
+                           ? 257.0f / 256.0f * routing->topk_weights[position]
+                           : routing->topk_weights[position],
+                       sums);
         if (spoilt && bench->fault == PAD_ADDED)
             add_expert(bench, token, (routing->topk_ids[position] + 1) % problem->num_local_experts,
                        routing->topk_weights[position], sums);
@@ -169,13 +200,18 @@ static void refuses(struct bench *bench, enum fault fault, const char *words)
         fail_msg("%s: '%s' is not in: %s", fault_names[fault], words, error.text);
 }
 
-static void passes(struct bench *bench)
+static void passes_with(struct bench *bench, enum fault fault)
 {
     struct error error = {0};
 
-    compute(bench, NO_FAULT);
+    compute(bench, fault);
     if (!moe_check(&bench->layer, &bench->tensors, &error))
         fail_msg("%s", error.text);
+}
+
+static void passes(struct bench *bench)
+{
+    passes_with(bench, NO_FAULT);
 }
 
 #define LAYER(type, tokens, hidden, intermediate, experts, chosen) \
@@ -197,7 +233,43 @@ static void refuses_every_fault(struct moe_problem problem, uint64_t seed)
     tear_down(&bench);
 }
 
+/** Checks that a layer of bf16 is accepted with either order of weighing and rounding, and no faulty rounding is. */
+static void refuses_every_rounding(struct moe_problem problem, uint64_t seed)
+{
+    struct bench bench = set_up(problem, seed, "none");
+
+    passes(&bench);
+    passes_with(&bench, WEIGHED_LAST);
+    for (enum fault fault = TRUNCATED; fault < NUM_BF16_FAULTS; fault++)
+        refuses(&bench, fault, "expected");
+    tear_down(&bench);
+}
+
 /* --- tests --- */
+
+static void roundings(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        refuses_every_rounding(LAYER(DTYPE_BF16, 12, 128, 64, 8, 4), seed);
+        refuses_every_rounding(LAYER(DTYPE_BF16, 3, 192, 33, 5, 3), seed);
+    }
+}
+
+/** Tests that right layers pass: many values, of any size. */
+static void no_false_alarm(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct bench bench = set_up(LAYER(seed % 4 ? DTYPE_BF16 : DTYPE_F32, 1 + seed % 7, 1 + seed * 37 % 300,
+                                          1 + seed * 53 % 130, 1 + seed % 5, 1 + seed % 6),
+                                    seed, seed % 3 ? "none" : "random");
+
+        passes(&bench);
+        passes_with(&bench, WEIGHED_LAST);
+        tear_down(&bench);
+    }
+}
 
 static void small_layers(void **state)
 {
@@ -273,7 +345,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_layers),      cmocka_unit_test(long_sums),
         cmocka_unit_test(experts_elsewhere), cmocka_unit_test(weights_go_with_their_experts),
-        cmocka_unit_test(a_sample),
+        cmocka_unit_test(a_sample),          cmocka_unit_test(roundings),
+        cmocka_unit_test(no_false_alarm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,10 @@
 int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
-        .implementation = {.name = "11a_moe_naive", .bench_most_tokens = 512, .launch = moe_launch},
+        .implementation = {.name = "11a_moe_naive",
+                           .last_tokens = {65535, 65536}, /* more than 16 bits */
+                           .bench_most_tokens = 512,
+                           .launch = moe_launch},
     };
     return moe_main(argc, argv, &chapter);
 }

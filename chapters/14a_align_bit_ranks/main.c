@@ -16,6 +16,8 @@ int main(int argc, char **argv)
     static const struct align_chapter chapter = {
         .implementation = {.name = "14a_align_bit_ranks",
                            .overlaps = true,
+                           .last_ids = {32, 1024, 2048, 4096},
+                           .last_experts = {4, 256},
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity_of_few,
                            .workspace_bytes = align_spread_offsets_bytes, /* for chapter 10's kernels */

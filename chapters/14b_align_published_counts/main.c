@@ -23,6 +23,8 @@ int main(int argc, char **argv)
     static const struct align_chapter chapter = {
         .implementation = {.name = "14b_align_published_counts",
                            .overlaps = true,
+                           .last_ids = {4096, 8192, 16384, 65536, 262144, 524288},
+                           .last_experts = {256},
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity_of_few,
                            .workspace_bytes = align_exchange_bytes,

@@ -35,6 +35,7 @@ int main(int argc, char **argv)
 {
     static const struct routing_chapter chapter = {
         .implementation = {.name = "15_one_launch",
+                           .last_tokens = {64, 256}, /* blocks that wait for each other on the simulator; MAX_TOKENS */
                            .unsupported_reason = unsupported_reason,
                            .workspace_bytes = workspace_bytes,
                            .workspace_zeroed = true,

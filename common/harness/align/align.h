@@ -56,6 +56,8 @@ static inline int64_t align_capacity_of_few(const struct align_problem *problem)
     return problem->numel < problem->num_experts ? problem->numel * problem->block_size : align_capacity(problem);
 }
 
+enum { ALIGN_LAST_SIZES = 8 };
+
 /**
  * An implementation of align. `unsupported_reason` returns NULL, or one line that names the flag that it does not
  * support and why; if the pointer itself is NULL, every problem is supported.
@@ -63,6 +65,8 @@ static inline int64_t align_capacity_of_few(const struct align_problem *problem)
 struct align_implementation {
     const char *name;
     bool overlaps; /**< takes align_problem.overlap */
+    /** Numbers of ids and of experts after which it launches another kernel; --check-all has both sides of each. */
+    int64_t last_ids[ALIGN_LAST_SIZES], last_experts[ALIGN_LAST_SIZES];
     const char *(*unsupported_reason)(const struct align_problem *problem);
     int64_t (*capacity)(const struct align_problem *problem); /**< of sorted_token_ids, unless the user gives one */
     size_t (*workspace_bytes)(const struct align_problem *problem); /**< besides the tensors; NULL: none */

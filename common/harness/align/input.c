@@ -104,7 +104,7 @@ static void deal_repeated(struct generator *generator, int64_t begin, int count)
     shuffle_ids(generator, begin, count);
 }
 
-/** Returns an id that names no expert; some of these look valid to a kernel that truncates ids to 32 bits. */
+/** Returns an id that names no expert; some of these look valid to a kernel that truncates ids to 15, 16 or 32 bits. */
 static int64_t invalid_id(int num_experts, struct random *random)
 {
     const int64_t low_word = random_below(random, (uint32_t)num_experts);
@@ -112,6 +112,8 @@ static int64_t invalid_id(int num_experts, struct random *random)
     const int64_t ids[] = {-1,
                            num_experts,
                            num_experts + 1,
+                           num_experts > 32768 ? -2 : 32768 + low_word,
+                           num_experts > 65536 ? -2 : 65536 + low_word,
                            INT32_MIN,
                            INT32_MAX,
                            two_to_32,

@@ -130,8 +130,6 @@ static bool settle_problem(struct align_options *options, const struct align_imp
         problem->capacity = implementation->capacity(problem);
     if (!align_problem_check(problem, error))
         return false;
-    if (options->program.check_all && align_unsupported_reason(implementation, problem))
-        problem->kernel = ALIGN_KERNEL_AUTO;
     return implementation_supports(align_unsupported_reason(implementation, problem), error);
 }
 

@@ -75,7 +75,7 @@ static const struct option_row table[] = {
      FIELD(problem.overlap), .most = 1, .traits = OVERLAPS},
     {"out", "DIR", "Write sorted_token_ids.npy, expert_ids.npy and num_tokens_post_padded.npy there once verified", 3,
      OPTION_TEXT, FIELD(program.out), .traits = WITH_NO_RUN},
-    {"check-all", NULL, "Instead of one problem check about 1,700: shapes, types, distributions, maps, capacities", 3,
+    {"check-all", NULL, "Instead of one problem check about 2,500: shapes, types, distributions, maps, capacities", 3,
      OPTION_FLAG, FIELD(program.check_all), .traits = WITH_NO_RUN},
     {.next_table = program_option_rows},
 };

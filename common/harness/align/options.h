@@ -56,10 +56,14 @@ const char *align_source_name(const struct align_options *options);
 /** Sets program->command to a command that repeats this run, with every option given explicitly. */
 void align_options_command(const struct align_options *options, struct program *program);
 
+/** Starts the design of --check-all for an implementation. */
+void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool corners_only,
+                          struct covering *covering);
+
 /**
- * Makes problem `number`, 0, 1, ..., as options with check_all. If the implementation does not support the kernel that
- * is drawn, align_load() leaves the choice to the implementation. False: the numbers end before this one.
+ * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
  */
-bool align_problem_to_try(int number, uint64_t seed, struct align_options *options);
+bool align_problem_to_try(struct covering *covering, const struct align_implementation *implementation, uint64_t seed,
+                          struct align_options *options);
 
 #endif

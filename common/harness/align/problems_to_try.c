@@ -1,48 +1,94 @@
 #include "harness/align/options.h"
 
-#include "base/random.h"
+#include "harness/align/problem.h"
 
-/* 1, a warp and its neighbours 31 and 33, DeepSeek-V2's 160 and V3's 256, a block of threads, one more, two blocks. */
-static const int expert_counts[] = {1, 2, 3, 8, 31, 32, 33, 64, 65, 128, 160, 256, 1000, 1024, 1025, 2048};
-static const int block_sizes[] = {1, 3, 16, 64, 128};
+/** The dimensions; numbers of ids and experts after which an implementation changes are added with their neighbours. */
+enum { IDS, EXPERTS, TOPK, BLOCK_SIZE, WIDE_IDS, KERNEL, MISALIGN, DIST, MAP, ROOM, LAUNCHES, NUM_DIMENSIONS };
 
-/* Up to 5,000 ids, more and fewer than experts; 1,023 to 1,025 are around the ids that a block handles at a time. */
-static const struct {
-    int64_t num_tokens;
-    int topk;
-} batches[] = {{0, 8},  {1, 1},   {1, 7},   {2, 8},   {5, 6},   {31, 1},  {33, 2},
-               {64, 4}, {129, 8}, {341, 3}, {128, 8}, {205, 5}, {512, 8}, {625, 8}};
-
-enum {
-    NUM_EXPERT_COUNTS = sizeof expert_counts / sizeof *expert_counts,
-    NUM_BLOCK_SIZES = sizeof block_sizes / sizeof *block_sizes,
-    NUM_BATCHES = sizeof batches / sizeof *batches,
-    ROUNDS = 3,
-    NUM_PROBLEMS = ROUNDS * NUM_EXPERT_COUNTS * NUM_BLOCK_SIZES * ALIGN_DIST_COUNT
+static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
+    /* every residue of 32; the last ones have 16 bits or 17 */
+    [IDS] = {CORNERS(128, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+                     26, 27, 28, 29, 30, 31, 32, 33, 63, 64, 65, 66, 127, 129, 255, 256, 257, 511, 512, 513, 1023, 1024,
+                     1025, 65535, 65536, 65537),
+             .num_alone = 3},
+    [EXPERTS] = {CORNERS(256, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129,
+                         160, 255, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 11776, 12160),
+                 .num_alone = 2},
+    [TOPK] = {CORNERS(1, 2, 3, 4, 5, 6, 7, 8, 16, 32)},
+    [BLOCK_SIZE] = {CORNERS(16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 17, 31, 32, 33, 48, 63, 64, 65, 127, 128, 129, 192, 255,
+                            256, 512, 513)},
+    [WIDE_IDS] = {CORNERS(false, true)},
+    [KERNEL] = {CORNERS(ALIGN_KERNEL_AUTO, ALIGN_KERNEL_LARGE, ALIGN_KERNEL_SMALL)},
+    [MISALIGN] = {CORNERS(0, 1, 2, 3)},
+    [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE, ALIGN_DIST_SPARSE,
+                      ALIGN_DIST_REPEATED, ALIGN_DIST_INVALID)},
+    [MAP] = {CORNERS(false, true)},
+    [ROOM] = {CORNERS(ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE)},
+    [LAUNCHES] = {CORNERS(1, 2, 3)},
 };
 
-/** Makes problem `number`: every combination of experts, block size and distribution, 3 times; the rest is drawn. */
-bool align_problem_to_try(int number, uint64_t seed, struct align_options *options)
-{
-    struct random random = random_seed(seed, (uint64_t)number);
-    const uint32_t batch = random_below(&random, NUM_BATCHES);
+/* The most slots of a problem: with corners that stand alone, and otherwise; numbers of ids from which one does. */
+enum { MOST_SLOTS_ALONE = 1 << 20, MOST_SLOTS = 1 << 17, IDS_ALONE = 8192 };
 
-    if (number >= NUM_PROBLEMS)
-        return false;
+/** Adds a corner, and the next number, that stand alone from `most` on. */
+static void add_both_sides(struct covering *covering, int dimension, int64_t last, int64_t most)
+{
+    covering_add(covering, dimension, last, last > most);
+    covering_add(covering, dimension, last + 1, last + 1 > most);
+}
+
+void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool corners_only,
+                          struct covering *covering)
+{
+    covering_start(covering, dimensions, NUM_DIMENSIONS, seed, corners_only);
+    for (int i = 0; i < ALIGN_LAST_SIZES && implementation->last_ids[i] > 0; i++)
+        add_both_sides(covering, IDS, implementation->last_ids[i], IDS_ALONE);
+    for (int i = 0; i < ALIGN_LAST_SIZES && implementation->last_experts[i] > 0; i++)
+        add_both_sides(covering, EXPERTS, implementation->last_experts[i], INT64_MAX);
+}
+
+/** Makes the options of the proposed problem. */
+static void set_options(const struct covering *covering, uint64_t seed, struct align_options *options)
+{
     *options = align_options_default();
-    options->problem.num_experts = expert_counts[number / ALIGN_DIST_COUNT / NUM_BLOCK_SIZES % NUM_EXPERT_COUNTS];
-    options->problem.block_size = block_sizes[number / ALIGN_DIST_COUNT % NUM_BLOCK_SIZES];
-    options->problem.wide_ids = random_below(&random, 2);
-    options->problem.kernel = (enum align_kernel)random_below(&random, ALIGN_KERNEL_SMALL + 1);
-    options->program.num_tokens = batches[batch].num_tokens;
+    options->topk = (int)covering_corner(covering, TOPK);
+    options->program.num_tokens = covering_corner(covering, IDS) / options->topk;
     options->program.num_tokens_given = true;
-    options->topk = batches[batch].topk;
-    options->misalign = (int)random_below(&random, ALIGN_MISALIGNMENTS);
+    options->program.launches = (int)covering_corner(covering, LAUNCHES);
+    options->program.seed = seed + (uint64_t)covering->num_taken;
+    options->problem.numel = covering_corner(covering, IDS);
+    options->problem.num_experts = (int)covering_corner(covering, EXPERTS);
+    options->problem.block_size = (int)covering_corner(covering, BLOCK_SIZE);
+    options->problem.wide_ids = covering_corner(covering, WIDE_IDS);
+    options->problem.kernel = (enum align_kernel)covering_corner(covering, KERNEL);
+    options->misalign = (int)covering_corner(covering, MISALIGN);
     options->source = ALIGN_SOURCE_GENERATED;
-    options->dist = (enum align_dist)(number % ALIGN_DIST_COUNT);
-    options->map = random_below(&random, 2) ? "random" : "none";
-    options->program.check_all = true;
-    options->program.seed = seed + (uint64_t)number;
-    options->room = (enum align_room)random_below(&random, NUM_ALIGN_ROOMS);
-    return true;
+    options->dist = (enum align_dist)covering_corner(covering, DIST);
+    options->map = covering_corner(covering, MAP) ? "random" : "none";
+    options->room = (enum align_room)covering_corner(covering, ROOM);
+}
+
+/** Checks that the problem is valid, supported and not too large. */
+static bool is_worth_trying(const struct covering *covering, const struct align_implementation *implementation,
+                            const struct align_options *options)
+{
+    struct align_problem problem = options->problem;
+
+    if (problem.numel % options->topk != 0 || !align_shape_check(&problem, &(struct error){0}))
+        return false;
+    problem.capacity = options->room == ALIGN_ROOM_EXACT ? align_capacity_of_few(&problem)
+                                                         : implementation->capacity(&problem);
+    return problem.capacity <= (covering_is_alone(covering) ? MOST_SLOTS_ALONE : MOST_SLOTS) &&
+           align_problem_check(&problem, &(struct error){0}) && !align_unsupported_reason(implementation, &problem);
+}
+
+bool align_problem_to_try(struct covering *covering, const struct align_implementation *implementation, uint64_t seed,
+                          struct align_options *options)
+{
+    while (covering_next(covering)) {
+        set_options(covering, seed, options);
+        if (is_worth_trying(covering, implementation, options))
+            return true;
+    }
+    return false;
 }

@@ -196,8 +196,11 @@ int align_main(int argc, char **argv, const struct align_chapter *chapter)
         program_overlaps(&program);
     if (!program_open(&program))
         return program_exit(&program);
-    for (int number = 0; program_next(&program); number++) {
-        if (program.requested.check_all && !align_problem_to_try(number, program.requested.seed, &options))
+    align_covering_start(&chapter->implementation, program.requested.seed, program.requested.check_corners,
+                         &program.covering);
+    while (program_next(&program)) {
+        if (program.requested.check_all &&
+            !align_problem_to_try(&program.covering, &chapter->implementation, program.requested.seed, &options))
             break;
         run(&program, chapter, &options);
     }

@@ -19,8 +19,10 @@
 const struct option_row program_option_rows[] = {
     {"seed", "S", "Seed of generated input (default 1)", 2, OPTION_INT64, FIELD(seed), .most = INT64_MAX,
      .traits = IS_RANDOM},
-    {"check-eighth", NULL, "Of the problems of --check-all every eighth, beginning where the kernel's source says", 3,
-     OPTION_FLAG, FIELD(check_eighth), .traits = WITH_NO_RUN},
+    {"launches", "N", "Launch N times with the same workspace and check the last answer (default 1)", 3, OPTION_INT,
+     FIELD(launches), .least = 1, .most = 1000, .traits = SEVERAL_LAUNCHES},
+    {"check-corners", NULL, "Of the problems of --check-all only the first ones, in which every corner has occurred", 3,
+     OPTION_FLAG, FIELD(check_corners), .traits = WITH_NO_RUN},
     {.help = "The output", .group = 3},
     {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format), .words = record_formats,
      .traits = WITH_NO_RUN},
@@ -46,7 +48,7 @@ enum array_source array_source(const char *text)
 bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
                    void *options)
 {
-    static const char *const taken[] = {"check-all", "check-eighth", "seed", NULL};
+    static const char *const taken[] = {"check-all", "check-corners", "seed", NULL};
     char doc[320];
 
     snprintf(
@@ -59,7 +61,7 @@ bool program_parse(struct program *program, const struct option_row *table, cons
     if (!options_parse(table, program->refused, doc, argc, argv, options, &program->error))
         return false;
 
-    program->options->check_all |= program->options->check_eighth;
+    program->options->check_all |= program->options->check_corners;
     const char *const other = program->options->check_all ? options_find_other(table, taken, argc, argv) : NULL;
 
     return !other || error_set(&program->error, "--check-all: makes its problems itself; leave out --%s", other);
@@ -71,6 +73,8 @@ static bool check_options(const struct program_options *options, struct error *e
         return error_set(error, "--flush-l2: only times know a cache; add --bench");
     if (options->trace && options->bench)
         return error_set(error, "--trace: traces one launch; leave out --bench");
+    if (options->launches > 1 && options->bench)
+        return error_set(error, "--launches: a benchmark launches as often as it takes; leave out --bench");
     if (options->trace_kernel && !options->trace)
         return error_set(error, "--trace-kernel: says what --trace traces; add --trace FILE.json");
     if (options->bench && options->out)
@@ -115,7 +119,8 @@ bool program_open(struct program *program)
 
 unsigned program_traits(const struct program *program)
 {
-    return program->requested.bench && !program->requested.num_tokens_given ? 0 : HAS_NUM_TOKENS;
+    return (program->requested.bench && !program->requested.num_tokens_given ? 0 : HAS_NUM_TOKENS) |
+           (program->options->launches > 1 ? SEVERAL_LAUNCHES : 0);
 }
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
@@ -150,10 +155,8 @@ bool program_next(struct program *program)
     const struct program_options *const requested = &program->requested;
     const bool first = !program->begun;
 
-    if (requested->check_all && program->error.unsupported) {
+    if (requested->check_all && program->error.unsupported)
         program->error = (struct error){0};
-        program->num_unsupported++;
-    }
     program->begun = true;
     if (program->error.result != RUN_VERIFIED)
         return false;
@@ -195,30 +198,41 @@ static bool has_room(const struct program *program, const struct launch *launch,
     return gpu_has_shared_memory(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
 }
 
-enum { EIGHTH = 8 };
-
-/** Returns the first problem that --check-eighth verifies. It depends on the kernel's hash, so that changes vary it. */
-static int first_of_eighth(const struct program *program)
+/** Counts the problem for each kernel that its last launch consisted of. */
+static void record_kernels(struct program *program)
 {
-    return (unsigned char)program->source_hash[0] % EIGHTH;
-}
+    if (program->on_host)
+        return;
+    backend_read_counters(&program->counters);
+    for (int i = 0; i < program->counters.num_kernels; i++) {
+        const char *const name = program->counters.kernels[i].name;
+        int k = 0;
 
-/** Checks whether the loaded problem is to be verified: all are, or with --check-eighth every eighth. */
-static bool is_to_verify(struct program *program)
-{
-    return !program->requested.check_eighth || program->num_loaded++ % EIGHTH == first_of_eighth(program);
+        while (k < program->num_kernels && strcmp(program->kernels[k].name, name) != 0)
+            k++;
+        if (k == MAX_KERNELS)
+            continue;
+        if (k == program->num_kernels)
+            snprintf(program->kernels[program->num_kernels++].name, KERNEL_NAME_SIZE, "%s", name);
+        program->kernels[k].num_problems++;
+    }
 }
 
 void program_run(struct program *program, const struct launch *launch, struct tensors *tensors)
 {
+    struct launch repeated = *launch;
+
     if (!has_room(program, launch, &program->error))
         return;
+    repeated.repeats = program->options->launches > 1 ? program->options->launches - 1 : 0;
     if (program->requested.bench)
         bench_implementation(&program->bench, launch, tensors, &program->error);
-    else if (program->requested.check_all)
-        program->num_verified += is_to_verify(program) && launch_run(launch, tensors, &program->error);
-    else
-        run_once(program, launch, tensors);
+    else if (!program->requested.check_all)
+        run_once(program, &repeated, tensors);
+    else if (launch_run(&repeated, tensors, &program->error)) {
+        covering_take(&program->covering);
+        record_kernels(program);
+    }
 }
 
 void program_run_before(struct program *program, const struct launch *launch, struct tensors *tensors)
@@ -390,7 +404,22 @@ int program_exit(const struct program *program)
     return program->error.result;
 }
 
-/** Prints the number of problems, or the failure with the command that repeats it. Returns the exit code. */
+/** Prints what --check-all has verified. */
+static void print_coverage(const struct program *program)
+{
+    const struct covering *const covering = &program->covering;
+    const int corners = covering_corners(covering, COVERED), pairs = covering_pairs(covering, COVERED);
+
+    printf("%s: %d problems verified, with %d of %d corners", program->name, covering->num_taken, corners,
+           corners + covering_corners(covering, NOT_SUPPORTED));
+    if (!program->requested.check_corners)
+        printf(" and %d of %d pairs of corners", pairs, pairs + covering_pairs(covering, NOT_SUPPORTED));
+    printf("; the others are not supported\n");
+    for (int k = 0; k < program->num_kernels; k++)
+        printf("%s: in %d problems\n", program->kernels[k].name, program->kernels[k].num_problems);
+}
+
+/** Prints what was verified, or the failure with the command that repeats it. Returns the exit code. */
 static int end_check_all(struct program *program)
 {
     struct error *const error = &program->error;
@@ -399,11 +428,7 @@ static int end_check_all(struct program *program)
         fprintf(stderr, "%s: %s (repeat it with: %s)\n", program->name, error->text, program_command(program));
         return error->result;
     }
-    printf("%s: %d problems verified, %d not supported", program->name, program->num_verified,
-           program->num_unsupported);
-    if (program->requested.check_eighth)
-        printf("; every eighth of those supported, from the one behind the first %d on", first_of_eighth(program));
-    printf("\n");
+    print_coverage(program);
     standard_output_flush(error);
     return program_exit(program);
 }

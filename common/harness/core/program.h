@@ -3,7 +3,9 @@
 #define PROGRAM_H
 
 #include "base/record.h"
+#include "harness/core/backend.h"
 #include "harness/core/bench.h"
+#include "harness/core/covering.h"
 #include "harness/core/tensor.h"
 #include "harness/core/option.h"
 #include "harness/core/run.h"
@@ -18,17 +20,18 @@ struct program_options {
     const char *trace_kernel; /**< kernel whose first launch is traced; NULL: the first launch */
     enum record_format format;
     bool check_all;
-    bool check_eighth; /**< with check_all: every eighth of its problems */
+    bool check_corners; /**< with check_all: only until every corner is in a problem */
+    int launches;       /**< with the same workspace; 0 counts as 1 */
     bool bench;
     bool flush_l2;
 };
 
 /** Traits that select the options which repeat a run; an operator's own begin at OPERATOR_TRAIT. */
-enum { HAS_NUM_TOKENS = 2, IS_RANDOM = 4, OPERATOR_TRAIT = 8 };
+enum { HAS_NUM_TOKENS = 2, IS_RANDOM = 4, OPERATOR_TRAIT = 8, SEVERAL_LAUNCHES = 1 << 30 };
 
 /**
- * The rows of --seed, --check-eighth, --format, --bench, --flush-l2, --trace and --trace-kernel: an operator's table,
- * which has the other options, continues with them.
+ * The rows of --seed, --launches, --check-corners, --format, --bench, --flush-l2, --trace and --trace-kernel: an
+ * operator's table, which has the other options, continues with them.
  */
 extern const struct option_row program_option_rows[];
 
@@ -60,8 +63,14 @@ struct program {
     struct program_options requested; /**< the options as given on the command line */
     struct backend backend;
     struct error error;
-    bool begun;                                    /**< true once the first run has begun */
-    int num_loaded, num_verified, num_unsupported; /**< numbers of problems with --check-all */
+    bool begun;               /**< true once the first run has begun */
+    struct covering covering; /**< with --check-all: the problems */
+    /** With --check-all: the kernels, and in how many problems each was launched; none on a GPU, which has no names. */
+    struct {
+        char name[KERNEL_NAME_SIZE];
+        int num_problems;
+    } kernels[MAX_KERNELS];
+    int num_kernels;
     struct run_counters counters;
     struct record report;
 

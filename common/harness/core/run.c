@@ -23,10 +23,23 @@ bool launch_failed(cudaError_t status, struct error *error)
     return false;
 }
 
-bool launch_run(const struct launch *launch, struct tensors *tensors, struct error *error)
+/** Launches with poisoned outputs and the workspace as it is. */
+static bool launch_once(const struct launch *launch, struct tensors *tensors, struct error *error)
 {
     cudaError_t status;
-    bool good;
+
+    if (!tensors_poison_device(tensors, error))
+        return false;
+    backend_reset_counters();
+    status = launch->call(launch, tensors, NULL);
+    if (status == cudaSuccess)
+        status = cudaDeviceSynchronize();
+    return status == cudaSuccess || launch_failed(status, error);
+}
+
+bool launch_run(const struct launch *launch, struct tensors *tensors, struct error *error)
+{
+    bool good = true;
 
     if (launch->on_host) {
         tensors_poison_host(tensors);
@@ -36,11 +49,9 @@ bool launch_run(const struct launch *launch, struct tensors *tensors, struct err
     }
     if (!tensors_upload(tensors, error))
         return false;
-    backend_reset_counters();
-    status = launch->call(launch, tensors, NULL);
-    if (status == cudaSuccess)
-        status = cudaDeviceSynchronize();
-    good = status == cudaSuccess ? tensors_download(tensors, error) : launch_failed(status, error);
+    for (int i = 0; good && i <= launch->repeats; i++)
+        good = launch_once(launch, tensors, error);
+    good = good && tensors_download(tensors, error);
     tensors_free_device(tensors);
     return good && launch->verify(launch, tensors, error);
 }

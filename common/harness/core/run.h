@@ -22,12 +22,14 @@ struct launch {
     const void *implementation;
     size_t shared_bytes; /**< shared memory that a block needs, if not every GPU has as much; else 0 */
     double operations;   /**< operations, if they are compared with the device's rate; else 0 */
+    int repeats;         /**< launches before the one whose answer is checked, with the same workspace */
     bool on_host;
 };
 
 /**
- * Launches once, copies the answer to host memory and verifies it. False as RUN_WRONG (a fault, a guard band or an
- * input written to, a wrong answer) or RUN_NO_DEVICE (memory, or the device, does not suffice).
+ * Launches once, or more often with `repeats`, copies the last answer to host memory and verifies it. False as
+ * RUN_WRONG (a fault, a guard band or an input written to, a wrong answer) or RUN_NO_DEVICE (memory, or the device,
+ * does not suffice).
  */
 bool launch_run(const struct launch *launch, struct tensors *tensors, struct error *error);
 

@@ -164,6 +164,18 @@ bool tensors_upload(struct tensors *tensors, struct error *error)
     return good;
 }
 
+bool tensors_poison_device(struct tensors *tensors, struct error *error)
+{
+    bool good = true;
+
+    backend_allow_host_access(true);
+    for (int i = 0; good && i < tensors->count; i++)
+        if (tensors->list[i].role == TENSOR_OUTPUT)
+            good = fill_device(&tensors->list[i], tensors->poison, error);
+    backend_allow_host_access(false);
+    return good;
+}
+
 bool tensors_download(struct tensors *tensors, struct error *error)
 {
     const struct tensor *const list = tensors->list;

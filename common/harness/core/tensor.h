@@ -82,6 +82,9 @@ void tensors_poison_host(struct tensors *tensors);
  */
 bool tensors_upload(struct tensors *tensors, struct error *error);
 
+/** Poisons the outputs on the device, so that results of an earlier launch cannot be taken for the next one's. */
+bool tensors_poison_device(struct tensors *tensors, struct error *error);
+
 /**
  * Downloads the outputs, checks every guard band and compares the inputs with their original values. False, as
  * RUN_WRONG, with the reason.

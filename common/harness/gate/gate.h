@@ -65,6 +65,8 @@ static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
     return problem->has_bias && problem->bias_dtype == DTYPE_F32 ? DTYPE_F32 : problem->dtype;
 }
 
+enum { GATE_LAST_TOKENS = 6 };
+
 /**
  * An implementation of the gate. Exactly one of `compute` and `launch` is set. `unsupported_reason` returns NULL, or
  * one line that names the flag that it does not support and why; if the pointer itself is NULL, every problem is
@@ -74,6 +76,8 @@ struct gate_implementation {
     const char *name;
     bool supports_shared_experts; /**< and scale_later */
     bool overlaps;                /**< takes gate_problem.overlap */
+    /** Numbers of tokens after which another kernel is launched, or one works otherwise: --check-all has both sides. */
+    int64_t last_tokens[GATE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct gate_problem *problem);
     /** Computes on the host. Returns false when memory runs out. */
     bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);

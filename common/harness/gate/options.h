@@ -40,10 +40,22 @@ unsigned gate_options_traits(const struct gate_options *options, const struct pr
 /** Sets program->command to a command that repeats this run, with every option given explicitly. */
 void gate_options_command(const struct gate_options *options, struct program *program);
 
+/** Starts the design of --check-all for an implementation that changes after these numbers of tokens. */
+void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool corners_only,
+                         struct covering *covering);
+
+/** Dimensions of a gate problem, which are the first ones of an operator that begins with a gate. */
+enum { NUM_GATE_DIMENSIONS = 10 };
+extern const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS];
+
+/** Makes the options of the proposed problem. False: it is no valid problem, too large, or a duplicate. */
+bool gate_problem_of(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed,
+                     struct gate_options *options);
+
 /**
- * Makes problem *number, 0, 1, ..., of the grid as options, or the next one that is valid and no duplicate; then
- * *number becomes its number. False: the grid has no further problem.
+ * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
  */
-bool gate_problem_to_try(int *number, uint64_t seed, struct gate_options *options);
+bool gate_problem_to_try(struct covering *covering, const struct gate_implementation *implementation, uint64_t seed,
+                         struct gate_options *options);
 
 #endif

@@ -2,90 +2,140 @@
 
 #include "harness/gate/problem.h"
 
+/** The dimensions; a number of tokens after which an implementation changes is added with its neighbour. */
+enum { SHAPE, TOKENS, DIST, DTYPE, BIAS, SCORE, RENORMALIZE, FACTOR, SCALE_LATER, SHARED_EXPERTS };
+
+enum { BIAS_NONE, BIAS_F32, BIAS_SAME };
+
+/* A problem's experts, groups, kept groups and experts per token. */
 #define SHAPE(experts, groups, kept, chosen)                                                   \
     {                                                                                          \
         .num_experts = experts, .num_expert_group = groups, .topk_group = kept, .topk = chosen \
     }
 
-/* A shape with shared experts; gate_problem_to_try() clears scale_later in every second pair of problems. */
-#define SHARED(experts, groups, kept, chosen, shared)                                                                \
-    {                                                                                                                \
-        .num_experts = experts, .num_expert_group = groups, .topk_group = kept, .topk = chosen, .scale_later = true, \
-        .num_fused_shared_experts = shared                                                                           \
-    }
-
-/* Shapes of DeepSeek-V3 and its relatives, and edge cases: one group, every group, a full warp, single experts. */
+/*
+ * Routers that some chapters have kernels for, beginning with the one that needs the least time; shapes of other
+ * models; groups of 1 to 33 experts, and 1 to 33 groups; one group, every group; around 256 experts; ids of 17 bits.
+ */
 static const struct gate_problem shapes[] = {
-    SHAPE(256, 8, 4, 8),     SHAPE(256, 16, 4, 8),    SHAPE(128, 4, 2, 6),    SHAPE(128, 8, 8, 8), SHAPE(160, 8, 3, 6),
-    SHAPE(384, 16, 5, 7),    SHAPE(64, 1, 1, 6),      SHAPE(32, 1, 1, 32),    SHAPE(6, 3, 3, 1),   SHAPE(12, 12, 5, 5),
-    SHAPE(1024, 32, 32, 32), SHAPE(512, 8, 4, 8),     SHAPE(96, 32, 7, 11),   SHAPE(1, 1, 1, 1),   SHAPE(64, 4, 3, 5),
-    SHARED(256, 8, 4, 8, 1), SHARED(128, 8, 8, 8, 3), SHARED(64, 4, 3, 5, 0),
+    SHAPE(128, 4, 2, 4),    SHAPE(256, 8, 4, 8),   SHAPE(256, 16, 4, 8), SHAPE(128, 8, 8, 8),   SHAPE(512, 16, 8, 16),
+    SHAPE(256, 8, 4, 7),    SHAPE(128, 4, 2, 6),   SHAPE(160, 8, 3, 6),  SHAPE(384, 16, 5, 7),  SHAPE(64, 1, 1, 6),
+    SHAPE(64, 4, 3, 5),     SHAPE(64, 2, 1, 18),   SHAPE(64, 2, 2, 32),  SHAPE(1, 1, 1, 1),     SHAPE(2, 1, 1, 1),
+    SHAPE(2, 2, 1, 1),      SHAPE(3, 1, 1, 2),     SHAPE(4, 2, 2, 3),    SHAPE(6, 3, 3, 1),     SHAPE(10, 2, 1, 4),
+    SHAPE(12, 12, 5, 5),    SHAPE(14, 2, 2, 13),   SHAPE(32, 4, 2, 8),   SHAPE(36, 4, 3, 19),   SHAPE(40, 8, 8, 3),
+    SHAPE(30, 2, 1, 15),    SHAPE(31, 1, 1, 31),   SHAPE(32, 1, 1, 32),  SHAPE(33, 1, 1, 33),   SHAPE(32, 32, 31, 7),
+    SHAPE(34, 2, 1, 16),    SHAPE(62, 2, 2, 20),   SHAPE(66, 33, 17, 9), SHAPE(96, 32, 7, 11),  SHAPE(255, 15, 8, 9),
+    SHAPE(255, 17, 16, 32), SHAPE(256, 32, 1, 8),  SHAPE(257, 1, 1, 12), SHAPE(248, 8, 4, 14),  SHAPE(1024, 32, 32, 32),
+    SHAPE(512, 8, 4, 8),    SHAPE(544, 17, 9, 10), SHAPE(44, 2, 2, 17),  SHAPE(26, 1, 1, 21),   SHAPE(48, 2, 1, 22),
+    SHAPE(56, 2, 1, 23),    SHAPE(28, 4, 4, 24),   SHAPE(100, 4, 2, 25), SHAPE(72, 4, 2, 26),   SHAPE(27, 1, 1, 27),
+    SHAPE(88, 4, 2, 28),    SHAPE(29, 1, 1, 29),   SHAPE(120, 8, 2, 30), SHAPE(65600, 8, 2, 8),
 };
 
-/* The last of three rows of nan has only NaN, and is last in the array: reads past its end are out of bounds. */
-static const int64_t token_counts[] = {19, 1, 3, 0};
+/* The first shapes are those of kernels for sigmoid alone; SCORE has no other value with them. */
+enum { NUM_SHAPES = sizeof shapes / sizeof *shapes, NUM_ROUTERS = 5 };
 
-enum {
-    NUM_SHAPES = sizeof shapes / sizeof *shapes,
-    NUM_TOKEN_COUNTS = sizeof token_counts / sizeof *token_counts,
-    NUM_SCORES = 3,
-    NUM_FLOAT_DTYPES = 3
+static const float factors[] = {2.5f, 1.0f, 0.0f, -1.5f, 1e30f, -1e-30f};
+
+const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
+    [SHAPE] = {CORNERS(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
+                       27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50,
+                       51, 52, NUM_SHAPES - 1),
+               .num_alone = 1},
+    /* 9 tokens have a row of each of the nine kinds of nan; every residue of 32; the last ones have 16 bits or 17 */
+    [TOKENS] = {CORNERS(19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 21, 22, 23, 24, 25,
+                        26, 27, 28, 29, 30, 31, 32, 33, 127, 128, 129, 65535, 65536, 65537),
+                .num_alone = 3},
+    [DIST] = {CORNERS(GATE_DIST_NORMAL, GATE_DIST_UNIFORM, GATE_DIST_ZIPF, GATE_DIST_TIES, GATE_DIST_EQUAL,
+                      GATE_DIST_EXTREME, GATE_DIST_NAN)},
+    [DTYPE] = {CORNERS(DTYPE_F32, DTYPE_F16, DTYPE_BF16)},
+    [BIAS] = {CORNERS(BIAS_F32, BIAS_NONE, BIAS_SAME)},
+    [SCORE] = {CORNERS(GATE_SCORE_SIGMOID, GATE_SCORE_SOFTMAX, GATE_SCORE_NONE)},
+    [RENORMALIZE] = {CORNERS(true, false)},
+    [FACTOR] = {CORNERS(0, 1, 2, 3, 4, 5)},
+    [SCALE_LATER] = {CORNERS(false, true)},
+    [SHARED_EXPERTS] = {CORNERS(0, 1, 3, 9)},
 };
 
-enum { BIAS_NONE, BIAS_F32, BIAS_SAME, NUM_BIASES };
+_Static_assert(SHARED_EXPERTS + 1 == NUM_GATE_DIMENSIONS && NUM_SHAPES == 54, "every dimension, every shape");
 
-/** Removes the last digit of the number in a base. Returns the digit. */
-static int next_digit(int *number, int base)
+void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool corners_only,
+                         struct covering *covering)
 {
-    const int digit = *number % base;
-
-    *number /= base;
-    return digit;
+    covering_start(covering, gate_dimensions, NUM_GATE_DIMENSIONS, seed, corners_only);
+    for (int i = 0; i < GATE_LAST_TOKENS && last_tokens[i] > 0; i++) {
+        covering_add(covering, TOKENS, last_tokens[i], false);
+        covering_add(covering, TOKENS, last_tokens[i] + 1, false);
+    }
 }
 
 /**
- * Returns the number of tokens: up to 19, but at most 9 for 1024 experts, which are slow in the simulator. 9 tokens
- * have a row of each of the nine kinds of nan.
+ * Returns the most logits of a problem. Where the implementation changes after its number of tokens, that is more, and
+ * nothing for a shape for which no chapter has such a change.
  */
-static int64_t num_tokens_of(int shape, int number)
+static int64_t most_logits(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS])
 {
-    const int64_t num_tokens = token_counts[number % NUM_TOKEN_COUNTS];
+    const int64_t num_tokens = covering_corner(covering, TOKENS);
+    const bool is_router = covering_corner(covering, SHAPE) < NUM_ROUTERS;
+    bool changes = false;
 
-    return shapes[shape].num_experts == 1024 && num_tokens > 9 ? 9 : num_tokens;
+    for (int i = 0; i < GATE_LAST_TOKENS && last_tokens[i] > 0; i++)
+        changes |= num_tokens == last_tokens[i] || num_tokens == last_tokens[i] + 1;
+    if (covering_is_alone(covering))
+        return changes && num_tokens == 65537 ? 65537 * 128 : 65537;
+    return !changes ? 129 * 256 : is_router ? 964 * 512 : 0;
 }
 
-/** Checks that groups have a second best if there is a bias, and that the bias's type is not f32 for a second time. */
-static bool is_worth_trying(const struct gate_options *options)
+/** Sets the problem's shape, except for the tokens. */
+static void set_shape(const struct covering *covering, struct gate_problem *problem)
 {
-    return array_source(options->bias) == ARRAY_NONE || (gate_experts_per_group(&options->problem) > 1 &&
-                                                         !(options->bias_same && options->problem.dtype == DTYPE_F32));
+    *problem = shapes[covering_corner(covering, SHAPE)];
+    problem->dtype = (enum dtype)covering_corner(covering, DTYPE);
+    problem->score = (enum gate_score)covering_corner(covering, SCORE);
+    problem->renormalize = covering_corner(covering, RENORMALIZE);
+    problem->routed_scaling_factor = factors[covering_corner(covering, FACTOR)];
+    problem->scale_later = covering_corner(covering, SCALE_LATER);
+    problem->num_fused_shared_experts = (int)covering_corner(covering, SHARED_EXPERTS);
 }
 
-bool gate_problem_to_try(int *number, uint64_t seed, struct gate_options *options)
+/** Sets the members that gate_load() sets as well, to check the problem before. */
+static void set_sizes(struct gate_options *options)
 {
-    for (;; ++*number) {
-        int rest = *number;
-        const int dist = next_digit(&rest, GATE_DIST_COUNT), bias = next_digit(&rest, NUM_BIASES);
-        const int score = next_digit(&rest, NUM_SCORES), dtype = next_digit(&rest, NUM_FLOAT_DTYPES), shape = rest;
+    struct gate_problem *const problem = &options->problem;
 
-        if (shape >= NUM_SHAPES)
-            return false;
-        *options = (struct gate_options){
-            .program = {.num_tokens = num_tokens_of(shape, *number),
-                        .num_tokens_given = true,
-                        .seed = seed + (uint64_t)*number},
-            .problem = shapes[shape],
-            .source = GATE_SOURCE_GENERATED,
-            .dist = (enum gate_dist)dist,
-            .bias = bias == BIAS_NONE ? "none" : "random",
-            .bias_same = bias == BIAS_SAME,
-        };
-        options->problem.dtype = (enum dtype)dtype;
-        options->problem.score = (enum gate_score)score;
-        options->problem.renormalize = *number % 3 != 0;
-        options->problem.scale_later &= *number % 4 < 2;
-        options->problem.routed_scaling_factor = *number % 2 ? 2.5f : 1.0f;
-        if (is_worth_trying(options))
+    problem->num_tokens = options->program.num_tokens;
+    problem->has_bias = array_source(options->bias) != ARRAY_NONE;
+    problem->bias_dtype = options->bias_same ? problem->dtype : DTYPE_F32;
+}
+
+bool gate_problem_of(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed,
+                     struct gate_options *options)
+{
+    const int64_t bias = covering_corner(covering, BIAS);
+    const struct gate_problem *const problem = &options->problem;
+
+    *options = (struct gate_options){
+        .program = {.num_tokens = covering_corner(covering, TOKENS),
+                    .num_tokens_given = true,
+                    .seed = seed + (uint64_t)covering->num_taken},
+        .source = GATE_SOURCE_GENERATED,
+        .dist = (enum gate_dist)covering_corner(covering, DIST),
+        .bias = bias == BIAS_NONE ? "none" : "random",
+        .bias_same = bias == BIAS_SAME,
+    };
+    set_shape(covering, &options->problem);
+    set_sizes(options);
+    return gate_problem_check(problem, &(struct error){0}) &&
+           problem->num_tokens * problem->num_experts <= most_logits(covering, last_tokens) &&
+           !(covering_corner(covering, SHAPE) < NUM_ROUTERS && problem->score != GATE_SCORE_SIGMOID) &&
+           !(options->bias_same && problem->dtype == DTYPE_F32);
+}
+
+bool gate_problem_to_try(struct covering *covering, const struct gate_implementation *implementation, uint64_t seed,
+                         struct gate_options *options)
+{
+    while (covering_next(covering))
+        if (gate_problem_of(covering, implementation->last_tokens, seed, options) &&
+            !gate_unsupported_reason(implementation, &options->problem))
             return true;
-    }
+    return false;
 }

@@ -126,8 +126,11 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
         program_overlaps(&program);
     if (!program_open(&program))
         return program_exit(&program);
-    for (int number = 0; program_next(&program); number++) {
-        if (program.requested.check_all && !gate_problem_to_try(&number, program.requested.seed, &options))
+    gate_covering_start(chapter->implementation.last_tokens, program.requested.seed, program.requested.check_corners,
+                        &program.covering);
+    while (program_next(&program)) {
+        if (program.requested.check_all &&
+            !gate_problem_to_try(&program.covering, &chapter->implementation, program.requested.seed, &options))
             break;
         run(&program, chapter, &options);
     }

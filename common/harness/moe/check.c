@@ -17,13 +17,14 @@ static const int64_t MAX_PRODUCTS = (int64_t)1 << 30;
 enum { LEAST_TOKENS = 16, STREAM_TOKENS = 2000 };
 
 /* The relative rounding error of f32, and L of check.h, the limit of the sum of independent errors. */
-static const double F32_UNIT = 0x1p-24, DEVIATIONS = 7.0;
+static const double F32_UNIT = 0x1p-24, DEVIATIONS = 9.0;
 
 /** A choice of a checked token; its expert is local. */
 struct choice {
     int64_t token; /**< index among the checked tokens */
     int expert;    /**< local */
     double weight;
+    int copies; /**< the token's choices of this expert, whose errors are not independent of each other; else 1 */
 };
 
 /**
@@ -33,14 +34,15 @@ struct choice {
 struct examination {
     const struct moe_problem *problem;
     bool independent;
-    int slices; /**< parts in which each choice is computed, at least 1 */
+    bool weighs_last; /**< an expert's output is rounded before it is multiplied by its weight, not afterwards */
+    int slices;       /**< parts in which each choice is computed, at least 1 */
     const struct moe_routing *routing;
     const struct tensors *tensors;
     int64_t num_tokens, num_choices;
     int64_t *tokens;        /**< [num_tokens] ascending */
     struct choice *choices; /**< [num_choices] expert by expert */
     double *hidden;         /**< [num_tokens, H] */
-    double *activation;     /**< [num_choices, I] intermediate, not rounded */
+    double *activation;     /**< [num_choices, I] intermediate, rounded where the rounding is certain */
     double *errors;         /**< [num_choices, I] errors of activation */
     double *output;         /**< [num_tokens, H] */
     double *output_errors;
@@ -77,13 +79,44 @@ static double half_unit(const struct examination *exam, double value)
     return exam->problem->dtype == DTYPE_BF16 && value != 0.0 ? ldexp(0.5, exponent - 8) : 0.0;
 }
 
-/**
- * Returns the error of rounding to the type. All errors up to half a unit are equally likely, so their mean square is a
- * third of the largest square. It replaces the square of a bound: see check.h.
- */
-static double type_error(const struct examination *exam, double value)
+/** Returns the largest error that a value may have. */
+static double reach_of(const struct examination *exam, double error)
 {
-    return error_of(exam, half_unit(exam, value)) / (exam->independent ? 3.0 : 1.0);
+    return exam->independent ? DEVIATIONS * sqrt(error) : error;
+}
+
+static double rounded(const struct examination *exam, double value)
+{
+    return (double)dtype_round(exam->problem->dtype, (float)value);
+}
+
+/**
+ * Returns the error of rounding a value to the type, if the value's own error decides on the result. If it reaches less
+ * far than half a unit, the value lies between two results, and the error is about half a unit of either sign. If it
+ * reaches farther, all errors up to half a unit are equally likely, so their mean square is a third of the largest.
+ */
+static double type_error(const struct examination *exam, double value, double reach)
+{
+    const double half = half_unit(exam, value);
+
+    return exam->independent && reach >= half ? half * half / 3.0 : error_of(exam, half);
+}
+
+/**
+ * Rounds a value to the type if any error that it may have leads to the same result, which then has no error. Otherwise
+ * leaves the value as it is and adds the error of the rounding, `copies` times, to *error.
+ */
+static double round_value(const struct examination *exam, double value, int copies, double *error)
+{
+    const double reach = reach_of(exam, *error);
+    const double low = rounded(exam, value - reach), high = rounded(exam, value + reach);
+
+    if (exam->problem->dtype == DTYPE_BF16 && low == high && isfinite(low)) {
+        *error = 0.0;
+        return low;
+    }
+    *error += copies * type_error(exam, value, reach);
+    return value;
 }
 
 static struct sum sum_products(const struct examination *exam, const double *values, const float *weights, int count)
@@ -162,18 +195,16 @@ static int compare_choices(const void *a, const void *b)
                                   : (x->token > y->token) - (x->token < y->token);
 }
 
-/** Merges a token's choices of the same expert, because their errors are equal and so not independent. */
-static void merge_choices(struct examination *exam)
+/** Counts each token's choices of the same expert, which are neighbours. */
+static void count_copies(struct examination *exam)
 {
-    int64_t last = 0;
-
-    for (int64_t c = 1; c < exam->num_choices; c++) {
-        if (compare_choices(&exam->choices[c], &exam->choices[last]) == 0)
-            exam->choices[last].weight += exam->choices[c].weight;
-        else
-            exam->choices[++last] = exam->choices[c];
+    for (int64_t begin = 0, end; begin < exam->num_choices; begin = end) {
+        end = begin + 1;
+        while (end < exam->num_choices && compare_choices(&exam->choices[end], &exam->choices[begin]) == 0)
+            end++;
+        for (int64_t c = begin; c < end; c++)
+            exam->choices[c].copies = (int)(end - begin);
     }
-    exam->num_choices = exam->num_choices > 0 ? last + 1 : 0;
 }
 
 /** Lists the tokens' choices of local experts. */
@@ -188,11 +219,12 @@ static void list_choices(struct examination *exam)
             const int local = exam->routing->expert_map ? exam->routing->expert_map[expert] : expert;
 
             if (local >= 0)
-                exam->choices[exam->num_choices++] = (struct choice){t, local, exam->routing->topk_weights[position]};
+                exam->choices[exam->num_choices++] = (struct choice){t, local, exam->routing->topk_weights[position],
+                                                                     1};
         }
     qsort(exam->choices, (size_t)exam->num_choices, sizeof *exam->choices, compare_choices);
     if (exam->independent)
-        merge_choices(exam);
+        count_copies(exam);
 }
 
 static bool allocate_zeros(double **array, int64_t count, struct error *error)
@@ -213,10 +245,9 @@ static bool examination_start(const struct moe_layer *layer, struct examination 
     if (!ALLOCATE_ARRAY(exam->tokens, n, exam->error) || !ALLOCATE_ARRAY(exam->choices, choices, exam->error) ||
         !allocate_zeros(&exam->hidden, n * h, exam->error) ||
         !allocate_zeros(&exam->activation, choices * i, exam->error) ||
-        !allocate_zeros(&exam->errors, choices * i, exam->error) ||
-        !allocate_zeros(&exam->output, n * h, exam->error) ||
-        !allocate_zeros(&exam->output_errors, n * h, exam->error) ||
-        !allocate_zeros(&exam->output_size, n * h, exam->error) ||
+        !allocate_zeros(&exam->errors, choices * i, exam->error) || !ALLOCATE_ARRAY(exam->output, n * h, exam->error) ||
+        !ALLOCATE_ARRAY(exam->output_errors, n * h, exam->error) ||
+        !ALLOCATE_ARRAY(exam->output_size, n * h, exam->error) ||
         !ALLOCATE_ARRAY(exam->rows, omp_get_max_threads() * 2 * (h > i ? h : i), exam->error) ||
         !choose_tokens(layer, exam))
         return false;
@@ -254,18 +285,20 @@ static float *own_rows(const struct examination *exam)
 /* --- the layer ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Computes silu(gate) * up, with silu(x) = x * sigmoid(x). Its error is that of its inputs, of exp, and of the
- * roundings to f32 and to the type.
+ * Computes silu(gate) * up, with silu(x) = x * sigmoid(x). Its error is that of its inputs, of exp, which may overflow
+ * where silu(x) is nearly 0, and of the roundings to f32 and to the type.
  */
 static void activate(const struct examination *exam, struct sum gate, struct sum up, int64_t at)
 {
     const double sigmoid = 1.0 / (1.0 + exp(-gate.value)), silu = gate.value * sigmoid;
     const double slope = sigmoid * (1.0 + gate.value * (1.0 - sigmoid)), value = silu * up.value;
-    const double own = (8.0 + fabs(gate.value)) * F32_UNIT * fabs(value) + 1e-36;
+    const double of_exp = fabs(gate.value) * (1.0 - sigmoid); /* e^-x has x times the relative error of x */
+    const double own = (8.0 + of_exp) * F32_UNIT * fabs(value) + 1e-36 * (1.0 + fabs(up.value));
+    double error = error_of(exam, fabs(slope * up.value)) * gate.error + error_of(exam, fabs(silu)) * up.error +
+                   error_of(exam, own);
 
-    exam->activation[at] = value;
-    exam->errors[at] = error_of(exam, fabs(slope * up.value)) * gate.error + error_of(exam, fabs(silu)) * up.error +
-                       error_of(exam, own) + type_error(exam, value);
+    exam->activation[at] = round_value(exam, value, 1, &error);
+    exam->errors[at] = error;
 }
 
 /** Computes the first product and the activation of choices `begin` to `end`, all of one expert. */
@@ -296,17 +329,20 @@ static void multiply_w13(const struct examination *exam, int64_t begin, int64_t 
 static void add_choice(const struct examination *exam, int64_t c, const float *row, int64_t at)
 {
     const double weight = exam->choices[c].weight;
+    const double first = exam->weighs_last ? 1.0 : weight, last = exam->weighs_last ? weight : 1.0;
+    const int copies = exam->choices[c].copies; /* n equal errors, weighted, are at most n times as many squares */
     const int intermediate = exam->problem->intermediate_size, length = intermediate / exam->slices;
 
     for (int i = 0; i < intermediate; i += length) {
         const int64_t from = c * intermediate + i;
         const struct sum sum = sum_products(exam, exam->activation + from, row + i, length);
         const double passed = passed_error(exam, exam->errors + from, row + i, length);
-        const double partial = weight * sum.value;
+        double error = copies * error_of(exam, fabs(first)) * (sum.error + passed) +
+                       error_of(exam, F32_UNIT * first * sum.value);
+        const double partial = last * round_value(exam, first * sum.value, copies, &error);
 
         exam->output[at] += partial;
-        exam->output_errors[at] += error_of(exam, fabs(weight)) * (sum.error + passed) +
-                                   error_of(exam, F32_UNIT * partial) + type_error(exam, partial);
+        exam->output_errors[at] += error_of(exam, fabs(last)) * error;
         exam->output_size[at] += fabs(partial);
     }
 }
@@ -329,6 +365,11 @@ static void multiply_w2(const struct examination *exam, int64_t begin, int64_t e
 
 static void compute(const struct examination *exam)
 {
+    const size_t bytes = (size_t)(exam->num_tokens * exam->problem->hidden_size) * sizeof(double);
+
+    memset(exam->output, 0, bytes);
+    memset(exam->output_errors, 0, bytes);
+    memset(exam->output_size, 0, bytes);
     for (int64_t begin = 0, end; begin < exam->num_choices; begin = end) {
         end = begin + 1;
         while (end < exam->num_choices && exam->choices[end].expert == exam->choices[begin].expert)
@@ -340,14 +381,14 @@ static void compute(const struct examination *exam)
 
 /* --- comparing ---------------------------------------------------------------------------------------------------- */
 
-/** Returns the error that an element may have; infinite where an intermediate result may exceed the range of f32. */
+/**
+ * Returns the error that an element may have before it is rounded to the type; infinite where an intermediate result
+ * may exceed the range of f32.
+ */
 static double tolerance(const struct examination *exam, int64_t at)
 {
-    const double errors = exam->output_errors[at] +
-                          sum_error(exam, exam->problem->topk * exam->slices, exam->output_size[at]);
-    const double before = exam->independent ? DEVIATIONS * sqrt(errors) : errors;
-
-    return before + half_unit(exam, fabs(exam->output[at]) + before) + FLT_MIN;
+    return reach_of(exam, exam->output_errors[at] +
+                              sum_error(exam, exam->problem->topk * exam->slices, exam->output_size[at]));
 }
 
 /** Sets the error for an element, with the rule that it breaks. Returns false. */
@@ -390,14 +431,36 @@ static bool tokens_are_right(const struct examination *exam)
     for (int64_t i = 0; i < exam->num_tokens * h; i++) {
         const int64_t token = exam->tokens[i / h];
         const double got = element_of(exam, token * h + i % h), allowed = tolerance(exam, i);
+        const double low = rounded(exam, exam->output[i] - allowed), high = rounded(exam, exam->output[i] + allowed);
         char rule[160];
 
-        if (fabs(got - exam->output[i]) <= allowed || !isfinite(allowed))
+        if ((got >= low - FLT_MIN && got <= high + FLT_MIN) || !isfinite(allowed))
             continue;
-        snprintf(rule, sizeof rule, "expected %.6g, give or take %.2g, got %.6g", exam->output[i], allowed, got);
+        snprintf(rule, sizeof rule, "expected %.6g, give or take %.2g, got %.6g", exam->output[i],
+                 fmax(high - exam->output[i], exam->output[i] - low), got);
         return fail(exam, token, i % h, rule);
     }
     return true;
+}
+
+/** Checks the tokens for either order of weighing and rounding; if neither is right, the error is the usual one's. */
+static bool either_order_is_right(struct examination *exam)
+{
+    struct error *const usual = exam->error;
+    struct error other = {0};
+    bool right;
+
+    compute(exam);
+    if (tokens_are_right(exam))
+        return true;
+    exam->weighs_last = true;
+    exam->error = &other;
+    compute(exam);
+    right = tokens_are_right(exam);
+    exam->error = usual;
+    if (right)
+        *usual = (struct error){0};
+    return right;
 }
 
 bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, struct error *error)
@@ -416,10 +479,7 @@ bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, str
     if (!all_is_written(&exam))
         return false;
     right = examination_start(layer, &exam);
-    if (right) {
-        compute(&exam);
-        right = tokens_are_right(&exam);
-    }
+    right = right && either_order_is_right(&exam);
     examination_end(&exam);
     return right;
 }

@@ -21,11 +21,17 @@ int64_t moe_checked_tokens(const struct moe_problem *problem);
  * errors are taken as independent and of either sign. Each is sub-Gaussian: an error of at most b with the parameter
  * b^2 (Hoeffding's lemma); that of rounding to the type, uniform up to half a unit b, with its variance b^2 / 3. Their
  * sum exceeds L times the root of the sum of these parameters with a probability below 2 exp(-L^2 / 2) (for sums in
- * floating point: Higham and Mary, 2019). With L = 7 that is 5e-11 for an element. The last rounding counts in full in
- * both cases.
+ * floating point: Higham and Mary, 2019). With L = 9 that is 5e-18 for a value, and below 1e-9 for 10^8 values, more
+ * than a run checks: the elements of the intermediate, partial and output of the checked tokens.
  *
- * In bf16 the check therefore cannot detect a single superfluous rounding to the type, for example of a sum over topk
- * or of the halves that SwiGLU multiplies, because it is no larger than the allowed roundings.
+ * In bf16 the intermediate, an expert's output before or after it is weighted, and the output must be rounded to the
+ * nearest number, and nothing else. The check rounds at the same points. A value that is farther from the middle of two
+ * numbers than its error can reach has one right rounding, and adds no error to what follows; an element whose error
+ * cannot reach the next middle must have exactly the expected bits. So truncated values, superfluous roundings (of the
+ * halves that SwiGLU multiplies, of a sum over topk) and factors off by 1/256 are rejected where f32's error is small
+ * compared with a unit of bf16. A value near a middle counts with half a unit of either sign. Once f32's errors
+ * exceed half a unit, as in sums of thousands of products, every rounding is taken as an independent error, and a
+ * single superfluous one is no larger than those allowed.
  *
  * False, as RUN_WRONG, with the first failure as one line, "output[3][17]: expected ..., got ..."; as RUN_NO_DEVICE
  * when memory is short.

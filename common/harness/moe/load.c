@@ -1,4 +1,5 @@
 #include "base/memory.h"
+#include "base/random.h"
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
 #include "harness/moe/problem.h"
@@ -13,6 +14,9 @@
 /* --- dimensions --------------------------------------------------------------------------------------------------- */
 
 enum { MAX_AXES = 3 };
+
+/* The stream of the signs of generated weights. */
+enum { STREAM_SIGNS = 1001 };
 
 /** The axes of each file; w13 has two rows for each intermediate element. */
 static const struct file_shape {
@@ -216,6 +220,16 @@ static bool list_local(struct moe_problem *problem, struct moe_routing *routing,
     return true;
 }
 
+/** Gives generated weights either sign, if the options say so. */
+static void sign_weights(const struct moe_options *options, int64_t positions, float *topk_weights)
+{
+    struct random random = random_seed(options->program.seed, STREAM_SIGNS);
+
+    for (int64_t i = 0; options->signed_weights && i < positions; i++)
+        if (random_below(&random, 2))
+            topk_weights[i] = -topk_weights[i];
+}
+
 /** Makes the routing, from files if they are named. The caller frees it, even if it is incomplete. */
 static bool make_routing(struct moe_options *options, const struct npy_array files[NUM_MOE_FILES],
                          struct moe_routing *routing, struct error *error)
@@ -226,11 +240,13 @@ static bool make_routing(struct moe_options *options, const struct npy_array fil
     const enum moe_dist dist = ids ? MOE_DIST_GENERATED + ALIGN_DIST_ONE : options->dist; /* only for its weights */
     const struct align_problem align = moe_align_problem(problem);
 
-    return fill_map(options, routing, error) && list_local(problem, routing, error) &&
-           ALLOCATE_ARRAY(routing->topk_ids, positions, error) &&
-           ALLOCATE_ARRAY(routing->topk_weights, positions, error) &&
-           moe_route(problem, dist, options->program.seed, routing->topk_ids, routing->topk_weights, error) &&
-           (!ids || fill_ids(problem, ids, &files[MOE_FILE_TOPK_IDS], routing->topk_ids, error)) &&
+    if (!fill_map(options, routing, error) || !list_local(problem, routing, error) ||
+        !ALLOCATE_ARRAY(routing->topk_ids, positions, error) ||
+        !ALLOCATE_ARRAY(routing->topk_weights, positions, error) ||
+        !moe_route(problem, dist, options->program.seed, routing->topk_ids, routing->topk_weights, error))
+        return false;
+    sign_weights(options, positions, routing->topk_weights);
+    return (!ids || fill_ids(problem, ids, &files[MOE_FILE_TOPK_IDS], routing->topk_ids, error)) &&
            (!weights || fill_floats(weights, &files[MOE_FILE_TOPK_WEIGHTS], 0, positions, DTYPE_F32,
                                     routing->topk_weights, error)) &&
            align_groups_count(&align, routing->topk_ids, &routing->groups, error);
@@ -290,7 +306,8 @@ bool moe_load(struct moe_options *options, const struct moe_implementation *impl
     struct sizes sizes;
     bool good;
 
-    *layer = (struct moe_layer){.seed = options->program.seed, .is_random = true};
+    *layer = (struct moe_layer){
+        .seed = options->program.seed, .hidden_scale = options->hidden_scale, .is_random = true};
     good = open_files(options, large, files, &sizes, error) &&
            load(options, implementation, files, &sizes, layer, tensors, error);
     if (!good)

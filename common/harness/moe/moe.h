@@ -61,6 +61,8 @@ static inline int64_t moe_positions(const struct moe_problem *problem)
     return problem->num_tokens * problem->topk;
 }
 
+enum { MOE_LAST_TOKENS = 4 };
+
 /**
  * An implementation of the layer: products and sums in f32; intermediate, partial and output rounded to the type.
  * `unsupported_reason` returns NULL, or one line that names the flag that it does not support and why; if the pointer
@@ -69,6 +71,8 @@ static inline int64_t moe_positions(const struct moe_problem *problem)
 struct moe_implementation {
     const char *name;
     struct gpu_needs needs; /**< of the GPU; all zeros: nothing */
+    /** Numbers of tokens after which something changes; --check-all has both sides of each. */
+    int64_t last_tokens[MOE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct moe_problem *problem);
     /** Returns the preferred block_size, for runs without --block-size; capacity is not set yet. NULL: 16. */
     int (*block_size)(const struct moe_problem *problem);

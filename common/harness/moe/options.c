@@ -12,7 +12,12 @@ static const char *const dist_names[] = {"router", "balanced", "uniform", "zipf"
 static const char *const dtype_names[] = {"f32", "bf16", NULL};
 
 /** Traits that select the options which repeat a run. */
-enum { GENERATED_IDS = OPERATOR_TRAIT, HAS_BLOCK_SIZE = 2 * OPERATOR_TRAIT };
+enum {
+    GENERATED_IDS = OPERATOR_TRAIT,
+    HAS_BLOCK_SIZE = 2 * OPERATOR_TRAIT,
+    HAS_SCALE = 4 * OPERATOR_TRAIT,
+    HAS_SIGNS = 8 * OPERATOR_TRAIT
+};
 
 /** Sets the type: the words of --dtype lack f16, so that their indices differ from those of enum dtype. */
 static bool take_dtype(const struct option_row *row, void *context, struct error *error)
@@ -61,15 +66,20 @@ const struct option_row moe_option_rows[] = {
     FILE_ROW("topk-weights", "[tokens, topk] f2 or f4; rows repeat", MOE_FILE_TOPK_WEIGHTS),
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 2,
      OPTION_TEXT, FIELD(map)},
+    {"hidden-scale", "X", "Multiply generated tokens with X (default 1)", 2, OPTION_FLOAT, FIELD(hidden_scale),
+     .traits = HAS_SCALE},
+    {"signed-weights", "0|1", "Give generated topk-weights either sign (default 0)", 2, OPTION_BOOL,
+     FIELD(signed_weights), .most = 1, .traits = HAS_SIGNS},
     {"out", "DIR", "Write output.npy there once verified", 3, OPTION_TEXT, FIELD(program.out), .traits = WITH_NO_RUN},
-    {"check-all", NULL, "Instead of one problem check 168: shapes, types, distributions, maps", 3, OPTION_FLAG,
+    {"check-all", NULL, "Instead of one problem check about 200: shapes, types, distributions, maps", 3, OPTION_FLAG,
      FIELD(program.check_all), .traits = WITH_NO_RUN},
     {.next_table = program_option_rows},
 };
 
 struct moe_options moe_options_default(void)
 {
-    return (struct moe_options){.problem = {.dtype = DTYPE_BF16}, .bf16 = true, .map = "none", .program = {.seed = 1}};
+    return (struct moe_options){
+        .problem = {.dtype = DTYPE_BF16}, .bf16 = true, .map = "none", .hidden_scale = 1.0f, .program = {.seed = 1}};
 }
 
 bool moe_options_check(const struct moe_options *options, struct error *error)
@@ -103,6 +113,10 @@ unsigned moe_options_traits(const struct moe_options *options, const struct prog
         traits |= GENERATED_IDS;
     if (options->block_size_given || traits & HAS_NUM_TOKENS) /* in a sweep the implementation chooses for each size */
         traits |= HAS_BLOCK_SIZE;
+    if (options->hidden_scale != 1.0f)
+        traits |= HAS_SCALE;
+    if (options->signed_weights)
+        traits |= HAS_SIGNS;
     return traits;
 }
 

@@ -29,6 +29,8 @@ struct moe_options {
     enum moe_dist dist;
     const char *files[NUM_MOE_FILES]; /**< paths, or NULL: generated */
     const char *map;                  /**< as given: "none", "random" or a file */
+    float hidden_scale;               /**< of generated tokens */
+    bool signed_weights;              /**< generated topk_weights are of either sign */
 };
 
 /** Options that name the files, "hidden", ..., "topk-weights", in the order of the enum. */
@@ -65,7 +67,14 @@ void moe_options_command(const struct moe_options *options, struct program *prog
 void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool all,
                         struct record *report);
 
-/** Makes problem `number`, 0, 1, ..., as options with check_all. False: the numbers end before this one. */
-bool moe_problem_to_try(int number, uint64_t seed, struct moe_options *options);
+/** Starts the design of --check-all for an implementation. */
+void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool corners_only,
+                        struct covering *covering);
+
+/**
+ * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
+ */
+bool moe_problem_to_try(struct covering *covering, const struct moe_implementation *implementation, uint64_t seed,
+                        struct moe_options *options);
 
 #endif

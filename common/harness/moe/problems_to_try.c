@@ -1,61 +1,139 @@
 #include "harness/moe/options.h"
 
-#include "base/random.h"
+#include "harness/moe/problem.h"
+#include "harness/moe/run.h"
 
-#define SHAPE(tokens, hidden, intermediate, experts, chosen)                                                    \
-    {                                                                                                           \
-        .num_tokens = tokens, .hidden_size = hidden, .intermediate_size = intermediate, .num_experts = experts, \
-        .topk = chosen                                                                                          \
-    }
-
-/* Shapes for tensor cores, in multiples of 64, then shapes that no tile divides, and the smallest shape. */
-static const struct moe_problem shapes[] = {
-    SHAPE(5, 128, 64, 8, 2),   SHAPE(9, 64, 128, 4, 3),   SHAPE(11, 192, 64, 16, 4), SHAPE(1, 256, 128, 8, 8),
-    SHAPE(64, 64, 64, 2, 1),   SHAPE(0, 64, 64, 4, 2),    SHAPE(130, 64, 64, 3, 1),  SHAPE(7, 65, 63, 5, 2),
-    SHAPE(19, 33, 130, 6, 3),  SHAPE(3, 1, 1, 1, 1),      SHAPE(9, 100, 24, 40, 6),  SHAPE(70, 31, 17, 1, 2),
-    SHAPE(5, 704, 64, 8, 2),  /* six steps of 128: the ring of three is filled again, the last time where results go */
-    SHAPE(200, 64, 64, 3, 1), /* in LARGE_BLOCKS: full, partial and empty blocks */
-    SHAPE(200, 128, 64, 3, 1), SHAPE(20, 256, 128, 3, 2), SHAPE(3, 768, 64, 1, 1), /* of 128: a ring of eleven, too */
-};
-
-static const int block_sizes[] = {16, 1, 8, 64, 5, 128};
-
+/** The dimensions; numbers of tokens after which an implementation changes are added with their neighbours. */
 enum {
-    LARGE_BLOCKS = 192,
-    NUM_SHAPES = sizeof shapes / sizeof *shapes,
-    NUM_BLOCK_SIZES = sizeof block_sizes / sizeof *block_sizes,
-    NUM_DISTS = MOE_DIST_COUNT - MOE_DIST_GENERATED, /* without the router, which has too many experts */
-    NUM_TYPES = 2,
-    NUM_PROBLEMS = NUM_SHAPES * NUM_TYPES * NUM_DISTS
+    TOKENS,
+    HIDDEN,
+    INTERMEDIATE,
+    EXPERTS,
+    TOPK,
+    TYPE,
+    BLOCK_SIZE,
+    DIST,
+    MAP,
+    SCALE,
+    SIGNED_WEIGHTS,
+    LAUNCHES,
+    NUM_DIMENSIONS
 };
 
-/**
- * Makes problem `number` of every combination of shape, type and distribution. Block size and map are drawn; half of
- * the problems have the implementation's own block size. Problems that fill a large block have large blocks.
+/*
+ * Types; the first one has only sizes and the block size for which a chapter with its own kernel for tensor cores does
+ * not fall back to an earlier one.
  */
-bool moe_problem_to_try(int number, uint64_t seed, struct moe_options *options)
-{
-    struct random random = random_seed(seed, (uint64_t)number);
+enum { TILED_BF16, ANY_BF16, F32 };
 
-    if (number >= NUM_PROBLEMS)
-        return false;
+/* Of the tokens' elements: products far past the ends of exp, and at both ends of the types' range. */
+static const float scales[] = {1.0f, 100.0f, 1e15f, 1e-12f};
+
+static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
+    [TOKENS] = {CORNERS(2, 0, 1, 3, 9, 16, 17, 31, 33, 64, 65, 200, 257), .num_alone = 1},
+    /* multiples of 64 for tensor cores; 704: a ring of stages that is filled again; 768 fill one of eleven */
+    [HIDDEN] = {CORNERS(128, 1, 31, 33, 64, 65, 100, 192, 256, 704, 768, 832, 1152)},
+    [INTERMEDIATE] = {CORNERS(64, 1, 17, 31, 33, 65, 128, 130, 192, 320)},
+    [EXPERTS] = {CORNERS(3, 1, 2, 5, 16, 33, 255, 256, 257)},
+    [TOPK] = {CORNERS(1, 2, 3, 4, 8, 16, 32)},
+    [TYPE] = {CORNERS(TILED_BF16, ANY_BF16, F32)},
+    /* 0 is the implementation's own */
+    [BLOCK_SIZE] = {CORNERS(0, 1, 5, 8, 16, 32, 48, 64, 128, 192, 256)},
+    [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE, ALIGN_DIST_SPARSE,
+                      ALIGN_DIST_REPEATED)},
+    [MAP] = {CORNERS(false, true)},
+    [SCALE] = {CORNERS(0, 1, 2, 3)},
+    [SIGNED_WEIGHTS] = {CORNERS(false, true)},
+    [LAUNCHES] = {CORNERS(1, 2, 3)},
+};
+
+/*
+ * The most products of a problem, in all launches: with pads, of which a tile of at most 64 rows computes, and without;
+ * then the most elements of its weights, and the most slots of its list. Tensor cores
+ * may have the least for a few tokens more.
+ */
+enum {
+    MOST_PRODUCTS = 1 << 19,
+    MOST_PADDED_PRODUCTS = 1 << 22,
+    LEAST_TILED = 3 * 128 * 64,
+    MOST_TILED_TOKENS = 257,
+    TILE_ROWS = 64,
+    MOST_WEIGHTS = 1 << 18,
+    MOST_SLOTS = 1 << 13
+};
+
+void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool corners_only,
+                        struct covering *covering)
+{
+    covering_start(covering, dimensions, NUM_DIMENSIONS, seed, corners_only);
+    for (int i = 0; i < MOE_LAST_TOKENS && implementation->last_tokens[i] > 0; i++)
+        for (int64_t tokens = implementation->last_tokens[i]; tokens <= implementation->last_tokens[i] + 1; tokens++)
+            covering_add(covering, TOKENS, tokens, tokens > 1024);
+}
+
+/** Makes the options of the proposed problem. */
+static void set_options(const struct covering *covering, uint64_t seed, struct moe_options *options)
+{
+    struct moe_problem *const problem = &options->problem;
+
     *options = moe_options_default();
-    options->problem = shapes[number / NUM_DISTS / NUM_TYPES];
-    options->bf16 = number / NUM_DISTS % NUM_TYPES == 0;
-    options->problem.dtype = options->bf16 ? DTYPE_BF16 : DTYPE_F32;
-    options->block_size_given = random_below(&random, 2);
-    options->problem.block_size = block_sizes[random_below(&random, NUM_BLOCK_SIZES)];
-    if (options->problem.num_tokens > LARGE_BLOCKS) {
-        options->block_size_given = true;
-        options->problem.block_size = LARGE_BLOCKS;
-    }
-    options->map = random_below(&random, 3) == 0 ? "random" : "none";
-    options->dist = MOE_DIST_GENERATED + number % NUM_DISTS;
-    options->program = (struct program_options){.num_tokens = options->problem.num_tokens,
-                                                .num_tokens_given = true,
-                                                .check_all = true,
-                                                .seed = seed + (uint64_t)number};
+    options->program.num_tokens = problem->num_tokens = covering_corner(covering, TOKENS);
+    problem->hidden_size = (int)covering_corner(covering, HIDDEN);
+    problem->intermediate_size = (int)covering_corner(covering, INTERMEDIATE);
+    problem->num_experts = problem->num_local_experts = (int)covering_corner(covering, EXPERTS);
+    problem->topk = (int)covering_corner(covering, TOPK);
+    problem->dtype = covering_corner(covering, TYPE) == F32 ? DTYPE_F32 : DTYPE_BF16;
+    options->bf16 = problem->dtype == DTYPE_BF16;
+    problem->block_size = (int)covering_corner(covering, BLOCK_SIZE);
+    options->block_size_given = problem->block_size > 0;
+    options->dist = MOE_DIST_GENERATED + (enum moe_dist)covering_corner(covering, DIST);
+    options->map = covering_corner(covering, MAP) ? "random" : "none";
+    options->hidden_scale = scales[covering_corner(covering, SCALE)];
+    options->signed_weights = covering_corner(covering, SIGNED_WEIGHTS);
+    options->program.launches = (int)covering_corner(covering, LAUNCHES);
+    options->program.seed = seed + (uint64_t)covering->num_taken;
     options->hidden_size_given = options->intermediate_size_given = options->num_experts_given = true;
-    options->topk_given = options->dist_given = true;
-    return true;
+    options->topk_given = options->dist_given = options->program.num_tokens_given = true;
+}
+
+/** Checks that a problem, complete with its blocks, is not too large. */
+static bool is_small(const struct covering *covering, const struct moe_problem *problem)
+{
+    const int64_t elements = moe_w13_elements(problem) + moe_w2_elements(problem);
+    const int64_t positions = moe_positions(problem), launches = covering_corner(covering, LAUNCHES);
+    const int64_t groups = positions < problem->num_experts ? positions : problem->num_experts;
+    const int64_t pads = groups * ((problem->block_size < TILE_ROWS ? problem->block_size : TILE_ROWS) - 1);
+    const bool least = covering_corner(covering, TYPE) == TILED_BF16 && elements == LEAST_TILED &&
+                       problem->num_tokens <= MOST_TILED_TOKENS;
+
+    return ((launches * positions * elements <= MOST_PRODUCTS &&
+             launches * (positions + pads) * elements <= MOST_PADDED_PRODUCTS) ||
+            (least && launches == 1 && problem->topk == 1)) &&
+           problem->num_experts * elements <= MOST_WEIGHTS &&
+           (problem->capacity <= MOST_SLOTS || covering_is_alone(covering));
+}
+
+/** Checks that the problem is valid, supported and not too large. */
+static bool is_worth_trying(const struct covering *covering, const struct moe_implementation *implementation,
+                            const struct moe_options *options)
+{
+    struct moe_problem problem = options->problem;
+
+    if (covering_corner(covering, TYPE) == TILED_BF16 &&
+        (problem.hidden_size % 128 != 0 || problem.intermediate_size % 64 != 0 || problem.block_size != 0))
+        return false;
+    return moe_shape_check(&problem, &(struct error){0}) &&
+           moe_set_blocks(&problem, implementation, problem.block_size, &(struct error){0}) &&
+           is_small(covering, &problem) && !moe_unsupported_reason(implementation, &problem);
+}
+
+bool moe_problem_to_try(struct covering *covering, const struct moe_implementation *implementation, uint64_t seed,
+                        struct moe_options *options)
+{
+    while (covering_next(covering)) {
+        set_options(covering, seed, options);
+        if (is_worth_trying(covering, implementation, options))
+            return true;
+    }
+    return false;
 }

@@ -169,8 +169,11 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
 
     if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
         return program_exit(&program);
-    for (int number = 0; program_next(&program); number++) {
-        if (program.requested.check_all && !moe_problem_to_try(number, program.requested.seed, &options))
+    moe_covering_start(&chapter->implementation, program.requested.seed, program.requested.check_corners,
+                       &program.covering);
+    while (program_next(&program)) {
+        if (program.requested.check_all &&
+            !moe_problem_to_try(&program.covering, &chapter->implementation, program.requested.seed, &options))
             break;
         run(&program, chapter, &options);
     }

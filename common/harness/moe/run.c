@@ -107,7 +107,8 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
     };
     if (!tensors_allocate(tensors, error))
         return false;
-    generate(&tensors->list[MOE_HIDDEN], generated_start(layer->seed, STREAM_HIDDEN, uniform_scale(1.0)));
+    generate(&tensors->list[MOE_HIDDEN],
+             generated_start(layer->seed, STREAM_HIDDEN, layer->hidden_scale * uniform_scale(1.0)));
     memcpy(tensors->list[MOE_TOPK_WEIGHTS].host.data, layer->routing.topk_weights,
            tensor_bytes(&tensors->list[MOE_TOPK_WEIGHTS]));
     if (align(layer, tensors, error))

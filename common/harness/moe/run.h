@@ -26,9 +26,10 @@ enum {
 struct moe_layer {
     struct moe_problem problem;
     struct moe_routing routing;
-    uint64_t seed;  /**< of generated arrays, and of the sample of checked tokens */
-    bool is_random; /**< no array is from a file, so that rounding errors are independent */
-    int slices;     /**< number of ranks that share each expert's intermediate elements; 0: not divided */
+    uint64_t seed;      /**< of generated arrays, and of the sample of checked tokens */
+    float hidden_scale; /**< of generated tokens */
+    bool is_random;     /**< no array is from a file, so that rounding errors are independent */
+    int slices;         /**< number of ranks that share each expert's intermediate elements; 0: not divided */
 };
 
 /** Flags of the weights that come from files: these have a copy on the host, the others a recipe. */

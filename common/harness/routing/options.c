@@ -39,14 +39,3 @@ void routing_options_command(const struct routing_options *options, struct progr
                         gate_options_traits(&options->gate, program) |
                             (array_source(options->map) == ARRAY_RANDOM ? IS_RANDOM : 0));
 }
-
-bool routing_problem_to_try(int *number, uint64_t seed, struct routing_options *options)
-{
-    static const int block_sizes[] = {64, 1, 16, 3, 128};
-
-    if (!gate_problem_to_try(number, seed, &options->gate))
-        return false;
-    options->align = (struct align_problem){.block_size = block_sizes[*number % 5]};
-    options->map = *number % 7 < 3 ? "random" : "none";
-    return true;
-}

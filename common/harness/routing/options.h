@@ -21,7 +21,14 @@ bool routing_options_parse(struct program *program, int argc, char **argv, struc
 /** Sets program->command to a command that repeats this run, with every option given explicitly. */
 void routing_options_command(const struct routing_options *options, struct program *program);
 
-/** Makes a problem as gate_problem_to_try() does; its number determines the block size and the map. */
-bool routing_problem_to_try(int *number, uint64_t seed, struct routing_options *options);
+/** Starts the design of --check-all for an implementation. */
+void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool corners_only,
+                            struct covering *covering);
+
+/**
+ * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
+ */
+bool routing_problem_to_try(struct covering *covering, const struct routing_implementation *implementation,
+                            uint64_t seed, struct routing_options *options);
 
 #endif

@@ -109,8 +109,11 @@ int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
         program_overlaps(&program);
     if (!program_open(&program))
         return program_exit(&program);
-    for (int number = 0; program_next(&program); number++) {
-        if (program.requested.check_all && !routing_problem_to_try(&number, program.requested.seed, &options))
+    routing_covering_start(&chapter->implementation, program.requested.seed, program.requested.check_corners,
+                           &program.covering);
+    while (program_next(&program)) {
+        if (program.requested.check_all &&
+            !routing_problem_to_try(&program.covering, &chapter->implementation, program.requested.seed, &options))
             break;
         run(&program, chapter, &options);
     }

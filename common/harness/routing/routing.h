@@ -35,6 +35,7 @@ struct routing_buffers {
  */
 struct routing_implementation {
     const char *name;
+    int64_t last_tokens[GATE_LAST_TOKENS]; /**< as a gate's */
     const char *(*unsupported_reason)(const struct routing_problem *problem);
     size_t (*workspace_bytes)(const struct routing_problem *problem); /**< of buffers->align; NULL: none */
     bool workspace_zeroed; /**< zeros before the first launch, later as the last launch left it; else undefined */

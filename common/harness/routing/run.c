@@ -43,9 +43,8 @@ struct launch routing_launch_of(const struct routing_problem *problem,
 
 /* --- loading ------------------------------------------------------------------------------------------------------ */
 
-/** Derives align's part of the problem from the gate's, then checks it and whether the implementation supports it. */
-static bool settle_problem(const struct routing_options *options, const struct routing_implementation *implementation,
-                           struct routing_problem *problem, struct error *error)
+bool routing_settle_problem(const struct routing_options *options, const struct routing_implementation *implementation,
+                            struct routing_problem *problem, struct error *error)
 {
     const struct gate_problem *const gate = &options->gate.problem;
     struct align_problem *const align = &problem->align;
@@ -89,7 +88,7 @@ bool routing_load(struct routing_options *options, const struct routing_implemen
 
     if (!gate_load(&options->gate, &any_gate, tensors, error))
         return false;
-    if (settle_problem(options, implementation, problem, error) &&
+    if (routing_settle_problem(options, implementation, problem, error) &&
         add_align_tensors(problem, implementation, has_map, tensors, error) &&
         align_load_map(options->map, problem->align.num_experts, options->gate.program.seed,
                        tensors->list[ROUTING_EXPERT_MAP].host.data, error))

@@ -24,6 +24,13 @@ struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum te
 bool routing_load(struct routing_options *options, const struct routing_implementation *implementation,
                   struct routing_problem *problem, struct tensors *tensors, struct error *error);
 
+/**
+ * Derives align's part of the problem from the gate's, then checks it and whether the implementation supports it. False
+ * with the reason.
+ */
+bool routing_settle_problem(const struct routing_options *options, const struct routing_implementation *implementation,
+                            struct routing_problem *problem, struct error *error);
+
 /** Returns the implementation's launch and check, for running and timing. */
 struct launch routing_launch_of(const struct routing_problem *problem,
                                 const struct routing_implementation *implementation);

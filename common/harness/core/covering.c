@@ -1,0 +1,232 @@
+#include "harness/core/covering.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Problems that are proposed for a corner and for a pair; weight of a corner that no problem has, in pairs. */
+enum { TRIES_OF_CORNER = 10000, TRIES_OF_PAIR = 100, WEIGHT_OF_CORNER = MAX_DIMENSIONS };
+
+void covering_start(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions,
+                    uint64_t seed, bool corners_only)
+{
+    memset(covering, 0, sizeof *covering);
+    covering->corners_only = corners_only;
+    covering->random = random_seed(seed, 0);
+    covering_extend(covering, dimensions, num_dimensions);
+}
+
+void covering_extend(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions)
+{
+    assert(covering->num_dimensions + num_dimensions <= MAX_DIMENSIONS);
+    memcpy(&covering->dimensions[covering->num_dimensions], dimensions, (size_t)num_dimensions * sizeof *dimensions);
+    covering->num_dimensions += num_dimensions;
+}
+
+void covering_add(struct covering *covering, int dimension, int64_t corner, bool alone)
+{
+    struct covering_dimension *const to = &covering->dimensions[dimension];
+    const int at = to->count - (alone ? 0 : to->num_alone);
+
+    for (int i = 0; i < to->count; i++)
+        if (to->corners[i] == corner)
+            return;
+    assert(to->count < MAX_CORNERS);
+    memmove(&to->corners[at + 1], &to->corners[at], (size_t)(to->count - at) * sizeof *to->corners);
+    to->corners[at] = corner;
+    to->count++;
+    to->num_alone += alone;
+}
+
+/* --- the table ---------------------------------------------------------------------------------------------------- */
+
+static int all_corners(const struct covering *covering)
+{
+    return covering->first[covering->num_dimensions];
+}
+
+/** Returns the dimension of a corner. */
+static int dimension_of(const struct covering *covering, int corner)
+{
+    int d = 0;
+
+    while (corner >= covering->first[d + 1])
+        d++;
+    return d;
+}
+
+static bool is_alone(const struct covering *covering, int corner)
+{
+    const int d = dimension_of(covering, corner);
+
+    return corner >= covering->first[d + 1] - covering->dimensions[d].num_alone;
+}
+
+/** Numbers the corners, and marks the pairs that no problem needs to have as covered. */
+static void number_corners(struct covering *covering)
+{
+    for (int d = 0; d < covering->num_dimensions; d++)
+        covering->first[d + 1] = covering->first[d] + covering->dimensions[d].count;
+    assert(all_corners(covering) <= MAX_ALL_CORNERS);
+    for (int a = 0; a < all_corners(covering); a++)
+        for (int b = 0; b < all_corners(covering); b++)
+            if (a != b && (dimension_of(covering, a) == dimension_of(covering, b) || is_alone(covering, a) ||
+                           is_alone(covering, b)))
+                covering->state[a][b] = NOT_NEEDED;
+}
+
+static void set_state(struct covering *covering, int a, int b, enum coverage state)
+{
+    if (covering->state[a][b] == NOT_COVERED || state == COVERED)
+        covering->state[a][b] = covering->state[b][a] = (unsigned char)state;
+}
+
+/** Returns the target's corners. */
+static void target_corners(const struct covering *covering, int *a, int *b)
+{
+    const int all = all_corners(covering), pair = covering->target - all;
+
+    *a = pair < 0 ? covering->target : pair / all;
+    *b = pair < 0 ? covering->target : pair % all;
+}
+
+/** Moves the target to the next pair that is not covered. False: there is none. */
+static bool find_target(struct covering *covering)
+{
+    const int all = all_corners(covering), end = covering->corners_only ? all : all + all * all;
+
+    for (; covering->target < end; covering->target++, covering->num_tries = 0) {
+        int a, b;
+
+        target_corners(covering, &a, &b);
+        if (covering->state[a][a] == NOT_SUPPORTED || covering->state[b][b] == NOT_SUPPORTED)
+            set_state(covering, a, b, NOT_SUPPORTED);
+        if (covering->state[a][b] == NOT_COVERED && covering->num_tries < (a == b ? TRIES_OF_CORNER : TRIES_OF_PAIR))
+            return true;
+        set_state(covering, a, b, NOT_SUPPORTED);
+    }
+    return false;
+}
+
+/* --- problems ----------------------------------------------------------------------------------------------------- */
+
+/** Returns what a corner adds to the problem: pairs that are not covered, with the corners that it has. */
+static int gain_of(const struct covering *covering, int corner)
+{
+    int gain = covering->state[corner][corner] == NOT_COVERED ? WEIGHT_OF_CORNER : 0;
+
+    for (int d = 0; d < covering->num_dimensions; d++)
+        gain += covering->row[d] >= 0 && covering->state[corner][covering->row[d]] == NOT_COVERED;
+    return gain;
+}
+
+/** Returns the corner of a dimension that adds most; of equal ones, one at random. */
+static int best_corner(struct covering *covering, int d)
+{
+    const int first = covering->first[d], count = covering->dimensions[d].count - covering->dimensions[d].num_alone;
+    const int begin = (int)random_below(&covering->random, (uint32_t)count);
+    int best = first + begin, most = -1;
+
+    for (int i = 0; i < count; i++) {
+        const int corner = first + (begin + i) % count;
+        const int gain = covering->state[corner][corner] == NOT_SUPPORTED ? -1 : gain_of(covering, corner);
+
+        if (gain > most) {
+            most = gain;
+            best = corner;
+        }
+    }
+    return best;
+}
+
+/** Returns any corner of a dimension that does not stand alone. */
+static int any_corner(struct covering *covering, int d)
+{
+    const struct covering_dimension *const from = &covering->dimensions[d];
+
+    return covering->first[d] + (int)random_below(&covering->random, (uint32_t)(from->count - from->num_alone));
+}
+
+/**
+ * Completes the problem that begins with the target: first with the corners that add most, but from try to try with
+ * more of the usual ones, which most implementations support together, and with any for every third other. With a
+ * corner that stands alone, all are usual first, and the others any.
+ */
+static void complete_row(struct covering *covering, bool alone)
+{
+    const int begin = (int)random_below(&covering->random, (uint32_t)covering->num_dimensions);
+    const uint32_t tries = (uint32_t)covering->num_tries % TRIES_OF_PAIR;
+    const uint32_t usual = alone ? TRIES_OF_PAIR - tries : tries;
+
+    for (int i = 0; i < covering->num_dimensions; i++) {
+        const int d = (begin + i) % covering->num_dimensions;
+
+        if (covering->row[d] >= 0)
+            continue;
+        if (random_below(&covering->random, TRIES_OF_PAIR) < usual)
+            covering->row[d] = covering->first[d];
+        else if (alone || covering->num_tries >= TRIES_OF_PAIR ||
+                 (tries > 0 && random_below(&covering->random, 3) == 0))
+            covering->row[d] = any_corner(covering, d);
+        else
+            covering->row[d] = best_corner(covering, d);
+    }
+}
+
+bool covering_next(struct covering *covering)
+{
+    int a, b;
+
+    if (all_corners(covering) == 0)
+        number_corners(covering);
+    if (!find_target(covering))
+        return false;
+    target_corners(covering, &a, &b);
+    for (int d = 0; d < covering->num_dimensions; d++)
+        covering->row[d] = -1;
+    covering->row[dimension_of(covering, a)] = a;
+    covering->row[dimension_of(covering, b)] = b;
+    complete_row(covering, is_alone(covering, a));
+    covering->num_tries++;
+    return true;
+}
+
+int64_t covering_corner(const struct covering *covering, int dimension)
+{
+    return covering->dimensions[dimension].corners[covering->row[dimension] - covering->first[dimension]];
+}
+
+bool covering_is_alone(const struct covering *covering)
+{
+    for (int d = 0; d < covering->num_dimensions; d++)
+        if (is_alone(covering, covering->row[d]))
+            return true;
+    return false;
+}
+
+void covering_take(struct covering *covering)
+{
+    for (int d = 0; d < covering->num_dimensions; d++)
+        for (int other = 0; other < covering->num_dimensions; other++)
+            if (covering->state[covering->row[d]][covering->row[other]] != NOT_NEEDED)
+                set_state(covering, covering->row[d], covering->row[other], COVERED);
+    covering->num_taken++;
+}
+
+int covering_corners(const struct covering *covering, enum coverage state)
+{
+    int count = 0;
+
+    for (int corner = 0; corner < all_corners(covering); corner++)
+        count += covering->state[corner][corner] == state;
+    return count;
+}
+
+int covering_pairs(const struct covering *covering, enum coverage state)
+{
+    int count = 0;
+
+    for (int a = 0; a < all_corners(covering); a++)
+        for (int b = a + 1; b < all_corners(covering); b++)
+            count += covering->state[a][b] == state;
+    return count;
+}

@@ -1,0 +1,34 @@
+#include "harness/routing/run.h"
+
+/** The dimensions: the gate's, and those of the list. */
+enum { BLOCK_SIZE = NUM_GATE_DIMENSIONS, MAP, LAUNCHES, NUM_DIMENSIONS };
+
+static const struct covering_dimension own_dimensions[NUM_DIMENSIONS - NUM_GATE_DIMENSIONS] = {
+    [BLOCK_SIZE - NUM_GATE_DIMENSIONS] = {CORNERS(16, 1, 2, 3, 7, 8, 31, 32, 33, 64, 127, 128, 129, 255, 256)},
+    [MAP - NUM_GATE_DIMENSIONS] = {CORNERS(false, true)},
+    [LAUNCHES - NUM_GATE_DIMENSIONS] = {CORNERS(1, 2, 3)},
+};
+
+void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool corners_only,
+                            struct covering *covering)
+{
+    gate_covering_start(implementation->last_tokens, seed, corners_only, covering);
+    covering_extend(covering, own_dimensions, NUM_DIMENSIONS - NUM_GATE_DIMENSIONS);
+}
+
+bool routing_problem_to_try(struct covering *covering, const struct routing_implementation *implementation,
+                            uint64_t seed, struct routing_options *options)
+{
+    while (covering_next(covering)) {
+        struct routing_problem problem;
+
+        options->align = (struct align_problem){.block_size = (int)covering_corner(covering, BLOCK_SIZE)};
+        options->map = covering_corner(covering, MAP) ? "random" : "none";
+        if (!gate_problem_of(covering, implementation->last_tokens, seed, &options->gate))
+            continue;
+        options->gate.program.launches = (int)covering_corner(covering, LAUNCHES);
+        if (routing_settle_problem(options, implementation, &problem, &(struct error){0}))
+            return true;
+    }
+    return false;
+}
