@@ -43,6 +43,8 @@ static void report_problem(const struct routing_problem *problem, bool all, stru
     record_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->gate.dtype));
     record_text(fields, IN_JSON, "score", "%s", gate_score_names[problem->gate.score]);
     record_text(fields, IN_JSON, "bias", "%s", gate_bias_name(&problem->gate));
+    if (problem->gate.overlap)
+        record_number(fields, IN_JSON, "overlap", "true");
     record_number(fields, IN_DATA, "routing_block_size", "%d", problem->align.block_size);
     if (all)
         record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->align.capacity);
