@@ -1,11 +1,12 @@
 # shellcheck shell=sh
 # Functions for tests of chapter programs of any operator.
 
-# operator_of PROGRAM: prints gate, align, routing, moe or parallel, found by an option that only it has, or other, of
-# which tests use only what every program can do
+# operator_of PROGRAM: prints gate, align, routing, moe, decode or parallel, found by options that only it has, or other,
+# of which tests use only what every program can do
 operator_of() {
     case $("$1" --help 2>/dev/null) in
     *--tokens-per-rank*) echo parallel ;;
+    *--hidden-size*--num-expert-group*) echo decode ;;
     *--hidden-size*) echo moe ;;
     *--block-size*--num-expert-group*) echo routing ;;
     *--block-size*) echo align ;;

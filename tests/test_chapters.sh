@@ -100,6 +100,16 @@ run_parallel() {
     done
 }
 
+# run_decode PROGRAM
+run_decode() {
+    for overlap in 0 1; do
+        for num_tokens in 1 9 48; do
+            succeeds "$1 verifies a step of $num_tokens tokens, overlap $overlap" \
+                "$1" --num-tokens "$num_tokens" --overlap "$overlap"
+        done
+    done
+}
+
 # run_other PROGRAM
 run_other() {
     succeeds "$1 verifies its usual problem" "$1"

@@ -53,6 +53,10 @@ runs_of() {
         printf '%s\n' '--num-tokens 1' '--num-tokens 64 --dtype bf16 --expert-map random' '--num-tokens 256' \
             '--num-tokens 300'
         ;;
+    decode)
+        step='--hidden-size 128 --intermediate-size 64 --num-experts 128 --topk 4'
+        printf '%s\n' "$step --num-tokens 1" "$step --num-tokens 9" "$step --num-tokens 33 --overlap 0"
+        ;;
     moe | parallel)
         layer='--hidden-size 128 --intermediate-size 64 --num-experts 16 --topk 4 --dist zipf'
         printf '%s\n' "$layer --num-tokens 30" "$layer --num-tokens 70 --expert-map random --block-size 192"
