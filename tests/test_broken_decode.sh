@@ -26,13 +26,13 @@ succeeds "two steps build" rebuild 's/A thread keeps/Each thread keeps/'
     breaks "a token without a block" 's/(num_tokens + TOKENS - 1) \/ TOKENS/(num_tokens + TOKENS - 2) \/ TOKENS/' \
         "" "" $few
     breaks "tokens past the end" 's/ \&\& token < num_tokens \&\& / \&\& /' "out-of-bounds" "*gating_output*= sum;" $few
-    breaks "the first tokens in every block" 's/min(first_token + t, num_tokens - 1)/t/' "gating_output[8]" "" $few
-    breaks "a warp whose sum is left out" 's/warp = 0; warp < WARPS;/warp = 1; warp < WARPS;/' "gating_output[0]" "" $few
-    breaks "a lane whose sum is left out" 's/offset > 0; offset/offset > 1; offset/' "gating_output[0]" "" $few
+    breaks "the first tokens in every block" 's/min(first_token + t, num_tokens - 1)/t/' 'gating_output\[8\]' "" $few
+    breaks "a warp whose sum is left out" 's/warp = 0; warp < WARPS;/warp = 1; warp < WARPS;/' 'gating_output\[0\]' "" $few
+    breaks "a lane whose sum is left out" 's/offset > 0; offset/offset > 1; offset/' 'gating_output\[0\]' "" $few
     breaks "only the first chunk of a thread" 's/thread + c \* THREADS;/thread + c * THREADS + (c > 0) * chunks;/' \
-        "gating_output[0]" "" --num-tokens 1 --hidden-size 4096 --intermediate-size 64
+        'gating_output\[0\]' "" --num-tokens 1 --hidden-size 4096 --intermediate-size 64
     breaks "the neighbour's weights" 's/(int64_t)expert \* chunks/(int64_t)(expert ^ 1) * chunks/' \
-        "gating_output[0]" "" $few
+        'gating_output\[0\]' "" $few
     breaks "no barrier before the sums" '/__syncthreads();/d' "race" "" $few
     breaks "a kernel that is not launched" 's/if (problem->launched/if (kernel % 4 != DECODE_ALIGN \&\& problem->launched/' \
         "" "" $few
