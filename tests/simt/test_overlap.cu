@@ -353,7 +353,7 @@ REFUSED(another_block, "thread (0,0,0) of block (1,0,0) reads 4 bytes that the l
     cudaLaunchKernelEx(early(2, THREADS), one_block_waits_kernel, y, z);
 }
 
-/** One block waits after the grid's barrier, or before it. */
+/** A block waits after the grid's barrier, or before it. */
 static __global__ void together_kernel(const int *from, int *to, bool after)
 {
     if (blockIdx.x == 0 && !after)
