@@ -60,7 +60,6 @@ static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_ar
     const bool before = (expert < own_expert) | (!ONE_TOKEN & (expert == own_expert) & (lane < own));
     const unsigned openers = __ballot_sync(FULL_MASK, opens), openers_before = __ballot_sync(FULL_MASK, opens & before);
     const unsigned same = __ballot_sync(FULL_MASK, expert == own_expert);
-
     let_next_kernel_start();
     // [warp_ids]
 

@@ -80,7 +80,6 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
     const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, align.numel - first_id);
     const Id *const ids = (const Id *)align.topk_ids + first_id;
     int tile = (num_ids - 1) / s.TILE * s.TILE, expert[IDS];
-
     wait_for_previous_kernel();
     let_next_kernel_start();
     read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, align.num_experts);
