@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(THREADS)
             weights[e][c] = i < chunks ? router_weights[(int64_t)expert * chunks + i] : make_int4(0, 0, 0, 0);
         }
     }
-    wait_for_previous_kernel(); /* it may write `hidden` and read the logits of the step before; the weights it cannot */
+    wait_for_previous_kernel(); /* it may write `hidden` and read the logits of the last step, but writes no weights */
     let_next_kernel_start();
     // [router]
 

@@ -58,8 +58,8 @@ static void run(struct grade *grade, int num_rows, int num_steps, bool to_the_wa
 
     const int32_t *const weights = grade_input(grade, "weights", steps.weights, row_bytes * WIDTH);
     const int32_t *const bias = grade_input(grade, "bias", steps.bias, row_bytes);
-    const int32_t *const prompt =
-        grade_input(grade, "prompt", steps.prompt, (size_t)num_steps * WIDTH * sizeof *steps.prompt);
+    const int32_t *const prompt = grade_input(grade, "prompt", steps.prompt,
+                                              (size_t)num_steps * WIDTH * sizeof *steps.prompt);
     int32_t *const token = grade_output(grade, "token", WIDTH * sizeof *token);
     int32_t *const logits = grade_inout(grade, "logits", zeros, row_bytes);
 
