@@ -20,9 +20,12 @@ breaks_start "$(dirname "$1")/14a_align_bit_ranks" chapters/14a_align_bit_ranks/
     breaks "a plain |= of a bit" 's/atomicOr(&\(marks\[.*\]\), 1u << lane)/\1 |= 1u << lane/' "race" "*marks*" $few
     breaks "a rank that counts the id itself" 's/+ scan_lanes(count) - count/+ scan_lanes(count)/' \
         "align_groups.cuh*race" "" $few
+    breaks "the slot of a warp's id counts the id itself" \
+        's/slot = __popc(own_ids & lanes_below(lane))/slot = __popc(own_ids \& lanes_below(lane + 1))/' \
+        "race" "*rows\[*" --num-tokens 2
     breaks "the rank of a warp's id counts the id itself" \
-        's/block_size + __popc(same & lanes_below(lane))\]/block_size + __popc(same \& lanes_below(lane + 1))]/' \
-        "align_groups.cuh*race" "" --num-tokens 2
+        's/\(__match_any_sync(FULL_MASK, expert)\) & lanes_below(lane))/\1 \& lanes_below(lane + 1))/' \
+        "num_tokens_post_padded" "" --num-tokens 2
     breaks "a block too few" 's/(align.num_experts + FEW_EXPERTS - 1) \/ FEW_EXPERTS/align.num_experts \/ FEW_EXPERTS/' \
         "expert_ids" "" $few --num-experts 255 --dist uniform
 }
