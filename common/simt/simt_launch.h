@@ -9,8 +9,8 @@
 
 extern "C" {
 /**
- * Checks and runs a launch; call(arguments) calls the kernel as one thread. `name` is the kernel as the launch wrote it;
- * NULL: the name in the program's symbols. An error becomes the last error.
+ * Checks and runs a launch; call(arguments) calls the kernel as one thread. `name` is the kernel as the launch wrote
+ * it; NULL: the name in the program's symbols. An error becomes the last error.
  */
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *how,
                                void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes);

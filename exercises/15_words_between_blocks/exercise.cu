@@ -51,5 +51,5 @@ cudaError_t words_launch(const int32_t *ids, int num_blocks, int absent, uint32_
         return status;
     if (!fit)
         return cudaErrorCooperativeLaunchTooLarge;
-    return launch_coresident(words_kernel, num_blocks, WARP_SIZE, 0, ids, absent, words, totals, ranks);
+    return launch_coresident(false, words_kernel, num_blocks, WARP_SIZE, 0, ids, absent, words, totals, ranks);
 }
