@@ -26,7 +26,8 @@ breaks_start "$(dirname "$1")/14a_align_bit_ranks" chapters/14a_align_bit_ranks/
     breaks "the rank of a warp's id counts the id itself" \
         's/\(__match_any_sync(FULL_MASK, expert)\) & lanes_below(lane))/\1 \& lanes_below(lane + 1))/' \
         "num_tokens_post_padded" "" --num-tokens 2
-    breaks "a block too few" 's/(align.num_experts + FEW_EXPERTS - 1) \/ FEW_EXPERTS/align.num_experts \/ FEW_EXPERTS/' \
+    breaks "a block too few" \
+        's/(align.num_experts + FEW_EXPERTS - 1) \/ FEW_EXPERTS/align.num_experts \/ FEW_EXPERTS/' \
         "expert_ids" "" $few --num-experts 255 --dist uniform
 }
 finish
