@@ -135,7 +135,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
 }
 
 /** Copies sorted positions to their slots in sorted_token_ids. Grid: a thread for every id. */
-static __global__ void scatter_kernel(align_problem problem, workspace w, int *sorted_token_ids)
+static __global__ void place_kernel(align_problem problem, workspace w, int *sorted_token_ids)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
 
@@ -169,7 +169,7 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
     offsets_kernel<<<1, SCAN_THREADS, 0, stream>>>(*problem, w.sorted_keys, buffers->expert_map, w.begins, w.offsets,
                                                    buffers->expert_ids, buffers->num_tokens_post_padded);
     if (place_blocks > 0)
-        scatter_kernel<<<place_blocks, THREADS, 0, stream>>>(*problem, w, buffers->sorted_token_ids);
+        place_kernel<<<place_blocks, THREADS, 0, stream>>>(*problem, w, buffers->sorted_token_ids);
     return cudaGetLastError();
 }
 
