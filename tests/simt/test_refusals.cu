@@ -860,6 +860,40 @@ static __global__ void spin_without_memory_kernel(int *y, unsigned odd)
     *y = (int)odd;
 }
 
+/** Loops without a hook: the rewriter marks no macro and no constexpr function, and neither accesses memory. */
+#define COUNT_FOR_EVER(count) \
+    while (true)              \
+    count++
+
+static __global__ void spin_in_macro_kernel(unsigned count)
+{
+    COUNT_FOR_EVER(count); // [spin_in_macro]
+}
+
+static constexpr __device__ unsigned next_even(unsigned odd)
+{
+    while (odd % 2)
+        odd += 2;
+    return odd;
+}
+
+static __global__ void spin_in_constexpr_kernel(int *y, unsigned odd)
+{
+    y[threadIdx.x] = (int)next_even(odd);
+}
+
+static void endless_loops_without_events(void **)
+{
+    assert_int_equal(setenv("SIMT_EVENT_LIMIT", "3000000", 1), 0);
+    spin_in_macro_kernel<<<1, 64>>>(1);
+    EXPECT_FAULT(cudaErrorLaunchTimeout, "spin_in_macro", "endless loop?");
+    assert_non_null(strstr(simt_fault(), "without a load, a store or a branch"));
+    spin_in_constexpr_kernel<<<1, 64>>>(device_y, 1);
+    assert_int_equal(cudaGetLastError(), cudaErrorLaunchTimeout); /* at the loop's line or at the line behind it */
+    assert_non_null(strstr(simt_fault(), "without a load, a store or a branch"));
+    assert_int_equal(unsetenv("SIMT_EVENT_LIMIT"), 0);
+}
+
 static void endless_loops(void **)
 {
     int *flag = device_words(0);
@@ -1014,6 +1048,7 @@ int main(void)
         cmocka_unit_test(lanes_that_disagree_on_the_call),
         cmocka_unit_test(a_width_that_is_no_power_of_two),
         cmocka_unit_test(endless_loops),
+        cmocka_unit_test(endless_loops_without_events),
         cmocka_unit_test(a_stack_that_runs_over),
         cmocka_unit_test(a_frame_larger_than_a_stack),
         cmocka_unit_test(traps_assertions_and_divisions),

@@ -172,7 +172,6 @@ static cudaError_t run(const struct launch *launch)
     simt_observers[1] = traced ? &simt_tracing : NULL;
     simt_current_launch = *launch;
     simt_progress = (struct progress){0};
-    read_event_limit();
     simt_turns_begin();
     simt_faulted = false;
     const cudaError_t error = simt_grid_run(launch);
@@ -221,7 +220,8 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     error = simt_work_begin(stream, launch->name, caller);
     if (error != cudaSuccess)
         return error;
-    if (!simt_signals_catch())
+    read_event_limit();
+    if (!simt_signals_catch(simt_event_limit))
         return simt_set_sticky_error(simt_fault_no_address_space());
     error = run(launch);
     simt_signals_release();

@@ -78,8 +78,11 @@ void simt_barrier_complete(struct block *block);
 /** Makes the threads of a block ready, all of which wait at a barrier. */
 void simt_barrier_open(struct block *block);
 
-/** Installs and removes the handlers that turn signals of a kernel's instructions into faults. False: not installed. */
-bool simt_signals_catch(void);
+/**
+ * Installs and removes the handlers that turn signals of a kernel's instructions into faults, and the timer that ends a
+ * loop without events in the time of `event_limit` events. False: not installed.
+ */
+bool simt_signals_catch(uint64_t event_limit);
 void simt_signals_release(void);
 
 /** Largest size in bytes of the heap for malloc() in kernels. Its memory is not the host's. */

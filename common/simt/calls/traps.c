@@ -7,8 +7,10 @@
 #include "lanes/lanes.h"
 #include "machine/fault.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <ucontext.h>
 
@@ -20,11 +22,11 @@ _Noreturn void __cxa_pure_virtual(void)
 
 /* --- signals ------------------------------------------------------------------------------------------------------ */
 
-enum { NUM_SIGNALS = 4 };
+enum { NUM_SIGNALS = 5 };
 
 static struct sigaction before[NUM_SIGNALS];
 static stack_t stack_before;
-static const int signals[NUM_SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGPROF};
+static const int signals[NUM_SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGPROF, SIGVTALRM};
 
 static uintptr_t interrupted_pc(const ucontext_t *context)
 {
@@ -39,6 +41,51 @@ static uintptr_t interrupted_pc(const ucontext_t *context)
 }
 
 /**
+ * The time that a lane has run without an event, because the compiler or the rewriter has left a loop without hooks:
+ * the event limit does not end it. Each tick in which the same lane has recorded nothing counts as many events as a
+ * lane records in that time.
+ */
+enum { TICK_MICROSECONDS = 10000, EVENTS_OF_TICK = 4000000 };
+
+static struct silence {
+    pthread_t thread; /* the one that launched; the system may signal any */
+    struct progress progress;
+    const struct lane *lane;
+    const struct event *cursor;
+    uint64_t ticks, limit;
+} silence;
+
+static void start_ticks(uint64_t event_limit, suseconds_t period)
+{
+    const struct timeval tick = {.tv_usec = period};
+
+    silence = (struct silence){.thread = pthread_self(), .limit = event_limit / EVENTS_OF_TICK + 1};
+    setitimer(ITIMER_VIRTUAL, &(struct itimerval){.it_interval = tick, .it_value = tick}, NULL);
+}
+
+static void on_tick(uintptr_t pc)
+{
+    const struct lane *const lane = simt_running.lane;
+
+    if (!pthread_equal(pthread_self(), silence.thread)) {
+        pthread_kill(silence.thread, SIGVTALRM);
+        return;
+    }
+    if (!lane || lane != silence.lane || lane->cursor != silence.cursor ||
+        memcmp(&simt_progress, &silence.progress, sizeof simt_progress) != 0) {
+        silence.progress = simt_progress;
+        silence.lane = lane;
+        silence.cursor = lane ? lane->cursor : NULL;
+        silence.ticks = 0;
+        return;
+    }
+    if (++silence.ticks > silence.limit)
+        simt_fault_here(cudaErrorLaunchTimeout, pc, "endless loop?",
+                        "was here after %.2f s without a load, a store or a branch (SIMT_EVENT_LIMIT)",
+                        (double)silence.ticks * TICK_MICROSECONDS / 1e6);
+}
+
+/**
  * Turns a signal of a kernel into a fault. It leaves the signal's stack for the scheduler's; with SA_NODEFER no signal
  * stays blocked.
  */
@@ -47,6 +94,10 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     const uintptr_t address = (uintptr_t)info->si_addr;
     const uintptr_t pc = interrupted_pc(context) + 1;
 
+    if (signal == SIGVTALRM) {
+        on_tick(pc);
+        return;
+    }
     if (signal == SIGPROF && !simt_running.lane) { /* between two lanes: retry in a millisecond */
         setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
         return;
@@ -69,11 +120,11 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "accesses memory that is not there");
 }
 
-bool simt_signals_catch(void)
+bool simt_signals_catch(uint64_t event_limit)
 {
     static unsigned char alternate[64 * 1024];
     const stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
 
     sigemptyset(&action.sa_mask);
     if (sigaltstack(&stack, &stack_before) != 0)
@@ -82,11 +133,13 @@ bool simt_signals_catch(void)
         if (sigaction(signals[i], &action, &before[i]) != 0)
             return false;
     }
+    start_ticks(event_limit, TICK_MICROSECONDS);
     return true;
 }
 
 void simt_signals_release(void)
 {
+    start_ticks(0, 0);
     for (int i = 0; i < NUM_SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL);
     sigaltstack(&stack_before, NULL);
