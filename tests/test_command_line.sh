@@ -232,6 +232,8 @@ hostile "$host" "$simulated" <<'END'
 0||OMP_NUM_THREADS=2,1 $P --num-tokens 3
 2|*: SIMT_EVENT_LIMIT: '-1'; where it is set, it must be 1 to *|SIMT_EVENT_LIMIT=-1 $P --num-tokens 3
 2|*: SIMT_EVENT_LIMIT: '5k'; where it is set, it must be 1 to *|SIMT_EVENT_LIMIT=5k $P --num-tokens 3
+2|*: a stack of at most 64 KiB; it must be 1024 or more (ulimit -s)|ulimit -s 64; $P --num-tokens 3
+0||ulimit -S -s 64; $P --num-tokens 3
 3|*libgomp: Thread creation failed*|OMP_NUM_THREADS=4 OMP_STACKSIZE=100000G $P --num-tokens 3000
 3|*: out of memory: * bytes are needed, * can be had|ulimit -v 50000; $P --num-tokens 100000
 END

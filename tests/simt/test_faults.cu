@@ -13,6 +13,7 @@
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 #include <mma.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -2291,9 +2292,43 @@ STREAM_FAULT(event_for_a_stream, "the stream was destroyed, or never made")
     cudaStreamSynchronize((cudaStream_t)events[0]); // [event_for_a_stream]
 }
 
+/* --- the end of the host's process -------------------------------------------------------------------------------- */
+
+#define PROCESS_FAULT(name, text) FAULT_LAUNCH("process", name, text)
+
+PROCESS_FAULT(host_aborts, "the host calls abort()")
+{
+    abort(); // [host_aborts]
+}
+
+static void *launch_in_thread(void *)
+{
+    fill_kernel<<<1, 32>>>(device_x, 1); // [second_host_thread]
+    return NULL;
+}
+
+PROCESS_FAULT(second_host_thread, "a second thread of the host launches")
+{
+    pthread_t thread;
+
+    fill_kernel<<<1, 32>>>(device_x, 1);
+    pthread_create(&thread, NULL, launch_in_thread, NULL);
+    pthread_join(thread, NULL);
+}
+
+FAULT("traps", kernel_aborts, 1, 32, "thread (3,0,0) of block (0,0,0) calls abort(), which is a function of the host")
+{
+    if (threadIdx.x == 3)
+        abort(); // [kernel_aborts]
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-/** Runs a test in a child process, which must die of SIGSEGV; stores what it wrote to standard error in `text`. */
+/**
+ * Runs a test in a child process, which must die of SIGSEGV or, in group "process", end in any way but well; stores what
+ * it wrote to standard error in `text`.
+ */
 static void last_words(const struct fault *fault, char *text, size_t size)
 {
     int ends[2];
@@ -2318,8 +2353,9 @@ static void last_words(const struct fault *fault, char *text, size_t size)
     text[length] = 0;
     close(ends[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGSEGV);
+    assert_int_not_equal(status, 0);
+    if (strcmp(fault->group, "host") == 0)
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 
 /** Returns the line that has the mark of the fault; with clang, a mark "NAME by clang" comes first. */
@@ -2354,7 +2390,7 @@ static void refused(void **state)
     device_y = device_words(0);
     if (strcmp(fault->group, "streams") == 0)
         make_streams();
-    if (strcmp(fault->group, "host") == 0) {
+    if (strcmp(fault->group, "host") == 0 || strcmp(fault->group, "process") == 0) {
         char said[1000];
 
         last_words(fault, said, sizeof said);

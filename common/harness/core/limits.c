@@ -2,12 +2,34 @@
 
 #include "base/number.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* Ids are int32_t, and chapters give an invalid expert the number id + num_experts. */
 enum { MAX_EXPERTS = 1 << 20 };
+
+/**
+ * Ends a program before main() if its own stack may overflow, which would end it without a line; raises a soft limit.
+ */
+static __attribute__((constructor)) void check_stack(void)
+{
+    enum { STACK_BYTES = 1 << 20 };
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_BYTES)
+        return;
+    limit.rlim_cur = STACK_BYTES;
+    if (limit.rlim_max >= STACK_BYTES && setrlimit(RLIMIT_STACK, &limit) == 0)
+        return;
+    fprintf(stderr, "%s: a stack of at most %ju KiB; it must be %d or more (ulimit -s)\n",
+            program_invocation_short_name, (uintmax_t)limit.rlim_max / 1024, STACK_BYTES / 1024);
+    _exit(2);
+}
 
 bool num_tokens_check(int64_t num_tokens, struct error *error)
 {

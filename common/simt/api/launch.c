@@ -16,7 +16,10 @@
 #include "occupancy.h"
 #include "simt.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { WHY_TEXT = 200 };
 
@@ -199,11 +202,31 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
     return simt_set_error(error);
 }
 
+/**
+ * Ends the program if another thread of the host has launched before: shared memory is the first one's thread-local
+ * storage, and no state of the simulator is guarded against a second thread, the last error included.
+ */
+static void check_host_thread(uintptr_t caller)
+{
+    static _Atomic(pthread_t) launching;
+    pthread_t first = 0;
+    char location[LOCATION_TEXT];
+
+    if (atomic_compare_exchange_strong(&launching, &first, pthread_self()) || pthread_equal(first, pthread_self()))
+        return;
+    simt_source_line(caller, location);
+    fprintf(stderr, "%s: a second thread of the host launches; the simulator has one: launch from it, into streams\n",
+            location);
+    fflush(stdout);
+    _exit(EXIT_FAILURE);
+}
+
 /** Checks and runs, in a stream, a launch that the host made at `caller`. */
 static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr_t caller)
 {
     const char *why = "";
 
+    check_host_thread(caller);
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     if (cudaPeekAtLastError() == cudaSuccess) /* else its line is still to be read */

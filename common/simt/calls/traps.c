@@ -6,6 +6,7 @@
 #include "kernel_calls.h"
 #include "lanes/lanes.h"
 #include "machine/fault.h"
+#include "machine/source_lines.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 /** Reports a call of a pure virtual function as a fault. */
 _Noreturn void __cxa_pure_virtual(void)
@@ -159,4 +161,20 @@ void __assert_fail(const char *expression, const char *file, unsigned line, cons
         simt_fault_here(cudaErrorAssert, SIMT_CALLER(), "assertion failed", "does not have %s", expression);
     fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
     abort();
+}
+
+/** Reports an abort() of a kernel as a fault; on the host, adds a line that says where it was. */
+_Noreturn void abort(void)
+{
+    const uintptr_t caller = SIMT_CALLER();
+    char location[LOCATION_TEXT];
+
+    if (simt_running.lane)
+        simt_fault_here(cudaErrorLaunchFailure, caller, "abort", "calls abort(), which is a function of the host");
+    simt_source_line(caller, location);
+    fprintf(stderr, "%s: the host calls abort()\n", location);
+    raise(SIGABRT);
+    signal(SIGABRT, SIG_DFL); /* the program's own handler has returned */
+    raise(SIGABRT);
+    _exit(EXIT_FAILURE);
 }
