@@ -33,6 +33,9 @@ extern "C" {
 
 /* --- types and values, as CUDA's ---------------------------------------------------------------------------------- */
 
+/* The functions below have the arguments, and the structures the members, of CUDA 12. */
+#define CUDART_VERSION 12080
+
 typedef enum cudaError {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
@@ -235,6 +238,8 @@ struct cudaFuncAttributes {
     size_t localSizeBytes;
     int maxThreadsPerBlock;
     int numRegs;
+    int ptxVersion;
+    int binaryVersion;
     int maxDynamicSharedSizeBytes;
 };
 

@@ -22,6 +22,9 @@
 
 #define __global__
 #define __device__
+#define __CUDACC__
+#define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
+#define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
 #define __host__
 #define __grid_constant__
 #define __launch_bounds__(...)
@@ -39,7 +42,7 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 }
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__    __attribute__((noinline))
+#define SIMT_NOINLINE   __attribute__((noinline)) /* for __noinline__, a name that libstdc++ uses in attributes */
 #define __align__(n)    __attribute__((aligned(n)))
 #ifdef __clang__
 #define __shared__            static __thread

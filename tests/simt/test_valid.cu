@@ -2,6 +2,15 @@
  * @file test_valid.cu
  * @brief Tests correct kernels such as course readers write: each runs without a fault and gives the right result.
  */
+#include <cuda_runtime.h>
+
+/* Before cmocka's macros. */
+#include <atomic>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <regex>
+
 #include "simt_test.h"
 
 #include <algorithm>
@@ -2949,6 +2958,81 @@ static void memory_and_functions_in_a_stream(void **)
     assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
 }
 
+/* --- the host's C++ ----------------------------------------------------------------------------------------------- */
+
+#if !defined __CUDACC__ || CUDART_VERSION < 12000 || __CUDACC_VER_MAJOR__ < 12
+#error "nvcc defines these"
+#endif
+
+struct seeded {
+    int value;
+    explicit seeded(int seed) : value(seed)
+    {
+    }
+};
+
+static int next_seed(int seed)
+{
+    static seeded first(seed); /* a static local with a constructor */
+
+    return first.value++;
+}
+
+static void atomics_and_statics_of_the_host(void **)
+{
+    std::atomic<int> count{1};
+    std::atomic<uint64_t> bits{6};
+    const std::unique_ptr<int> owned(new int(7));
+    int expected = 4;
+
+    assert_int_equal(count.fetch_add(2), 1);
+    count++;
+    assert_true(count.compare_exchange_strong(expected, 9));
+    assert_false(count.compare_exchange_strong(expected, 1));
+    assert_int_equal(expected, 4 + (count.load() == 9 ? 5 : 0));
+    assert_int_equal(bits.exchange(5) ^ bits.fetch_or(8), 6 ^ 5);
+    assert_int_equal(bits.load(), 13);
+    assert_int_equal(next_seed(*owned) + next_seed(1), 7 + 8);
+}
+
+static __global__ void aligned_kernel(int *y)
+{
+    __shared__ alignas(128) int first[3];
+    __shared__ alignas(128) int second[32];
+
+    first[threadIdx.x % 3] = 0;
+    second[threadIdx.x] = (int)((uintptr_t)first % 128 + (uintptr_t)second % 128);
+    y[threadIdx.x] = second[threadIdx.x];
+}
+
+static void aligned_shared_memory(void **)
+{
+    aligned_kernel<<<1, 3>>>(device_y);
+    assert_int_equal(result()[0], 0);
+}
+
+static __global__ void smallest_by_minus_one_kernel(int *y, int smallest, long long wide, const int *divisors)
+{
+    y[0] = smallest / divisors[0];
+    y[1] = smallest % divisors[0];
+    y[2] = (int)((wide / divisors[0]) >> 32);
+    y[3] = (int)(wide % divisors[0]) + 5;
+}
+
+static void the_smallest_integer_by_minus_one(void **)
+{
+    const int minus_one = -1;
+
+    assert_int_equal(cudaMemcpy(device_x, &minus_one, sizeof minus_one, cudaMemcpyHostToDevice), cudaSuccess);
+    smallest_by_minus_one_kernel<<<1, 1>>>(device_y, INT32_MIN, INT64_MIN, device_x);
+    const int *const y = result();
+
+    assert_int_equal(y[0], INT32_MIN);
+    assert_int_equal(y[1], 0);
+    assert_int_equal(y[2], INT32_MIN);
+    assert_int_equal(y[3], 5);
+}
+
 static void how_many_blocks_fit(void **)
 {
     int blocks = 0, grid = 0, block = 0;
@@ -3088,6 +3172,9 @@ int main(void)
         VALID(memory_in_rows),
         VALID(memory_and_functions_in_a_stream),
         VALID(how_many_blocks_fit),
+        VALID(atomics_and_statics_of_the_host),
+        VALID(aligned_shared_memory),
+        VALID(the_smallest_integer_by_minus_one),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);

@@ -63,6 +63,8 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void 
     if (!kernel)
         return simt_set_error(cudaErrorInvalidDeviceFunction);
     *result = (struct cudaFuncAttributes){.maxThreadsPerBlock = BLOCK_THREADS,
+                                          .ptxVersion = 90,
+                                          .binaryVersion = 90,
                                           .maxDynamicSharedSizeBytes = (int)simt_shared_limit(kernel)};
     return cudaSuccess;
 }

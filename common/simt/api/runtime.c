@@ -10,8 +10,6 @@
 #include "order/stream_work.h"
 #include "simt.h"
 
-enum { VERSION = 13000 };
-
 cudaError_t cudaGetDeviceCount(int *count)
 {
     if (!count)
@@ -126,7 +124,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 {
     if (!version)
         return simt_set_error(cudaErrorInvalidValue);
-    *version = VERSION;
+    *version = CUDART_VERSION;
     return cudaSuccess;
 }
 

@@ -43,6 +43,26 @@ static uintptr_t interrupted_pc(const ucontext_t *context)
 }
 
 /**
+ * Checks whether a division may be that of the smallest integer by -1, at which x86-64 stops, and a GPU's quotient is
+ * the dividend. If so, removes the sign's extension from the dividend, so that the instruction, when repeated, has that
+ * quotient; a division by 0 stops again.
+ */
+static bool repeat_division(ucontext_t *context)
+{
+#if defined __x86_64__
+    greg_t *const low = &context->uc_mcontext.gregs[REG_RAX], *const high = &context->uc_mcontext.gregs[REG_RDX];
+
+    if ((int32_t)*high == -1 && ((int32_t)*low == INT32_MIN || *low == INT64_MIN)) {
+        *high = 0;
+        return true;
+    }
+#else
+    (void)context;
+#endif
+    return false;
+}
+
+/**
  * The time that a lane has run without an event, because the compiler or the rewriter has left a loop without hooks:
  * the event limit does not end it. Each tick in which the same lane has recorded nothing counts as many events as a
  * lane records in that time.
@@ -113,6 +133,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
             sigaction(signals[i], &before[i], NULL);
         return;
     }
+    if (signal == SIGFPE && repeat_division(context))
+        return;
     if (signal == SIGFPE)
         simt_fault_here(cudaErrorLaunchFailure, pc, "division by zero", "divides an integer by zero");
     if (address - (simt_running.lane->stack - FIBER_GUARD_BYTES) <
@@ -126,7 +148,8 @@ bool simt_signals_catch(uint64_t event_limit)
 {
     static unsigned char alternate[64 * 1024];
     const stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
 
     sigemptyset(&action.sa_mask);
     if (sigaltstack(&stack, &stack_before) != 0)

@@ -11,6 +11,9 @@
  *
  * Variables, with a gap behind each that exposes an access past its end:
  *
+ *     __noinline__                       ->   SIMT_NOINLINE                          outside __attribute__
+ *     __shared__ alignas(n) T name;      ->   __shared__ __align__(n) T name;
+ *
  *     extern __shared__ T name[];        ->   T *const name = (decltype(+name))simt_dynamic_shared;      in a function
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");       elsewhere
  *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
@@ -64,6 +67,8 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
         rewrite_launch_call(source, end, false);
     else if (is_word_at(source->code, at, "cudaLaunchKernelExC"))
         rewrite_launch_call(source, end, true);
+    else if (is_word_at(source->code, at, "__noinline__") && !is_one_of(source->code[at - 1], "(,"))
+        replace(source, at, end, "SIMT_NOINLINE");
     else if (is_word_at(source->code, at, "assert"))
         copy_assertion(source, end);
     else if (is_word_at(source->code, at, "static_cast"))

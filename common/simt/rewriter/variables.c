@@ -40,6 +40,15 @@ static bool find_unsized_array(const char *code, size_t at, struct dynamic_array
     return code[at] && array->open != NOWHERE;
 }
 
+/** Replaces an alignas behind __shared__, where C++ allows an attribute but no alignas. */
+static void rewrite_alignas(struct source *source, size_t end)
+{
+    const size_t at = skip_space(source->code, end);
+
+    if (is_word_at(source->code, at, "alignas"))
+        replace(source, at, at + strlen("alignas"), "__align__");
+}
+
 /**
  * Writes the array as a pointer to its first element, because compilers ignore a variable's assembler name in
  * templates.
@@ -50,6 +59,7 @@ static void write_pointer(struct source *source, const struct dynamic_array *arr
 
     replace(source, array->extern_word, array->extern_word + strlen("extern"), "");
     replace(source, array->shared_word, array->shared_word + strlen("__shared__"), "");
+    rewrite_alignas(source, array->shared_word + strlen("__shared__"));
     replace(source, array->name, array->name, rows ? "(*const " : "*const ");
     replace(source, array->open, array->close + 1, rows ? ")" : "");
     copy_to(source, array->semicolon);
@@ -109,6 +119,7 @@ bool rewrite_shared(struct source *source, size_t at)
         return fail(source, at, "dynamic shared memory is declared as: extern __shared__ T name[];");
     if (!dynamic) {
         leave_out_static(source, at, word);
+        rewrite_alignas(source, word);
         write_gap(source, word, " SIMT_SHARED_GAP");
         return true;
     }
@@ -122,6 +133,7 @@ bool rewrite_shared(struct source *source, size_t at)
         return true;
     }
     replace(source, at, word, "__thread");
+    rewrite_alignas(source, word);
     copy_to(source, array.semicolon);
     fputs(" __asm__(\"simt_dynamic_shared\")", stdout);
     return true;
