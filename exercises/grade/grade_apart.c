@@ -31,7 +31,7 @@ bool grade_apart_open(struct grade *grade)
     if (grade->apart == MAP_FAILED)
         grade->apart = NULL;
     backend_allow_host_access(true); /* in the grader only: the learner's process closes it */
-    return grade->apart && backend_share_memory();
+    return grade->apart && backend_share_with_forks();
 }
 
 /* --- the learner's process ---------------------------------------------------------------------------------------- */

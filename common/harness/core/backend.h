@@ -82,7 +82,7 @@ void backend_describe_branches(const struct run_counters *counters, char *text, 
  * Shares the device's memory with processes that are forked later, so that they can launch, too. Call it before any
  * allocation. Returns false if that is not possible, as on a GPU.
  */
-bool backend_share_memory(void);
+bool backend_share_with_forks(void);
 
 /**
  * Makes device memory accessible to the host without checks, or, with `false`, protects it again; calls nest. Meanwhile

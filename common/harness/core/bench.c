@@ -171,7 +171,7 @@ static bool time_launch(struct benchmark *bench, const struct launch *launch, st
         good = backend_time(launch_in_turn, &turns, cache, rotated, error);
         free_copies(&turns);
     }
-    good = good && tensors_download(tensors, error);
+    good = good && tensors_download_checked(tensors, error);
     tensors_free_device(tensors);
     return good && launch->verify(launch, tensors, error);
 }

@@ -51,7 +51,7 @@ bool launch_run(const struct launch *launch, struct tensors *tensors, struct err
         return false;
     for (int i = 0; good && i <= launch->repeats; i++)
         good = launch_once(launch, tensors, error);
-    good = good && tensors_download(tensors, error);
+    good = good && tensors_download_checked(tensors, error);
     tensors_free_device(tensors);
     return good && launch->verify(launch, tensors, error);
 }

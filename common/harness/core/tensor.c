@@ -176,7 +176,7 @@ bool tensors_poison_device(struct tensors *tensors, struct error *error)
     return good;
 }
 
-bool tensors_download(struct tensors *tensors, struct error *error)
+bool tensors_download_checked(struct tensors *tensors, struct error *error)
 {
     const struct tensor *const list = tensors->list;
     bool good = true;

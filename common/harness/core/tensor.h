@@ -89,7 +89,7 @@ bool tensors_poison_device(struct tensors *tensors, struct error *error);
  * Downloads the outputs, checks every guard band and compares the inputs with their original values. False, as
  * RUN_WRONG, with the reason.
  */
-bool tensors_download(struct tensors *tensors, struct error *error);
+bool tensors_download_checked(struct tensors *tensors, struct error *error);
 
 /** Frees the device memory. */
 void tensors_free_device(struct tensors *tensors);

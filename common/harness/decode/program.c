@@ -162,7 +162,7 @@ static bool bench_step(const struct decode_step *step, struct tensors *tensors, 
     if (!launch_run(&launch, tensors, error) || !tensors_upload(tensors, error))
         return false;
     good = report_chain(step, tensors, routing, "router, gate, align", list, error) &&
-           report_chain(step, tensors, all, "and the layer", list, error) && tensors_download(tensors, error);
+           report_chain(step, tensors, all, "and the layer", list, error) && tensors_download_checked(tensors, error);
     tensors_free_device(tensors);
     return good && launch.verify(&launch, tensors, error);
 }

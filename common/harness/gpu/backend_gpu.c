@@ -98,7 +98,7 @@ void backend_mark_unwritten(const void *begin, size_t bytes)
     (void)begin, (void)bytes;
 }
 
-bool backend_share_memory(void)
+bool backend_share_with_forks(void)
 {
     return false;
 }

@@ -154,7 +154,7 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
     problem->num_experts = problem->num_local_experts = (int)sizes->size[MOE_EXPERTS];
     problem->topk = (int)sizes->size[MOE_TOPK];
     return moe_shape_check(problem, error) && settle_dist(options, error) &&
-           moe_set_blocks(problem, implementation, options->block_size_given ? problem->block_size : 0, error) &&
+           moe_set_block_size(problem, implementation, options->block_size_given ? problem->block_size : 0, error) &&
            implementation_supports(moe_unsupported_reason(implementation, problem), error);
 }
 

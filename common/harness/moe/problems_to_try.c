@@ -123,7 +123,7 @@ static bool is_worth_trying(const struct covering *covering, const struct moe_im
         (problem.hidden_size % 128 != 0 || problem.intermediate_size % 64 != 0 || problem.block_size != 0))
         return false;
     return moe_shape_check(&problem, &(struct error){0}) &&
-           moe_set_blocks(&problem, implementation, problem.block_size, &(struct error){0}) &&
+           moe_set_block_size(&problem, implementation, problem.block_size, &(struct error){0}) &&
            is_small(covering, &problem) && !moe_unsupported_reason(implementation, &problem);
 }
 

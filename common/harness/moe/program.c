@@ -119,8 +119,8 @@ static void run_before(struct program *program, const struct moe_options *option
 
     if (!before->launch || !program->requested.bench ||
         (before->bench_most_tokens && layer->problem.num_tokens > before->bench_most_tokens) ||
-        !moe_set_blocks(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
-                        &ignored) ||
+        !moe_set_block_size(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
+                            &ignored) ||
         moe_unsupported_reason(before, &other.problem) || !moe_tensors_like(tensors, &other, before, &own, &ignored))
         return;
     program_run_before(program, &launch, &own);

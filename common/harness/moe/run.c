@@ -147,8 +147,8 @@ struct moe_buffers moe_buffers_of(const struct tensors *tensors)
     };
 }
 
-bool moe_set_blocks(struct moe_problem *problem, const struct moe_implementation *implementation, int requested,
-                    struct error *error)
+bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation, int requested,
+                        struct error *error)
 {
     enum { USUAL_BLOCK_SIZE = 16 };
 

@@ -53,8 +53,8 @@ bool moe_tensors_like(const struct tensors *like, const struct moe_layer *layer,
 struct moe_buffers moe_buffers_of(const struct tensors *tensors);
 
 /** Sets the problem's block size, `requested` or, if that is 0, the implementation's choice, and the capacity. */
-bool moe_set_blocks(struct moe_problem *problem, const struct moe_implementation *implementation, int requested,
-                    struct error *error);
+bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation, int requested,
+                        struct error *error);
 
 /**
  * Completes `options` from the files that it names and from defaults (`large`: those of a GPU), checks the problem,

@@ -36,7 +36,7 @@ static bool meet(struct everything *all, int argc, char **argv, struct error *er
     all->ranks.time_limit = all->options.timeout;
     ranks_install_signal_handlers(&all->ranks, all->chapter->name);
     alarm((unsigned)all->ranks.time_limit + 1);
-    if (!ranks_open(&all->ranks, &failed)) {
+    if (!ranks_connect(&all->ranks, &failed)) {
         *error = failed;
         return false;
     }
@@ -61,7 +61,7 @@ static bool settle_local(struct everything *all, struct error *error)
     if (local->num_experts > chapter->most_experts)
         return error_set(error, "--num-experts: %d; %s, which aligns here, takes up to %d", local->num_experts,
                          chapter->aligned_by, chapter->most_experts);
-    return moe_set_blocks(local, &all->layer.experts, requested, error);
+    return moe_set_block_size(local, &all->layer.experts, requested, error);
 }
 
 /** Loads the layer, which every rank has as a whole, and splits it. */
@@ -127,7 +127,7 @@ static bool run(struct everything *all, struct program *program, struct error *e
     all->ranks.stage = "check";
     if (!results_gather(&all->layer, &all->results, error) || !layer_sum_stages(&all->layer, error))
         return false;
-    tensors_download(&all->arrays, error);
+    tensors_download_checked(&all->arrays, error);
     return ranks_agree(&all->ranks, error);
 }
 
@@ -141,7 +141,7 @@ static void part(struct everything *all)
     group_free(&all->layer.dp);
     group_free(&all->layer.tp);
     tensors_free_device(&all->arrays);
-    ranks_close(&all->ranks);
+    ranks_disconnect(&all->ranks);
     alarm(0);
 }
 

@@ -138,14 +138,14 @@ void ranks_install_signal_handlers(const struct ranks *ranks, const char *progra
     sigaction(SIGALRM, &action, NULL);
 }
 
-bool ranks_open(struct ranks *ranks, struct error *error)
+bool ranks_connect(struct ranks *ranks, struct error *error)
 {
     ranks->stage = "start";
     ranks->all = (struct group){"the run", ranks->all.rank, 1, ranks, NULL};
     return connection_open(ranks, error);
 }
 
-void ranks_close(struct ranks *ranks)
+void ranks_disconnect(struct ranks *ranks)
 {
     if (ranks->all.connection)
         connection_close(ranks);

@@ -27,7 +27,7 @@ struct group {
     void *connection; /**< an MPI_Comm or an ncclComm_t; not used if there is one rank */
 };
 
-/** All ranks. Before ranks_open(), everything is zero except the time limit. */
+/** All ranks. Before ranks_connect(), everything is zero except the time limit. */
 struct ranks {
     struct group all;
     double time_limit;   /**< seconds, of each collective */
@@ -56,7 +56,7 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
 /**
  * Installs handlers, so that this rank reports why it ends, with exit code RUN_NO_DEVICE, when SIGTERM ends it after
  * another rank has died, or when its alarm goes off, which replaces the time limit outside collectives. Call it again
- * when ranks_open() has set the rank's number.
+ * when ranks_connect() has set the rank's number.
  */
 void ranks_install_signal_handlers(const struct ranks *ranks, const char *program);
 
@@ -64,10 +64,10 @@ void ranks_install_signal_handlers(const struct ranks *ranks, const char *progra
  * Connects to the other ranks, which were forked or started by mpirun; otherwise there is only this rank. Chooses this
  * rank's GPU.
  */
-bool ranks_open(struct ranks *ranks, struct error *error);
+bool ranks_connect(struct ranks *ranks, struct error *error);
 
 /** Disconnects this rank, after all collectives are complete. */
-void ranks_close(struct ranks *ranks);
+void ranks_disconnect(struct ranks *ranks);
 
 /** Makes a group of the ranks that pass the same color, one or more. The caller frees it with group_free(). */
 bool group_split(const struct group *all, int color, const char *name, struct group *group, struct error *error);

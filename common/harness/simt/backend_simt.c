@@ -123,7 +123,7 @@ void backend_mark_unwritten(const void *begin, size_t bytes)
     simt_mark_unwritten(begin, bytes);
 }
 
-bool backend_share_memory(void)
+bool backend_share_with_forks(void)
 {
     return simt_share_memory();
 }

@@ -98,7 +98,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
 static void part_streams(cudaGraphExec_t exec)
 {
     for (unsigned i = 0; i < exec->graph->branches; i++)
-        simt_work_part(exec->stream[i]);
+        simt_work_no_overlap(exec->stream[i]);
 }
 
 /** Executes the steps of a graph in the order in which they were captured. */

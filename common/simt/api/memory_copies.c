@@ -25,10 +25,10 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
 
     if ((unsigned)kind > cudaMemcpyDefault)
         return simt_fault_call(caller, name, cudaErrorInvalidMemcpyDirection, "kind %u; it is 0 to 4", (unsigned)kind);
-    if (to_device ? !simt_device_range(to, bytes) : !simt_host_range(to))
+    if (to_device ? !simt_device_range(to, bytes) : !simt_host_may_access(to))
         return simt_fault_call(caller, name, cudaErrorInvalidValue, "the destination is not %zu bytes of %s memory",
                                bytes, to_device ? "device" : "host");
-    if (from_device ? !simt_device_range(from, bytes) : !simt_host_range(from))
+    if (from_device ? !simt_device_range(from, bytes) : !simt_host_may_access(from))
         return simt_fault_call(caller, name, cudaErrorInvalidValue, "the source is not %zu bytes of %s memory", bytes,
                                from_device ? "device" : "host");
     return cudaSuccess;
@@ -36,7 +36,7 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
 
 static void record_use(enum work_use use, const void *pointer, size_t bytes)
 {
-    if (!simt_host_range(pointer) && simt_has_several_streams)
+    if (!simt_host_may_access(pointer) && simt_has_several_streams)
         simt_work_uses(use, (uintptr_t)pointer, bytes);
     else if (simt_is_host_accessible(pointer))
         simt_work_uses_host(use, (uintptr_t)pointer, bytes);
@@ -119,7 +119,7 @@ static cudaError_t copy_in_stream(const char *name, void *to, const void *from, 
         return cudaSuccess;
     cudaError_t error = check_copy(name, to, from, bytes, kind, caller);
 
-    if (error == cudaSuccess && simt_is_device(from) && simt_host_range(to))
+    if (error == cudaSuccess && simt_is_device(from) && simt_host_may_access(to))
         error = check_written(from, bytes, caller);
     if (error != cudaSuccess)
         return simt_set_error(error);
@@ -131,7 +131,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 {
     const cudaError_t error = copy_in_stream("cudaMemcpy", to, from, bytes, kind, NULL, SIMT_CALLER());
 
-    if (error == cudaSuccess && bytes > 0 && (simt_host_range(to) || simt_host_range(from)))
+    if (error == cudaSuccess && bytes > 0 && (simt_host_may_access(to) || simt_host_may_access(from)))
         simt_host_waits(NULL);
     return error;
 }
@@ -163,8 +163,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     const cudaError_t error = copy_in_stream("cudaMemcpyAsync", to, from, bytes, kind, stream, SIMT_CALLER());
 
     /* A copy to pageable memory, or from host to host, is synchronous; a copy from pageable memory is staged. */
-    if (error == cudaSuccess && bytes > 0 && simt_host_range(to) &&
-        (!simt_is_host_accessible(to) || simt_host_range(from)))
+    if (error == cudaSuccess && bytes > 0 && simt_host_may_access(to) &&
+        (!simt_is_host_accessible(to) || simt_host_may_access(from)))
         simt_host_waits(stream);
     return error;
 }

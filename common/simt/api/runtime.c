@@ -226,7 +226,7 @@ static cudaError_t call_host(const void *operand, cudaStream_t stream)
 {
     const struct host_function *host = operand;
 
-    simt_work_part(stream);
+    simt_work_no_overlap(stream);
     if (simt_sticky_error() == cudaSuccess)
         host->function(host->data);
     return simt_sticky_error();

@@ -237,7 +237,7 @@ static void end_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
         shadow_end_copy(cell + word);
 }
 
-uint32_t simt_bulk_copy_complete(uint32_t number)
+uint32_t simt_bulk_copy_finish(uint32_t number)
 {
     const struct bulk_copy *const copy = &copies[number];
 

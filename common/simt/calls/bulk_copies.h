@@ -40,7 +40,7 @@ static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
  * Completes a copy that a thread has waited for: the bytes arrive and its number is free. Returns the number of the
  * next copy of the barrier.
  */
-uint32_t simt_bulk_copy_complete(uint32_t number);
+uint32_t simt_bulk_copy_finish(uint32_t number);
 /** Drops a copy whose bytes have not arrived. Returns the number of the next copy of the barrier. */
 uint32_t simt_bulk_copy_drop(uint32_t number);
 

@@ -283,7 +283,7 @@ void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b)
 {
     const struct product_part part = {sums, count, a, b};
 
-    simt_product_begin(&part, SIMT_CALLER());
+    simt_product_check_operands(&part, SIMT_CALLER());
     arrive_and_wait(ALL_LANES, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_CALLER());
 }
 

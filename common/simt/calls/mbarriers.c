@@ -262,7 +262,7 @@ static void complete_copies(struct barrier *barrier)
     while (barrier->first_copy && simt_bulk_copy_at(barrier->first_copy)->phase < barrier->phase) {
         const uint32_t number = barrier->first_copy;
 
-        barrier->first_copy = simt_bulk_copy_complete(number);
+        barrier->first_copy = simt_bulk_copy_finish(number);
     }
     while (*copy_arrivals) {
         struct copy_arrival *const one = *copy_arrivals;
@@ -387,7 +387,7 @@ static void issue(struct bulk_copy *copy, void *address)
         barrier->first_copy = number;
     barrier->last_copy = number;
     simt_bulk_copy_begin(number);
-    simt_order_release_write(&barrier->arriving, copy->thread, simt_bulk_copy_at(number)->epoch);
+    simt_order_add_write(&barrier->arriving, copy->thread, simt_bulk_copy_at(number)->epoch);
     simt_order.loaded = 0;
     OBSERVE(bulk_copied, bulk_copy_bytes(copy));
     barrier->bytes -= bulk_copy_bytes(copy);

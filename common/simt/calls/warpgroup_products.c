@@ -159,7 +159,7 @@ static bool is_first_lane(void)
     return simt_running.lane->thread % WARP_LANES == 0;
 }
 
-void simt_product_begin(const struct product_part *part, uintptr_t pc)
+void simt_product_check_operands(const struct product_part *part, uintptr_t pc)
 {
     const struct products *const products = simt_running.warp->products;
 

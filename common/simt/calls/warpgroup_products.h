@@ -19,7 +19,7 @@ struct product_part {
  * Checks the operands of a product before the running lane arrives, and that its warp may read them. Lane 0 checks for
  * all.
  */
-void simt_product_begin(const struct product_part *part, uintptr_t pc);
+void simt_product_check_operands(const struct product_part *part, uintptr_t pc);
 /** Computes the warp's rows of a product after all lanes have arrived; false: a fault. */
 bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES]);
 

@@ -105,6 +105,6 @@ bool simt_in_program_data(const void *pointer, size_t bytes);
 /** Checks whether a pointer points to memory that both the host and kernels may access: pinned or managed. */
 bool simt_is_host_accessible(const void *pointer);
 /** Checks whether a pointer points to memory that the host may access. */
-bool simt_host_range(const void *pointer);
+bool simt_host_may_access(const void *pointer);
 
 #endif

@@ -39,7 +39,7 @@ bool simt_is_host_accessible(const void *pointer)
            is_host_accessible(simt_allocation_of(pointer)->owner);
 }
 
-bool simt_host_range(const void *pointer)
+bool simt_host_may_access(const void *pointer)
 {
     return pointer &&
            (simt_is_host_accessible(pointer) || (!simt_is_device(pointer) && !simt_in_program_data(pointer, 1)));

@@ -75,15 +75,15 @@ bool simt_order_lost(uint32_t epoch)
            !segments[segment_at(epoch)].released;
 }
 
-void simt_order_begin(uint32_t number)
+void simt_order_begin(uint32_t block_number)
 {
-    begin_segment(number);
+    begin_segment(block_number);
     simt_order.block = (struct block_order){.block_epoch = simt_order.epoch, .barrier_end = simt_order.epoch};
 }
 
-void simt_order_resume(uint32_t number, const struct block_order *block)
+void simt_order_resume(uint32_t block_number, const struct block_order *block)
 {
-    begin_segment(number);
+    begin_segment(block_number);
     simt_order.block = *block;
 }
 
@@ -482,7 +482,7 @@ void simt_order_release(struct vector_clock **released)
     simt_vector_clock_release(now);
 }
 
-void simt_order_release_write(struct vector_clock **released, unsigned thread, uint32_t epoch)
+void simt_order_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch)
 {
     *released = simt_vector_clock_raise(*released, clock_thread(simt_order.block_number, thread), CLOCK_LANE,
                                         epoch + 1);

@@ -98,11 +98,11 @@ extern struct order_state simt_order;
  */
 bool simt_order_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches);
 /**
- * Makes block `number` the running one: for the first time, or with the simt_order.block that it had when its turn
- * ended.
+ * Makes block `block_number` the running one: for the first time, or with the simt_order.block that it had when its
+ * turn ended.
  */
-void simt_order_begin(uint32_t number);
-void simt_order_resume(uint32_t number, const struct block_order *block);
+void simt_order_begin(uint32_t block_number);
+void simt_order_resume(uint32_t block_number, const struct block_order *block);
 /** Ends a block and frees its clocks. */
 void simt_order_end(struct block_order *block);
 
@@ -139,7 +139,7 @@ bool simt_order_has_fenced(void);
  */
 void simt_order_release(struct vector_clock **released);
 /** Adds to a barrier's clock that `thread`, a number in its block, has written something at an epoch. */
-void simt_order_release_write(struct vector_clock **released, unsigned thread, uint32_t epoch);
+void simt_order_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch);
 /** Acquires what has been released to a barrier's clock, for the running thread. */
 void simt_order_acquire(struct vector_clock *released);
 /** Records a fence of the running thread between its accesses to an enum shadow_space and the asynchronous proxy's. */

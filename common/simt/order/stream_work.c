@@ -251,7 +251,7 @@ const struct past_launches *simt_work_launch(bool overlaps)
     return launches;
 }
 
-void simt_work_part(cudaStream_t stream)
+void simt_work_no_overlap(cudaStream_t stream)
 {
     const size_t number = simt_stream_number(stream);
 

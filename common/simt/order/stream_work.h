@@ -63,7 +63,7 @@ cudaError_t simt_work_check(void);
  */
 const struct past_launches *simt_work_launch(bool overlaps);
 /** Records that the next launch of a stream overlaps none before it. */
-void simt_work_part(cudaStream_t stream);
+void simt_work_no_overlap(cudaStream_t stream);
 /**
  * Records that the current work was a launch that ran at these epochs, in which a thread has waited for earlier
  * launches (`waited`). If needed, simt_work_scan() records what it uses, at once or later.
