@@ -144,7 +144,7 @@ FAULT("small", bool_flags, 1, 64, "writes 1 byte")
     y[threadIdx.x] = flags[threadIdx.x ^ 1];
 }
 
-FAULT("small", char_after_neighbour, 1, 32, "reads 1 byte of 'bytes' that thread (0,0,0) wrote")
+FAULT("small", char_after_neighbour, 1, 32, "reads 1 byte of 'bytes' at byte 0 (of 8) that thread (0,0,0) wrote")
 {
     __shared__ unsigned char bytes[8];
 
@@ -177,7 +177,7 @@ FAULT("small", bfloat_reduction, 1, 64, "2 bytes")
     y[threadIdx.x] = (int)__bfloat162float(sums[0]);
 }
 
-FAULT("small", short_write_over, 1, 32, "writes 2 bytes of 'words' that thread (1,0,0) read")
+FAULT("small", short_write_over, 1, 32, "writes 2 bytes of 'words' at byte 2 (of 8) that thread (1,0,0) read")
 {
     __shared__ short words[4];
 
@@ -560,7 +560,7 @@ FAULT("heap", heap_after_free, 1, 32, "in an allocation of 64 bytes that has bee
     y[threadIdx.x] = words[1]; // [heap_after_free]
 }
 
-FAULT("heap", heap_freed_twice, 1, 32, "frees what no kernel has allocated, or what was freed before")
+FAULT("heap", heap_freed_twice, 1, 32, "frees a pointer that is in an allocation of 64 bytes that has been freed; it")
 {
     void *const words = malloc(64);
 
@@ -568,7 +568,7 @@ FAULT("heap", heap_freed_twice, 1, 32, "frees what no kernel has allocated, or w
     free(words); // [heap_freed_twice]
 }
 
-FAULT("heap", freed_as_heap, 1, 32, "frees what no kernel has allocated")
+FAULT("heap", freed_as_heap, 1, 32, "frees memory that no kernel has allocated")
 {
     free(y); // [freed_as_heap]
 }
@@ -1284,7 +1284,7 @@ FAULT("copies", read_behind_a_barrier_alone, 1, 64, "that thread (63,0,0) copies
     y[threadIdx.x] = words[63 - threadIdx.x]; // [read_behind_a_barrier_alone]
 }
 
-FAULT("copies", wait_without_barrier, 1, 64, "reads 4 bytes of 'words' that thread (0,0,0) wrote")
+FAULT("copies", wait_without_barrier, 1, 64, "reads 4 bytes of 'words' at byte 0 (of 256) that thread (0,0,0) wrote")
 {
     __shared__ __align__(16) int words[64];
 

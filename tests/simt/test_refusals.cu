@@ -42,7 +42,8 @@ static void a_missing_barrier(void **)
     /* Warp 0 reads before warp 1 writes. */
     EXPECT_FAULT(
         cudaErrorLaunchFailure, "no_barrier_write",
-        "shared memory race: thread (32,0,0) of block (0,0,0) writes 4 bytes of 'words' that thread (1,0,0) read");
+        "shared memory race: thread (32,0,0) of block (0,0,0) writes 4 bytes of 'words' at byte 128 (of 256) that "
+        "thread (1,0,0) read");
     if (lines_known(simt_fault(), __FILE__)) {
         snprintf(where, sizeof where, " at :%d, no barrier between", line_of(__FILE__, "no_barrier_read"));
         assert_non_null(strstr(simt_fault(), where));
@@ -63,7 +64,27 @@ static void reading_what_another_warp_wrote(void **)
     read_after_write_kernel<<<dim3(3, 2), 64>>>(device_y);
     EXPECT_FAULT(
         cudaErrorLaunchFailure, "read_after_write",
-        "shared memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes of 'words' that thread (0,0,0) wrote");
+        "shared memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes of 'words' at byte 0 (of 256) that "
+        "thread (0,0,0) wrote");
+}
+
+static __global__ void read_and_write_kernel(int *y)
+{
+    __shared__ int sum;
+
+    if (threadIdx.x == 0)
+        sum = 0;
+    __syncthreads();
+    sum++; // [one_line]
+    __syncthreads();
+    y[threadIdx.x] = sum;
+}
+
+static void two_threads_read_and_write_at_one_line(void **)
+{
+    read_and_write_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "one_line",
+                 "no barrier between; if both threads update this word, use an atomic: a barrier cannot help");
 }
 
 static __global__ void write_write_kernel(int *y)
@@ -79,7 +100,10 @@ static void two_threads_write_one_word(void **)
 {
     write_write_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "write_write",
-                 "thread (1,0,0) of block (0,0,0) writes 4 bytes of 'word' that thread (0,0,0) wrote");
+                 "no barrier between; two threads have the same index, or one of them should not store");
+    write_write_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "write_write",
+                 "thread (1,0,0) of block (0,0,0) writes 4 bytes of 'word' at byte 0 (of 4) that thread (0,0,0) wrote");
 }
 
 static __global__ void second_barrier_kernel(int *y)
@@ -150,8 +174,10 @@ static __global__ void plain_and_atomic_kernel(int *y)
 static void a_plain_read_beside_atomics(void **)
 {
     plain_and_atomic_kernel<<<1, 64>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "plain_and_atomic",
-                 "thread (1,0,0) of block (0,0,0) updates atomically 4 bytes of 'count' that thread (0,0,0) read");
+    EXPECT_FAULT(
+        cudaErrorLaunchFailure, "plain_and_atomic",
+        "thread (1,0,0) of block (0,0,0) updates atomically 4 bytes of 'count' at byte 0 (of 4) that thread (0,0,0) "
+        "read");
 }
 
 static __global__ void broadcast_race_kernel(int *y)
@@ -170,7 +196,7 @@ static void writing_what_many_read(void **)
 {
     broadcast_race_kernel<<<1, 64>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "broadcast_race",
-                 "thread (40,0,0) of block (0,0,0) writes 4 bytes of 'word' that");
+                 "thread (40,0,0) of block (0,0,0) writes 4 bytes of 'word' at byte 0 (of 4) that");
 }
 
 static __global__ void bytes_kernel(int *y)
@@ -189,9 +215,9 @@ static __global__ void bytes_kernel(int *y)
 static void the_first_of_several_bytes(void **)
 {
     bytes_kernel<<<1, 32>>>(device_y);
-    EXPECT_FAULT(
-        cudaErrorLaunchFailure, "bytes",
-        "shared memory race: thread (1,0,0) of block (0,0,0) reads 1 byte of 'bytes' that thread (0,0,0) wrote");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "bytes",
+                 "shared memory race: thread (1,0,0) of block (0,0,0) reads 1 byte of 'bytes' at byte 0 (of 4) that "
+                 "thread (0,0,0) wrote");
 }
 
 /* --- races in global memory --------------------------------------------------------------------------------------- */
@@ -255,7 +281,8 @@ static void unwritten_shared_memory(void **)
     uninitialised_kernel<<<1, 64>>>(device_y);
     EXPECT_FAULT(
         cudaErrorLaunchFailure, "uninitialised",
-        "uninitialised shared memory: thread (40,0,0) of block (0,0,0) reads 4 bytes of 'words' that no thread");
+        "uninitialised shared memory: thread (40,0,0) of block (0,0,0) reads 4 bytes of 'words' at byte 160 (of 256) "
+        "that no thread");
 }
 
 static __global__ void stale_kernel(int *y)
@@ -271,7 +298,7 @@ static void shared_memory_of_the_block_before(void **)
 {
     stale_kernel<<<2, 1>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "stale",
-                 "thread (0,0,0) of block (1,0,0) reads 4 bytes of 'word' that no thread");
+                 "thread (0,0,0) of block (1,0,0) reads 4 bytes of 'word' at byte 0 (of 4) that no thread");
 }
 
 static __global__ void stale_half_kernel(int *y)
@@ -289,7 +316,7 @@ static void half_a_word_of_the_block_before(void **)
 {
     stale_half_kernel<<<2, 1>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "stale_half",
-                 "thread (0,0,0) of block (1,0,0) reads 2 bytes of 'word' that no thread");
+                 "thread (0,0,0) of block (1,0,0) reads 2 bytes of 'word' at byte 2 (of 4) that no thread");
 }
 
 static __global__ void offset_kernel(const int *x, int *y, int offset)
@@ -335,12 +362,13 @@ static void an_array_between_guard_bands(void **)
     expect_good();
     offset_kernel<<<1, 32>>>(words, device_y, 99);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
-                 "thread (0,0,0) of block (0,0,0) reads 4 bytes 4 bytes before 'words', which has 128 bytes");
+                 "thread (0,0,0) of block (0,0,0) reads 4 bytes that begin 4 bytes before 'words', which has 128 "
+                 "bytes");
     offset_kernel<<<1, 32>>>(words, device_y, 101);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
                  "reads 4 bytes right past the end of 'words', which has 128 bytes");
     offset_kernel<<<1, 1>>>(words, device_y, 140);
-    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "reads 4 bytes 32 bytes past the end of 'words'");
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "reads 4 bytes that begin 32 bytes past the end of 'words'");
     assert_int_equal(cudaFree(words), cudaSuccess);
     offset_kernel<<<1, 32>>>(words, device_y, 100);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "in 'words', which has 128 bytes and has been freed");
@@ -426,7 +454,7 @@ static void past_the_end_of_a_shared_array(void **)
                  "'sums', which has 128 bytes");
     beside_kernel<<<2, 32>>>(device_y, 33, true);
     EXPECT_FAULT(cudaErrorIllegalAddress, "beside_store",
-                 "writes 4 bytes 4 bytes past the end of 'sums', which has 128");
+                 "writes 4 bytes that begin 4 bytes past the end of 'sums', which has 128");
     beside_kernel<<<2, 32>>>(device_y, 32, false);
     EXPECT_FAULT(cudaErrorIllegalAddress, "beside_load",
                  "thread (9,0,0) of block (0,0,0) reads 4 bytes right past the end of 'sums', which has 128 bytes");
@@ -438,7 +466,8 @@ static void past_the_end_of_a_shared_array(void **)
 static void before_the_beginning_of_a_shared_array(void **)
 {
     beside_kernel<<<1, 32>>>(device_y, -1, true);
-    EXPECT_FAULT(cudaErrorIllegalAddress, "beside_store", "writes 4 bytes 4 bytes before 'sums', which has 128 bytes");
+    EXPECT_FAULT(cudaErrorIllegalAddress, "beside_store",
+                 "writes 4 bytes that begin 4 bytes before 'sums', which has 128 bytes");
     beside_kernel<<<1, 32>>>(device_y, -5000, true);
     EXPECT_FAULT(cudaErrorIllegalAddress, "beside_store",
                  "illegal address: thread (7,0,0) of block (0,0,0) writes 4 bytes before the first shared");
@@ -549,7 +578,7 @@ static void past_the_end_after_unwritten_bytes(void **)
 {
     unwritten_index_kernel<<<1, 1>>>(device_y, 32, false);
     EXPECT_FAULT(cudaErrorLaunchFailure, "unwritten_load",
-                 "reads 4 bytes of 'words' that no thread of the block has written");
+                 "reads 4 bytes of 'words' at byte 0 (of 128) that no thread of the block has written");
     unwritten_index_kernel<<<1, 1>>>(device_y, 32, true);
     EXPECT_FAULT(cudaErrorIllegalAddress, "unwritten_store", "right past the end of 'words', which has 128 bytes");
 }
@@ -777,7 +806,8 @@ static __global__ void returned_kernel(int *y)
 static void a_shuffle_from_a_lane_that_returned(void **)
 {
     returned_kernel<<<1, 32>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "returned", "reads lane 16 by __shfl_down_sync, which has returned");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "returned",
+                 "reads lane 16 by __shfl_down_sync, which did not make this call and returned at :");
     returned_kernel<<<1, 8>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "returned",
                  "thread (7,0,0) of block (0,0,0) reads lane 8 by __shfl_down_sync, which the block does not have");
@@ -1006,6 +1036,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_missing_barrier),
         cmocka_unit_test(reading_what_another_warp_wrote),
+        cmocka_unit_test(two_threads_read_and_write_at_one_line),
         cmocka_unit_test(two_threads_write_one_word),
         cmocka_unit_test(a_loop_without_its_second_barrier),
         cmocka_unit_test(a_shuffle_orders_no_memory),

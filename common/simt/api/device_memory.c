@@ -55,7 +55,17 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent exten
     return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
 }
 
-static const char not_allocated[] = "the pointer is not from %s, or was freed before";
+/** Records that `name` cannot free a pointer, which is not the start of what `allocates` returned. */
+static cudaError_t not_freed(const void *pointer, const char *name, const char *allocates, uintptr_t caller)
+{
+    char where[160];
+
+    if (simt_allocation_at(pointer) || !simt_arena_describe((uintptr_t)pointer, where, sizeof where))
+        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the pointer is not from %s", allocates);
+    return simt_fault_call(caller, name, cudaErrorInvalidValue,
+                           "the pointer is %s; it must be one that %s returned, and not be freed twice", where,
+                           allocates);
+}
 
 static cudaError_t release(void *pointer, const char *name, uintptr_t caller)
 {
@@ -64,7 +74,7 @@ static cudaError_t release(void *pointer, const char *name, uintptr_t caller)
     if (!pointer)
         return cudaSuccess;
     if (!allocation || allocation->owner == OWNER_PINNED || allocation->owner == OWNER_KERNEL)
-        return simt_fault_call(caller, name, cudaErrorInvalidValue, not_allocated, "cudaMalloc");
+        return not_freed(pointer, name, "cudaMalloc", caller);
     simt_release(allocation);
     return cudaSuccess;
 }
@@ -97,7 +107,7 @@ cudaError_t cudaFreeHost(void *pointer)
     if (!pointer)
         return cudaSuccess;
     if (!allocation || allocation->owner != OWNER_PINNED)
-        return simt_fault_call(SIMT_CALLER(), "cudaFreeHost", cudaErrorInvalidValue, not_allocated, "cudaMallocHost");
+        return not_freed(pointer, "cudaFreeHost", "cudaMallocHost", SIMT_CALLER());
     simt_host_waits_for_all();
     simt_release(allocation);
     return cudaSuccess;

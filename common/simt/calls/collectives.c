@@ -352,21 +352,24 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
 {
     const struct lane *reader = &simt_running.warp_lane[lane];
     const lane_mask mask = warp->mask[lane];
-    const char *why = of_active(mask) ? "which is not active at this call" : "which has returned";
-    char in_mask[40] = "";
+    const bool returned = warp->done >> source & 1;
+    const uintptr_t end = returned ? simt_running.warp_lane[source].site : 0;
+    char why[96], all[80] = "";
 
     if (!of_active(mask))
-        snprintf(in_mask, sizeof in_mask, " (mask " LANE_MASK ")", SHOW_LANES(mask));
+        snprintf(all, sizeof all, " (mask " LANE_MASK ")", SHOW_LANES(mask));
+    snprintf(why, sizeof why, "which is not active at this call");
     if (!of_active(mask) && !(mask >> source & 1))
-        why = "which is not in the mask";
+        snprintf(why, sizeof why, "which is not in the mask");
     else if (!(warp->lanes >> source & 1))
-        why = "which the block does not have";
-    const bool named = of_active(mask) || mask >> source & 1, returned = warp->done >> source & 1;
-
+        snprintf(why, sizeof why, "which the block does not have");
+    else if (returned) {
+        snprintf(why, sizeof why, "which did not make this call and returned" SIMT_LOCATION, end);
+        if (!of_active(mask))
+            snprintf(all, sizeof all, "; all lanes in the mask " LANE_MASK " must make it", SHOW_LANES(mask));
+    }
     simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->site, "shuffle from an absent lane",
-                      "reads lane %u by %s, %s" SIMT_LOCATION "%s%s", source, name_at(warp, lane), why,
-                      named && returned ? simt_running.warp_lane[source].site : 0,
-                      named && returned ? " without this call" : "", in_mask);
+                      "reads lane %u by %s, %s%s", source, name_at(warp, lane), why, all);
 }
 
 /** Computes the results of a shuffle; false: a fault. */

@@ -61,13 +61,22 @@ void *simt_malloc(size_t bytes)
     return simt_running.lane ? heap_allocate(bytes) : malloc(bytes);
 }
 
+static _Noreturn void fault_release(const void *memory, uintptr_t pc)
+{
+    char where[160];
+
+    if (simt_allocation_at(memory) || !simt_arena_describe((uintptr_t)memory, where, sizeof where))
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "frees memory that no kernel has allocated");
+    simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                    "frees a pointer that is %s; it must be one that malloc() returned, and not be freed twice", where);
+}
+
 static void release(void *memory, uintptr_t pc)
 {
     if (!simt_running.lane)
         free(memory);
     else if (memory && !heap_release(memory))
-        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                        "frees what no kernel has allocated, or what was freed before");
+        fault_release(memory, pc);
 }
 
 void simt_free(void *memory)

@@ -71,7 +71,7 @@ static void check_budget(struct warp *warp)
 
     simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
                       "was here when its block had used up its %" PRIu64
-                      " events: loads, stores and branches (SIMT_EVENT_LIMIT)",
+                      " events: loads, stores and branches (SIMT_EVENT_LIMIT raises the limit)",
                       simt_event_limit);
 }
 

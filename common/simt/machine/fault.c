@@ -197,8 +197,11 @@ cudaError_t simt_fault_no_address_space(void)
     return simt_set_error(cudaErrorInitializationError);
 }
 
-/** Appends a source location: " at :line" if it is in the file of `here`, else " at file:line". */
-static void append_location(char *line, size_t size, const char *pc_text, const char *here)
+/**
+ * Appends a source location: " at :line" if it is in the file of `here`, else " at file:line". Returns whether it is
+ * `here`.
+ */
+static bool append_location(char *line, size_t size, const char *pc_text, const char *here)
 {
     const uintptr_t pc = (uintptr_t)strtoull(pc_text, NULL, 16);
     const char *colon = strrchr(here, ':');
@@ -206,18 +209,31 @@ static void append_location(char *line, size_t size, const char *pc_text, const 
     const size_t length = strlen(line);
 
     if (pc == 0)
-        return;
+        return false;
     simt_source_line(pc, location);
     if (colon && strncmp(location, here, (size_t)(colon - here) + 1) == 0)
         snprintf(line + length, size - length, " at %s", strrchr(location, ':'));
     else
         snprintf(line + length, size - length, " at %s", location);
+    return strcmp(location, here) == 0;
+}
+
+/** Resolves SIMT_IF_SAME_LINE: removes it, and also what follows it unless the lines are the same. */
+static void resolve_same_line(char *line, bool same_line)
+{
+    char *const mark = strchr(line, SIMT_IF_SAME_LINE[0]);
+
+    if (mark && same_line)
+        memmove(mark, mark + 1, strlen(mark));
+    else if (mark)
+        *mark = 0;
 }
 
 void simt_fault_resolve(void)
 {
     char here[LOCATION_TEXT];
     char *line = fault.line;
+    bool same_line = false;
 
     if (!fault.present || line[0])
         return;
@@ -234,9 +250,10 @@ void simt_fault_resolve(void)
             break;
         }
         snprintf(line + length, LINE - length, "%.*s", (int)(mark - at), at);
-        append_location(line, LINE, mark + 1, here);
+        same_line = append_location(line, LINE, mark + 1, here);
         at = end + 1;
     }
+    resolve_same_line(line, same_line);
 }
 
 const char *simt_fault(void)

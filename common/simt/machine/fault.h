@@ -75,5 +75,7 @@ cudaError_t simt_fault_error(void);
 
 /** Format of a source location in a fault's text; simt_fault_resolve() replaces it by ":line" or "file:line". */
 #define SIMT_LOCATION "\001%" PRIxPTR "\002"
+/** In a fault's text: the rest is kept only if the last location before it is the line of the fault itself. */
+#define SIMT_IF_SAME_LINE "\003"
 
 #endif

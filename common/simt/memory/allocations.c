@@ -290,13 +290,24 @@ bool simt_arena_describe(uintptr_t address, char *text, size_t size)
     return true;
 }
 
-const char *simt_arena_name(uintptr_t address)
+const char *simt_arena_name(uintptr_t address, size_t *offset, size_t *bytes)
 {
-    const size_t offset = address - (uintptr_t)simt_arena.base;
-    const size_t index = find_after(offset);
+    const size_t at = address - (uintptr_t)simt_arena.base;
+    const size_t index = find_after(at);
+    const struct allocation *const allocation = simt_arena.allocation + index;
 
-    return index < simt_arena.count && offset >= simt_arena.allocation[index].offset ? simt_arena.allocation[index].name
-                                                                                     : "";
+    if (index >= simt_arena.count || at < allocation->offset)
+        return "";
+    *offset = at - allocation->array;
+    *bytes = allocation->array_bytes;
+    return allocation->name;
+}
+
+const char *simt_that_begin(const char *where, unsigned count)
+{
+    if (*where < '0' || *where > '9')
+        return "";
+    return count == 1 ? " that begins" : " that begin";
 }
 
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
@@ -305,6 +316,7 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
     char where[160];
 
     describe(address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes), where, sizeof where);
-    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s %s",
-                    write ? "writes" : "reads", count, count == 1 ? "" : "s", where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s%s %s",
+                    write ? "writes" : "reads", count, count == 1 ? "" : "s", simt_that_begin(where, (unsigned)count),
+                    where);
 }

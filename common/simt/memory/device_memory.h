@@ -50,11 +50,19 @@ size_t simt_arena_words(void);
 /** Clears the accesses that the shadow of the arena has recorded, but not the state bits. */
 void simt_arena_forget_epochs(void);
 
-/** Writes " of 'NAME'", the array at an address in shared (`shared`) or global memory, or "" if its name is unknown. */
-enum { ARRAY_TEXT = 112 };
+/**
+ * Writes " of 'NAME' at byte 4 (of 128)", the array at an address in shared (`shared`) or global memory and the place in
+ * it, or "" if its name is unknown.
+ */
+enum { ARRAY_TEXT = 160 };
 void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT]);
-/** Returns the name that simt_array() gave the array at an address, or "". */
-const char *simt_arena_name(uintptr_t address);
+/**
+ * Returns the name that simt_array() gave the array at an address, or "". *offset is the address's offset in the array,
+ * *bytes the array's size.
+ */
+const char *simt_arena_name(uintptr_t address, size_t *offset, size_t *bytes);
+/** Returns " that begin" before a text such as "4 bytes before 'x'" on `count` bytes, so that the numbers are apart. */
+const char *simt_that_begin(const char *where, unsigned count);
 
 /**
  * Returns the index, in the order of addresses, of the allocation that holds an offset in the arena. *inside is the

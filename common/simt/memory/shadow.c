@@ -68,6 +68,18 @@ static const char *what_was_done(const struct past_access *past)
     return past->kind == PAST_AUTHORS ? did[3] : did[(past->kind & PAST_KIND) >> 4];
 }
 
+/** Returns what mends a race of two plain accesses that one line of the source makes; "": nothing in particular. */
+static const char *advice_for_same_line(const struct past_access *past, const struct word_access *access)
+{
+    const bool wrote = past->kind == PAST_WRITE, read = past->kind == PAST_READ;
+
+    if (wrote && access->what == ACCESS_STORE)
+        return SIMT_IF_SAME_LINE "; two threads have the same index, or one of them should not store";
+    if ((wrote && access->what == ACCESS_LOAD) || (read && access->what == ACCESS_STORE))
+        return SIMT_IF_SAME_LINE "; if both threads update this word, use an atomic: a barrier cannot help";
+    return "";
+}
+
 /** Ends the launch because an access races with that of an earlier launch, which may still run. */
 static _Noreturn void fault_overlap(const struct past_access *past, struct word_access access)
 {
@@ -101,16 +113,18 @@ static void fault_race(const struct past_access *past, struct word_access access
     const char *const kind = access.space == SPACE_SHARED ? "shared memory race" : "global memory race";
     const uint3 index = simt_thread_index(thread);
     const uint3 block = simt_block_index(simt_block_at(past->epoch));
-    const int count = __builtin_popcount(past->bytes & access.bytes);
+    const uint32_t bytes = past->bytes & access.bytes;
+    const int count = __builtin_popcount(bytes);
     char of[ARRAY_TEXT], what[ARRAY_TEXT + 64], did_so[64];
 
-    simt_name_array(access.address, access.space == SPACE_SHARED, of);
+    simt_name_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
     snprintf(what, sizeof what, "%s %d byte%s%s", does[access.what], count, count == 1 ? "" : "s", of);
     snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION "%s", what_was_done(past), simt_site_pc(past->site),
              others ? " (and others too)" : "");
     if (simt_same_block(past->epoch))
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
-                           "%s that thread (%u,%u,%u) %s, no barrier between", what, index.x, index.y, index.z, did_so);
+                           "%s that thread (%u,%u,%u) %s, no barrier between%s", what, index.x, index.y, index.z,
+                           did_so, advice_for_same_line(past, &access));
     else
         simt_fault_here(cudaErrorLaunchFailure, access.pc, kind,
                         "%s that thread (%u,%u,%u) of block (%u,%u,%u) %s, and %s", what, index.x, index.y, index.z,
@@ -193,7 +207,9 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
         return;
     if (simt_is_unowned(cell))
         simt_fault_unowned(cell, bytes, access, pc);
-    simt_name_array(simt_memory.shared + (uintptr_t)(cell - simt_memory.shared_shadow) * 4, true, of);
+    simt_name_array(simt_memory.shared + (uintptr_t)(cell - simt_memory.shared_shadow) * 4 +
+                        (uintptr_t)__builtin_ctz(bytes),
+                    true, of);
     simt_fault_suspect(SUSPECT_UNWRITTEN, cudaErrorLaunchFailure, pc, "uninitialised shared memory",
                        "reads %d byte%s%s that no thread of the block has written", count, count == 1 ? "" : "s", of);
 }

@@ -466,15 +466,20 @@ void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT])
     const size_t entry = shared ? address - simt_memory.shared : address;
     const struct variable *const variable = variable_before(list, entry);
     const char *name = "";
+    size_t offset = 0, bytes = 0;
 
-    if (!shared && address - simt_memory.arena < simt_memory.arena_bytes)
-        name = simt_arena_name(address);
-    else if (variable && entry < variable->end)
+    if (!shared && address - simt_memory.arena < simt_memory.arena_bytes) {
+        name = simt_arena_name(address, &offset, &bytes);
+    } else if (variable && entry < variable->end) {
         name = variable->name;
+        offset = entry - variable->begin;
+        bytes = variable->end - variable->begin;
+    }
+    text[0] = 0;
     if (shared && !*name && variables.bytes > 0 && entry - dynamic_begin < SHARED_BYTES_LIMIT)
-        snprintf(text, ARRAY_TEXT, " of dynamic shared memory");
-    else
-        snprintf(text, ARRAY_TEXT, *name ? " of '%s'" : "", name);
+        snprintf(text, ARRAY_TEXT, " of dynamic shared memory at byte %zu", entry - dynamic_begin);
+    else if (*name)
+        snprintf(text, ARRAY_TEXT, " of '%.96s' at byte %zu (of %zu)", name, offset, bytes);
 }
 
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
@@ -484,8 +489,8 @@ _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool st
     char where[160];
 
     describe(&globals, inside ? variable->end : address, where, sizeof where);
-    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds access", "%s %u byte%s %s", store ? "writes" : "reads",
-                    bytes, bytes == 1 ? "" : "s", where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds access", "%s %u byte%s%s %s",
+                    store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", simt_that_begin(where, bytes), where);
 }
 
 _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
@@ -497,6 +502,6 @@ _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes
 
     describe(&variables, (size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(bytes), where,
              sizeof where);
-    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s %s", does[access], count,
-                    count == 1 ? "" : "s", where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s%s %s", does[access],
+                    count, count == 1 ? "" : "s", simt_that_begin(where, (unsigned)count), where);
 }
