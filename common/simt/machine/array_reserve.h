@@ -1,4 +1,4 @@
-/** @file room.h  Arrays that grow. */
+/** @file array_reserve.h  Arrays that grow. */
 #ifndef SIMT_ARRAY_RESERVE_H
 #define SIMT_ARRAY_RESERVE_H
 
