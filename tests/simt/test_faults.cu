@@ -2292,6 +2292,28 @@ STREAM_FAULT(event_for_a_stream, "the stream was destroyed, or never made")
     cudaStreamSynchronize((cudaStream_t)events[0]); // [event_for_a_stream]
 }
 
+STREAM_FAULT(symbol_of_the_host, "cudaMemcpyFromSymbol: invalid device symbol: a variable of the host")
+{
+    int copied[4];
+
+    cudaMemcpyFromSymbol(copied, host_words, sizeof copied); // [symbol_of_the_host]
+}
+
+STREAM_FAULT(past_a_symbol, "cudaMemcpyFromSymbol: invalid argument: 1000 bytes at byte 0 of a variable of")
+{
+    cudaMemcpyFromSymbol(host_words, device_total, 1000); // [past_a_symbol]
+}
+
+STREAM_FAULT(wait_for_all_in_a_capture, "a stream is being captured, and nothing is executed")
+{
+    cudaGraph_t graph = NULL;
+
+    assert_int_equal(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeGlobal), cudaSuccess);
+    cudaDeviceSynchronize(); // [wait_for_all_in_a_capture]
+    cudaStreamEndCapture(streams[0], &graph);
+    cudaGraphDestroy(graph);
+}
+
 /* --- the end of the host's process -------------------------------------------------------------------------------- */
 
 #define PROCESS_FAULT(name, text) FAULT_LAUNCH("process", name, text)

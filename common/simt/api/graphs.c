@@ -107,6 +107,11 @@ static cudaError_t add_step(struct step step)
     return cudaSuccess;
 }
 
+bool simt_is_capturing(void)
+{
+    return capture.graph;
+}
+
 cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *operand, size_t bytes, const void *more,
                          size_t more_bytes)
 {

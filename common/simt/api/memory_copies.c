@@ -221,8 +221,14 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
         return simt_sticky_error();
     if (!symbol || !to || !from)
         return simt_set_error(cudaErrorInvalidValue);
+    const char *const name = to == (const char *)symbol + offset ? "cudaMemcpyToSymbol" : "cudaMemcpyFromSymbol";
+
+    if (!simt_in_program_data(symbol, 1))
+        return simt_fault_call(SIMT_CALLER(), name, cudaErrorInvalidSymbol,
+                               "a variable of the host; a symbol has __device__ or __constant__");
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return simt_set_error(cudaErrorInvalidValue);
+        return simt_fault_call(SIMT_CALLER(), name, cudaErrorInvalidValue,
+                               "%zu bytes at byte %zu of a variable of %zu bytes", bytes, offset, symbol_bytes);
     if ((simt_is_device(to) && !simt_device_range(to, bytes)) ||
         (simt_is_device(from) && !simt_device_range(from, bytes)))
         return simt_set_error(cudaErrorInvalidValue);

@@ -5,6 +5,7 @@
 #include "graphs.h"
 #include "machine/device_limits.h"
 #include "machine/errors.h"
+#include "machine/fault.h"
 #include "order/stream_table.h"
 #include "order/stream_work.h"
 
@@ -12,6 +13,9 @@
 
 cudaError_t cudaDeviceSynchronize(void)
 {
+    if (simt_is_capturing())
+        return simt_fault_call(SIMT_CALLER(), "cudaDeviceSynchronize", cudaErrorStreamCaptureUnsupported,
+                               "a stream is being captured, and nothing is executed; end the capture first");
     simt_host_waits_for_all();
     return simt_sticky_error();
 }
