@@ -2348,8 +2348,8 @@ FAULT("traps", kernel_aborts, 1, 32, "thread (3,0,0) of block (0,0,0) calls abor
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
 /**
- * Runs a test in a child process, which must die of SIGSEGV or, in group "process", end in any way but well; stores what
- * it wrote to standard error in `text`.
+ * Runs a test in a child process, which must die of SIGSEGV or, in group "process", end in any way but well; stores
+ * what it wrote to standard error in `text`.
  */
 static void last_words(const struct fault *fault, char *text, size_t size)
 {

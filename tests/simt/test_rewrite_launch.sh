@@ -175,6 +175,10 @@ unchanged 'a qualifier that goes into a macro' 'f(__shared__); x;'
 becomes 'names that only look like it' 'extern int my__shared__[]; my_extern __shared__ x[1]; externs __shared__ y[3]; int __shared__s[];' \
     "extern int my__shared__[]; my_extern __shared__ x[1];$gap externs __shared__ y[3];$gap int __shared__s[];"
 
+becomes 'alignas behind __shared__' 'void k() { __shared__ alignas(128) int s[2]; }' \
+    'void k() { __shared__ __align__(128) int s[2]; SIMT_SHARED_GAP }'
+becomes 'a function that is not inlined' '__noinline__ void k(); __attribute__((__noinline__)) void f();' \
+    'SIMT_NOINLINE void k(); __attribute__((__noinline__)) void f();'
 becomes 'a shared variable that says static' 'void k() { static __shared__ int s[2], t; __shared__ static A u;' \
     "void k() {  __shared__ int s[2], t;$gap __shared__  A u;$gap"
 becomes 'a kernel as a void pointer' 'cudaLaunchKernel((void *)k<1>, g, b, a); cudaLaunchKernel( (const void*) &k, g);' \
