@@ -295,7 +295,7 @@ static void an_unwritten_answer_is_rejected(void **state)
     memset(bench.buffers.sorted_token_ids, ALIGN_POISON, tensor_bytes(&bench.tensors.list[ALIGN_SORTED_TOKEN_IDS]));
     assert_wrong_either_way(&bench, "sorted_token_ids[0] (block 0, of expert 0): every element is a position or numel; "
                                     "expected a position of expert 0 (0 is missing), got -1515870811, as before the "
-                                    "launch: nothing was written");
+                                    "launch: nothing was written; missing: 12 of 12 positions");
     memset(bench.buffers.expert_ids, ALIGN_POISON, tensor_bytes(&bench.tensors.list[ALIGN_EXPERT_IDS]));
     assert_wrong_either_way(&bench, "expert_ids[0] (block 0, of expert 0): it is the block's expert; expected 0, got "
                                     "-1515870811, as before the launch: nothing was written");
@@ -420,8 +420,9 @@ static void a_missing_position_is_rejected(void **state)
 
     (void)state;
     bench.buffers.sorted_token_ids[9] = 12;
-    assert_wrong_either_way(&bench, "sorted_token_ids[9] (block 3, of expert 1): a group's positions come before its "
-                                    "pads; expected a position of expert 1 (10 is missing), got 12, a pad");
+    assert_wrong_either_way(
+        &bench, "sorted_token_ids[9] (block 3, of expert 1): a group's positions come before its "
+                "pads; expected a position of expert 1 (10 is missing), got 12, a pad; missing: 1 of 12 positions");
     tear_down(&bench);
 }
 
@@ -431,9 +432,10 @@ static void a_position_twice_is_rejected(void **state)
 
     (void)state;
     bench.buffers.sorted_token_ids[17] = 3;
-    assert_wrong_either_way(&bench,
-                            "sorted_token_ids[17] (block 5, of expert 3): no position is placed twice; expected "
-                            "a position of expert 3 (11 is missing), got position 3, already placed at 15");
+    assert_wrong_either_way(
+        &bench,
+        "sorted_token_ids[17] (block 5, of expert 3): no position is placed twice; expected "
+        "a position of expert 3 (11 is missing), got position 3, already placed at 15; missing: 1 of 12 positions");
     tear_down(&bench);
 }
 
@@ -456,7 +458,7 @@ static void a_skipped_id_that_is_placed_is_rejected(void **state)
     sorted[2] = 6;
     assert_wrong_either_way(&bench, "sorted_token_ids[2] (block 0, of expert 0): ids that name no expert are skipped; "
                                     "expected a position of expert 0 (5 is missing), got position 6, whose id -1 names "
-                                    "no expert");
+                                    "no expert; missing: 1 of 11 positions");
     tear_down(&bench);
 }
 

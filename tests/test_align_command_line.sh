@@ -92,9 +92,9 @@ refuses "floats for ids" "$scratch/floats.npy: holds floats; i4 or i8 is needed"
 npy halves "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 4), }" 16
 refuses "halves for ids" "$scratch/halves.npy: holds floats; i4 or i8 is needed" --topk-ids "$scratch/halves.npy"
 npy deep "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 2, 2), }" 32
-refuses "three dimensions" "$scratch/deep.npy: has 3 dimensions, shape (2, 2, 2); 1 or 2 are needed" --topk-ids "$scratch/deep.npy"
+refuses "three dimensions" "$scratch/deep.npy: has 3 dimensions, shape (2, 2, 2); 1 or 2 are needed: [tokens, topk] or [tokens]" --topk-ids "$scratch/deep.npy"
 npy point "{'descr': '<i4', 'fortran_order': False, 'shape': (), }" 4
-refuses "no dimension" "$scratch/point.npy: has 0 dimensions, shape (); 1 or 2 are needed" --topk-ids "$scratch/point.npy"
+refuses "no dimension" "$scratch/point.npy: has 0 dimensions, shape (); 1 or 2 are needed: [tokens, topk] or [tokens]" --topk-ids "$scratch/point.npy"
 npy narrow "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 0), }" 0
 refuses "rows of nothing" "$scratch/narrow.npy: 0 ids in a row; there must be 1 to 2147483647" \
     --topk-ids "$scratch/narrow.npy"
@@ -110,7 +110,7 @@ refuses "another topk than the file's" "--topk: 3; $scratch/ids.npy has 2 ids in
     --topk 3
 refuses "a missing map" "$scratch/missing.npy: No such file or directory" --expert-map "$scratch/missing.npy"
 refuses "a map of floats" "$scratch/floats.npy: holds floats; i4 or i8 is needed" --expert-map "$scratch/floats.npy"
-refuses "a map with two dimensions" "$scratch/ids.npy: has 2 dimensions, shape (3, 2); 1 is needed" --expert-map "$scratch/ids.npy"
+refuses "a map with two dimensions" "$scratch/ids.npy: has 2 dimensions, shape (3, 2); 1 is needed: [experts]" --expert-map "$scratch/ids.npy"
 
 # bad_map NAME LINE TYPE NUMBER...: checks that these numbers are rejected as a map of four experts
 bad_map() {
@@ -162,9 +162,10 @@ no_trace "a trace for a folder" "--trace: $scratch: a directory is there; only a
     --trace "$scratch"
 no_trace "a kernel to trace and no trace" "--trace-kernel: says what --trace traces; add --trace FILE.json" \
     --trace-kernel align_kernel
-no_trace "a trace of a kernel that is not launched" \
-    "--trace: no such kernel was launched" --trace "$scratch/trace.json" \
-        --trace-kernel gate
+ends_untraced "$program" --num-tokens 3 --trace "$scratch/trace.json" --trace-kernel gate
+matches "a trace of a kernel that is not launched: says which were" \
+    "$name: --trace-kernel: no kernel 'gate' was launched; launched: *align_kernel*" "$said"
+equal "a trace of a kernel that is not launched: exit, lines, output, files" "2 1 0 " "$ended"
 succeeds "a trace is written" "$program" --num-tokens 3 --trace "$scratch/trace.json"
 matches "of align's first kernel" '{"kernel": "*chapters/[01][0-9]_align_*' \
     "$(head -n 3 "$scratch/trace.json" | tr '\n' ' ')"
@@ -193,7 +194,7 @@ matches "and more room than the chapter makes" "padded *26,368 of 32,832 slots*"
 "$program" --num-tokens 3 --out "$scratch/file" >/dev/null 2>"$scratch/err"
 equal "an --out that is a file is bad usage" "2 $name: --out: $scratch/file: not a directory" "$? $(cat "$scratch/err")"
 "$program" --num-tokens 3 --out "$scratch/no/such" >/dev/null 2>"$scratch/err"
-equal "an --out that cannot be made is bad usage" "2 $name: --out: $scratch/no/such: No such file or directory" \
+equal "an --out that cannot be made is bad usage" "2 $name: --out: cannot make the folder $scratch/no/such: No such file or directory" \
     "$? $(cat "$scratch/err")"
 succeeds "outputs are written" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 \
     --out "$scratch/good"

@@ -69,9 +69,9 @@ refuses "truncated data" "$scratch/short.npy: " --logits "$scratch/short.npy"
 npy long "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 256), }" 2049
 refuses "data left over" "$scratch/long.npy: " --logits "$scratch/long.npy"
 npy flat "{'descr': '<f4', 'fortran_order': False, 'shape': (512,), }" 2048
-refuses "one dimension for two" "$scratch/flat.npy: has 1 dimension, shape (512,); 2 are needed" --logits "$scratch/flat.npy"
+refuses "one dimension for two" "$scratch/flat.npy: has 1 dimension, shape (512,); 2 are needed: [tokens, experts]" --logits "$scratch/flat.npy"
 npy deep "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 128), }" 2048
-refuses "three dimensions for two" "$scratch/deep.npy: has 3 dimensions, shape (2, 2, 128); 2 are needed" --logits "$scratch/deep.npy"
+refuses "three dimensions for two" "$scratch/deep.npy: has 3 dimensions, shape (2, 2, 128); 2 are needed: [tokens, experts]" --logits "$scratch/deep.npy"
 npy whole "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 256), }" 2048
 refuses "integers for logits" "$scratch/whole.npy: holds integers" --logits "$scratch/whole.npy"
 npy wide "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 256), }" 2048
@@ -216,8 +216,8 @@ hostile "$host" "$simulated" <<'END'
 2|*: --a?b: no such argument; --help lists them|$P "$(printf -- '--a\nb')"
 2|*: --bogus: no such argument; --help lists them|$P --bogus --help
 2|*: aaa*...*aaa: unexpected; every argument has a flag, --help lists them|$P "$(head -c 100000 /dev/zero | tr '\0' a)"
-2|*: --out: *aaa...aaa*: File name too long|$P --num-tokens 3 --out "$S/$(head -c 700 /dev/zero | tr '\0' a)"
-2|*: --out: : No such file or directory|$P --num-tokens 3 --out ""
+2|*: --out: cannot make the folder *aaa...aaa*: File name too long|$P --num-tokens 3 --out "$S/$(head -c 700 /dev/zero | tr '\0' a)"
+2|*: --out: cannot make the folder : No such file or directory|$P --num-tokens 3 --out ""
 2|*: --out: /dev/null: not a directory|$P --num-tokens 3 --out /dev/null
 2|*.npy: it cannot be written: Too many open files|ulimit -n 4; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
 2|*: a device, a pipe or a socket; a regular file is read|$P --logits "$scratch/pipe"

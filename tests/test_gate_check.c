@@ -116,6 +116,7 @@ static void assert_wrong(const struct bench *bench, int64_t token, const char *w
     if (sscanf(error.text, "token %lld", &at) != 1 || !rule || !expected || !got)
         fail_msg("%s: not the line of a failure", error.text);
     assert_int_equal(at, token);
+    assert_non_null(strstr(got, "; wrong: "));
     assert_true(rule < expected && expected + strlen("; expected ") < got && got[strlen(", got ")]);
     rule = strstr(rule, words);
     if (!rule || rule > expected)

@@ -334,6 +334,7 @@ static void a_sample(void **state)
     memset(output->host.data, 0, tensor_bytes(output));
     assert_false(moe_check(&bench.layer, &bench.tensors, &error));
     assert_non_null(strstr(error.text, "output[0][0]: expected "));
+    assert_non_null(strstr(error.text, " outputs checked are wrong, in "));
     memset((char *)output->host.data + 2 * 17 * 4096, MOE_POISON, 2);
     assert_false(moe_check(&bench.layer, &bench.tensors, &error));
     assert_non_null(strstr(error.text, "output[17][0]: it is as before the launch"));

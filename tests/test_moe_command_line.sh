@@ -66,7 +66,7 @@ integers ids i4 "(3, 2)" 0 1 1 0 0 0
 integers far i4 "(3, 2)" 0 1 1 2 0 0
 integers below i8 "(3, 2)" 0 1 1 -1 0 0
 integers map i4 "(3,)" 0 1 2
-refuses "hidden of one dimension" "$scratch/flat.npy: has 1 dimension, shape (24,); 2 are needed" --hidden "$scratch/flat.npy"
+refuses "hidden of one dimension" "$scratch/flat.npy: has 1 dimension, shape (24,); 2 are needed: [tokens, hidden]" --hidden "$scratch/flat.npy"
 refuses "hidden of integers" "$scratch/ids.npy: holds integers; f2 or f4 is needed" --hidden "$scratch/ids.npy"
 refuses "ids of floats" "$scratch/hidden.npy: holds floats; i4 or i8 is needed" --topk-ids "$scratch/hidden.npy"
 refuses "w13 with a row too many" "$scratch/odd.npy: 3 rows of an expert; half are the gate's, half up's" --w13 \

@@ -41,6 +41,11 @@ static void allocations_are_aligned_and_apart(void **state)
         assert_int_equal(cudaFree(memory[(i * 7 + 3) % 20]), cudaSuccess);
     assert_int_equal(cudaFree(NULL), cudaSuccess);
     expect_error(cudaFree(memory[0]), cudaErrorInvalidValue);
+    assert_non_null(strstr(simt_fault(), ": the pointer is in an allocation of 1 bytes that has been freed; it"));
+    assert_int_equal(cudaMalloc((void **)&memory[0], 64), cudaSuccess);
+    expect_error(cudaFree(memory[0] + 16), cudaErrorInvalidValue);
+    assert_non_null(strstr(simt_fault(), ": the pointer is 16 bytes into an allocation of 64 bytes; it must be one"));
+    assert_int_equal(cudaFree(memory[0]), cudaSuccess);
     expect_error(cudaMalloc(NULL, 4), cudaErrorInvalidValue);
 
     assert_int_equal(cudaMalloc((void **)&memory[0], 0), cudaSuccess);

@@ -107,10 +107,36 @@ static int64_t missing_position(struct examination *exam, int expert, int64_t sl
     return position < exam->problem->numel ? position : -1;
 }
 
+/** Adds to the error how many of the positions that belong in sorted_token_ids are not in it. */
+static void count_missing(struct examination *exam)
+{
+    struct error *const error = exam->error;
+    const size_t length = strlen(error->text);
+    int64_t positions = 0, missing = 0;
+
+    for (int64_t slot = 0; slot < exam->problem->capacity; slot++) {
+        const int32_t element = exam->buffers->sorted_token_ids[slot];
+
+        if (is_position(exam, element))
+            exam->placed_at[element] = (int32_t)slot;
+    }
+    for (int64_t i = 0; i < exam->problem->numel; i++) {
+        const bool belongs = align_id_is_valid(exam->problem, id_at(exam, i));
+
+        positions += belongs;
+        missing += belongs && exam->placed_at[i] < 0;
+    }
+    if (missing > 0)
+        snprintf(error->text + length, sizeof error->text - length, "; missing: %" PRId64 " of %" PRId64 " positions",
+                 missing, positions);
+}
+
 /** Sets the error for a slot of the expert's group; expert -1: past the last group. Returns false. */
 static bool fail_slot(struct examination *exam, int64_t slot, int expert, const char *rule)
 {
-    return fail(exam, "sorted_token_ids", slot, slot / exam->problem->block_size, expert, rule);
+    fail(exam, "sorted_token_ids", slot, slot / exam->problem->block_size, expert, rule);
+    count_missing(exam);
+    return false;
 }
 
 /** Sets the error for a slot that should hold one of the expert's positions. Returns false. */

@@ -32,7 +32,7 @@ static bool open_file(struct align_options *options, struct npy_array *file, str
 {
     int64_t rows, length;
 
-    if (!npy_read_kind(options->ids_path, NPY_INTEGERS, 1, 2, file, error))
+    if (!npy_read_kind(options->ids_path, NPY_INTEGERS, 1, 2, "[tokens, topk] or [tokens]", file, error))
         return false;
     rows = file->shape[0];
     length = file->ndim == 2 ? file->shape[1] : 1;
@@ -175,7 +175,7 @@ bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *
         align_generate_map(num_experts, seed, expert_map);
     if (map != ARRAY_FILE)
         return true;
-    if (!npy_read_kind(given, NPY_INTEGERS, 1, 1, &file, error))
+    if (!npy_read_kind(given, NPY_INTEGERS, 1, 1, "[experts]", &file, error))
         return false;
     good = align_convert_map(&file, num_experts, expert_map, error);
     npy_free(&file);

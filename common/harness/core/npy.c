@@ -311,8 +311,8 @@ static const char *shape_text(const struct npy_array *array, char text[24 * NPY_
     return text;
 }
 
-bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, struct npy_array *array,
-                   struct error *error)
+bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, const char *axes,
+                   struct npy_array *array, struct error *error)
 {
     char needed[32], shape[24 * NPY_MAX_DIMS];
 
@@ -327,8 +327,8 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
     else if (!floats && kind == NPY_FLOATS)
         error_set(error, "%s: holds integers; f2 or f4 is needed", path);
     else if (array->ndim < least_dims || array->ndim > most_dims)
-        error_set(error, "%s: has %d dimension%s, shape %s; %s %s needed", path, array->ndim,
-                  array->ndim == 1 ? "" : "s", shape_text(array, shape), needed, most_dims == 1 ? "is" : "are");
+        error_set(error, "%s: has %d dimension%s, shape %s; %s %s needed: %s", path, array->ndim,
+                  array->ndim == 1 ? "" : "s", shape_text(array, shape), needed, most_dims == 1 ? "is" : "are", axes);
     else
         return true;
     npy_free(array);

@@ -130,10 +130,11 @@ bool output_directory_ready(const char *directory, struct error *error)
     struct stat status;
 
     if ((mkdir(directory, 0777) != 0 && errno != EEXIST) || stat(directory, &status) != 0)
-        return error_set(error, "--out: %s: %s", directory, strerror(errno));
+        return error_set(error, "--out: cannot make the folder %s: %s", directory, strerror(errno));
     if (!S_ISDIR(status.st_mode))
         return error_set(error, "--out: %s: not a directory", directory);
-    return access(directory, W_OK | X_OK) == 0 || error_set(error, "--out: %s: %s", directory, strerror(errno));
+    return access(directory, W_OK | X_OK) == 0 ||
+           error_set(error, "--out: cannot write to the folder %s: %s", directory, strerror(errno));
 }
 
 /* --- runs --------------------------------------------------------------------------------------------------------- */

@@ -348,27 +348,46 @@ static bool row_is_right(struct examination *exam, const struct gate_buffers *bu
            weights_share_a_factor(exam);
 }
 
+static void add_count(struct error *error, int64_t num_wrong, int64_t num_tokens)
+{
+    const size_t length = strlen(error->text);
+
+    snprintf(error->text + length, sizeof error->text - length, "; wrong: %" PRId64 " of %" PRId64 " tokens", num_wrong,
+             num_tokens);
+}
+
 bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
                 struct error *error)
 {
     int64_t first_wrong = INT64_MAX; /* token; -1: a thread had no memory for its examination */
+    int64_t num_wrong = 0;
 
 #pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
     {
         struct examination exam;
-        bool right = examination_start(problem, ties, &exam);
+        const bool ready = examination_start(problem, ties, &exam);
+        int64_t first = ready ? INT64_MAX : exam.token;
+        struct error first_error = exam.error;
 
-#pragma omp for schedule(static)
-        for (int64_t token = 0; token < problem->num_tokens; token++)
-            if (right && !row_is_right(&exam, buffers, token))
-                right = false;
+#pragma omp for schedule(static) reduction(+ : num_wrong)
+        for (int64_t token = 0; token < problem->num_tokens; token++) {
+            if (!ready || row_is_right(&exam, buffers, token))
+                continue;
+            if (first == INT64_MAX) {
+                first = token;
+                first_error = exam.error;
+            }
+            num_wrong++;
+        }
 
 #pragma omp critical
-        if (!right && exam.token < first_wrong) {
-            first_wrong = exam.token;
-            *error = exam.error;
+        if (first < first_wrong) {
+            first_wrong = first;
+            *error = first_error;
         }
         examination_end(&exam);
     }
+    if (first_wrong >= 0 && num_wrong > 0)
+        add_count(error, num_wrong, problem->num_tokens);
     return first_wrong == INT64_MAX;
 }

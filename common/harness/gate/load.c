@@ -95,7 +95,7 @@ static bool load_bias(const struct gate_options *options, const char *given, str
         gate_generate_bias(problem, options->dist, options->program.seed, bias->data);
     if (!problem->has_bias || array_source(given) != ARRAY_FILE)
         return true;
-    if (!npy_read_kind(given, NPY_FLOATS, 1, 1, &file, error))
+    if (!npy_read_kind(given, NPY_FLOATS, 1, 1, "[experts]", &file, error))
         return false;
     fits = file.shape[0] == problem->num_experts ||
            error_set(error, "%s: has %" PRId64 " values for %d experts", given, file.shape[0], problem->num_experts);
@@ -111,7 +111,7 @@ static bool load_logits(struct gate_options *options, const struct gate_implemen
 {
     const bool generated = options->source == GATE_SOURCE_GENERATED;
     struct npy_array file = {.data = NULL};
-    const bool good = (generated || (npy_read_kind(path, NPY_FLOATS, 2, 2, &file, error) &&
+    const bool good = (generated || (npy_read_kind(path, NPY_FLOATS, 2, 2, "[tokens, experts]", &file, error) &&
                                      fit_problem(options, &file, path, error))) &&
                       settle_problem(options, implementation, error) &&
                       gate_tensors_allocate(&options->problem, tensors, error);

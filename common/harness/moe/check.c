@@ -424,22 +424,52 @@ static bool all_is_written(const struct examination *exam)
     return true;
 }
 
-static bool tokens_are_right(const struct examination *exam)
+/** What a checked element is, and the interval in which it must be. */
+struct comparison {
+    double got, low, high;
+    bool right;
+};
+
+static struct comparison compare(const struct examination *exam, int64_t i)
 {
     const int h = exam->problem->hidden_size;
+    const double allowed = tolerance(exam, i);
+    struct comparison found = {.got = element_of(exam, exam->tokens[i / h] * h + i % h),
+                               .low = rounded(exam, exam->output[i] - allowed),
+                               .high = rounded(exam, exam->output[i] + allowed)};
 
-    for (int64_t i = 0; i < exam->num_tokens * h; i++) {
-        const int64_t token = exam->tokens[i / h];
-        const double got = element_of(exam, token * h + i % h), allowed = tolerance(exam, i);
-        const double low = rounded(exam, exam->output[i] - allowed), high = rounded(exam, exam->output[i] + allowed);
-        char rule[160];
+    found.right = (found.got >= found.low - FLT_MIN && found.got <= found.high + FLT_MIN) || !isfinite(allowed);
+    return found;
+}
 
-        if ((got >= low - FLT_MIN && got <= high + FLT_MIN) || !isfinite(allowed))
+/** Sets the error for the first wrong element, with the number of all that are wrong. Returns false. */
+static bool fail_element(const struct examination *exam, int64_t first)
+{
+    const int h = exam->problem->hidden_size;
+    const struct comparison wrong = compare(exam, first);
+    int64_t count = 0, tokens = 0, last = -1;
+    char rule[256];
+
+    for (int64_t i = first; i < exam->num_tokens * h; i++) {
+        if (compare(exam, i).right)
             continue;
-        snprintf(rule, sizeof rule, "expected %.6g, give or take %.2g, got %.6g", exam->output[i],
-                 fmax(high - exam->output[i], exam->output[i] - low), got);
-        return fail(exam, token, i % h, rule);
+        count++;
+        tokens += i / h != last;
+        last = i / h;
     }
+    snprintf(rule, sizeof rule,
+             "expected %.6g, give or take %.2g, got %.6g; %" PRId64 " of the %" PRId64 " outputs checked are wrong, in "
+             "%" PRId64 " of %" PRId64 " tokens",
+             exam->output[first], fmax(wrong.high - exam->output[first], exam->output[first] - wrong.low), wrong.got,
+             count, exam->num_tokens * h, tokens, exam->num_tokens);
+    return fail(exam, exam->tokens[first / h], first % h, rule);
+}
+
+static bool tokens_are_right(const struct examination *exam)
+{
+    for (int64_t i = 0; i < exam->num_tokens * exam->problem->hidden_size; i++)
+        if (!compare(exam, i).right)
+            return fail_element(exam, i);
     return true;
 }
 

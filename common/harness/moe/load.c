@@ -23,13 +23,19 @@ static const struct file_shape {
     enum npy_kind kind;
     int num_axes;
     int axes[MAX_AXES];
-    int doubled; /**< axis of twice the dimension's size; -1: none */
+    int doubled;      /**< axis of twice the dimension's size; -1: none */
+    const char *text; /**< the axes, for messages */
 } file_shapes[NUM_MOE_FILES] = {
-    [MOE_FILE_HIDDEN] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_HIDDEN_SIZE}, -1},
-    [MOE_FILE_W13] = {NPY_FLOATS, 3, {MOE_EXPERTS, MOE_INTERMEDIATE_SIZE, MOE_HIDDEN_SIZE}, 1},
-    [MOE_FILE_W2] = {NPY_FLOATS, 3, {MOE_EXPERTS, MOE_HIDDEN_SIZE, MOE_INTERMEDIATE_SIZE}, -1},
-    [MOE_FILE_TOPK_IDS] = {NPY_INTEGERS, 2, {MOE_TOKENS, MOE_TOPK}, -1},
-    [MOE_FILE_TOPK_WEIGHTS] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_TOPK}, -1},
+    [MOE_FILE_HIDDEN] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_HIDDEN_SIZE}, -1, "[tokens, hidden]"},
+    [MOE_FILE_W13] = {NPY_FLOATS,
+                      3,
+                      {MOE_EXPERTS, MOE_INTERMEDIATE_SIZE, MOE_HIDDEN_SIZE},
+                      1,
+                      "[experts, 2 * intermediate, hidden]"},
+    [MOE_FILE_W2] =
+        {NPY_FLOATS, 3, {MOE_EXPERTS, MOE_HIDDEN_SIZE, MOE_INTERMEDIATE_SIZE}, -1, "[experts, hidden, intermediate]"},
+    [MOE_FILE_TOPK_IDS] = {NPY_INTEGERS, 2, {MOE_TOKENS, MOE_TOPK}, -1, "[tokens, topk]"},
+    [MOE_FILE_TOPK_WEIGHTS] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_TOPK}, -1, "[tokens, topk]"},
 };
 
 /** A dimension: the option that sets it, and its default on the CPU (small) and on a GPU (large). */
@@ -121,7 +127,8 @@ static bool open_files(const struct moe_options *options, bool large, struct npy
         const struct file_shape *const shape = &file_shapes[f];
 
         if (options->files[f])
-            good = npy_read_kind(options->files[f], shape->kind, shape->num_axes, shape->num_axes, &files[f], error) &&
+            good = npy_read_kind(options->files[f], shape->kind, shape->num_axes, shape->num_axes, shape->text,
+                                 &files[f], error) &&
                    take_shape(options->files[f], shape, &files[f], options, sizes, error);
     }
     for (int d = 0; d < NUM_MOE_DIMENSIONS; d++)

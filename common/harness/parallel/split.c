@@ -19,10 +19,13 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
     const int64_t dp = options->dp ? options->dp : size / tp;
 
     *split = (struct split){.num_ranks = size, .rank = ranks->all.rank, .dp = (int)dp, .tp = tp};
-    if (dp * tp != size)
-        return error_set(error, "--dp, --tp: %" PRId64 " x %d ranks; %d %s started%s", dp ? dp : 1, tp, size,
-                         size == 1 ? "was" : "were",
-                         connection_forks ? " (--gpus N, or mpirun -n N)" : " (mpirun -n N)");
+    if (dp * tp != size) {
+        const int64_t wanted = (dp ? dp : 1) * tp;
+
+        return error_set(
+            error, "--dp, --tp: %" PRId64 " x %d ranks; %d %s started; start %" PRId64 ": mpirun -n %" PRId64 " ...%s",
+            dp ? dp : 1, tp, size, size == 1 ? "was" : "were", wanted, wanted, connection_forks ? ", or --gpus" : "");
+    }
     split->parts = options->ep ? options->ep : size;
     if (size % split->parts != 0)
         return error_set(error, "--ep: %d parts; it must divide the %d ranks", split->parts, size);
@@ -144,7 +147,7 @@ static bool map_from_file(const char *path, int num_experts, struct split *split
     struct npy_array file;
     bool good;
 
-    if (!npy_read_kind(path, NPY_INTEGERS, 2, 2, &file, error))
+    if (!npy_read_kind(path, NPY_INTEGERS, 2, 2, "[parts, experts]", &file, error))
         return false;
     good = (file.shape[0] == split->parts && file.shape[1] == num_experts) ||
            error_set(error, "%s: %" PRId64 " rows of %" PRId64 "; it must be %d, of %d experts each", path,

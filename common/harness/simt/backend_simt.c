@@ -161,6 +161,8 @@ const char *backend_limits(void)
     return simt_limitations();
 }
 
+static const char *traced_kernel; /**< name given to the trace that was begun last; NULL: any */
+
 bool backend_trace_begin(const char *kernel, struct error *error)
 {
     enum { MAX_EVENTS = 100000 }; /* about 100 MB of text, more than a figure can show */
@@ -168,7 +170,23 @@ bool backend_trace_begin(const char *kernel, struct error *error)
     if (!simt_trace_begin(MAX_EVENTS))
         return error_set_as(error, RUN_NO_DEVICE, "--trace: out of memory");
     simt_trace_only(kernel);
+    traced_kernel = kernel;
     return true;
+}
+
+/** Sets the error of a trace for which no launch was found, with the kernels that were launched. Returns false. */
+static bool fail_not_launched(struct error *error)
+{
+    struct simt_counters counters;
+    const char *name;
+    char names[256] = "none";
+    size_t used = 0;
+
+    for (int i = 0; used < sizeof names && simt_kernel_counters(i, &name, &counters); i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", name);
+    return traced_kernel
+               ? error_set(error, "--trace-kernel: no kernel '%s' was launched; launched: %s", traced_kernel, names)
+               : error_set(error, "--trace: no kernel was launched");
 }
 
 bool backend_trace_end(FILE *stream, struct error *error)
@@ -177,7 +195,7 @@ bool backend_trace_end(FILE *stream, struct error *error)
     if (simt_trace_end(stream))
         return true;
     if (errno == 0)
-        return error_set(error, "--trace: no such kernel was launched");
+        return fail_not_launched(error);
     return errno == ENOMEM ? error_set_as(error, RUN_NO_DEVICE, "--trace: out of memory")
                            : error_set(error, "--trace: the trace cannot be written: %s", strerror(errno));
 }
