@@ -33,6 +33,9 @@ def program_of(run):
     return run.get("peer") or (run.get("chapter", "") if "counters" in run else pathlib.Path(command[0]).name)
 
 
+ONLY_64_LANES = ("19_sixty_four_lanes",)  # its program is in cpu64, and there are no times of it
+
+
 def kernel_of(chapter):
     """Returns the path of a chapter's kernel, OPERATOR.cu or, on the host, gate.c; None if there is no such chapter, or
     it has the kernels of others."""
@@ -47,9 +50,11 @@ def number_of(name):
 
 
 def chapters(number="[0-9][0-9]*", kernel="*"):
-    """Returns the names of the chapters with this number and such a kernel, as "gate.*", in order."""
+    """Returns the names of the chapters with this number and such a kernel, as "gate.*", in order. Chapters for 64 lanes only
+    are left out, unless the number is theirs."""
     names = sorted(path.name for path in pathlib.Path("chapters").glob(f"{number}_*"))
-    return [name for name in names if kernel_of(name) and kernel_of(name).match(kernel)]
+    return [name for name in names if kernel_of(name) and kernel_of(name).match(kernel)
+            and (name not in ONLY_64_LANES or number == number_of(name))]
 
 
 def variants(number="[0-9][0-9]", kernel="*"):

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Tests chapters 02 to 05, unchanged, on a simulated device whose warps have 64 lanes: a folder with their programs.
+# Tests chapters 02 to 05, unchanged, and 19 on a simulated device whose warps have 64 lanes: a folder with their programs.
 #
 # run: $b/cpu64
 . tests/tap.sh
 
-for chapter in 02_warp_per_group 03_divergence_free 04_bitonic_sort 05_fused_gate; do
+for chapter in 02_warp_per_group 03_divergence_free 04_bitonic_sort 05_fused_gate 19_sixty_four_lanes; do
     succeeds "$chapter verifies every problem that it supports" "$1/$chapter" --check-all
 done
 matches 'a shuffle of 64 lanes where a warp has 32 is reported' '*chapters/02_warp_per_group/gate.cu:*thread*' \
