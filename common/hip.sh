@@ -2,7 +2,9 @@
 # Compiles kernels for AMD GPUs whose warps have 64 lanes, gfx906 (Vega) and gfx90a (CDNA 2), with hipcc of Debian's
 # package, and keeps no output. half_waves.h gives them CUDA's names. A warning is an error.
 #
-#   sh common/hip.sh [KERNEL.cu]...      without one, those of chapters 02 to 10
+#   sh common/hip.sh [KERNEL.cu]...                           without one, those of chapters 02 to 10 and 19
+#   sh common/hip.sh --machine-code KERNEL.cu [FIRST LAST]    prints the machine code for gfx906, each instruction
+#                                                             with its line; only of the file's lines FIRST to LAST
 #
 # The last line is a summary.
 set -u
@@ -10,12 +12,39 @@ command -v hipcc >/dev/null || {
     echo 'hip: hipcc is missing; sh common/setup.sh hip installs it on Debian' >&2
     exit 1
 }
-[ $# -gt 0 ] || set -- chapters/0[2-9]_*/*.cu chapters/10_*/*.cu
+
+# hip ARGUMENT...: compiles a kernel
+hip() {
+    hipcc -x hip -std=c++17 -O3 -Icommon/hip -Icommon "$@"
+}
+
+# machine_code KERNEL [FIRST LAST]: prints the instructions in their order; of these lines of the file, or all
+machine_code() {
+    assembly=$(hip --offload-arch=gfx906 --cuda-device-only -S -gline-tables-only -Wno-unused-command-line-argument \
+        "$1" -o -) || return 1
+    echo "$assembly" | awk -v kernel="$1" -v first="${2:-0}" -v last="${3:-0}" '
+        $1 == ".loc" { # behind the semicolon: FILE:LINE:COLUMN, then the calls that were inlined
+            sub(/.*; */, "")
+            split($1, place, ":")
+        }
+        /^\t(s|v|ds|global|flat|buffer)_/ && (!last || place[1] == kernel && place[2] >= first && place[2] <= last) {
+            sub(/ *;.*/, "")
+            name = place[1]
+            sub(/.*\//, "", name)
+            printf "%-56s ; %s:%d\n", $0, name, place[2]
+        }'
+}
+
+if [ "${1:-}" = --machine-code ]; then
+    shift
+    machine_code "$@"
+    exit
+fi
+[ $# -gt 0 ] || set -- chapters/0[2-9]_*/*.cu chapters/10_*/*.cu chapters/19_*/*.cu
 
 # compile KERNEL: prints "ok KERNEL" or the errors
 compile() {
-    if said=$(hipcc -x hip --offload-arch=gfx906 --offload-arch=gfx90a -std=c++17 -O3 -Wall -Wextra -Werror \
-        -Icommon/hip -Icommon -c "$1" -o /dev/null 2>&1); then
+    if said=$(hip --offload-arch=gfx906 --offload-arch=gfx90a -Wall -Wextra -Werror -c "$1" -o /dev/null 2>&1); then
         echo "ok $1"
     else
         echo "FAILED $1"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/hip.sh: it compiles a kernel with hipcc, and stops at a warning and without hipcc.
+# Tests common/hip.sh: it compiles a kernel with hipcc, stops at a warning and without hipcc, and prints machine code.
 . tests/tap.sh
 
 mkdir "$scratch/bin"
@@ -21,7 +21,16 @@ void launch(int *y)
 END
     matches 'a warning is an error' "FAILED $scratch/warns.cu*unused*0 of 1 kernel files compile*" \
         "$(sh common/hip.sh "$scratch/warns.cu" 2>&1)"
+    equal 'the machine code of the line with the shuffle: it stores the result' 'global_store_dword warns.cu:5' \
+        "$(sh common/hip.sh --machine-code "$scratch/warns.cu" 5 5 2>/dev/null | awk '/store/ { print $1, $NF }')"
+    matches 'of all lines: the shuffle, which is inlined' '*ds_bpermute_b32*amd_warp_functions.h:*' \
+        "$(sh common/hip.sh --machine-code "$scratch/warns.cu" 2>/dev/null)"
+    equal 'no machine code of a file that is not there' 1 \
+        "$(sh common/hip.sh --machine-code "$scratch/none.cu" >/dev/null 2>&1; echo $?)"
 else
+    skip 'the machine code of the line with the shuffle: it stores the result' 'no hipcc'
+    skip 'of all lines: the shuffle, which is inlined' 'no hipcc'
+    skip 'no machine code of a file that is not there' 'no hipcc'
     skip 'chapter 02 compiles' 'no hipcc'
     skip 'a warning is an error' 'no hipcc'
 fi
