@@ -1,7 +1,7 @@
 """Counters: their labels, the counts of the simulator and of Nsight Compute, and tables of these in Markdown.
 
 A table is requested in words, as in its marker: "03 04"; "per token, 03 04"; "of align_kernel, 07 08";
-"by num_experts, 08_e32 08_e128"; "06:fill_kernel 06:sort_kernel"; "03 machine:03".
+"by num_experts, 08_e32 08_e128"; "64 lanes, 02 03"; "06:fill_kernel 06:sort_kernel"; "03 machine:03".
 """
 import functools
 import pathlib
@@ -59,12 +59,12 @@ def run_of(name):
     return chapters[0] + twin, MANY_EXPERTS.format(experts) if experts else f"--num-tokens {tokens}" if tokens else ""
 
 
-def report(build, name):
-    """Returns the report of a run's program, see run_of(). Raises ValueError if the program's result was not
-    verified."""
+def report(build, name, folder="cpu"):
+    """Returns the report of a run's program in the build's folder, see run_of(). Raises ValueError if the program's
+    result was not verified."""
     program, arguments = run_of(name)
     chapter = results.chapter_of(program)
-    made = runs.report(build, program, arguments)
+    made = runs.report(build, program, arguments, folder)
     if made.get("chapter") != chapter:
         raise ValueError(f'{program}: it reports "chapter" as "{made.get("chapter")}"; it must be "{chapter}"')
     if made.get("verified") is not True:
@@ -90,14 +90,16 @@ def count(report, name, kernel="", per_token=False):
 
 
 def parse(words):
-    """Parses the words that request counters: .columns, .per_token, and .kernel and .by, which may be ""."""
+    """Parses the words that request counters: .columns, .per_token, .folder, and .kernel and .by, which may be ""."""
     *modes, columns = words.split(",")
-    request = types.SimpleNamespace(per_token=False, kernel="", by="", columns=[])
+    request = types.SimpleNamespace(per_token=False, folder="cpu", kernel="", by="", columns=[])
     for mode in map(str.strip, modes):
-        match = re.fullmatch(r"(?P<per_token>per token)|(?:of (?P<kernel>\w+))|(?:by (?P<by>\w+))", mode, re.A)
+        match = re.fullmatch(r"(?P<per_token>per token)|(?P<lanes>64 lanes)|(?:of (?P<kernel>\w+))|(?:by (?P<by>\w+))",
+                             mode, re.A)
         if not match:
-            raise ValueError(f"counters '{mode}'; 'per token', 'of KERNEL' and 'by NUMBER' are known")
-        vars(request).update({name: word for name, word in match.groupdict().items() if word})
+            raise ValueError(f"counters '{mode}'; 'per token', '64 lanes', 'of KERNEL' and 'by NUMBER' are known")
+        vars(request).update({name: word for name, word in match.groupdict().items() if word and name != "lanes"})
+        request.folder = "cpu64" if match["lanes"] else request.folder
     for word in columns.split():
         match = re.fullmatch(r"(machine:)?(\d\d\w*)|(\d\d\w*):(\w+)", word, re.A)
         if not match:
@@ -120,10 +122,10 @@ def parse_row(words):
     return name, remark.strip()
 
 
-def _read_column(build, recorded, column):
+def _read_column(build, recorded, column, folder):
     """Adds the counts, .report, and the run that has them, .run, to a column. A GPU's run is the recorded one."""
     if not column.machine:
-        column.run = column.report = report(build, column.name)
+        column.run = column.report = report(build, column.name, folder)
         return
     chapter, _ = run_of(column.name)
     column.run = results.find_counters(recorded, chapter)
@@ -175,7 +177,7 @@ def table(request, rows, build, recorded):
     if not rows:
         raise ValueError("counters without rows; <!-- row: shuffles --> is one")
     for column in request.columns:
-        _read_column(build, recorded, column)
+        _read_column(build, recorded, column, request.folder)
     one_run = len({column.name for column in request.columns}) == 1
     remarks = any(remark for _, remark in rows)
     corner = request.by.removeprefix("num_").replace("_", " ") or "counter"

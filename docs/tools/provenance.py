@@ -50,7 +50,7 @@ def simulated(reports, any_program, only_first_command=False):
     """Returns the commands and the inputs of the simulator's reports, in Markdown: "`command`; the input: words.". With
     any_program NAME replaces the program's own name. A program's folder is the course's, wherever the program was
     built."""
-    program = r"build/cpu/NAME" if any_program else r"build/cpu/\1"
-    commands = [re.sub(r"^(?:.*cpu/)?(\S*)", program, report["command"]) for report in reports]
+    commands = [re.sub(r"^(?:.*cpu(64)?/)?(\S*)", lambda match: f"build/cpu{match[1] or ''}/" +
+                       ("NAME" if any_program else match[2]), report["command"]) for report in reports]
     inputs = distinct(report["input"] for report in reports)
     return _commands(commands, only_first_command) + (f"; the input: {join(inputs)}" if inputs else "") + "."

@@ -51,6 +51,8 @@ def _make(build, program, arguments, options, suffix, folder="cpu"):
     """Returns the file or folder of one run, made whole or not at all by the program with these options, in which {} is
     its path. A report's file holds the program's output."""
     binary, name = pathlib.Path(build) / folder / program, pathlib.Path(program).name
+    if folder == "cpu64":
+        name += "_64"
     if arguments:
         name += "_" + hashlib.sha256(f"{program} {arguments}".encode()).hexdigest()[:8]
     kept = pathlib.Path(build) / "docs" / "runs" / (name + suffix)
@@ -74,9 +76,9 @@ def _make(build, program, arguments, options, suffix, folder="cpu"):
     return kept
 
 
-def report(build, program, arguments=""):
-    """Returns the program's report with --format json, as a dictionary."""
-    path = _make(build, program, arguments, "--format json", ".report.json")
+def report(build, program, arguments="", folder="cpu"):
+    """Returns the report with --format json of a program in the build's folder, as a dictionary."""
+    path = _make(build, program, arguments, "--format json", ".report.json", folder)
     try:
         return json.loads(path.read_text())
     except ValueError as error:

@@ -172,7 +172,7 @@ class Tables(course.Course):
                 ("a.md:4: a row must follow <!-- counters: ... -->, <!-- values: ... --> or another row", "<!-- counters: 03 -->", ROW, "",
                  ROW),
                 ("a.md:1: counters of nothing; 'counters: 03 04' is of two chapters", "<!-- counters: per token, -->"),
-                ("a.md:1: counters 'per expert'; 'per token', 'of KERNEL' and 'by NUMBER' are known",
+                ("a.md:1: counters 'per expert'; 'per token', '64 lanes', 'of KERNEL' and 'by NUMBER' are known",
                  "<!-- counters: per expert, 03 -->", ROW),
                 ("a.md:1: a column '../03'; 03, 06:fill_kernel and machine:03 are some", "<!-- counters: ../03 -->",
                  ROW),

@@ -15,6 +15,9 @@ CHAPTERS = pathlib.Path(__file__).resolve().parents[2] / "chapters"
 # Chapters whose pages do not show all of their kernel file yet. A chapter whose page does must be removed.
 INCOMPLETE = set()
 
+# The chapter that a kernel continues, where that is not the nearest one before it.
+CONTINUES = {"19_sixty_four_lanes": "03_divergence_free"}
+
 # Files of the host beside the one that makes a chapter without kernels.
 BESIDE = {"workspace.c"}
 
@@ -39,7 +42,10 @@ def chapters():
 
 
 def chapter_before(chapter):
-    """Returns the nearest chapter before this one whose kernel file has the same name; None if there is none."""
+    """Returns the chapter that this one continues: the nearest before it whose kernel file has the same name, or the one
+    in CONTINUES; None if there is none."""
+    if chapter in CONTINUES:
+        return CONTINUES[chapter]
     earlier = [other for other in chapters() if other < chapter]
     same = [other for other in earlier if kernel_file(other).name == kernel_file(chapter).name]
     return same[-1] if same else None
