@@ -27,7 +27,7 @@ PRINTED = {
     "primer shuffle": ["[31] = 496", "shuffles 5"],
     "primer barrier": ["shuffles 20", "block barriers 1", "divergent branches 4", "shared load requests 16",
                        "shared store requests 4"],
-    "primer race": ["race: thread (1,0,0) of block (0,0,0) reads 4 bytes of 'sums' at byte 0 (of 128) that thread (0,0,0) wrote"],
+    "primer race": ["race: thread (1,0,0) of block (0,0,0) reads 4 bytes of 'sums' at byte 0 (of 16) that thread (0,0,0) wrote"],
     "primer syncwarp": ["warp barriers 1"],
     "primer reverse": ["out[0] = 127", "[128] = 255"],
     "primer collect": ["[42] = 126", "atomic requests 4", "atomic conflicts 39"],
