@@ -282,6 +282,8 @@ def kernels():
     it."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
+        if folder.name == "19_sixty_four_lanes":  # for another device than the programs that mutants run in
+            continue
         names = ("gate.c", "gate.cu", "align.cu", "moe.cu", "parallel.cu", "routing.cu")
         kernel = next((path for path in sorted(folder.iterdir()) if path.name in names), None)
         if not kernel:
