@@ -69,9 +69,9 @@ refuses "truncated data" "$scratch/short.npy: " --logits "$scratch/short.npy"
 npy long "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 256), }" 2049
 refuses "data left over" "$scratch/long.npy: " --logits "$scratch/long.npy"
 npy flat "{'descr': '<f4', 'fortran_order': False, 'shape': (512,), }" 2048
-refuses "one dimension for two" "$scratch/flat.npy: has 1 dimension, shape (512,); 2 are needed: [tokens, experts]" --logits "$scratch/flat.npy"
+refuses "one dimension for two" "$scratch/flat.npy: has 1 dimension, shape (512,); 2 are needed: \\[tokens, experts\\]" --logits "$scratch/flat.npy"
 npy deep "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 128), }" 2048
-refuses "three dimensions for two" "$scratch/deep.npy: has 3 dimensions, shape (2, 2, 128); 2 are needed: [tokens, experts]" --logits "$scratch/deep.npy"
+refuses "three dimensions for two" "$scratch/deep.npy: has 3 dimensions, shape (2, 2, 128); 2 are needed: \\[tokens, experts\\]" --logits "$scratch/deep.npy"
 npy whole "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 256), }" 2048
 refuses "integers for logits" "$scratch/whole.npy: holds integers" --logits "$scratch/whole.npy"
 npy wide "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 256), }" 2048
