@@ -271,6 +271,7 @@ def write_page(before, here, recorded):
 def write_pages(site, recorded, build):
     """Returns the pages of all chapters that change the kernel of the chapter before, by the names of their files."""
     sides = [_side(site, page, build) for page in site.pages
-             if pages.number_of(page) and results.kernel_of(page.path.split("/")[1])]
+             if pages.number_of(page) and results.kernel_of(page.path.split("/")[1])
+             and page.path.split("/")[1] not in results.ONLY_64_LANES]
     return {f"step_{here.number}.md": write_page(before, here, recorded)
             for before, here in zip(sides, sides[1:]) if before.kernel.stem == here.kernel.stem}

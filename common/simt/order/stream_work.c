@@ -1,4 +1,4 @@
-/** @file work.c  The work that the host has not waited for, and the bytes that it uses. */
+/** @file stream_work.c  The work that the host has not waited for, and the bytes that it uses. */
 #include "stream_work.h"
 
 #include "byte_ranges.h"

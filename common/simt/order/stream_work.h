@@ -1,5 +1,5 @@
 /**
- * @file work.h
+ * @file stream_work.h
  * @brief The order of launches and copies in several streams, and the races between them. Used by the calls of the
  *        runtime.
  *
