@@ -31,8 +31,8 @@ bool npy_read(const char *path, struct npy_array *array, struct error *error);
 enum npy_kind { NPY_FLOATS, NPY_INTEGERS };
 
 /**
- * Reads a whole file whose elements must be of this kind, with `least_dims` to `most_dims` dimensions; `axes` names them
- * in the error: "[tokens, experts]".
+ * Reads a whole file whose elements must be of this kind, with `least_dims` to `most_dims` dimensions; `axes` names
+ * them in the error: "[tokens, experts]".
  */
 bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, const char *axes,
                    struct npy_array *array, struct error *error);

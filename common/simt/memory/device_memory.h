@@ -51,8 +51,8 @@ size_t simt_arena_words(void);
 void simt_arena_forget_epochs(void);
 
 /**
- * Writes " of 'NAME' at byte 4 (of 128)", the array at an address in shared (`shared`) or global memory and the place in
- * it, or "" if its name is unknown.
+ * Writes " of 'NAME' at byte 4 (of 128)", the array at an address in shared (`shared`) or global memory and the place
+ * in it, or "" if its name is unknown.
  */
 enum { ARRAY_TEXT = 160 };
 void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT]);
