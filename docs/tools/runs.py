@@ -14,6 +14,7 @@ import subprocess
 COUNTS = "--counts 3,1,7,0,4,1,6,3"
 COUNTS_64 = ("--counts 2,2,1,3,4,1,1,1,0,3,5,2,0,2,5,5,3,2,1,1,2,2,0,7,2,2,2,1,2,2,7,3,"
              "1,6,3,7,3,5,2,1,2,4,2,1,5,2,0,2,6,2,5,2,3,3,6,2,3,4,1,2,2,2,0,1")
+WITHOUT_STEPPER = ("17_overlapping_launches",)  # its kernels but one have a stepper in their own chapters
 STEPPED = {  # the run of a chapter's program that a reader may step through
     "02_warp_per_group": "--num-tokens 1",
     "03_divergence_free": "--num-tokens 1",
@@ -37,8 +38,8 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
     "13a_gate_bound": "--num-tokens 1",
     "13b_gate_lane_per_group": "--num-tokens 4",  # a warp has four tokens
     "13c_gate_fewer_instructions_many": "--num-tokens 4",  # its own kernel, whatever the number of tokens
-    "14a_align_bit_ranks": "--counts 6 --block-size 4 --kernel small",  # so that one block writes the whole list
-    "14b_align_published_counts": "--counts 6 --block-size 4 --kernel small",  # a stepper takes atomics for counts
+    "14a_align_bit_ranks": "--counts 30,4 --block-size 8 --kernel small",  # so that one block writes the whole list
+    "14b_align_published_counts": "--counts 30,4 --block-size 8 --kernel small",  # a stepper takes atomics for counts
     "15_one_launch": "--num-tokens 1",  # a block has one token
     "16a_layer_bulk_copies": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
                              "--dtype bf16",

@@ -71,7 +71,8 @@ def copy_of_the_course():
         (shutil.copytree if os.path.isdir(name) else shutil.copy)(name, copy / name)
     for build in ("build", "broken"):
         (copy / build / "docs").mkdir(parents=True)
-        (copy / build / "cpu").symlink_to(BUILD / "cpu")
+        for programs in ("cpu", "cpu64"):
+            (copy / build / programs).symlink_to(BUILD / programs)
         if (BUILD / "docs" / "runs").is_dir():
             unfinished = shutil.ignore_patterns(".*")  # what other tests are making at this moment
             shutil.copytree(BUILD / "docs" / "runs", copy / build / "docs" / "runs", ignore=unfinished)

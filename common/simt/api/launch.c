@@ -17,7 +17,6 @@
 #include "simt.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -208,11 +207,12 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
  */
 static void check_host_thread(uintptr_t caller)
 {
-    static _Atomic(pthread_t) launching;
+    static pthread_t launching;
     pthread_t first = 0;
     char location[LOCATION_TEXT];
 
-    if (atomic_compare_exchange_strong(&launching, &first, pthread_self()) || pthread_equal(first, pthread_self()))
+    if (__atomic_compare_exchange_n(&launching, &first, pthread_self(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ||
+        pthread_equal(first, pthread_self()))
         return;
     simt_source_line(caller, location);
     fprintf(stderr, "%s: a second thread of the host launches; the simulator has one: launch from it, into streams\n",
