@@ -28,7 +28,7 @@ breaks "06: any id counts" "$(between '^    \/\/ \[count\]' '^    \/\/ \[scan\]'
 breaks "06: any id is scattered" 's/i < problem.numel && is_expert(.*))/i < problem.numel)/' "out-of-bounds" \
     "*offsets*" --dist invalid
 breaks "06: any id counts in the small kernel" "$(between '^static __global__ void align_small' '^}' "$unchecked")" \
-    "shared memory" "*next*" --dist invalid --num-experts 32 --num-tokens 8
+    "not device memory" "*next*" --dist invalid --num-experts 32 --num-tokens 8
 
 # --- barriers left out ---
 # first_barrier_after LINE: prints the sed script that removes the first __syncthreads from a line on

@@ -17,7 +17,7 @@ OPERATORS = {
         counters="shuffles block_barriers divergent_branches shared_wavefronts shared_conflicts global_sectors",
         sizes=SIZES, few_and_many=(1, 65536),
         titles=("The gate: microseconds per call", "The gate: what a token costs"),
-        panel=("Gate", (1, 65536), (0.075, 200000), (1, 10, 100, 1000, 10000))),
+        panel=("Gate", (1, 65536), (0.075, 300000), (1, 10, 100, 1000, 10000))),
     "align": Operator(
         standard="align 64", library="cub_align", library_name="CUB radix sort", plotted=("here",), columns=("here",),
         words={},

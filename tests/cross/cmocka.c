@@ -15,6 +15,8 @@
 
 static jmp_buf failed;
 
+enum { FAILED = 1, SKIPPED };
+
 void print_message(const char *const format, ...)
 {
     va_list arguments;
@@ -37,7 +39,13 @@ void print_error(const char *const format, ...)
 void _fail(const char *const file, const int line)
 {
     printf("# %s:%d: failure\n", file, line);
-    longjmp(failed, 1);
+    longjmp(failed, FAILED);
+}
+
+void _skip(const char *const file, const int line)
+{
+    (void)file, (void)line;
+    longjmp(failed, SKIPPED);
 }
 
 void _assert_true(const LargestIntegralType result, const char *const expression, const char *const file,
@@ -104,7 +112,8 @@ int _cmocka_run_group_tests(const char *name, const struct CMUnitTest *const tes
         return (int)count;
     }
     for (volatile size_t i = 0; i < count; i++) {
-        if (setjmp(failed) == 0) {
+        switch (setjmp(failed)) {
+        case 0:
             if (tests[i].initial_state)
                 state = tests[i].initial_state;
             if (tests[i].setup_func && tests[i].setup_func(&state) != 0)
@@ -113,7 +122,11 @@ int _cmocka_run_group_tests(const char *name, const struct CMUnitTest *const tes
             if (tests[i].teardown_func && tests[i].teardown_func(&state) != 0)
                 _fail(tests[i].name, 0);
             printf("ok %zu - %s\n", i + 1, tests[i].name);
-        } else {
+            break;
+        case SKIPPED:
+            printf("ok %zu - %s # SKIP\n", i + 1, tests[i].name);
+            break;
+        default:
             printf("not ok %zu - %s\n", i + 1, tests[i].name);
             failures++;
         }
