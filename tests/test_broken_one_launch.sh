@@ -28,7 +28,7 @@ exchange() {
 
 breaks "a plain store of a word" 's/there = atomicCAS(\(.*\), 0ull, shared.word);/\1 = shared.word;/; s/&workspace->sets\[!(last/workspace->sets[!(last/' \
     "race" "*shared.word*" --num-tokens 8
-breaks "no barrier between places and counts" '/\/\/ \[finish\]/{n;/__syncthreads/d}' \
+breaks "no barrier between places and counts" '/\/\/ \[finish\]/{n;n;/__syncthreads/d}' \
     "race" "" --num-tokens 1
 breaks "sixteen candidates of more" 's/if (shared.num_candidates <= WARP_SIZE . 2)/if (true)/' \
     "" "" --num-tokens 64
