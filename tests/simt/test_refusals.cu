@@ -897,6 +897,7 @@ static __global__ void spin_without_memory_kernel(int *y, unsigned odd)
 
 static __global__ void spin_in_macro_kernel(unsigned count)
 {
+    (void)count;
     COUNT_FOR_EVER(count); // [spin_in_macro]
 }
 

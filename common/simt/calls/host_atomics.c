@@ -36,6 +36,18 @@
         return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
     }
 
+/* Clang's form, which returns the old value. */
+#define COMPARE_VALUE(bits)                                                                                         \
+    uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(volatile uint##bits##_t *at, uint##bits##_t expected, \
+                                                              uint##bits##_t value, int order, int failure)         \
+    {                                                                                                               \
+        (void)order;                                                                                                \
+        (void)failure;                                                                                              \
+        CHECK_HOST();                                                                                               \
+        __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);               \
+        return expected;                                                                                            \
+    }
+
 /* Any order may be replaced by the strongest. */
 #define ATOMICS(bits)                                                                                           \
     uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order)                     \
@@ -62,7 +74,8 @@
     FETCH(bits, fetch_or)                                                                                       \
     FETCH(bits, fetch_xor)                                                                                      \
     COMPARE(bits, strong)                                                                                       \
-    COMPARE(bits, weak)
+    COMPARE(bits, weak)                                                                                         \
+    COMPARE_VALUE(bits)
 
 ATOMICS(8)
 ATOMICS(16)
