@@ -234,7 +234,7 @@ class InABrowser(Site):
     def test_a_term_shows_its_definition(self):
         self.open("chapter_02.html")
         title = self.run_script("return document.querySelector('.textblock a[href$=\"#term_warp\"]').title")
-        self.assertTrue(title.startswith("32 threads of a block."), title)
+        self.assertTrue(title.startswith("A group of 32 threads of a block."), title)
 
     def test_terms_of_another_meaning(self):
         """In the layer's chapters `gate` is a half of w13, and a group is a group of copies."""
