@@ -349,20 +349,43 @@ static const ElfW(Sym) * function_at(const struct symbols *symbols, uintptr_t ad
     return NULL;
 }
 
+/** Returns the index of the first symbol of the source file that a symbol comes from. */
+static size_t begin_of_file(const struct symbols *symbols, size_t symbol)
+{
+    while (symbol > 0 && ELF64_ST_TYPE(symbols->symbol[symbol].st_info) != STT_FILE)
+        symbol--;
+    return symbol;
+}
+
+/** Returns one past the index of the last symbol of the source file that a symbol comes from. */
+static size_t end_of_file(const struct symbols *symbols, size_t symbol)
+{
+    do
+        symbol++;
+    while (symbol < symbols->count && ELF64_ST_TYPE(symbols->symbol[symbol].st_info) != STT_FILE);
+    return symbol;
+}
+
 /**
  * Returns the bytes of the __shared__ variables of a function. The names of the variables of a function _Z... begin
- * with _ZZ...E.
+ * with _ZZ...E. Static functions of several source files may have the same name; the variables of such a function are
+ * listed with it, between the symbol of its file and that of the next.
  */
-static size_t sum_of_function(const struct symbols *symbols, const char *function)
+static size_t sum_of_function(const struct symbols *symbols, const ElfW(Sym) * function)
 {
-    const size_t length = strlen(function);
+    const bool is_static = ELF64_ST_BIND(function->st_info) == STB_LOCAL;
+    const size_t index = (size_t)(function - symbols->symbol);
+    const size_t begin = is_static ? begin_of_file(symbols, index) : 0;
+    const size_t end = is_static ? end_of_file(symbols, index) : symbols->count;
+    const char *const own = symbols->names + function->st_name;
+    const size_t length = strlen(own);
     size_t bytes = 0;
 
-    for (size_t i = 0; i < symbols->count && length > 2; i++) {
+    for (size_t i = begin; i < end && length > 2; i++) {
         const char *name = thread_local_name(symbols, &symbols->symbol[i]);
 
-        if (strncmp(name, "_ZZ", 3) == 0 && strncmp(name + 3, function + 2, length - 2) == 0 &&
-            name[length + 1] == 'E' && is_kernels(name))
+        if (strncmp(name, "_ZZ", 3) == 0 && strncmp(name + 3, own + 2, length - 2) == 0 && name[length + 1] == 'E' &&
+            is_kernels(name))
             bytes += symbols->symbol[i].st_size;
     }
     return bytes;
@@ -407,7 +430,7 @@ struct kernel_properties simt_kernel_properties(const void *kernel)
     *entry = (struct known){.kernel = kernel, .properties.threads = BLOCK_THREADS, .name = "kernel"};
     entry->properties.name = entry->name;
     if (symbol) {
-        entry->properties.static_shared = sum_of_function(&own_symbols, own_symbols.names + symbol->st_name);
+        entry->properties.static_shared = sum_of_function(&own_symbols, symbol);
         take_function_name(own_symbols.names + symbol->st_name, entry->name);
         entry->properties.threads = simt_threads_bound((uintptr_t)kernel, symbol->st_size);
     }
