@@ -16,8 +16,8 @@
 static const int64_t MAX_PRODUCTS = (int64_t)1 << 30;
 enum { LEAST_TOKENS = 16, STREAM_TOKENS = 2000 };
 
-/* The relative rounding error of f32, and L of check.h, the limit of the sum of independent errors. */
-static const double F32_UNIT = 0x1p-24, DEVIATIONS = 9.0;
+/* The relative rounding error of f32, and the probability that a check rejects a right output. */
+static const double F32_UNIT = 0x1p-24, FALSE_ALARM = 1e-9;
 
 /** A choice of a checked token; its expert is local. */
 struct choice {
@@ -34,8 +34,9 @@ struct choice {
 struct examination {
     const struct moe_problem *problem;
     bool independent;
-    bool weighs_last; /**< an expert's output is rounded before it is multiplied by its weight, not afterwards */
-    int slices;       /**< parts in which each choice is computed, at least 1 */
+    double deviations; /**< L of check.h, the limit of a sum of independent errors */
+    bool weighs_last;  /**< an expert's output is rounded before it is multiplied by its weight, not afterwards */
+    int slices;        /**< parts in which each choice is computed, at least 1 */
     const struct moe_routing *routing;
     const struct tensors *tensors;
     int64_t num_tokens, num_choices;
@@ -82,7 +83,7 @@ static double half_unit(const struct examination *exam, double value)
 /** Returns the largest error that a value may have. */
 static double reach_of(const struct examination *exam, double error)
 {
-    return exam->independent ? DEVIATIONS * sqrt(error) : error;
+    return exam->independent ? exam->deviations * sqrt(error) : error;
 }
 
 static double rounded(const struct examination *exam, double value)
@@ -227,6 +228,15 @@ static void list_choices(struct examination *exam)
         count_copies(exam);
 }
 
+/** Returns L of check.h for the elements of the intermediate, the partial outputs and the output. */
+static double limit_of_deviations(const struct examination *exam)
+{
+    const double h = exam->problem->hidden_size, intermediate = exam->problem->intermediate_size;
+    const double values = (double)exam->num_choices * (intermediate + exam->slices * h) + (double)exam->num_tokens * h;
+
+    return sqrt(2.0 * log(2.0 * values / FALSE_ALARM));
+}
+
 static bool allocate_zeros(double **array, int64_t count, struct error *error)
 {
     if (!ALLOCATE_ARRAY(*array, count, error))
@@ -252,6 +262,7 @@ static bool examination_start(const struct moe_layer *layer, struct examination 
         !choose_tokens(layer, exam))
         return false;
     list_choices(exam);
+    exam->deviations = limit_of_deviations(exam);
     row = exam->rows;
     for (int64_t t = 0; t < n; t++) {
         tensor_read(&exam->tensors->list[MOE_HIDDEN], exam->tokens[t] * h, h, row);
@@ -424,7 +435,7 @@ static bool all_is_written(const struct examination *exam)
     return true;
 }
 
-/** What a checked element is, and the interval in which it must be. */
+/** A checked element, and the interval in which it must lie. */
 struct comparison {
     double got, low, high;
     bool right;

@@ -21,8 +21,9 @@ int64_t moe_checked_tokens(const struct moe_problem *problem);
  * errors are taken as independent and of either sign. Each is sub-Gaussian: an error of at most b with the parameter
  * b^2 (Hoeffding's lemma); that of rounding to the type, uniform up to half a unit b, with its variance b^2 / 3. Their
  * sum exceeds L times the root of the sum of these parameters with a probability below 2 exp(-L^2 / 2) (for sums in
- * floating point: Higham and Mary, 2019). With L = 9 that is 5e-18 for a value, and below 1e-9 for 10^8 values, more
- * than a run checks: the elements of the intermediate, partial and output of the checked tokens.
+ * floating point: Higham and Mary, 2019). L is such that this stays below 1e-9 for all the values of a check together:
+ * the elements of the intermediate, partial and output of the checked tokens. For a thousand values L is 7.5, for a
+ * million 8.4.
  *
  * In bf16 the intermediate, an expert's output before or after it is weighted, and the output must be rounded to the
  * nearest number, and nothing else. The check rounds at the same points. A value that is farther from the middle of two
