@@ -3,10 +3,10 @@
     python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [--new] [--alone] [WORD...]
 
 A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES has all). It is compiled by
-the commands that built the chapter's program, as Ninja prints them, and run: first with --check-all, then with the
-arguments in RUNS. If launches share a workspace, the mutant must also pass the test of that (LAUNCHES). A mutant is
-rejected if it does not compile, if the simulator finds a fault, if the checker or that test finds a wrong answer, or if
-it does not end. Any other mutant must be in tests/mutants_equivalent.txt, with the reason why it is no wrong kernel.
+the commands that built the chapter's program, as Ninja prints them, and run: with --check-corners, with the arguments
+in RUNS, and with --check-all. If launches share a workspace, the mutant must also pass the test of that (LAUNCHES). A
+mutant is rejected if it does not compile, if the simulator finds a fault, if the checker or that test finds a wrong
+answer, or if it does not end. Any other mutant must be in tests/mutants_equivalent.txt, with the reason why it is no wrong kernel.
 Code that only a GPU's compiler reads is not changed.
 
 Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while none of them is on. With
@@ -33,8 +33,8 @@ import tempfile
 
 import mutants_in_one
 
-SECONDS, SECONDS_OF_ALL = 60, 300  # of processor time; the second for a --check-all that comes last
-# After --check-all: the real data; indices of more than 15 bits, past the end of a row and of an array.
+SECONDS, SECONDS_OF_ALL = 60, 300  # of processor time; the second for --check-all
+# After --check-corners: the real data; indices of more than 15 bits, past the end of a row and of an array.
 RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal",
                  "--num-tokens 200 --num-experts 4096 --num-expert-group 1 --topk-group 1 --topk 8 --dist normal"],
         "align": ["", "--num-tokens 5000 --num-experts 8192 --dist uniform --block-size 3",
@@ -77,8 +77,8 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 341 --topk 3 --num-experts 1000 --dist sparse --block-size 1 --room exact",
             "--num-tokens 9 --num-experts 64 --dist uniform", "--num-tokens 4 --topk 2 --num-experts 2 --dist uniform",
             "--num-tokens 33 --topk 1 --num-experts 3 --dist uniform", "--num-tokens 205 --topk 5 --dist uniform",
-            "--num-tokens 300 --num-experts 700 --dist one", "--num-tokens 0 --kernel large", "--check-all"],
-        "14b_align_published_counts": [  # its kernel, and that few ids are left to 14a's; --check-all comes last
+            "--num-tokens 300 --num-experts 700 --dist one", "--num-tokens 0 --kernel large"],
+        "14b_align_published_counts": [  # its kernel, and that few ids are left to 14a's
             "", "--num-tokens 0", "--num-tokens 400 --num-experts 64 --dist uniform",
             "--num-tokens 625 --num-experts 64 --dist invalid --ids i64 --expert-map random --block-size 3",
             "--num-tokens 625 --num-experts 1025 --dist one",
@@ -96,8 +96,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 95 --topk 1 --num-experts 3 --dist one --kernel large",
             # a quotient that is one short
             "--num-tokens 140001 --topk 1 --num-experts 1 --block-size 70000 --dist uniform",
-            "--num-tokens 65536 --dist one", "--num-tokens 66000 --dist one",  # counts past 16 bits
-            "--check-all"],
+            "--num-tokens 65536 --dist one", "--num-tokens 66000 --dist one"],  # counts past 16 bits
         # each of its routers; one and several tokens, their places in the list, a choice among equals
         "15_one_launch": [
             "--num-tokens 1", "--num-tokens 5 --dtype bf16 --expert-map random",
@@ -108,7 +107,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal "
             "--block-size 1048577",
             "--num-tokens 64 --dist ties --block-size 16", "--num-tokens 256 --dist nan --dtype f16 --bias none",
-            "--num-tokens 256 --dist normal --bias-dtype same --dtype f16 --block-size 1", "--check-all"],
+            "--num-tokens 256 --dist normal --bias-dtype same --dtype f16 --block-size 1"],
         # rings gone round several times, more tiles than blocks; long indices
         "16a_layer_bulk_copies": [
             "", "--num-tokens 64 --num-experts 1 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
@@ -117,8 +116,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32896 --intermediate-size 64 --dist uniform",
             "--num-tokens 1 --num-experts 18 --topk 9 --hidden-size 32896 --intermediate-size 64 --dist uniform "
             "--expert-map random",
-            "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
-            "--check-all"],
+            "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"],
         # its two tiles; the same
         "16b_layer_warpgroup_products": [
             "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
@@ -133,11 +131,10 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 192 --num-experts 1 --topk 1 --hidden-size 1408 --intermediate-size 64 --dist uniform",
             "--num-tokens 1 --num-experts 18 --topk 9 --hidden-size 32896 --intermediate-size 64 --dist uniform "
             "--expert-map random",
-            "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
-            "--check-all"]}
+            "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"]}
 # Programs without --check-all, and the commands that start them.
 STARTED_BY = {"12_expert_parallel": "mpirun --allow-run-as-root --oversubscribe -n 2"}
-# Before --check-all: launch after launch with one workspace, and launches that give up.
+# Before the last of these: launch after launch with one workspace, and launches that give up.
 LAUNCHES = {"14b_align_published_counts": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
             "16b_layer_warpgroup_products": "tests/test_moe_counters.c"}
 # In a chapter's program, a block that waits in vain gives up soon.
@@ -376,8 +373,8 @@ class Chapter:
         None if it was not rejected."""
         runs = RUNS[self.name if self.name in RUNS else self.target]
         start = STARTED_BY.get(self.name, "")
-        commands = [f"{start} {program} {words}" for words in
-                    arguments or [*(["--check-all"] if "--check-all" not in runs and not start else []), *runs]]
+        problems = [] if start else ["--check-corners", "--check-all"]
+        commands = [f"{start} {program} {words}" for words in arguments or [*problems[:1], *runs, *problems[1:]]]
         launches = program.with_name("launches")
         if self.launches and not arguments:
             commands.insert(-1, launches)
@@ -408,7 +405,7 @@ class Chapter:
             done, said = self.compile(folder, self.commands)
             return self.verdict(folder / "program", arguments) if done else ("does not compile", said.splitlines()[0])
 
-    def all_in_one(self, mutants, folder):
+    def all_in_one(self, mutants, folder, arguments):
         """Builds {folder}/program with all mutants that it can have; returns {mutant: number}. The program must be
         right with no mutant on."""
         folder.mkdir()
@@ -416,7 +413,7 @@ class Chapter:
                                      [mutant for mutant in mutants if mutant.path == path], DECLARATION.match)
                  for path in sorted({mutant.path for mutant in mutants})]
         numbers = mutants_in_one.build(self, files, folder)
-        wrong = self.verdict(folder / "program", None)
+        wrong = self.verdict(folder / "program", arguments)
         if wrong:
             sys.exit(f"{self.name}: with all mutants in it, and none of them on: {wrong}")
         return numbers
@@ -452,7 +449,7 @@ def try_all(chapters, mutants, entries, options):
     counts["equivalent"] = len(mutants) - len(run)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         folders = [pathlib.Path(folder, chapter.name) for chapter in chapters]
-        numbers = [{} if options.alone else chapter.all_in_one(run, program_folder)
+        numbers = [{} if options.alone else chapter.all_in_one(run, program_folder, options.run)
                    for chapter, program_folder in zip(chapters, folders)]
 
         def try_one(mutant):
