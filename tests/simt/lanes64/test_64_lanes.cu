@@ -47,7 +47,7 @@ static int add_kernel(const char *name, const char *text, int threads, void (*ru
 
 /* --- shuffles from lanes that are not active --------------------------------------------------------------------- */
 
-WRONG(reads_the_other_branch, 64, "reads lane 40 by __shfl, which is not active at this call")
+WRONG(reads_the_other_branch, 64, "reads lane 40 by __shfl, which did not make this call")
 {
     int value = x[threadIdx.x];
 
@@ -56,7 +56,7 @@ WRONG(reads_the_other_branch, 64, "reads lane 40 by __shfl, which is not active 
     y[threadIdx.x] = value;
 }
 
-WRONG(reads_from_an_else, 64, "reads lane 3 by __shfl, which is not active")
+WRONG(reads_from_an_else, 64, "reads lane 3 by __shfl, which did not make this call")
 {
     int value = x[threadIdx.x];
 
@@ -67,7 +67,7 @@ WRONG(reads_from_an_else, 64, "reads lane 3 by __shfl, which is not active")
     y[threadIdx.x] = value;
 }
 
-WRONG(reduces_half_with_the_other, 64, "by __shfl_xor, which is not active")
+WRONG(reduces_half_with_the_other, 64, "by __shfl_xor, which did not make this call")
 {
     int value = x[threadIdx.x];
 
@@ -77,7 +77,7 @@ WRONG(reduces_half_with_the_other, 64, "by __shfl_xor, which is not active")
     y[threadIdx.x] = value;
 }
 
-WRONG(half_has_returned, 64, "reads lane 32 by __shfl_down, which is not active")
+WRONG(half_has_returned, 64, "reads lane 32 by __shfl_down, which did not make this call")
 {
     if (threadIdx.x >= 32)
         return;
@@ -103,7 +103,7 @@ WRONG(broadcast_from_the_last_lane, 48, "reads lane 63 by __shfl, which the bloc
     y[threadIdx.x] = __shfl(x[threadIdx.x], warpSize - 1); // [broadcast_from_the_last_lane]
 }
 
-WRONG(lane_has_left_the_loop, 64, "which is not active")
+WRONG(lane_has_left_the_loop, 64, "which did not make this call")
 {
     int sum = 0;
 
@@ -112,7 +112,7 @@ WRONG(lane_has_left_the_loop, 64, "which is not active")
     y[threadIdx.x] = sum;
 }
 
-WRONG(lane_skips_an_iteration, 64, "which is not active")
+WRONG(lane_skips_an_iteration, 64, "which is not active at this call")
 {
     int sum = 0;
 
@@ -124,7 +124,7 @@ WRONG(lane_skips_an_iteration, 64, "which is not active")
     y[threadIdx.x] = sum;
 }
 
-WRONG(cases_of_a_switch, 64, "which is not active")
+WRONG(cases_of_a_switch, 64, "which did not make this call")
 {
     int value = x[threadIdx.x];
 
@@ -138,12 +138,12 @@ WRONG(cases_of_a_switch, 64, "which is not active")
     y[threadIdx.x] = value;
 }
 
-WRONG(right_side_of_an_and, 64, "reads lane 63 by __shfl, which is not active")
+WRONG(right_side_of_an_and, 64, "reads lane 63 by __shfl, which did not make this call")
 {
     y[threadIdx.x] = threadIdx.x < 32 && __shfl(x[threadIdx.x], 63); // [right_side_of_an_and]
 }
 
-WRONG(odd_lanes_only, 64, "reads lane 0 by __shfl_up, which is not active")
+WRONG(odd_lanes_only, 64, "reads lane 0 by __shfl_up, which did not make this call")
 {
     y[threadIdx.x] = threadIdx.x % 2 ? __shfl_up(x[threadIdx.x], 1) : 0; // [odd_lanes_only]
 }
@@ -153,12 +153,12 @@ static __device__ int neighbour(int value)
     return __shfl_xor(value, 1); // [call_in_a_branch]
 }
 
-WRONG(call_in_a_branch, 64, "by __shfl_xor, which is not active")
+WRONG(call_in_a_branch, 64, "by __shfl_xor, which did not make this call")
 {
     y[threadIdx.x] = threadIdx.x % 3 ? neighbour(x[threadIdx.x]) : 0;
 }
 
-WRONG(scan_with_the_shuffle_in_the_if, 64, "by __shfl_up, which is not active")
+WRONG(scan_with_the_shuffle_in_the_if, 64, "by __shfl_up, which is not active at this call")
 {
     int sum = x[threadIdx.x];
 
@@ -168,7 +168,7 @@ WRONG(scan_with_the_shuffle_in_the_if, 64, "by __shfl_up, which is not active")
     y[threadIdx.x] = sum;
 }
 
-WRONG(leader_is_in_the_other_branch, 64, "by __shfl, which is not active")
+WRONG(leader_is_in_the_other_branch, 64, "by __shfl, which did not make this call")
 {
     const int leader = __ffsll(__ballot(threadIdx.x >= 40)) - 1;
     int value = x[threadIdx.x];
@@ -178,7 +178,7 @@ WRONG(leader_is_in_the_other_branch, 64, "by __shfl, which is not active")
     y[threadIdx.x] = value;
 }
 
-WRONG(full_mask_in_a_branch, 64, "reads lane 0 by __shfl, which is not active")
+WRONG(full_mask_in_a_branch, 64, "reads lane 0 by __shfl, which did not make this call")
 {
     int value = x[threadIdx.x];
 
