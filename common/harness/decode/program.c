@@ -35,7 +35,7 @@ static const struct option_row table[] = {
      FIELD(overlap), .most = 1},
     {"out", "DIR", "Write the outputs of all four kernels there, NAME.npy each, once verified", 3, OPTION_TEXT,
      FIELD(moe.program.out), .traits = WITH_NO_RUN},
-    {"check-all", NULL, "Instead of one problem check 24: tokens, routers, shapes, with and without overlap", 3,
+    {"check-all", NULL, "Instead of one problem check all pairs of tokens, routers, launches, with and without overlap", 3,
      OPTION_FLAG, FIELD(moe.program.check_all), .traits = WITH_NO_RUN},
     {.next_table = program_option_rows},
 };
@@ -238,8 +238,9 @@ int decode_main(int argc, char **argv, const struct decode_chapter *chapter)
         return program_exit(&program);
     if (program.requested.bench && program.backend.has_times)
         return bench(&program, chapter, &options);
-    for (int number = 0; program_next(&program); number++) {
-        if (program.requested.check_all && !decode_problem_to_try(number, program.requested.seed, &options))
+    decode_covering_start(program.requested.seed, program.requested.check_corners, &program.covering);
+    while (program_next(&program)) {
+        if (program.requested.check_all && !decode_problem_to_try(&program.covering, program.requested.seed, &options))
             break;
         run(&program, chapter, &options);
     }

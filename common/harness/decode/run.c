@@ -213,33 +213,3 @@ struct launch decode_launch_of(const struct decode_step *step)
 {
     return (struct launch){.call = call_step, .verify = verify, .problem = step, .implementation = step->chapter};
 }
-
-/* --- problems to try ---------------------------------------------------------------------------------------------- */
-
-bool decode_problem_to_try(int number, uint64_t seed, struct decode_options *options)
-{
-    static const int64_t tokens[] = {1, 2, 9, 33};
-    static const int routers[][4] = {{128, 4, 2, 4}, {128, 8, 8, 8}, {64, 4, 2, 6}};
-    enum { TOKENS = sizeof tokens / sizeof *tokens, ROUTERS = sizeof routers / sizeof *routers };
-    const int *const router = routers[number / 2 / TOKENS % ROUTERS];
-    const bool wide = number / 2 % TOKENS == 1;
-    struct moe_options *const moe = &options->moe;
-
-    if (number >= 2 * TOKENS * ROUTERS)
-        return false;
-    *moe = moe_options_default();
-    moe->program.seed = seed + (uint64_t)number;
-    moe->program.num_tokens = tokens[number / 2 % TOKENS];
-    moe->program.num_tokens_given = moe->num_experts_given = moe->topk_given = true;
-    moe->hidden_size_given = moe->intermediate_size_given = true;
-    moe->program.check_all = true;
-    moe->problem.num_experts = router[0];
-    moe->problem.topk = router[3];
-    moe->problem.hidden_size = wide ? 384 : 128;
-    moe->problem.intermediate_size = wide ? 128 : 64;
-    options->num_expert_group = router[1];
-    options->topk_group = router[2];
-    options->groups_given = options->topk_group_given = true;
-    options->overlap = number % 2;
-    return true;
-}

@@ -40,7 +40,10 @@ bool decode_load(struct decode_options *options, const struct decode_chapter *ch
 /** Returns the step's launch and check, for running and timing. */
 struct launch decode_launch_of(const struct decode_step *step);
 
-/** Makes problem `number`, 0, 1, ..., as options with check_all. False: the numbers end before this one. */
-bool decode_problem_to_try(int number, uint64_t seed, struct decode_options *options);
+/** Starts the problems of --check-all: a covering design over tokens, routers and launches. */
+void decode_covering_start(uint64_t seed, bool corners_only, struct covering *covering);
+
+/** Makes the next problem of --check-all, as options with check_all. False: the design is done. */
+bool decode_problem_to_try(struct covering *covering, uint64_t seed, struct decode_options *options);
 
 #endif

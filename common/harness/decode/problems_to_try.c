@@ -1,0 +1,46 @@
+#include "harness/decode/run.h"
+
+enum { TOKENS, ROUTER, OVERLAP, LAUNCHES, NUM_DIMENSIONS };
+
+/* Experts, groups, kept groups, experts per token: chapter 13c has a kernel for the first ones, not for the last. */
+static const int routers[][4] = {{128, 4, 2, 4}, {128, 8, 8, 8}, {64, 4, 2, 6}};
+
+static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
+    [TOKENS] = {CORNERS(9, 1, 2, 33)},
+    [ROUTER] = {CORNERS(0, 1, 2)},
+    [OVERLAP] = {CORNERS(true, false)},
+    [LAUNCHES] = {CORNERS(1, 2)},
+};
+
+void decode_covering_start(uint64_t seed, bool corners_only, struct covering *covering)
+{
+    covering_start(covering, dimensions, NUM_DIMENSIONS, seed, corners_only);
+}
+
+bool decode_problem_to_try(struct covering *covering, uint64_t seed, struct decode_options *options)
+{
+    struct moe_options *const moe = &options->moe;
+    const int *router;
+    bool wide;
+
+    if (!covering_next(covering))
+        return false;
+    router = routers[covering_corner(covering, ROUTER)];
+    wide = covering_corner(covering, TOKENS) == 2; /* with few tokens, for they take the simulator's time */
+    *moe = moe_options_default();
+    moe->program.seed = seed + (uint64_t)covering->num_taken;
+    moe->program.num_tokens = covering_corner(covering, TOKENS);
+    moe->program.launches = (int)covering_corner(covering, LAUNCHES);
+    moe->program.num_tokens_given = moe->num_experts_given = moe->topk_given = true;
+    moe->hidden_size_given = moe->intermediate_size_given = true;
+    moe->program.check_all = true;
+    moe->problem.num_experts = router[0];
+    moe->problem.topk = router[3];
+    moe->problem.hidden_size = wide ? 384 : 128;
+    moe->problem.intermediate_size = wide ? 128 : 64;
+    options->num_expert_group = router[1];
+    options->topk_group = router[2];
+    options->groups_given = options->topk_group_given = true;
+    options->overlap = covering_corner(covering, OVERLAP);
+    return true;
+}
