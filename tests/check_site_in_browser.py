@@ -1,6 +1,6 @@
-"""Opens pages of the documentation site in Chromium, 390 and 1400 pixels wide, light and dark (pages of Doxygen's
-about files, folders and structures: narrow and light, wide and dark). The page must not scroll sideways, nothing may be
-written to the console as an error, and text must have a contrast of 4.5:1 or more.
+"""Opens pages of the documentation site in Chromium, 390 and 1400 pixels wide, light and dark: of two neighbouring pages
+one narrow and light, wide and dark, the other narrow and dark, wide and light. The page must not scroll sideways,
+nothing may be written to the console as an error, and text must have a contrast of 4.5:1 or more.
 
 python3 tests/check_site_in_browser.py FOLDER PAGE...   one line for each fault; exits 1 if there are any, 77 without
                                                         Chromium
@@ -13,12 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from browser import Browser, browser_missing
 
-# Neighbouring states differ in one property.
-STATES = (("light", 390), ("dark", 390), ("dark", 1400), ("light", 1400))
-# Pages that Doxygen makes of files, folders and structures are made of the same parts, each of which is on many of
-# them.
+# The states of a page and of its neighbours.
+STATES = ((("light", 390), ("dark", 1400)), (("dark", 390), ("light", 1400)))
+# Pages that Doxygen makes of files, folders and structures.
 REFERENCE = re.compile(r"^(dir_|struct|class)|_8[a-z]+(_source)?\.html$")
-OF_REFERENCE = (("light", 390), ("dark", 1400))
 
 # A page gets new colours with a delay; LOOK finds a page that never gets them.
 WAIT_FOR_COLOURS = """
@@ -114,16 +112,13 @@ def look_at_page(browser, address, states, shown):
 
 
 def look_at_pages(folder, names):
-    """Returns the faults of the pages. Each page goes through its states in the order that begins nearer to the state
-    in which the page before it ended."""
+    """Returns the faults of the pages."""
     faults = []
-    shown = STATES[0]
+    shown = STATES[0][0]
     with Browser() as browser:
         browser.emulate(*reversed(shown), motion="reduce")
-        for name in names:
-            states = OF_REFERENCE if REFERENCE.search(name) else STATES
-            if states[-1] == shown:
-                states = states[::-1]
+        for i, name in enumerate(names):
+            states = STATES[i % 2]
             address = "file://" + os.path.abspath(os.path.join(folder, name))
             faults += [f"{name}, {fault}" for fault in look_at_page(browser, address, states, shown)]
             shown = states[-1]

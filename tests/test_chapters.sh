@@ -2,10 +2,11 @@
 # Runs chapter programs on the real data and over shapes, types and distributions; every run verifies its results.
 #
 # run: $b/cpu/[0-9][0-9]*_*
-# run in all: every-problem $b/cpu/[0-9][0-9]*_*
+# run in all: share $b/cpu/[0-9][0-9]*_*
 #
 # Of the problems of --check-all, those of --check-corners are verified, which must launch every kernel of the chapter.
-# After the word every-problem, all of them are, and nothing else runs.
+# After the word share, every eighth problem of --check-all is verified instead, from a start that depends on the
+# kernel's source, and the kernel runs in 20 more orders; after the word every-problem, all problems and these orders.
 # LARGEST is the largest number of tokens of a run; the default is 2048, the number of rows of the data.
 set -u
 . "$(dirname "$0")/tap.sh"
@@ -115,10 +116,11 @@ run_other() {
     succeeds "$1 verifies its usual problem" "$1"
 }
 
-# tries_problems PROGRAM OPTION: the option is --check-all or --check-corners
+# tries_problems PROGRAM OPTION: the option is --check-all, --check-corners or --check-share=N
 tries_problems() {
     succeeds "$1 verifies the problems of $2" "$1" "$2"
     case $1 in */gpu/*) return ;; esac # a GPU does not say which kernels it has launched
+    case $2 in --check-share*) return ;; esac
     for kernel in $(kernels_of "$1"); do
         case $tap_output in
         *"$kernel: in "* | *cudaLaunch*": in "*) tap_result 0 "$1 $2 launches $kernel" ;;
@@ -127,11 +129,12 @@ tries_problems() {
     done
 }
 
-every_problem=
-if [ "${1:-}" = every-problem ]; then
-    every_problem=yes
-    shift
-fi
+case ${1:-} in
+share) problems=--check-share=8 ;;
+every-problem) problems=--check-all ;;
+*) problems= ;;
+esac
+[ -z "$problems" ] || shift
 for program in "$@"; do
     reason=$(lacking "$program")
     if [ -n "$reason" ]; then
@@ -139,7 +142,7 @@ for program in "$@"; do
         continue
     fi
     operator=$(operator_of "$program")
-    if [ ! "$every_problem" ]; then
+    if [ -z "$problems" ]; then
         "run_$operator" "$program"
         [ "$operator" = parallel ] || tries_problems "$program" --check-corners
         for order in reverse random:1; do
@@ -148,7 +151,7 @@ for program in "$@"; do
     elif [ "$operator" = parallel ]; then
         skip "$program" "its problems are test_parallel.sh's"
     else
-        tries_problems "$program" --check-all
+        tries_problems "$program" "$problems"
         for seed in 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do
             succeeds "$program verifies 8 tokens in the order random:$seed" \
                 env SIMT_ORDER="random:$seed" "$program" --num-tokens 8

@@ -3,15 +3,15 @@
 # wrong answer for the reason given in it.
 #
 # run: $b/cpu/grade_answer exercises/[0-9][0-9]*_*
-# run in all: every-answer $b/cpu/grade_answer exercises/[0-9][0-9]*_*
+# run in all: other-answers $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 #
 # Every fourth wrong answer is tried, from a start that depends on the exercise's files, so that most changes try
-# others. After the word every-answer, all of them are tried, and nothing else.
+# others. After the word other-answers, only the three fourths that this leaves out are tried.
 set -u
 . "$(dirname "$0")/tap.sh"
-step=4
-if [ "$1" = every-answer ]; then
-    step=1
+others=0
+if [ "$1" = other-answers ]; then
+    others=1
     shift
 fi
 grade=$1
@@ -72,10 +72,10 @@ refuses() {
     [ "$tap_failed" -eq 0 ] || printf '%s\n' "$log" | sed 's/^/# /'
 }
 
-[ "$step" -eq 1 ] || grades
-first=$(($(cat "$folder"/*.* | cksum | cut -d ' ' -f 1) % step))
-echo "# wrong answers: each of $step, the first is $first"
-awk -v step="$step" -v first="$first" '/^=== / { tried = n++ % step == first } tried' "$folder/wrong_answers.txt" \
-    >"$scratch/wrong_answers.txt"
+[ "$others" -eq 1 ] || grades
+first=$(($(cat "$folder"/*.* | cksum | cut -d ' ' -f 1) % 4))
+echo "# wrong answers: every fourth from number $first$([ "$others" -eq 0 ] || echo ", all but these")"
+awk -v others="$others" -v first="$first" '/^=== / { tried = (n++ % 4 == first) != others } tried' \
+    "$folder/wrong_answers.txt" >"$scratch/wrong_answers.txt"
 refuses "$scratch/wrong_answers.txt"
 finish

@@ -6,10 +6,11 @@
 #   sh tests/test_toolchains.sh gcc-14              a gcc or clang, by its name or path
 #   sh tests/test_toolchains.sh gcc-14 exercises    also checks that all answers to exercises pass or fail as expected
 #
-# build.ninja is used unchanged except for the variables at its top (tests/toolchains.sh).
+# build.ninja is used unchanged except for the variables at its top (tests/toolchains.sh). Of Debian's versions of clang
+# the oldest and the newest one are tried.
 #
 # run in all: /usr/bin/gcc-[1-9][0-9]
-# run in all: /usr/bin/clang-[1-9][0-9]
+# run in all: /usr/bin/clang-1[49]
 # run in all: aarch64
 # takes: long
 
@@ -46,8 +47,8 @@ try_chapter() {
         "$("$@" "build/$name/cpu/$chapter" $arguments --format csv | report)"
 }
 
-# toolchain NAME SED-SCRIPT TOKENS RUNNER...: builds into build/NAME and runs each program with RUNNER, chapters with
-# TOKENS tokens, or with the router's if TOKENS is empty
+# toolchain NAME SED-SCRIPT TOKENS RUNNER...: builds into build/NAME and runs each program with RUNNER, gates and align
+# with TOKENS tokens
 toolchain() {
     name=$1
     edits=$2
@@ -74,7 +75,7 @@ toolchain() {
             try_chapter "$name" "$chapter" "$tokens --dtype f32" "$@"
             try_chapter "$name" "$chapter" "--num-tokens 100 --dtype $(dtypes_of "$chapter" | sed 's/.* //')" "$@"
             ;;
-        *) try_chapter "$name" "$chapter" '--seed 1' "$@" ;; # an option of every program; the layers have one type here
+        *) try_chapter "$name" "$chapter" '--num-tokens 16 --seed 1' "$@" ;; # the layers have one type here
         esac
     done
 }
@@ -83,7 +84,7 @@ toolchain() {
 exercises() {
     succeeds "$1: the exercises build" builds learn || return
     for folder in exercises/[0-9][0-9]*_*; do
-        for every in '' every-answer; do
+        for every in '' other-answers; do
             # shellcheck disable=SC2086 # a word or none
             succeeds "$1: $folder $every" sh tests/test_exercises.sh $every "build/$1/cpu/grade_answer" "$folder"
         done
@@ -109,7 +110,7 @@ with_compiler() {
         fi
         ;;
     esac
-    toolchain "$compiler" "$(toolchain_edits "$compiler")" ''
+    toolchain "$compiler" "$(toolchain_edits "$compiler")" '--num-tokens 300'
     [ "${2:-}" != exercises ] || exercises "$compiler"
 }
 

@@ -23,6 +23,8 @@ const struct option_row program_option_rows[] = {
      FIELD(launches), .least = 1, .most = 1000, .traits = SEVERAL_LAUNCHES},
     {"check-corners", NULL, "Of the problems of --check-all only the first ones, in which every corner has occurred", 3,
      OPTION_FLAG, FIELD(check_corners), .traits = WITH_NO_RUN},
+    {"check-share", "N", "Of the problems of --check-all one in N, beginning with one that the kernel's source chooses",
+     3, OPTION_INT, FIELD(check_share), .least = 1, .most = 1000, .traits = WITH_NO_RUN},
     {.help = "The output", .group = 3},
     {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format), .words = record_formats,
      .traits = WITH_NO_RUN},
@@ -48,7 +50,7 @@ enum array_source array_source(const char *text)
 bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
                    void *options)
 {
-    static const char *const taken[] = {"check-all", "check-corners", "seed", NULL};
+    static const char *const taken[] = {"check-all", "check-corners", "check-share", "seed", NULL};
     char doc[320];
 
     snprintf(
@@ -61,7 +63,7 @@ bool program_parse(struct program *program, const struct option_row *table, cons
     if (!options_parse(table, program->refused, doc, argc, argv, options, &program->error))
         return false;
 
-    program->options->check_all |= program->options->check_corners;
+    program->options->check_all |= program->options->check_corners || program->options->check_share > 0;
     const char *const other = program->options->check_all ? options_find_other(table, taken, argc, argv) : NULL;
 
     return !other || error_set(&program->error, "--check-all: makes its problems itself; leave out --%s", other);
@@ -219,6 +221,23 @@ static void record_kernels(struct program *program)
     }
 }
 
+/** Returns the number of the first problem of --check-share: from the hash, so that each change tries others. */
+static int first_of_share(const struct program *program)
+{
+    char digits[8] = "";
+
+    snprintf(digits, sizeof digits, "%s", program->source_hash);
+    return (int)(strtoul(digits, NULL, 16) % (unsigned)program->requested.check_share);
+}
+
+/** Checks whether --check-share leaves out the problem. */
+static bool is_left_out(const struct program *program)
+{
+    const int share = program->requested.check_share;
+
+    return share > 1 && program->covering.num_taken % share != first_of_share(program);
+}
+
 void program_run(struct program *program, const struct launch *launch, struct tensors *tensors)
 {
     struct launch repeated = *launch;
@@ -230,8 +249,11 @@ void program_run(struct program *program, const struct launch *launch, struct te
         bench_implementation(&program->bench, launch, tensors, &program->error);
     else if (!program->requested.check_all)
         run_once(program, &repeated, tensors);
+    else if (is_left_out(program))
+        covering_take(&program->covering);
     else if (launch_run(&repeated, tensors, &program->error)) {
         covering_take(&program->covering);
+        program->num_verified++;
         record_kernels(program);
     }
 }
@@ -411,8 +433,13 @@ static void print_coverage(const struct program *program)
     const struct covering *const covering = &program->covering;
     const int corners = covering_corners(covering, COVERED), pairs = covering_pairs(covering, COVERED);
 
-    printf("%s: %d problems verified, with %d of %d corners", program->name, covering->num_taken, corners,
-           corners + covering_corners(covering, NOT_SUPPORTED));
+    printf("%s: ", program->name);
+    if (program->num_verified < covering->num_taken)
+        printf("%d of %d problems verified, every %dth from problem %d; the %d problems have", program->num_verified,
+               covering->num_taken, program->requested.check_share, first_of_share(program), covering->num_taken);
+    else
+        printf("%d problems verified, with", covering->num_taken);
+    printf(" %d of %d corners", corners, corners + covering_corners(covering, NOT_SUPPORTED));
     if (!program->requested.check_corners)
         printf(" and %d of %d pairs of corners", pairs, pairs + covering_pairs(covering, NOT_SUPPORTED));
     printf("; the others are not supported\n");

@@ -21,6 +21,7 @@ struct program_options {
     enum record_format format;
     bool check_all;
     bool check_corners; /**< with check_all: only until every corner is in a problem */
+    int check_share;    /**< with check_all: one of this many problems is verified; 0 counts as 1 */
     int launches;       /**< with the same workspace; 0 counts as 1 */
     bool bench;
     bool flush_l2;
@@ -30,8 +31,8 @@ struct program_options {
 enum { HAS_NUM_TOKENS = 2, IS_RANDOM = 4, OPERATOR_TRAIT = 8, SEVERAL_LAUNCHES = 1 << 30 };
 
 /**
- * The rows of --seed, --launches, --check-corners, --format, --bench, --flush-l2, --trace and --trace-kernel: an
- * operator's table, which has the other options, continues with them.
+ * The rows of --seed, --launches, --check-corners, --check-share, --format, --bench, --flush-l2, --trace and
+ * --trace-kernel: an operator's table, which has the other options, continues with them.
  */
 extern const struct option_row program_option_rows[];
 
@@ -65,6 +66,7 @@ struct program {
     struct error error;
     bool begun;               /**< true once the first run has begun */
     struct covering covering; /**< with --check-all: the problems */
+    int num_verified;         /**< of them */
     /** With --check-all: the kernels, and in how many problems each was launched; none on a GPU, which has no names. */
     struct {
         char name[KERNEL_NAME_SIZE];

@@ -35,8 +35,8 @@ static const struct option_row table[] = {
      FIELD(overlap), .most = 1},
     {"out", "DIR", "Write the outputs of all four kernels there, NAME.npy each, once verified", 3, OPTION_TEXT,
      FIELD(moe.program.out), .traits = WITH_NO_RUN},
-    {"check-all", NULL, "Instead of one problem check all pairs of tokens, routers, launches, with and without overlap", 3,
-     OPTION_FLAG, FIELD(moe.program.check_all), .traits = WITH_NO_RUN},
+    {"check-all", NULL, "Instead of one problem check all pairs of tokens, routers, launches, with and without overlap",
+     3, OPTION_FLAG, FIELD(moe.program.check_all), .traits = WITH_NO_RUN},
     {.next_table = program_option_rows},
 };
 

@@ -40,10 +40,10 @@ static const struct option_row table[] = {
 /**
  * Options that the CPU's program and the GPUs' program do not have.
  */
-static const char *const refused_on_cpu[] = {"gpus",          "bench",    "flush-l2", "check-all",
-                                             "check-corners", "launches", NULL};
-static const char *const refused_on_gpus[] = {"trace",     "trace-kernel",  "bench",    "flush-l2",
-                                              "check-all", "check-corners", "launches", NULL};
+static const char *const refused_on_cpu[] = {"gpus",          "bench",       "flush-l2", "check-all",
+                                             "check-corners", "check-share", "launches", NULL};
+static const char *const refused_on_gpus[] = {"trace",         "trace-kernel", "bench",    "flush-l2", "check-all",
+                                              "check-corners", "check-share",  "launches", NULL};
 
 static bool check_options(const struct parallel_options *options, struct error *error)
 {
