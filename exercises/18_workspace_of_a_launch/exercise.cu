@@ -1,0 +1,79 @@
+/**
+ * @file exercise.cu
+ * @brief 18_workspace_of_a_launch: which launches may share the workspace through which their blocks exchange words.
+ *
+ * All of this is code for the host. Change it between // TODO and // END; leave the rest unchanged.
+ */
+#include "exercise.h"
+
+/** A workspace. It has been used by one kind of call only, or by none. */
+struct workspace {
+    int num_experts;
+    bool taken;
+    int stream, capture; /**< of the calls that use it, once it is taken */
+};
+
+static struct workspace workspaces[MAX_WORKSPACES];
+static int num_workspaces;
+
+/** Allocates more workspaces, which belong to a number of experts. No memory may be allocated in a capture. */
+static void allocate(int count, int num_experts)
+{
+    for (int i = 0; i < count && num_workspaces < MAX_WORKSPACES; i++)
+        workspaces[num_workspaces++] = {num_experts, false, 0, 0};
+}
+
+/** Counts the workspaces for a number of experts that no call has taken. */
+static int count_spare(int num_experts)
+{
+    int count = 0;
+
+    for (int i = 0; i < num_workspaces; i++)
+        count += workspaces[i].num_experts == num_experts && !workspaces[i].taken;
+    return count;
+}
+
+/** Returns the number of the call's workspace: that of earlier calls of its kind, or the first spare one; -1: none. */
+static int take(const struct call *call)
+{
+    // TODO take
+    // Two launches that may run at the same time must not share a workspace. What else than the stream decides?
+    for (int i = 0; i < num_workspaces; i++)
+        if (workspaces[i].taken && workspaces[i].stream == call->stream)
+            return i;
+    for (int i = 0; i < num_workspaces; i++)
+        if (!workspaces[i].taken) {
+            workspaces[i] = {call->num_experts, true, call->stream, call->capture};
+            return i;
+        }
+    return -1;
+    // END take
+}
+
+/** Makes a call; returns the number of its workspace. */
+static int make_call(const struct call *call)
+{
+    int number = take(call);
+
+    // TODO provide
+    // Captures take spare workspaces. Outside of captures, see to it that enough of them are there: AT_ONCE more as soon
+    // as fewer than SPARE are left.
+    if (number < 0)
+        allocate(1, call->num_experts);
+    // END provide
+    return number < 0 ? take(call) : number;
+}
+
+struct results make_calls(const struct call *calls, int num_calls)
+{
+    struct results results;
+
+    num_workspaces = 0;
+    for (int i = 0; i < num_calls; i++) {
+        const int before = num_workspaces;
+
+        results.workspace[i] = (int8_t)make_call(&calls[i]);
+        results.allocated[i] = (int8_t)(num_workspaces - before);
+    }
+    return results;
+}

@@ -1,0 +1,34 @@
+/** @file exercise.h  18_workspace_of_a_launch: the interface between the exercise and its grader. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MAX_CALLS = 24, MAX_WORKSPACES = 64, AT_ONCE = 8, SPARE = 4 };
+
+/** A call that launches a kernel, which needs a workspace. */
+struct call {
+    int stream;
+    int capture; /**< number of the capture that the stream is in; 0: none */
+    int num_experts;
+};
+
+/** The results of some calls, in their order. */
+struct results {
+    int8_t workspace[MAX_CALLS]; /**< number of the call's workspace, from 0; -1: there was none */
+    int8_t allocated[MAX_CALLS]; /**< number of workspaces that were allocated during the call */
+};
+
+/** Makes the calls one after the other, beginning without any workspace. At most MAX_CALLS. */
+struct results make_calls(const struct call *calls, int num_calls);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

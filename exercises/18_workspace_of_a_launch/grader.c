@@ -1,0 +1,126 @@
+/** @file grader.c  18_workspace_of_a_launch: calls of one kind share a workspace, all others do not. */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+#include <stdio.h>
+
+/** Describes a call: "call 3 (stream 1 in capture 2, 256 experts)". */
+static const char *name_of(char text[96], const struct call *calls, int i)
+{
+    char capture[32] = "";
+
+    if (calls[i].capture)
+        snprintf(capture, sizeof capture, " in capture %d", calls[i].capture);
+    snprintf(text, 96, "call %d (stream %d%s, %d experts)", i + 1, calls[i].stream, capture, calls[i].num_experts);
+    return text;
+}
+
+/** Returns why two calls must not share a workspace; NULL: they must. */
+static const char *reason_apart(const struct call *a, const struct call *b)
+{
+    if (a->stream != b->stream)
+        return "launches on two streams may run at the same time";
+    if (a->capture != b->capture)
+        return "a graph may be replayed while other launches run";
+    return a->num_experts != b->num_experts ? "rows have another length" : NULL;
+}
+
+static void check_pair(struct grade *grade, const struct call *calls, const struct results *got, int i, int j)
+{
+    const char *const reason = reason_apart(&calls[i], &calls[j]);
+    const bool same = got->workspace[i] == got->workspace[j];
+    char one[96], other[96];
+
+    if (reason && same)
+        grade_fail(grade, "%s has workspace %d, and so has %s: %s", name_of(one, calls, j), got->workspace[j],
+                   name_of(other, calls, i), reason);
+    if (!reason && !same)
+        grade_fail(grade, "%s has workspace %d, expected %d, in which %s has left its words", name_of(one, calls, j),
+                   got->workspace[j], got->workspace[i], name_of(other, calls, i));
+}
+
+/** Checks the results; at most `most` workspaces may be allocated. */
+static void check(struct grade *grade, const struct call *calls, int num_calls, int most)
+{
+    struct results got;
+    char name[96];
+    int allocated = 0;
+
+    grade_given(grade, "%d calls", num_calls);
+    GRADE_ASK(grade, &got, make_calls(calls, num_calls));
+    for (int j = 0; j < num_calls; j++) {
+        allocated += got.allocated[j];
+        if (calls[j].capture && got.allocated[j] != 0)
+            grade_fail(grade, "%s: %d workspaces were allocated in a capture, expected 0", name_of(name, calls, j),
+                       got.allocated[j]);
+        if (got.workspace[j] < 0 || got.workspace[j] >= allocated)
+            grade_fail(grade, "%s: it has no workspace, and %d were allocated", name_of(name, calls, j), allocated);
+        for (int i = 0; i < j; i++)
+            check_pair(grade, calls, &got, i, j);
+    }
+    if (allocated > most)
+        grade_fail(grade, "workspaces: %d were allocated, at most %d are needed", allocated, most);
+}
+
+static void one_stream(struct grade *grade)
+{
+    static const struct call calls[] = {{1, 0, 256}, {1, 0, 256}, {1, 0, 256}};
+
+    check(grade, calls, 3, AT_ONCE);
+}
+
+static void two_streams(struct grade *grade)
+{
+    static const struct call calls[] = {{1, 0, 256}, {2, 0, 256}, {1, 0, 256}, {2, 0, 256}};
+
+    check(grade, calls, 4, AT_ONCE);
+}
+
+static void two_captures(struct grade *grade)
+{
+    static const struct call calls[] = {{1, 0, 256}, {1, 1, 256}, {1, 1, 256}, {1, 2, 256}, {1, 0, 256}, {2, 0, 256}};
+
+    check(grade, calls, 6, AT_ONCE);
+}
+
+static void two_models(struct grade *grade)
+{
+    static const struct call calls[] = {{1, 0, 256}, {1, 0, 128}, {1, 1, 128}, {1, 0, 256}, {1, 2, 256}, {1, 0, 128}};
+
+    check(grade, calls, 6, 2 * AT_ONCE);
+}
+
+/** Takes workspaces outside of captures, then as many as must be left in captures. */
+static void enough_for_captures(struct grade *grade)
+{
+    for (int streams = 1; streams <= 10; streams++) {
+        struct call calls[MAX_CALLS];
+        int num_calls = 0, captures;
+
+        for (; num_calls < streams; num_calls++)
+            calls[num_calls] = (struct call){num_calls + 1, 0, 256};
+        for (captures = 0; captures < SPARE; captures++)
+            calls[num_calls++] = (struct call){1, captures + 1, 256};
+        check(grade, calls, num_calls, streams + SPARE <= AT_ONCE ? AT_ONCE : 2 * AT_ONCE);
+    }
+}
+
+static void any_calls(struct grade *grade)
+{
+    struct call calls[MAX_CALLS] = {{0, 0, 64}, {0, 0, 65}};
+
+    for (int round = 0; round < 4; round++) {
+        for (int i = 2; i < MAX_CALLS; i++)
+            calls[i] = (struct call){(int)random_below(grade_random(grade), 2),
+                                     (int)random_below(grade_random(grade), 3),
+                                     64 + (int)random_below(grade_random(grade), 2)};
+        check(grade, calls, MAX_CALLS, 4 * AT_ONCE);
+    }
+}
+
+const struct grade_case grade_cases[] = {
+    {"one_stream", one_stream, false},     {"two_streams", two_streams, false},
+    {"two_captures", two_captures, false}, {"two_models", two_models, false},
+    {"any_calls", any_calls, false},       {"enough_for_captures", enough_for_captures, false},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

@@ -1,0 +1,39 @@
+/**
+ * @file exercise.cu
+ * @brief 19_ranks_by_votes: the ranks of a token's eight groups, from two votes of a warp.
+ *
+ * Chapter 19 compares all pairs of eight groups in one vote of 64 lanes. A warp of 32 lanes needs two votes. Write your
+ * code between // TODO and // END; leave the rest unchanged.
+ */
+#include "exercise.h"
+
+static const unsigned FULL_MASK = 0xffffffffu;
+
+/** Checks whether group a with its score ranks higher than group b. */
+static __device__ bool ranks_higher(float score_a, int a, float score_b, int b)
+{
+    // TODO ranks_higher
+    // The larger score ranks higher; of equal scores, the one of the lower group.
+    return false;
+    // END ranks_higher
+}
+
+/** Ranks each token's groups. Grid: enough blocks for all tokens. Block: four warps, each with its own token. */
+static __global__ void ranks_kernel(const float *scores, int num_tokens, int *ranks)
+{
+    const int lane = threadIdx.x % WARP_SIZE;
+    const int token = blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE;
+
+    // TODO kernel
+    // In the first vote lane 8i + j compares group j with group i, in the second one with group i + 4. Eight lanes
+    // then write the ranks to ranks[token * NUM_GROUPS + group]. __popc(bits) counts the bits that are 1.
+    // END kernel
+}
+
+cudaError_t ranks_launch(const float *scores, int num_tokens, int *ranks)
+{
+    enum { WARPS = 4 };
+
+    ranks_kernel<<<(num_tokens + WARPS - 1) / WARPS, WARPS * WARP_SIZE>>>(scores, num_tokens, ranks);
+    return cudaGetLastError();
+}
