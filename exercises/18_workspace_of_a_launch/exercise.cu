@@ -56,9 +56,9 @@ static int make_call(const struct call *call)
     int number = take(call);
 
     // TODO provide
-    // Captures take spare workspaces. Outside of captures, see to it that enough of them are there: AT_ONCE more as soon
-    // as fewer than SPARE are left.
-    if (number < 0)
+    // Captures take spare workspaces. Outside of captures, see to it that enough of them are there: AT_ONCE more as
+    // soon as fewer than SPARE are left.
+    if (number < 0 && count_spare(call->num_experts) == 0)
         allocate(1, call->num_experts);
     // END provide
     return number < 0 ? take(call) : number;
