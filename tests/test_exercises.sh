@@ -6,7 +6,7 @@
 # run in all: other-answers $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 #
 # Every fourth wrong answer is tried, from a start that depends on the exercise's files, so that most changes try
-# others. After the word other-answers, only the three fourths that this leaves out are tried.
+# others. After the word other-answers, only the answers beside these are tried, every second one.
 set -u
 . "$(dirname "$0")/tap.sh"
 others=0
@@ -74,8 +74,13 @@ refuses() {
 
 [ "$others" -eq 1 ] || grades
 first=$(($(cat "$folder"/*.* | cksum | cut -d ' ' -f 1) % 4))
-echo "# wrong answers: every fourth from number $first$([ "$others" -eq 0 ] || echo ", all but these")"
-awk -v others="$others" -v first="$first" '/^=== / { tried = (n++ % 4 == first) != others } tried' \
-    "$folder/wrong_answers.txt" >"$scratch/wrong_answers.txt"
+step=4
+if [ "$others" -eq 1 ]; then
+    step=2
+    first=$(((first + 1) % 2))
+fi
+echo "# wrong answers: each of $step from number $first"
+awk -v step="$step" -v first="$first" '/^=== / { tried = n++ % step == first } tried' "$folder/wrong_answers.txt" \
+    >"$scratch/wrong_answers.txt"
 refuses "$scratch/wrong_answers.txt"
 finish

@@ -175,12 +175,14 @@ class InABrowser(Site):
 
     def test_every_page_wide_and_narrow_light_and_dark(self):
         """No scrolling sideways, no error, enough contrast. Pages that Doxygen makes of files, folders and
-        structures are all alike: of them every sixteenth, of the listings of source files every fortieth."""
+        structures are all alike: of them every sixteenth, of the listings of source files every fortieth. So are
+        those of exercises, of which every fourth is opened; test_steppers.py opens the steppers."""
         names = sorted(path.name for path in self.html.glob("*.html"))
         listings = [name for name in names if name.endswith("_source.html")]
         reference = [name for name in names if REFERENCE.search(name) and name not in listings]
-        course_pages = [name for name in names if not REFERENCE.search(name)]
-        names = course_pages + reference[::16] + listings[::40]
+        exercises = [name for name in names if name.startswith("exercise_")]
+        others = [name for name in names if not REFERENCE.search(name) and not name.startswith(("exercise_", "stepper_"))]
+        names = others + exercises[::4] + reference[::16] + listings[::40]
         done = subprocess.run([sys.executable, course.ROOT / "tests/check_site_in_browser.py", self.html, *names],
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.returncode), ("", 0))
