@@ -28,6 +28,7 @@ import ring_steps
 import runs
 import stages
 import trace
+import wave_steps
 from operators import OPERATORS
 
 FOUR_TOKENS = "--num-tokens 4"
@@ -106,6 +107,8 @@ FIGURES = {
     "17_overlap": ("Three kernels: one after the other, and overlapping", "chain_figure.draw_chain",
                    lambda _: chain_steps.timelines("ABC")),
     "18_call": ("From a call in Python to a kernel: four ways", "call_figure.draw_call", lambda _: {}),
+    "19_waves": ("Groups {kept[0]}, {kept[1]}, {kept[2]} and {kept[3]} are kept: which halves of the waves work",
+                 "wave_figure.draw_waves", lambda _: wave_steps.phases([4, 1, 7, 2])),
     "primer_latency": ("One scheduler: the more warps, the fewer empty cycles", "latency_figure.draw_latency",
                        lambda _: latency.panels(1, 2, 4)),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",

@@ -1,0 +1,19 @@
+"""Data of the figure of chapter 19: which halves of a block's waves work in each phase of chapters 03 and 19, for one
+token with eight groups. Used by figures.py."""
+
+NUM_HALVES = 8
+
+
+def phases(kept):
+    """Returns, for each chapter, its phases as [name, for each half of a wave the text of its box, or None if it is
+    idle]. `kept` are the groups that are kept, the best one first."""
+    group_of_half = [f"group {group}" for group in range(NUM_HALVES)]
+    rows_03 = [["scores of the groups", group_of_half],
+               ["ranks of the groups", ["in rounds"] + [None] * (NUM_HALVES - 1)],
+               ["rounds of a group", [text if group in kept else None for group, text in enumerate(group_of_half)]],
+               ["merge of the lists", ["4 lanes"] + [None] * (NUM_HALVES - 1)]]
+    rows_19 = [["scores of the groups", group_of_half],
+               ["ranks of the groups", ["one vote"] * NUM_HALVES],
+               ["rounds of a group", [f"group {group}" for group in kept] + [None] * (NUM_HALVES - len(kept))],
+               ["merge of the lists", ["32 lanes"] + [None] * (NUM_HALVES - 1)]]
+    return {"kept": sorted(kept), "chapters": [["chapter 03", rows_03], ["chapter 19", rows_19]]}
