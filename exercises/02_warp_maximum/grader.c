@@ -7,18 +7,6 @@
 /** Fills the scores of a case. */
 typedef void fill(struct random *random, float *scores, int count);
 
-static void fill_distinct(struct random *random, float *scores, int count)
-{
-    for (int i = 0; i < count; i++)
-        scores[i] = random_normal(random);
-}
-
-static void fill_ties(struct random *random, float *scores, int count)
-{
-    for (int i = 0; i < count; i++)
-        scores[i] = (float)random_below(random, 3) - 1.0f;
-}
-
 static void fill_infinities(struct random *random, float *scores, int count)
 {
     for (int i = 0; i < count; i++)
@@ -82,23 +70,23 @@ static void check(struct grade *grade, int num_tokens, int num_experts, fill *fi
 
 static void one_token(struct grade *grade)
 {
-    check(grade, 1, 32, fill_distinct);
+    check(grade, 1, 32, grade_fill_distinct);
 }
 
 static void many_tokens(struct grade *grade)
 {
-    check(grade, 64, 32, fill_distinct);
+    check(grade, 64, 32, grade_fill_distinct);
 }
 
 static void equal_scores(struct grade *grade)
 {
-    check(grade, 16, 32, fill_ties);
+    check(grade, 16, 32, grade_fill_ties);
 }
 
 static void last_block(struct grade *grade)
 {
     for (int num_tokens = 1; num_tokens <= 7; num_tokens++)
-        check(grade, num_tokens, 32, fill_distinct);
+        check(grade, num_tokens, 32, grade_fill_distinct);
 }
 
 static void fewer_experts(struct grade *grade)
@@ -106,7 +94,7 @@ static void fewer_experts(struct grade *grade)
     static const int counts[] = {1, 5, 20, 31};
 
     for (int i = 0; i < 4; i++)
-        check(grade, 5, counts[i], fill_distinct);
+        check(grade, 5, counts[i], grade_fill_distinct);
 }
 
 static void infinities(struct grade *grade)
@@ -121,7 +109,7 @@ static void shuffles(struct grade *grade)
 {
     enum { TOKENS = 4, STEPS = 5, VALUES = 2 };
 
-    check(grade, TOKENS, 32, fill_distinct);
+    check(grade, TOKENS, 32, grade_fill_distinct);
     grade_by_shuffles(grade, TOKENS, STEPS, STEPS * VALUES);
 }
 

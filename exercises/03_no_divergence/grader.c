@@ -7,18 +7,6 @@
 /** Fills a token's choices. */
 typedef void fill(struct random *random, float *choice, int num_experts);
 
-static void fill_distinct(struct random *random, float *choice, int num_experts)
-{
-    for (int expert = 0; expert < num_experts; expert++)
-        choice[expert] = random_normal(random);
-}
-
-static void fill_ties(struct random *random, float *choice, int num_experts)
-{
-    for (int expert = 0; expert < num_experts; expert++)
-        choice[expert] = (float)random_below(random, 3) - 1.0f;
-}
-
 static void fill_equal(struct random *random, float *choice, int num_experts)
 {
     const float value = random_normal(random);
@@ -129,14 +117,14 @@ static void the_table(struct grade *grade)
 
 static void distinct_choices(struct grade *grade)
 {
-    check_filled(grade, 16, 32, 8, fill_distinct);
-    check_filled(grade, 2, 32, 32, fill_distinct);
+    check_filled(grade, 16, 32, 8, grade_fill_distinct);
+    check_filled(grade, 2, 32, 32, grade_fill_distinct);
     check_filled(grade, 8, 32, 8, fill_far_apart);
 }
 
 static void equal_choices(struct grade *grade)
 {
-    check_filled(grade, 16, 32, 8, fill_ties);
+    check_filled(grade, 16, 32, 8, grade_fill_ties);
     check_filled(grade, 4, 32, 32, fill_equal);
 }
 
@@ -145,8 +133,8 @@ static void sizes(struct grade *grade)
     static const int experts[] = {1, 2, 5, 17, 31};
 
     for (int i = 0; i < (int)(sizeof experts / sizeof *experts); i++) {
-        check_filled(grade, i + 1, experts[i], 1, fill_distinct);
-        check_filled(grade, i + 2, experts[i], experts[i], fill_distinct);
+        check_filled(grade, i + 1, experts[i], 1, grade_fill_distinct);
+        check_filled(grade, i + 2, experts[i], experts[i], grade_fill_distinct);
     }
 }
 
@@ -162,13 +150,13 @@ enum { TOKENS = 4, TOPK = 8, STEPS = 5, VALUES = 2 };
 
 static void divergence(struct grade *grade)
 {
-    check_filled(grade, TOKENS, 32, TOPK, fill_ties);
+    check_filled(grade, TOKENS, 32, TOPK, grade_fill_ties);
     grade_without_divergence(grade);
 }
 
 static void shuffles(struct grade *grade)
 {
-    check_filled(grade, TOKENS, 32, TOPK, fill_ties);
+    check_filled(grade, TOKENS, 32, TOPK, grade_fill_ties);
     grade_by_shuffles(grade, TOKENS, TOPK * STEPS, TOPK * STEPS * VALUES);
 }
 

@@ -17,18 +17,6 @@ static void fill_shown(struct random *random, float *scores, int count)
         scores[i] = (float)(i * 11 % WARP_SIZE);
 }
 
-static void fill_distinct(struct random *random, float *scores, int count)
-{
-    for (int i = 0; i < count; i++)
-        scores[i] = random_normal(random);
-}
-
-static void fill_ties(struct random *random, float *scores, int count)
-{
-    for (int i = 0; i < count; i++)
-        scores[i] = (float)random_below(random, 3) - 1.0f;
-}
-
 static void fill_equal(struct random *random, float *scores, int count)
 {
     const float score = random_normal(random);
@@ -153,12 +141,12 @@ static void one_token(struct grade *grade)
 
 static void many_tokens(struct grade *grade)
 {
-    check(grade, 33, 32, fill_distinct);
+    check(grade, 33, 32, grade_fill_distinct);
 }
 
 static void equal_scores(struct grade *grade)
 {
-    check(grade, 16, 32, fill_ties);
+    check(grade, 16, 32, grade_fill_ties);
     check(grade, 1, 32, fill_equal);
 }
 
@@ -167,7 +155,7 @@ static void fewer_experts(struct grade *grade)
     static const int counts[] = {1, 5, 20, 31};
 
     for (int i = 0; i < 4; i++)
-        check(grade, 5, counts[i], fill_distinct);
+        check(grade, 5, counts[i], grade_fill_distinct);
 }
 
 static void infinities(struct grade *grade)
@@ -189,7 +177,7 @@ static void shuffles(struct grade *grade)
 {
     enum { TOKENS = 4, STEPS = 15, VALUES = 2 };
 
-    check(grade, TOKENS, 32, fill_distinct);
+    check(grade, TOKENS, 32, grade_fill_distinct);
     grade_by_shuffles(grade, TOKENS, STEPS, STEPS * VALUES);
 }
 

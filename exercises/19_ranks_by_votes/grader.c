@@ -7,18 +7,6 @@
 /** Fills the scores of a case. */
 typedef void fill(struct random *random, float *scores, int count);
 
-static void fill_distinct(struct random *random, float *scores, int count)
-{
-    for (int i = 0; i < count; i++)
-        scores[i] = random_normal(random);
-}
-
-static void fill_ties(struct random *random, float *scores, int count)
-{
-    for (int i = 0; i < count; i++)
-        scores[i] = (float)random_below(random, 3) - 1.0f;
-}
-
 static void fill_equal(struct random *random, float *scores, int count)
 {
     (void)random;
@@ -82,26 +70,26 @@ static void one_token(struct grade *grade)
 
 static void many_tokens(struct grade *grade)
 {
-    check(grade, 64, fill_distinct);
+    check(grade, 64, grade_fill_distinct);
 }
 
 static void equal_scores(struct grade *grade)
 {
     check(grade, 1, fill_equal);
-    check(grade, 32, fill_ties);
+    check(grade, 32, grade_fill_ties);
 }
 
 static void last_block(struct grade *grade)
 {
     for (int num_tokens = 1; num_tokens <= 7; num_tokens++)
-        check(grade, num_tokens, fill_distinct);
+        check(grade, num_tokens, grade_fill_distinct);
 }
 
 static void votes(struct grade *grade)
 {
     enum { TOKENS = 8 };
 
-    check(grade, TOKENS, fill_distinct);
+    check(grade, TOKENS, grade_fill_distinct);
     grade_at_least(grade, "votes", grade_counter(grade, "votes"), 2 * TOKENS, "all pairs are compared by votes");
     grade_budget_each(grade, "votes", grade_counter(grade, "votes"), 2, TOKENS, "warp");
     grade_unused(grade, "shuffles", "each lane can load the two scores that it compares");

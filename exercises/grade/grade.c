@@ -95,6 +95,18 @@ struct random *grade_random(struct grade *grade)
     return &grade->random;
 }
 
+void grade_fill_distinct(struct random *random, float *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        values[i] = random_normal(random);
+}
+
+void grade_fill_ties(struct random *random, float *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        values[i] = (float)random_below(random, 3) - 1.0f;
+}
+
 void grade_given(struct grade *grade, const char *format, ...)
 {
     va_list arguments;

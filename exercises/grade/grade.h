@@ -45,6 +45,12 @@ struct random *grade_random(struct grade *grade);
 /** Allocates `bytes` of host memory. */
 void *grade_host(struct grade *grade, size_t bytes);
 
+/** Fills an array with normal numbers, of which hardly any two are equal. */
+void grade_fill_distinct(struct random *random, float *values, int count);
+
+/** Fills an array with -1, 0 and 1, so that many are equal. */
+void grade_fill_ties(struct random *random, float *values, int count);
+
 /** Describes the input of the following launches, for the end of messages: "3 tokens of 20 experts, many equal". */
 __attribute__((format(printf, 2, 3))) void grade_given(struct grade *grade, const char *format, ...);
 
