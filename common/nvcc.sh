@@ -6,8 +6,9 @@
 #   sh common/nvcc.sh every ARGS...            runs nvcc with ARGS for every architecture that the course supports, or
 #                                              for those in $ARCHITECTURES
 #
-# The architecture is $GPU_ARCH (sm_90, sm_90a), else the first GPU's, else sm_90; sm_90 is compiled as sm_90a. nvcc is
-# $CUDA_HOME's, else the one in PATH, else /usr/local/cuda's.
+# The architecture is $GPU_ARCH (sm_90, sm_90a), else the first GPU's, else sm_90; sm_90 is compiled as sm_90a. With
+# GPU_ARCH=every, `compile` does what `every` does, and a warning is an error. nvcc is $CUDA_HOME's, else the one in
+# PATH, else /usr/local/cuda's.
 set -u
 architectures=${ARCHITECTURES:-sm_75 sm_80 sm_86 sm_89 sm_90 sm_120}
 
@@ -44,7 +45,7 @@ write_arch() {
         arch=sm_90
         notice='no GPU here: compiling for sm_90; GPU_ARCH=sm_NN chooses another'
     fi
-    expr "$arch" : 'sm_[0-9][0-9][0-9]\{0,1\}a\{0,1\}$' >/dev/null ||
+    [ "$arch" = every ] || expr "$arch" : 'sm_[0-9][0-9][0-9]\{0,1\}a\{0,1\}$' >/dev/null ||
         fail 2 "GPU_ARCH=$arch: it must be sm_ and the compute capability, such as sm_90 or sm_90a"
     [ -f "$1" ] && [ "$(cat "$1")" = "$arch" ] && return
     [ -z "$notice" ] || echo "nvcc.sh: $notice"
@@ -74,6 +75,7 @@ compile() {
     shift
     arch=$(with_features "$arch")
     case $arch in
+    every) every -Werror all-warnings "$@" ;;
     *a) exec "$nvcc" -gencode "arch=compute_${arch#sm_},code=$arch" "$@" ;;
     *) exec "$nvcc" "-arch=$arch" "$@" ;;
     esac

@@ -68,6 +68,11 @@ equal 'GPU_ARCH with features of one generation' '0 ' "$(nvcc arch "$stamp")"
 equal 'they need their own code' '0 12.0: -gencode arch=compute_90a,code=sm_90a x.cu' "$(nvcc compile "$stamp" x.cu)"
 gpu=sm_120
 equal 'three digits' '0 sm_120' "$(nvcc arch "$stamp")$(cat "$stamp")"
+gpu=every
+equal 'every architecture' '0 every' "$(ARCHITECTURES='sm_75 sm_90' nvcc arch "$stamp")$(cat "$stamp")"
+equal "warnings are errors" \
+    "0 12.0: -Werror all-warnings x.cu -gencode arch=compute_75,code=sm_75 -gencode arch=compute_90a,code=sm_90a" \
+    "$(ARCHITECTURES='sm_75 sm_90' nvcc compile "$stamp" x.cu)"
 for gpu in 90 sm_9 compute_90 sm_90b sm_90aa sm_1200 'sm_90 -x' native; do
     equal "GPU_ARCH=$gpu" \
         "2 nvcc.sh: GPU_ARCH=$gpu: it must be sm_ and the compute capability, such as sm_90 or sm_90a" \
