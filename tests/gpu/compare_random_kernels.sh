@@ -56,6 +56,7 @@ run_program() {
     count=$(($2 - $4))
     [ "$count" -le "$per_program" ] || count=$per_program
     python3 -B tests/random_kernels/generate.py --seed "$3" --first "$4" --count "$count" >"$program.cu" &&
+        # shellcheck disable=SC2086 # words
         $(echo "$compile" | sed "s|NUMBER|$4|") -c "$program.cu" -o "$program.o" >&2 &&
         $link "$program.o" "$folder/$1/run.o" $libraries -o "$program" >&2 && "$program" >"$program.txt"
 }

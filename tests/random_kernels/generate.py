@@ -487,7 +487,7 @@ class Kernel:
         variables = self.variables()
         self.beginning(variables)
         scope = self.masks(variables)
-        for _ in range(4 + self.below(6)):
+        for _ in range(3 + self.below(6)):
             self.statement(scope)
         outputs = self.end(variables)
         body = "\n".join(self.lines).replace("THREADS", str(self.threads))

@@ -9,7 +9,7 @@
 enum {
     NUM_WORDS = 1024, /* of `words`; generate.py masks indices accordingly */
     NUM_REALS = 256,
-    NUM_ONES = 16,   /* the first words of `sums` begin with all bits set, for minima and bitwise and; the others with 0 */
+    NUM_ONES = 16,   /* words of `sums` that begin with all bits set, for minima; the others begin with 0 */
     NUM_SUMS = 128,  /* words that atomics of all threads update */
     OWN_WORDS = 4,   /* words of `own` per thread; only this thread accesses them */
     MAX_OUTPUTS = 24 /* words of `out` per thread */

@@ -38,26 +38,37 @@ static unsigned random_word(struct random *random)
     const unsigned bits = (unsigned)random_bits(random);
 
     switch (random_below(random, 5)) {
-    case 0: return bits & 15;
-    case 1: return (1u << (bits & 31)) - (bits >> 5 & 1);
-    case 2: return bits & (unsigned)random_bits(random) & (unsigned)random_bits(random);
-    default: return bits;
+    case 0:
+        return bits & 15;
+    case 1:
+        return (1u << (bits & 31)) - (bits >> 5 & 1);
+    case 2:
+        return bits & (unsigned)random_bits(random) & (unsigned)random_bits(random);
+    default:
+        return bits;
     }
 }
 
 static float random_real(struct random *random)
 {
-    static const unsigned special[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fffffff, 1, 0x807fffff, 0x00800000,
-                                       0x7f7fffff, 0x3f7fffff, 0x4b000001, 0xcf000000, 0x4f800000, 0x33800000};
+    static const unsigned special[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fffffff,
+                                       1,          0x807fffff, 0x00800000, 0x7f7fffff, 0x3f7fffff,
+                                       0x4b000001, 0xcf000000, 0x4f800000, 0x33800000};
     const unsigned bits = special[random_below(random, sizeof special / sizeof *special)];
     float real;
 
     switch (random_below(random, 8)) {
-    case 0: memcpy(&real, &bits, sizeof real); return real;
-    case 1: return (float)random_below(random, 100) - 50;
-    case 2: return (random_uniform(random) - 0.5f) * 0x1p30f;
-    case 3: return (random_uniform(random) - 0.5f) * 0x1p-125f;
-    default: return (random_uniform(random) - 0.5f) * 8;
+    case 0:
+        memcpy(&real, &bits, sizeof real);
+        return real;
+    case 1:
+        return (float)random_below(random, 100) - 50;
+    case 2:
+        return (random_uniform(random) - 0.5f) * 0x1p30f;
+    case 3:
+        return (random_uniform(random) - 0.5f) * 0x1p-125f;
+    default:
+        return (random_uniform(random) - 0.5f) * 8;
     }
 }
 
