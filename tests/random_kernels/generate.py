@@ -7,6 +7,8 @@ the kernels; tests/gpu/compare_random_kernels.sh compares the results of a GPU a
 Lanes that may be apart exchange values through collectives whose mask is known: each branch's mask is voted for before
 the branch. A `Scope` says what the statements at a point of the kernel may do.
 """
+from __future__ import annotations
+
 import argparse
 import dataclasses
 import random
