@@ -1,0 +1,42 @@
+/**
+ * @file kernels.h
+ * @brief What a file of random kernels (generate.py) and the program that runs them (run.c) both know: the arguments of
+ *        a kernel, the layout of its memory, and the list of kernels.
+ */
+#ifndef RANDOM_KERNELS_H
+#define RANDOM_KERNELS_H
+
+enum {
+    NUM_WORDS = 1024, /* of `words`; generate.py masks indices accordingly */
+    NUM_REALS = 256,
+    NUM_ONES = 16,   /* words of `sums` that begin with all bits set, for minima; the others begin with 0 */
+    NUM_SUMS = 128,  /* words that atomics of all threads update */
+    OWN_WORDS = 4,   /* words of `own` per thread; only this thread accesses them */
+    MAX_OUTPUTS = 24 /* words of `out` per thread */
+};
+
+struct arguments {
+    const unsigned *words; /* [NUM_WORDS] never written */
+    const float *reals;    /* [NUM_REALS] never written; a NaN among them is quiet */
+    unsigned *sums;        /* [NUM_SUMS] */
+    unsigned *own;         /* [threads][OWN_WORDS] */
+    unsigned *exchange;    /* [threads] of which a thread reads its block's, after a barrier */
+    unsigned *out;         /* [threads][outputs] */
+};
+
+struct random_kernel {
+    unsigned number, blocks, threads, outputs; /* threads: per block */
+    void (*launch)(const struct arguments *arguments);
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const unsigned long long random_kernels_seed;
+extern const unsigned num_random_kernels;
+extern const struct random_kernel random_kernels[];
+#ifdef __cplusplus
+}
+#endif
+
+#endif

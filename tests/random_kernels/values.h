@@ -1,0 +1,103 @@
+/**
+ * @file values.h
+ * @brief Device functions that random kernels call. All are pure and have neither branches nor loops.
+ *
+ * A NaN's sign and payload differ between processors, so every conversion from or to bits uses one NaN. A GPU produces
+ * the same result as a CPU from there on.
+ */
+#ifndef RANDOM_KERNELS_VALUES_H
+#define RANDOM_KERNELS_VALUES_H
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#define VALUE static __device__ __forceinline__
+
+/* --- bits of a number --------------------------------------------------------------------------------------------- */
+
+VALUE unsigned bits_of(float x)
+{
+    return x != x ? 0x7fffffffu : __float_as_uint(x);
+}
+VALUE unsigned long long bits_of(double x)
+{
+    return x != x ? 0x7ff8000000000000ull : (unsigned long long)__double_as_longlong(x);
+}
+VALUE unsigned bits_of(__half x)
+{
+    return __hisnan(x) ? 0x7fffu : __half_as_ushort(x);
+}
+VALUE unsigned bits_of(__nv_bfloat16 x)
+{
+    return __hisnan(x) ? 0x7fffu : __bfloat16_as_ushort(x);
+}
+VALUE float float_of(unsigned bits)
+{
+    return __uint_as_float((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : bits);
+}
+VALUE double double_of(unsigned long long bits)
+{
+    const unsigned long long infinite = 0x7ff0000000000000ull, magnitude = bits & 0x7fffffffffffffffull;
+
+    return __longlong_as_double((long long)(magnitude > infinite ? 0x7ff8000000000000ull : bits));
+}
+VALUE __half half_of(unsigned bits)
+{
+    return __ushort_as_half((unsigned short)((bits & 0x7fffu) > 0x7c00u ? 0x7fffu : bits));
+}
+VALUE __nv_bfloat16 bfloat16_of(unsigned bits)
+{
+    return __ushort_as_bfloat16((unsigned short)((bits & 0x7fffu) > 0x7f80u ? 0x7fffu : bits));
+}
+
+/* --- numbers that remain usable ----------------------------------------------------------------------------------- */
+
+/** Returns x, or 1 for a NaN, whose sign is not defined. */
+VALUE float number(float x)
+{
+    return x != x ? 1.0f : x;
+}
+VALUE double number(double x)
+{
+    return x != x ? 1.0 : x;
+}
+/** Returns x, or `other` if x is a NaN or so large that results would soon be infinite. */
+VALUE float tame(float x, float other)
+{
+    return fabsf(x) < 1e9f ? x : other;
+}
+VALUE double tame(double x, double other)
+{
+    return fabs(x) < 1e9 ? x : other;
+}
+
+/* --- lanes -------------------------------------------------------------------------------------------------------- */
+
+/** Returns one of the mask's lanes: the first from lane `start` on, cyclically. */
+VALUE unsigned pick_lane(unsigned mask, unsigned start)
+{
+    start &= 31u;
+    return ((unsigned)__ffs((int)__funnelshift_r(mask, mask, start)) - 1u + start) & 31u;
+}
+/** Returns the mask of the lane's segment of `width` lanes, a power of two. */
+VALUE unsigned segment_of(unsigned lane, unsigned width)
+{
+    return 0xffffffffu >> (32u - width) << (lane & (0u - width));
+}
+/** Returns the distance to the nearest lane of the mask below this lane, or 0. */
+VALUE unsigned distance_down(unsigned mask, unsigned lane)
+{
+    const unsigned below = mask & ((1u << lane) - 1u);
+
+    return below != 0u ? lane - (31u - (unsigned)__clz((int)below)) : 0u;
+}
+/** Returns the distance to the nearest lane of the mask above this lane, or 0. */
+VALUE unsigned distance_up(unsigned mask, unsigned lane)
+{
+    const unsigned above = mask & (0xfffffffeu << lane);
+
+    return above != 0u ? (unsigned)__ffs((int)above) - 1u - lane : 0u;
+}
+
+#endif
