@@ -2658,6 +2658,24 @@ static __global__ void rounding_kernel(int *y, float third, float tiny, double f
     *y++ = __double2float_ru(0.1) == 0x1.99999ap-4f && __double2float_rd(0.1) == 0x1.999998p-4f;
 }
 
+/* -0 is below +0, and a NaN is passed over, in whichever order they come. */
+static __global__ void extrema_kernel(int *y, float zero, double wide_zero)
+{
+    *y++ = signbit(fminf(zero, -zero)) && signbit(fminf(-zero, zero)) && signbit(fmin(wide_zero, -wide_zero)) &&
+           signbit(fmin(-wide_zero, wide_zero)) && signbit(min(zero, -zero));
+    *y++ = !signbit(fmaxf(zero, -zero)) && !signbit(fmaxf(-zero, zero)) && !signbit(fmax(wide_zero, -wide_zero)) &&
+           !signbit(fmax(-wide_zero, wide_zero)) && !signbit(__saturatef(-zero));
+    *y++ = fminf(zero + 2, NAN) == 2 && fminf(NAN, zero + 2) == 2 && fmaxf(NAN, zero - 2) == -2 &&
+           fmaxf(zero - 2, NAN) == -2 && fminf(zero + 3, zero - 4) == -4 && fmaxf(zero + 3, zero - 4) == 3;
+    *y++ = isnan(fmaxf(zero / zero, NAN)) && isinf(fmaxf(INFINITY, zero)) && fmin(-INFINITY, wide_zero) < -1e300;
+}
+
+static void smaller_and_larger_floats(void **)
+{
+    extrema_kernel<<<1, 1>>>(device_y, 0, 0);
+    all_hold(4);
+}
+
 static void arithmetic_in_every_mode(void **)
 {
     rounding_kernel<<<1, 1>>>(device_y, 0x1.555556p-2f, 1e-8f, 0x1.999999999999ap-3);
@@ -3161,6 +3179,7 @@ int main(void)
         VALID(dependent_launches),
         VALID(integer_functions),
         VALID(arithmetic_in_every_mode),
+        VALID(smaller_and_larger_floats),
         VALID(conversions_in_every_mode),
         VALID(halves),
         VALID(pairs_of_halves),
