@@ -97,12 +97,10 @@ SIMT_DEVICE unsigned long long __brevll(unsigned long long x)
 SIMT_DEVICE unsigned simt_byte_of(unsigned x, unsigned y, unsigned selector)
 {
     const unsigned long long bytes = (unsigned long long)y << 32 | x;
-    const unsigned byte = (unsigned)(bytes >> 8 * (selector & 7)) & 0xff;
-    const unsigned sign = 0xff & (0 - (byte >> 7));
-    const unsigned spread = 0 - (selector >> 3 & 1);
 
-    return (sign & spread) | (byte & ~spread);
+    return (unsigned)(bytes >> 8 * (selector & 7)) & 0xff;
 }
+/* Uses three of each selector's four bits: CUDA's function clears the fourth, by which PTX's prmt spreads a sign. */
 SIMT_DEVICE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
 {
     return simt_byte_of(x, y, selector) | simt_byte_of(x, y, selector >> 4) << 8 |
@@ -406,7 +404,7 @@ SIMT_DEVICE Real simt_sum(typename simt_wider<Real>::type term, Real other, Real
     const wide lost = (term - (sum - taken)) + (other - taken);
     const bool above = (sum > nearest) | ((sum == nearest) & (lost > 0));
     const bool below = (sum < nearest) | ((sum == nearest) & (lost < 0));
-    const bool minus = (mode == SIMT_DOWN) & (nearest == 0) & !above & !below &
+    const bool minus = (mode == SIMT_DOWN) & (nearest == 0) & !above & !below & !simt_is_negative(nearest) &
                        (simt_is_negative((Real)term) | simt_is_negative(other));
 
     return simt_round<mode>((Real)(1 - 2 * minus) * nearest, above, below);

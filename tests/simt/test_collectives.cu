@@ -450,7 +450,7 @@ static __global__ void arithmetic_kernel(int *out)
     out[i++] = __ffs(0) == 0 && __ffs(8) == 4 && __ffsll(1ll << 40) == 41;
     out[i++] = __brev(1) == 0x80000000u && __brev(0x12345678u) == 0x1e6a2c48u && __brevll(1) == 1ull << 63;
     out[i++] = __byte_perm(0x33221100u, 0x77665544u, 0x7531) == 0x77553311u;
-    out[i++] = __byte_perm(0x00008070u, 0, 0x4498) == 0x0000ff00u;
+    out[i++] = __byte_perm(0x00008070u, 0, 0x4498) == 0x00008070u; /* no sign is spread, unlike by prmt */
     out[i++] = __funnelshift_l(0x80000000u, 1, 1) == 3 && __funnelshift_l(5, 6, 32) == 6;
     out[i++] = __funnelshift_r(0x80000000u, 1, 31) == 3 && __funnelshift_r(5, 6, 32) == 5;
     out[i++] = __float_as_uint(1.0f) == 0x3f800000u && __int_as_float(0x40000000) == 2.0f &&
