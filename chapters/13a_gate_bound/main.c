@@ -16,7 +16,7 @@ static bool has_kernel(const struct gate_problem *problem)
     return false;
 }
 
-/** Returns why a problem is not supported: chapter 05's limits, because other shapes fall back to its kernel. */
+/** Returns why a problem is not supported, or NULL. The limits are chapter 05's, whose kernel is the fallback. */
 static const char *unsupported_reason(const struct gate_problem *problem)
 {
     const int groups = problem->num_expert_group;

@@ -11,7 +11,7 @@
 #include "harness/gate/gate.h"
 
 // [any_shape]
-/** Launches chapter 05's kernel, for shapes and scores that this chapter has no kernel for. */
+/** Launches chapter 05's kernel: the fallback for shapes and scores that this chapter has no kernel for. */
 extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                              cudaStream_t stream);
 // [any_shape]

@@ -86,7 +86,7 @@ static __device__ __forceinline__ two_choices two_largest(const float (&choice)[
 // [two_choices]
 
 // [tile]
-/** A warp's shared memory. 16 bytes of padding behind each group keep the lanes of a token in different banks. */
+/** A warp's shared memory. 16 bytes of padding after each group put a token's lanes into different banks. */
 template <typename Router, typename T>
 struct tile {
     static constexpr int STRIDE = Router::GROUP_SIZE + 16 / sizeof(T);
@@ -103,7 +103,7 @@ struct tile {
 // [tile]
 
 // [fetch]
-/** Starts the copies of the rows of a warp's tokens, 16 bytes a lane. */
+/** Starts copying the rows of a warp's tokens, 16 bytes per lane. */
 template <typename Router, typename T>
 static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
 {

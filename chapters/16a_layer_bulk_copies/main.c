@@ -1,7 +1,7 @@
 /** @file main.c  Chapter 16a: the layer in one launch, fed by bulk copies. */
 #include "harness/moe/moe.h"
 
-/** Returns why a problem is not supported: chapter 11b's limit, because other shapes fall back to its layer. */
+/** Returns why a problem is not supported, or NULL. The limit is chapter 11b's, whose layer is the fallback. */
 static const char *unsupported_reason(const struct moe_problem *problem)
 {
     if (problem->block_size % 16 != 0)

@@ -70,7 +70,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 // [leave]
 
 // [kernel]
-/** Computes the layer. Grid: as many blocks as the device holds at a time. */
+/** Computes the layer. Grid: all blocks that the device can hold at the same time. */
 template <typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, 1)
     layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters)
@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < Tile::STAGES; i++) {
-            mbarrier_init(&s.filled[i], 1); /* the lane that announces a stage's bytes */
+            mbarrier_init(&s.filled[i], 1); /* the lane that announces a stage's byte count */
             mbarrier_init(&s.emptied[i], Tile::CONSUMER_WARPS);
         }
         for (int i = 0; i < 2; i++) {
@@ -110,11 +110,11 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 // [kernel]
 
 // [launch]
-/** Launches chapter 11b's layer, for problems that this chapter has no kernel for. */
+/** Launches chapter 11b's layer: the fallback for problems that this chapter has no kernel for. */
 extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
                                             cudaStream_t stream);
 
-/** Counts one block for every multiprocessor. 0 on a GPU whose blocks have less shared memory. */
+/** Sets *blocks to one per multiprocessor, or to 0 on a GPU whose blocks have too little shared memory. */
 template <typename Tile>
 static cudaError_t resident_blocks(int *blocks)
 {

@@ -55,13 +55,13 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length,
 // [multiply]
 
 // [results]
-/** Returns x * sigmoid(x) with an approximate division: an error in f32's last two digits is far below bf16's. */
+/** Returns x * sigmoid(x), with fast division and exp: their errors are far below the rounding to bf16. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
-/** Packs two numbers as bf16 in one word, the first in the lower half. */
+/** Packs two numbers as bf16 into one word, the first in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
 // [consume_tile]
 
 // [consume]
-/** Computes tiles in the order of publication, until none is left. */
+/** Computes the block's tiles in the order in which they are published, until none is left. */
 template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                shared<Tile> &s)

@@ -71,7 +71,7 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
     if (tile.count >= 0) {
         const int count = find_positions<Tile>(problem, buffers, tile.block, s.positions[slot.place]);
 
-        __syncwarp(); /* the lanes have read what lane 0 now writes */
+        __syncwarp(); /* all lanes have read the values that lane 0 now overwrites */
         if (threadIdx.x % WARP_SIZE == 0)
             tile.count = count;
     }
@@ -110,7 +110,7 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
 // [tokens]
 
 // [all_tokens]
-/** Copies the tokens of all tiles. Called by three warps. */
+/** Copies the tokens of each tile of this block, until none is left. Called by three warps. */
 template <typename Tile>
 static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                        shared<Tile> &s)

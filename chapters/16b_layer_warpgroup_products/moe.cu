@@ -76,7 +76,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 // [leave]
 
 // [kernel]
-/** Computes the layer. Grid: as many blocks as the device holds at a time. */
+/** Computes the layer. Grid: all blocks that the device can hold at the same time. */
 template <typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, 1)
     layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters, const __grid_constant__ tensor_map w13,
@@ -122,11 +122,11 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 // [kernel]
 
 // [launch]
-/** Launches chapter 11b's layer, for problems that this chapter has no kernel for. */
+/** Launches chapter 11b's layer: the fallback for problems that this chapter has no kernel for. */
 extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
                                             cudaStream_t stream);
 
-/** Counts one block for every multiprocessor. */
+/** Sets *blocks to one per multiprocessor. */
 template <typename Tile>
 static cudaError_t resident_blocks(int *blocks)
 {

@@ -63,7 +63,7 @@ struct shared {
     mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], taken[2], ordered[2], done[2];
 };
 
-/** An index into a ring, and the parity of the number of rounds. */
+/** An index into a ring, and the parity of the completed rounds, by which mbarrier_wait() knows the phase. */
 template <int PLACES>
 struct turn {
     int place = 0;
@@ -78,16 +78,16 @@ struct turn {
 // [shared]
 
 // [counters]
-/** The workspace: zeros before and after a launch. */
+/** The workspace, which holds zeros before and after a launch. */
 struct counters {
-    int next;     /* tiles that have been taken, except for the first of every block */
+    int next;     /* tiles taken so far, not counting each block's first */
     int finished; /* warps that have stored their part of a tile of the second product */
     int failed;   /* 1: a warp has waited too long */
-    int left;     /* warps that no longer need the counters */
-    int ready[1]; /* per block of tokens: warps that have stored their part of a tile of the first product */
+    int left;     /* warps that have finished with the counters */
+    int ready[1]; /* [blocks of tokens]: warps that have stored their part of a tile of the first product */
 };
 
-/** Adds 1 to the counter, with release order, when the warp has stored its part. */
+/** Adds 1 to the counter, with release semantics, once the whole warp has stored its part. */
 static __device__ void count_up(int *counter)
 {
     __syncwarp();
@@ -95,7 +95,7 @@ static __device__ void count_up(int *counter)
         add_release(counter, 1);
 }
 
-/** Waits, as a warp, until the counter reaches `count`. Returns false if this or another warp has waited too long. */
+/** Waits as a warp until the counter reaches `count`. Returns false if this or another warp has waited too long. */
 static __device__ bool wait_for(counters *all, const int *counter, int count)
 {
     bool there = load_acquire(counter) >= count;
@@ -139,12 +139,12 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
     const int lowest = window + __ffs((int)same) - 1, i = number - lowest * tiles;
 
-    if (expert < 0) /* no weights are read, and such blocks need not be neighbours */
+    if (expert < 0) /* reads no weights, so its blocks need no common order */
         return order{0, expert, block, number % tiles * outputs, first};
     return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
 }
 
-/** Reads a block's positions, with pads last. Returns the number of positions that are not pads. */
+/** Reads a block's positions, which end with its pads. Returns the number of positions that are not pads. */
 template <typename Tile>
 static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
 {

@@ -13,12 +13,12 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of this lane and those below it: 1, 2, 4, 8, 16, then all 32 */
+    int sum = value; /* of this lane and the lanes below it: 1, 2, 4, 8, 16, then 32 lanes */
 
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += below * (lane >= offset); /* adds 0 in a lane that has no lane so far below */
+        sum += below * (lane >= offset); /* adds 0 if there is no lane `offset` below */
     }
     return sum - value;
 }

@@ -36,11 +36,11 @@ static __device__ int local_id(const int *expert_map, int expert)
     // END local_id
 }
 
-/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
-    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words in front */
+    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
@@ -53,17 +53,17 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
         sorted_token_ids[tail + thread] = pad;
 }
 
-/** Returns the sum of the values of the lanes below this one. */
+/** Returns the sum of the values in the lanes below this one. */
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of this lane and those below it: 1, 2, 4, 8, 16, then all 32 */
+    int sum = value; /* of this lane and the lanes below it: 1, 2, 4, 8, 16, then 32 lanes */
 
 #pragma unroll
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += below * (lane >= offset); /* adds 0 in a lane that has no lane so far below */
+        sum += below * (lane >= offset); /* adds 0 if there is no lane `offset` below */
     }
     return sum - value;
 }
@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
     __syncthreads();
 
-    const int experts_per_thread = (num_experts + THREADS - 1) / THREADS; /* one, up to 1024 experts */
+    const int experts_per_thread = (num_experts + THREADS - 1) / THREADS; /* 1 for up to 1024 experts */
     const int first = min(thread * experts_per_thread, num_experts);
     const int end = min(first + experts_per_thread, num_experts);
     int sum = 0;
@@ -146,7 +146,7 @@ static __global__ void __launch_bounds__(THREADS)
         begin = next;
     }
     if (end == num_experts && first < end)
-        counts[num_experts] = begin; /* the total: where an expert past the last would begin */
+        counts[num_experts] = begin; /* the total, where an expert past the last would begin */
     __syncthreads();
 
     for (int e = thread; e < num_experts; e += THREADS)
@@ -173,7 +173,7 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
         sorted_token_ids[atomicAdd(&offsets[topk_ids[i] * OFFSET_STRIDE], 1)] = (int)i;
 }
 
-/** Returns the bytes of shared memory of the small kernel: offsets, a row of counters per thread, one row before. */
+/** Returns the small kernel's shared memory in bytes: the offsets, and one row of counters per thread plus one. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
@@ -192,7 +192,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const bool fills = threadIdx.x < SMALL_FILL_THREADS;
-    const int thread = fills ? 0 : threadIdx.x - SMALL_FILL_THREADS; /* among those that count */
+    const int thread = fills ? 0 : threadIdx.x - SMALL_FILL_THREADS; /* index among the counting threads */
     const int num_threads = blockDim.x - SMALL_FILL_THREADS;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;

@@ -37,10 +37,10 @@ struct fill_forecast fill_forecast_of(int64_t capacity)
 
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
-/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
 static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int thread, int num_threads)
 {
-    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words in front */
+    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ int block_counts[NUM_EXPERTS];
     const int thread = threadIdx.x;
 
-    if (blockIdx.x > 0) { /* a block leaves as a whole, so no barrier below misses a thread */
+    if (blockIdx.x > 0) { /* the whole block returns, so no barrier below misses a thread */
         fill(sorted_token_ids, capacity, numel, (blockIdx.x - 1) * THREADS + thread, (gridDim.x - 1) * THREADS);
         return;
     }
