@@ -7,7 +7,7 @@
 #include "tiles.cuh"
 
 // [multiply_stage]
-/** Multiplies `length` elements of 16 rows and `count` of 16 tokens; lanes past those load the last one. */
+/** Multiplies `length` elements of 16 rows and `count` of 16 tokens. Lanes of the missing tokens load the last one. */
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 (*weights)[PITCH],
                                                       const bf16 (*tokens)[PITCH], int length, int count)
 {
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const
 // [multiply_stage]
 
 // [multiply]
-/** Adds up the products of a consumer's 16 rows and 16 tokens: waits for every stage, and multiplies its own. */
+/** Adds up the products of a consumer's 16 rows and 16 tokens; waits for every stage, but multiplies only its own. */
 template <typename Tile>
 static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length, int count, turn<Tile::STAGES> &at,
                                                 shared<Tile> &s)
@@ -44,7 +44,7 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length,
             mbarrier_wait(&s.filled[at.place], at.parity);
             if (i == consumer)
                 multiply_stage(sums, s.ring[at.place], s.ring[tokens], length - k < LINE ? length - k : LINE, count);
-            __syncwarp(); /* all lanes have loaded their fragments */
+            __syncwarp(); /* all lanes have loaded their fragments of the stage */
             if (lane == 0)
                 mbarrier_arrive(&s.emptied[at.place]);
         }
@@ -72,8 +72,8 @@ static __device__ unsigned pack(float low, float high)
 
 // [store]
 /**
- * Stores a warp's results. Of 8 tokens, a thread has rows g and g + 8 of tokens 2t and 2t + 1, with g = lane / 4 and
- * t = lane % 4; after the transpose it has rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
+ * Stores a warp's results. Of each 8 tokens, a thread has rows g and g + 8 of tokens 2t and 2t + 1, where g = lane / 4
+ * and t = lane % 4; after the transpose it has rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
  */
 template <typename Tile>
 static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers, const order &tile,
