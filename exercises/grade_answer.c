@@ -208,7 +208,9 @@ static bool is_edit(const struct text *answers)
     return true;
 }
 
-/** A block's lines that have one of the two marks, without it; for the caller to free. NULL when memory is short. */
+/**
+ * A block's lines that have one of the two marks, without it; for the caller to free. Returns NULL if memory is short.
+ */
 static char *lines_marked(const char *block, const char *end, const char *marks)
 {
     char *const lines = malloc((size_t)(end - block) + 1);
@@ -264,7 +266,7 @@ static bool apply_block(char **text, const char *block, const char *end, const c
     return true;
 }
 
-/** Edits the solution; *edited is for the caller to free, whatever happens. False with one line. */
+/** Edits the solution; *edited is for the caller to free, whatever happens. On failure returns false with one line. */
 static bool apply_edit(const char *solution, const struct text *edit, char **edited, struct error *error)
 {
     const char *const end = edit->text + edit->size;

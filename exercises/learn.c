@@ -59,7 +59,7 @@ static int show_usage(const char *command)
     return LEARN_DONE;
 }
 
-/** The command of that word. NULL with one line. */
+/** The command of that word. On failure returns NULL with one line. */
 static const struct command *find_command(const char *word, const char *program, struct error *error)
 {
     for (size_t i = 1; i < sizeof commands / sizeof *commands; i++)
@@ -70,7 +70,8 @@ static const struct command *find_command(const char *word, const char *program,
 }
 
 /**
- * The value of `--flag VALUE` or `--flag=VALUE` at *at, which moves to it. NULL if the word is another, or has none.
+ * The value of `--flag VALUE` or `--flag=VALUE` at *at, which moves to it. Returns NULL if the word is another, or has
+ * none.
  */
 static const char *flag_value(char **argv, int argc, int *at, const char *flag)
 {
@@ -85,7 +86,7 @@ static const char *flag_value(char **argv, int argc, int *at, const char *flag)
     return argv[++*at];
 }
 
-/** Reads one word behind the command. False with one line. */
+/** Reads one word behind the command. On failure returns false with one line. */
 static bool parse_word(const struct command *command, int argc, char **argv, int *at, struct command_words *words,
                        struct error *error)
 {
@@ -115,7 +116,7 @@ static bool parse_word(const struct command *command, int argc, char **argv, int
     return error_set(error, "%s: %.40s: no such argument; '%s --help' lists them", command->word, word, argv[0]);
 }
 
-/** Reads the command line. NULL with one line. */
+/** Reads the command line. On failure returns NULL with one line. */
 static const struct command *parse(int argc, char **argv, struct command_words *words, struct error *error)
 {
     const struct command *const command = argc < 2 ? &commands[0] : find_command(argv[1], argv[0], error);

@@ -34,8 +34,8 @@ struct child_end {
 
 /**
  * Runs arguments[0] with descriptor 3 for records, an empty standard input, and the limits; waits until it ends or is
- * stopped. Every process of its group is gone afterwards. False with one line if it could not be started; else
- * child_end_free().
+ * stopped. Every process of its group is gone afterwards. On failure returns false with one line if it could not be
+ * started; else child_end_free().
  */
 bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_end *end,
                struct error *error);

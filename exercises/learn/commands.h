@@ -29,7 +29,10 @@ struct command_words {
     struct grading grading;
 };
 
-/** Returns the named exercise, or the learner's current one if none is named. Returns NULL with one line on failure. */
+/**
+ * Returns the named exercise, or the learner's current one if none is named. Returns On failure returns NULL with one
+ * line on failure.
+ */
 const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error);
 
 /** Shows the learner's current exercise, grades it, and grades every exercise when it is saved, until Ctrl-C. */

@@ -71,7 +71,7 @@ struct verdict {
     struct verdict_case cases[VERDICT_MAX_CASES];
     int num_measures;
     struct verdict_measure measures[VERDICT_MAX_MEASURES];
-    char *output;   /**< the program's output, truncated; shown on request. NULL if there was none */
+    char *output;   /**< the program's output, truncated; shown on request. Returns NULL if there was none */
     double seconds; /**< wall time */
 };
 

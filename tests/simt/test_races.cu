@@ -376,9 +376,9 @@ static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_
 }
 
 /**
- * True if the simulator may report a race of the last compared event, or not. The event does not race only because an
- * atomic that it has seen covers the other event (in CUDA's model this gives no order), or because the other event is a
- * load before one that is forgiven.
+ * Checks whether the simulator may report a race of the last compared event, or not. The event does not race only
+ * because an atomic that it has seen covers the other event (in CUDA's model this gives no order), or because the other
+ * event is a load before one that is forgiven.
  */
 static bool either;
 

@@ -14,7 +14,7 @@ enum { ALIGN_POISON = 0xa5 };
  * Checks every element of the three outputs: every position whose id names an expert occurs once, in that expert's
  * blocks and before their pads; every other slot holds numel; expert_ids has the (mapped) expert of every block, and -1
  * past the last. With `ascending` the positions of a group must ascend. All arrays are host memory; problem and map
- * must have been checked, the outputs may hold anything. False, as RUN_WRONG, with the first failure
+ * must have been checked, the outputs may hold anything. Returns false and RUN_WRONG with the first failure
  * (num_tokens_post_padded first, then expert_ids, then sorted_token_ids) as one line, "expert_ids[3] (block 3, of
  * expert 1): RULE; expected ..., got ..."; or as RUN_NO_DEVICE when memory is short or the capacity holds no right
  * answer.

@@ -303,7 +303,7 @@ void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map)
             expert_map[e] = -1;
 }
 
-/** Checks the values of a map; first_at [num_experts] is working memory. False, naming --expert-map. */
+/** Checks the values of a map; first_at [num_experts] is working memory. On failure the error names --expert-map. */
 static bool check_local_ids(const int32_t *expert_map, int num_experts, int32_t *first_at, struct error *error)
 {
     char range[40] = " is 0";

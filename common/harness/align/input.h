@@ -23,12 +23,16 @@ extern const char *const align_dist_names[];
 
 /**
  * Fills topk_ids with the distribution, in tokens of `topk` ids; numel may cut the last token short. The same seed
- * gives the same ids in i32 and i64, except that an id that does not fit i32 is -1 there. False when memory is short.
+ * gives the same ids in i32 and i64, except that an id that does not fit i32 is -1 there. Returns false if memory is
+ * short.
  */
 bool align_generate_ids(const struct align_problem *problem, int topk, enum align_dist dist, uint64_t seed,
                         void *topk_ids, struct error *error);
 
-/** Sets *numel to the sum of `counts` [num_experts]. False, naming --counts, if one is below 0 or the sum too large. */
+/**
+ * Sets *numel to the sum of `counts` [num_experts]. If one is below 0 or the sum too large, returns false with an error
+ * that names --counts.
+ */
 bool align_counts_check(const int64_t *counts, int num_experts, int64_t *numel, struct error *error);
 
 /** Fills topk_ids with counts[e] copies of each expert e, in random order. numel is that of align_counts_check(). */
@@ -45,7 +49,7 @@ void align_convert_ids(const struct align_problem *problem, const struct npy_arr
 
 /**
  * Checks a user's map of i32 or i64 and copies it to expert_map [num_experts]: it must have num_experts values, of
- * which the L values other than -1 must be 0 .. L-1, each once. False with one line that names --expert-map, the index
+ * which the L values other than -1 must be 0 .. L-1, each once. On failure the error names --expert-map, the index
  * and the value, or when memory is short.
  */
 bool align_convert_map(const struct npy_array *source, int num_experts, int32_t *expert_map, struct error *error);

@@ -23,7 +23,10 @@ const char *align_source_name(const struct align_options *options)
     return options->source == ALIGN_SOURCE_GENERATED ? align_dist_names[options->dist] : names[options->source];
 }
 
-/** Sets the source of the input, which only one of the flags may name. False, naming both flags, if two do. */
+/**
+ * Sets the source of the input, which only one of the flags may name. If two do, returns false with an error that names
+ * both flags.
+ */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
     static const char *const flags[] = {"", "topk-ids", "dist", "counts"}; /* in the order of enum align_source */

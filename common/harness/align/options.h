@@ -37,7 +37,7 @@ struct align_options {
 
 /**
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
- * what was given and what is allowed.
+ * the given value and the allowed ones.
  */
 bool align_options_parse(struct program *program, int argc, char **argv, struct align_options *options);
 
@@ -61,7 +61,8 @@ void align_covering_start(const struct align_implementation *implementation, uin
                           struct covering *covering);
 
 /**
- * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
+ * Makes the next problem that the implementation supports as options; covering_take() accepts it. Returns false if
+ * there is none.
  */
 bool align_problem_to_try(struct covering *covering, const struct align_implementation *implementation, uint64_t seed,
                           struct align_options *options);

@@ -14,7 +14,8 @@ struct align_groups {
 
 /**
  * Counts the ids of each expert and computes the offsets. The capacity is not used, so that a problem that passed
- * align_shape_check() suffices. align_groups_free() frees the groups. False, owning nothing, when memory is short.
+ * align_shape_check() suffices. align_groups_free() frees the groups. Returns false, with everything freed, if memory
+ * is short.
  */
 bool align_groups_count(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
                         struct error *error);
@@ -23,7 +24,7 @@ void align_groups_free(struct align_groups *groups);
 /** Returns the padded length: the slots that these ids need. */
 int64_t align_required_capacity(const struct align_problem *problem, const struct align_groups *groups);
 
-/** Checks that the capacity holds these ids. False, naming --capacity and the slots that they need. */
+/** Checks that the capacity holds these ids. On failure the error names --capacity and the slots that they need. */
 bool align_capacity_check(const struct align_problem *problem, const struct align_groups *groups, struct error *error);
 
 /** Returns the expert with the most ids; of several, the lowest. */

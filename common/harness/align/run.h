@@ -37,12 +37,15 @@ struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor
  * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input it names, checks the problem,
  * asks the implementation whether it supports it, allocates the tensors, fills the inputs and counts the ids' groups.
  * The real router's ids are the choices of the gate's reference for the router's logits. The caller frees tensors and
- * groups. False, owning nothing, with the reason: the arguments, a file or memory.
+ * groups. On failure returns false with the reason (the arguments, a file or memory) and frees everything.
  */
 bool align_load(struct align_options *options, const struct align_implementation *implementation,
                 struct tensors *tensors, struct align_groups *groups, struct error *error);
 
-/** Fills expert_map [num_experts] as --expert-map says; "none" leaves it unchanged. False with the reason. */
+/**
+ * Fills expert_map [num_experts] as --expert-map says; "none" leaves it unchanged. On failure returns false with the
+ * reason.
+ */
 bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *expert_map, struct error *error);
 
 /** Returns the implementation's launch and check, for running and timing. */

@@ -144,7 +144,8 @@ struct timing timing_of(double *times, int count);
 
 /**
  * Times a launch by replaying a CUDA graph of 20 launches, or of one launch if it takes more than 5 ms: the median and
- * the 10th and 90th percentiles over the replays. `launch` must not allocate or synchronise. False with the reason.
+ * the 10th and 90th percentiles over the replays. `launch` must not allocate or synchronise. On failure returns false
+ * with the reason.
  */
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
                   struct error *error);
@@ -158,13 +159,16 @@ struct floor_figures {
 /** Measures the floor on this device. Returns false with the reason. */
 bool backend_measure_floor(struct floor_figures *figures, struct error *error);
 
-/** Measures the rate at which all multiprocessors together read memory, without writing. False with the reason. */
+/**
+ * Measures the rate at which all multiprocessors together read memory, without writing. On failure returns false with
+ * the reason.
+ */
 bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *error);
 
 /**
  * Measures the operations per second of a library's products of large bf16 matrices, run for at least `least_us`
  * microseconds: as long as the launches with which they are compared, because a GPU at its power limit lowers its
- * clock. 0 if the library is not installed. False with the reason.
+ * clock. 0 if the library is not installed. On failure returns false with the reason.
  */
 bool backend_measure_product_rate(double least_us, double *operations_per_second, struct error *error);
 

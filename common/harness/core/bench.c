@@ -11,7 +11,7 @@ enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 /* Size from which rotated inputs come from memory: more than the L2 of any GPU sold. */
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
 
-/** Measures the floor. False, with the reason, if the backend has no times. */
+/** Measures the floor. Returns false with the reason if the backend has no times. */
 static bool measure_floor(struct benchmark *bench, struct error *error)
 {
     if (bench->on_host)
@@ -62,7 +62,9 @@ static double time_calls(const struct launch *launch, const struct tensors *tens
     return 1e6 * (seconds_now() - start);
 }
 
-/** Measures median, p10 and p90 of repeated calls; short calls are timed in batches. False when memory is short. */
+/**
+ * Measures median, p10 and p90 of repeated calls; short calls are timed in batches. Returns false if memory is short.
+ */
 static bool time_on_host(const struct launch *launch, const struct tensors *tensors, struct timing *timing)
 {
     double times[HOST_REPEATS];
@@ -118,8 +120,8 @@ static void free_copies(struct turns *turns)
 }
 
 /**
- * Makes copies of the input until together they exceed every cache. False if MAX_COPIES do not suffice, if a single one
- * exceeds the caches, or if memory is short.
+ * Makes copies of the input until together they exceed every cache. Returns false if MAX_COPIES do not suffice, if a
+ * single one exceeds the caches, or if memory is short.
  */
 static bool make_copies(struct turns *turns)
 {

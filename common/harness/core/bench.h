@@ -37,7 +37,7 @@ struct benchmark {
     struct bench_row rows[BENCH_MAX_ROWS];
 };
 
-/** Begins the row of the next size and sets its num_tokens. False: there is none, or an error. */
+/** Begins the row of the next size and sets its num_tokens. Returns false if there is none, or on an error. */
 bool bench_next(struct benchmark *bench, struct error *error);
 
 /**

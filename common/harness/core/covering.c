@@ -89,7 +89,7 @@ static void target_corners(const struct covering *covering, int *a, int *b)
     *b = pair < 0 ? covering->target : pair % all;
 }
 
-/** Moves the target to the next pair that is not covered. False: there is none. */
+/** Moves the target to the next pair that is not covered. Returns false if there is none. */
 static bool find_target(struct covering *covering)
 {
     const int all = all_corners(covering), end = covering->corners_only ? all : all + all * all;

@@ -56,7 +56,8 @@ void covering_add(struct covering *covering, int dimension, int64_t corner, bool
 
 /**
  * Proposes the next problem. The caller accepts it with covering_take(); otherwise other problems with the same pair
- * are proposed, up to a limit, after which no supported problem is taken to have the pair. False: the design is done.
+ * are proposed, up to a limit, after which no supported problem is taken to have the pair. Returns false when the
+ * design is done.
  */
 bool covering_next(struct covering *covering);
 

@@ -32,10 +32,13 @@ bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct err
 bool device_buffer_upload(const struct device_buffer *buffer, const void *host, struct error *error);
 bool device_buffer_download(const struct device_buffer *buffer, void *host, struct error *error);
 
-/** Checks both guard bands. False, naming the buffer, if one was written to. */
+/** Checks both guard bands. If one was written to, returns false with an error that names the buffer. */
 bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *name, struct error *error);
 
-/** Compares the bytes with `host`. False, naming the buffer, if they differ: a kernel wrote to its input. */
+/**
+ * Compares the bytes with `host`. If a kernel wrote to its input and they differ, returns false with an error that names
+ * the buffer.
+ */
 bool device_buffer_equals(const struct device_buffer *buffer, const void *host, const char *name, struct error *error);
 
 /** Sets the error of a failed CUDA call: the operation and CUDA's message, or the fault. Returns false. */

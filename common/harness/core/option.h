@@ -33,7 +33,9 @@ struct option_row {
     size_t given;             /**< offset of a bool that is set when it is given; 0: there is none */
     int64_t least, most;      /**< of whole numbers, including an OPTION_BOOL without words */
     const char *const *words; /**< of OPTION_WORD and some OPTION_BOOL; NULL-terminated */
-    /** Handles the option further, once its field is set; NULL: nothing to do. False with the reason. */
+    /**
+     * Handles the option further, once its field is set; NULL: nothing to do. On failure returns false with the reason.
+     */
     bool (*on_parse)(const struct option_row *row, void *options, struct error *error);
     /**
      * Traits of the runs whose repeating command has this option; 0: every run. Flags and texts are in it only if they
@@ -55,7 +57,7 @@ extern const char *options_version_lines;
 /**
  * Parses the command line into `options`; --help and --version print and exit. `doc` is the text of --help around the
  * options. --help leaves out the options in `refused`, a NULL-terminated list or NULL: the program parses them only to
- * report why it does not have them. False with one line that names the argument, what was given and what is allowed.
+ * report why it does not have them. On failure the error names the argument, the given value and the allowed ones.
  */
 bool options_parse(const struct option_row *table, const char *const *refused, const char *doc, int argc, char **argv,
                    void *options, struct error *error);
@@ -67,7 +69,7 @@ const char *options_find_other(const struct option_row *table, const char *const
 
 /**
  * Returns the shell command that repeats a run with these traits: the program and, in the table's order, its options.
- * The caller frees it; NULL when memory is short.
+ * The caller frees it. Returns NULL if memory is short.
  */
 char *options_command(const struct option_row *table, const void *options, unsigned traits, const char *program);
 

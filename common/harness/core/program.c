@@ -141,7 +141,7 @@ bool output_directory_ready(const char *directory, struct error *error)
 
 /* --- runs --------------------------------------------------------------------------------------------------------- */
 
-/** Begins the benchmark's next size. False: there is none, or an error. */
+/** Begins the benchmark's next size. Returns false if there is none, or on an error. */
 static bool next_size(struct program *program)
 {
     struct benchmark *const bench = &program->bench;

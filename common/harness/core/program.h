@@ -84,7 +84,7 @@ struct program {
 
 /**
  * Parses the command line into `options`, which begin with program_options; `does` is the chapter's description in
- * --help. False with one line that names the argument, what was given and what is allowed.
+ * --help. On failure the error names the argument, the given value and the allowed ones.
  */
 bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
                    void *options);
@@ -96,12 +96,12 @@ bool program_parse(struct program *program, const struct option_row *table, cons
 void program_overlaps(struct program *program);
 
 /**
- * Opens the device and sets up the benchmark, after the operator has checked its options. False if two of
+ * Opens the device and sets up the benchmark, after the operator has checked its options. Returns false if two of
  * program_options exclude each other, or if there is no suitable device.
  */
 bool program_open(struct program *program);
 
-/** Creates the directory of --out if its parent exists. False if that fails or no file can be created in it. */
+/** Creates the directory of --out if its parent exists. Returns false if that fails or no file can be created in it. */
 bool output_directory_ready(const char *directory, struct error *error);
 
 /** Begins the next run. False after the last run or an error. */

@@ -136,7 +136,7 @@ static bool fill_device(const struct tensor *tensor, unsigned char poison, struc
                                 : device_buffer_upload(&tensor->device, tensor->host.data, error);
 }
 
-/** Checks that no kernel has written to this input. False, naming the tensor. */
+/** Checks that no kernel has written to this input. On failure the error names the tensor. */
 static bool input_is_as_before(const struct tensor *tensor, struct error *error)
 {
     uint64_t others = 0;

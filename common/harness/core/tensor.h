@@ -61,7 +61,9 @@ void *tensor_data(const struct tensors *tensors, int index, enum tensor_location
 /** Returns the bytes of inputs and outputs that any kernel must move. */
 double tensors_bytes_to_move(const struct tensors *tensors);
 
-/** Allocates uninitialised host memory for inputs and outputs. False, owning nothing, when memory is short. */
+/**
+ * Allocates uninitialised host memory for inputs and outputs. Returns false, with everything freed, if memory is short.
+ */
 bool tensors_allocate(struct tensors *tensors, struct error *error);
 
 /** Frees all memory of the tensors, on the host and on the device. */

@@ -87,7 +87,9 @@ static cudaError_t launch_step(void *context, int turn, cudaStream_t stream)
     return launch.call(&launch, timed->tensors, stream);
 }
 
-/** Times a repetition of these kernels, of which some overlap the one before. False with the reason. */
+/**
+ * Times a repetition of these kernels, of which some overlap the one before. On failure returns false with the reason.
+ */
 static bool time_kernels(const struct decode_step *step, const struct tensors *tensors, unsigned launched,
                          unsigned overlapping, struct timing *timing, struct error *error)
 {

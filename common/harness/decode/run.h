@@ -32,7 +32,8 @@ struct decode_step {
 
 /**
  * Completes the options from defaults (`large`: those of a GPU), checks the problem, allocates the tensors and fills
- * the inputs. The caller frees layer->routing and the tensors. False, owning nothing, with the reason.
+ * the inputs. The caller frees layer->routing and the tensors. On failure returns false with the reason, and frees
+ * everything.
  */
 bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,
                  struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
@@ -43,7 +44,7 @@ struct launch decode_launch_of(const struct decode_step *step);
 /** Starts the problems of --check-all: a covering design over tokens, routers and launches. */
 void decode_covering_start(uint64_t seed, bool corners_only, struct covering *covering);
 
-/** Makes the next problem of --check-all, as options with check_all. False: the design is done. */
+/** Makes the next problem of --check-all, as options with check_all. Returns false when the design is done. */
 bool decode_problem_to_try(struct covering *covering, uint64_t seed, struct decode_options *options);
 
 #endif

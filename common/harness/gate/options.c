@@ -11,7 +11,10 @@ static const char *const bias_dtypes[] = {"f32", "same", NULL};
 /** Traits that select the options which repeat a run. */
 enum { GENERATED = OPERATOR_TRAIT, FUSED = 2 * OPERATOR_TRAIT, OVERLAPS = 4 * OPERATOR_TRAIT };
 
-/** Sets the source of the input, which only one of the flags may name. False, naming both flags, if two do. */
+/**
+ * Sets the source of the input, which only one of the flags may name. If two do, returns false with an error that names
+ * both flags.
+ */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
     struct gate_options *const options = context;

@@ -27,7 +27,7 @@ struct gate_options gate_options_default(void);
 
 /**
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
- * what was given and what is allowed.
+ * the given value and the allowed ones.
  */
 bool gate_options_parse(struct program *program, int argc, char **argv, struct gate_options *options);
 
@@ -53,7 +53,8 @@ bool gate_problem_of(const struct covering *covering, const int64_t last_tokens[
                      struct gate_options *options);
 
 /**
- * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
+ * Makes the next problem that the implementation supports as options; covering_take() accepts it. Returns false if
+ * there is none.
  */
 bool gate_problem_to_try(struct covering *covering, const struct gate_implementation *implementation, uint64_t seed,
                          struct gate_options *options);

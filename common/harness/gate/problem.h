@@ -8,7 +8,7 @@
 /* With fewer rows the work is done before a second thread wakes up. */
 enum { GATE_ROWS_WORTH_A_THREAD = 64 };
 
-/** Checks the shape and that no size overflows. False, naming the flag and what is allowed. */
+/** Checks the shape and that no size overflows. On failure the error names the flag and what is allowed. */
 bool gate_problem_check(const struct gate_problem *problem, struct error *error);
 
 /** Returns the length of a row of topk_ids. Here and below, the problem must have passed gate_problem_check(). */

@@ -8,7 +8,10 @@
 /** Indices of the gate's tensors. */
 enum { GATE_GATING_OUTPUT, GATE_CORRECTION_BIAS, GATE_TOPK_WEIGHTS, GATE_TOPK_IDS, NUM_GATE_TENSORS };
 
-/** Lists the tensors of a checked problem and allocates them on the host. False, owning nothing, if memory is short. */
+/**
+ * Lists the tensors of a checked problem and allocates them on the host. Returns false, with everything freed, if
+ * memory is short.
+ */
 bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *tensors, struct error *error);
 
 /** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */

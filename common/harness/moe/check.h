@@ -34,8 +34,8 @@ int64_t moe_checked_tokens(const struct moe_problem *problem);
  * exceed half a unit, as in sums of thousands of products, every rounding is taken as an independent error, and a
  * single superfluous one is no larger than those allowed.
  *
- * False, as RUN_WRONG, with the first failure as one line, "output[3][17]: expected ..., got ..."; as RUN_NO_DEVICE
- * when memory is short.
+ * Returns false and RUN_WRONG with the first failure as one line, "output[3][17]: expected ..., got ..."; as
+ * RUN_NO_DEVICE when memory is short.
  */
 bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, struct error *error);
 

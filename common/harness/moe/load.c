@@ -81,7 +81,10 @@ static bool take_rows(const char *path, int64_t rows, const struct moe_options *
            error_set(error, "%s: has no rows to repeat for %" PRId64 " tokens", path, *tokens);
 }
 
-/** Takes another dimension from a file. False, naming both sources, if it has a different size elsewhere. */
+/**
+ * Takes another dimension from a file. If it has a different size elsewhere, returns false with an error that names
+ * both sources.
+ */
 static bool take_size(const char *path, int which, int64_t size, struct sizes *sizes, struct error *error)
 {
     const char *const flag = dimensions[which].flag;
@@ -139,7 +142,9 @@ static bool open_files(const struct moe_options *options, bool large, struct npy
 
 /* --- the problem -------------------------------------------------------------------------------------------------- */
 
-/** Chooses the distribution if none was given: the real router if it fits, else Zipf. False, naming --dist. */
+/**
+ * Chooses the distribution if none was given: the real router if it fits, else Zipf. On failure the error names --dist.
+ */
 static bool settle_dist(struct moe_options *options, struct error *error)
 {
     const bool fits = moe_router_fits(&options->problem);
@@ -167,7 +172,7 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
 
 /* --- the routing -------------------------------------------------------------------------------------------------- */
 
-/** Copies the ids, which repeat if there are too few. False if an id names no expert. */
+/** Copies the ids, which repeat if there are too few. Returns false if an id names no expert. */
 static bool fill_ids(const struct moe_problem *problem, const char *path, const struct npy_array *file,
                      int32_t *topk_ids, struct error *error)
 {
@@ -185,7 +190,7 @@ static bool fill_ids(const struct moe_problem *problem, const char *path, const 
     return true;
 }
 
-/** Copies floats, rounded to the type; they repeat if there are too few. False if one is not finite. */
+/** Copies floats, rounded to the type; they repeat if there are too few. Returns false if one is not finite. */
 static bool fill_floats(const char *path, const struct npy_array *file, int64_t first, int64_t count, enum dtype dtype,
                         void *to, struct error *error)
 {

@@ -41,14 +41,16 @@ struct moe_options moe_options_default(void);
 
 /**
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
- * what was given and what is allowed.
+ * the given value and the allowed ones.
  */
 bool moe_options_parse(struct program *program, int argc, char **argv, struct moe_options *options);
 
 /** Rows of a layer's options, for a table that begins with other rows. */
 extern const struct option_row moe_option_rows[];
 
-/** Checks that only one option chooses the experts, and that --trace has tokens. False, naming the option. */
+/**
+ * Checks that only one option chooses the experts, and that --trace has tokens. On failure the error names the option.
+ */
 bool moe_options_check(const struct moe_options *options, struct error *error);
 
 /** Returns the traits that select the options which repeat this run. */
@@ -72,7 +74,8 @@ void moe_covering_start(const struct moe_implementation *implementation, uint64_
                         struct covering *covering);
 
 /**
- * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
+ * Makes the next problem that the implementation supports as options; covering_take() accepts it. Returns false if
+ * there is none.
  */
 bool moe_problem_to_try(struct covering *covering, const struct moe_implementation *implementation, uint64_t seed,
                         struct moe_options *options);

@@ -6,7 +6,10 @@
 #include "harness/align/align.h"
 #include "harness/moe/moe.h"
 
-/** Checks all but the block size and the capacity. False, naming the flag, what was given and what is allowed. */
+/**
+ * Checks all but the block size and the capacity. On failure the error names the flag, the given value and the allowed
+ * ones.
+ */
 bool moe_shape_check(const struct moe_problem *problem, struct error *error);
 
 /** Returns align's part of the problem: the ids, in i32, and the blocks. */

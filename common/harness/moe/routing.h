@@ -22,7 +22,7 @@ bool moe_router_fits(const struct moe_problem *problem);
 /**
  * Fills topk_ids and topk_weights [num_tokens, topk], for a problem whose shape was checked: with the choices of the
  * gate's reference for the real router's logits, whose tokens repeat, or generated ones. Generated weights are random
- * and add up to 1 in every token. False with the reason: the router's data, memory.
+ * and add up to 1 in every token. On failure returns false with the reason: the router's data, memory.
  */
 bool moe_route(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed, int32_t *topk_ids,
                float *topk_weights, struct error *error);

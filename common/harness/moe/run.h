@@ -40,12 +40,15 @@ struct moe_weights {
 /**
  * Lists the tensors of a layer whose problem and routing are complete, with the workspace that `implementation` needs,
  * allocates them on the host and fills the inputs: hidden as generated from the seed, the lists that align makes from
- * the routing, but not the weights that have a copy. False, owning nothing, when memory is short.
+ * the routing, but not the weights that have a copy. Returns false, with everything freed, if memory is short.
  */
 bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
                           struct moe_weights weights, struct tensors *tensors, struct error *error);
 
-/** Allocates tensors with the same inputs for another implementation and its block size. False, owning nothing. */
+/**
+ * Allocates tensors with the same inputs for another implementation and its block size. On failure returns false and
+ * frees everything.
+ */
 bool moe_tensors_like(const struct tensors *like, const struct moe_layer *layer,
                       const struct moe_implementation *implementation, struct tensors *tensors, struct error *error);
 
@@ -59,7 +62,8 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
 /**
  * Completes `options` from the files that it names and from defaults (`large`: those of a GPU), checks the problem,
  * asks the implementation whether it supports it, makes the routing, allocates the tensors and fills the inputs. The
- * caller frees layer->routing and the tensors. False, owning nothing, with the reason: the arguments, a file, memory.
+ * caller frees layer->routing and the tensors. On failure returns false with the reason (the arguments, a file, memory)
+ * and frees everything.
  */
 bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool large,
               struct moe_layer *layer, struct tensors *tensors, struct error *error);

@@ -42,7 +42,7 @@ struct ranks {
 /** Line for --version: the libraries that connect the ranks of this build, or "none". */
 extern const char connection_version[];
 
-/** True if ranks_fork() may be called; each process gets a GPU. */
+/** Checks whether ranks_fork() may be called; each process gets a GPU. */
 extern const bool connection_forks;
 
 /**
@@ -100,9 +100,9 @@ bool ranks_synchronize(const struct ranks *ranks, struct error *error);
 bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error);
 
 /**
- * Shares with all ranks whether this one has failed. False if any has; if it was another, the error gets that rank's
- * exit code and names the rank. If all ranks have failed in the same way, as by a wrong argument, only rank 0 reports
- * it: the others' text becomes "".
+ * Shares with all ranks whether this one has failed. Returns false if any has; if it was another, the error gets that
+ * rank's exit code and names the rank. If all ranks have failed in the same way, as by a wrong argument, only rank 0
+ * reports it: the others' text becomes "".
  */
 bool ranks_agree(struct ranks *ranks, struct error *error);
 

@@ -111,7 +111,10 @@ static void number_experts(int part, int num_experts, struct split *split)
         split->expert_map[e] = split->owners[e] == part ? next++ : -1;
 }
 
-/** Reads a row for each part from a file; every expert must be in exactly one row. False, naming the expert. */
+/**
+ * Reads a row for each part from a file; every expert must be in exactly one row. On failure the error names the
+ * expert.
+ */
 static bool read_maps(const char *path, const struct npy_array *file, int num_experts, struct split *split,
                       struct error *error)
 {

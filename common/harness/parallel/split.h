@@ -22,7 +22,9 @@ struct split {
 };
 // [split]
 
-/** Divides the ranks into DP ranks, parts and slices, before the layer is known. False, naming the option. */
+/**
+ * Divides the ranks into DP ranks, parts and slices, before the layer is known. On failure the error names the option.
+ */
 bool split_ranks(const struct parallel_options *options, const struct ranks *ranks, struct split *split,
                  struct error *error);
 

@@ -14,7 +14,7 @@ struct routing_options {
 
 /**
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
- * what was given and what is allowed.
+ * the given value and the allowed ones.
  */
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options);
 
@@ -26,7 +26,8 @@ void routing_covering_start(const struct routing_implementation *implementation,
                             struct covering *covering);
 
 /**
- * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
+ * Makes the next problem that the implementation supports as options; covering_take() accepts it. Returns false if
+ * there is none.
  */
 bool routing_problem_to_try(struct covering *covering, const struct routing_implementation *implementation,
                             uint64_t seed, struct routing_options *options);

@@ -18,8 +18,8 @@ struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum te
 
 /**
  * Completes `problem` from the input that the options name, checks it, asks the implementation whether it supports it,
- * allocates the tensors, which the caller frees, and fills the inputs. False, owning nothing, with the reason: the
- * arguments, a file or memory.
+ * allocates the tensors, which the caller frees, and fills the inputs. On failure returns false with the reason (the
+ * arguments, a file or memory) and frees everything.
  */
 bool routing_load(struct routing_options *options, const struct routing_implementation *implementation,
                   struct routing_problem *problem, struct tensors *tensors, struct error *error);

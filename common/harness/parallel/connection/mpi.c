@@ -106,7 +106,9 @@ struct staged {
     int *counts; /**< [4, size]: bytes to each rank, their offsets, bytes from each rank, their offsets */
 };
 
-/** Fills a row of counts, and the next row with their prefix sums. False if MPI's int cannot count the bytes. */
+/**
+ * Fills a row of counts, and the next row with their prefix sums. Returns false if MPI's int cannot count the bytes.
+ */
 static bool count_parts(const struct group *group, const int64_t *bytes, int *counts, size_t *sum, struct error *error)
 {
     int64_t total = 0;
