@@ -18,9 +18,9 @@ bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *t
 struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
- * Completes options->problem (tokens, experts, bias) from the input it names, checks it, asks the implementation
- * whether it supports it, allocates the tensors, which the caller frees, and fills the inputs. False, owning nothing,
- * with the reason: the arguments, a file or memory.
+ * Completes options->problem (tokens, experts, bias) from the input that it names, checks it, asks whether the
+ * implementation supports it, allocates the tensors, which the caller frees, and fills the inputs. On failure returns
+ * false with the reason (the arguments, a file or memory) and frees everything.
  */
 bool gate_load(struct gate_options *options, const struct gate_implementation *implementation, struct tensors *tensors,
                struct error *error);

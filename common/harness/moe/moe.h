@@ -33,7 +33,7 @@ struct moe_problem {
     enum dtype dtype;      /**< of hidden, the weights, intermediate results and the output: f32 or bf16 */
     int block_size;        /**< rows in a block of sorted_token_ids; all belong to one expert */
     int64_t capacity;      /**< of sorted_token_ids, a multiple of block_size */
-    bool overlap; /**< launch so that blocks may start before the stream's previous kernel has ended; for chapter 17 */
+    bool overlap; /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
 };
 
 /**
@@ -65,8 +65,8 @@ enum { MOE_LAST_TOKENS = 4 };
 
 /**
  * An implementation of the layer: products and sums in f32; intermediate, partial and output rounded to the type.
- * `unsupported_reason` returns NULL, or one line that names the flag that it does not support and why; if the pointer
- * itself is NULL, every problem is supported.
+ * `unsupported_reason` returns NULL, or one line that names the unsupported flag and why; if the pointer itself is
+ * NULL, every problem is supported.
  */
 struct moe_implementation {
     const char *name;
@@ -77,7 +77,7 @@ struct moe_implementation {
     /** Returns the preferred block_size, for runs without --block-size; capacity is not set yet. NULL: 16. */
     int (*block_size)(const struct moe_problem *problem);
     size_t (*workspace_bytes)(const struct moe_problem *problem); /**< of scratch memory; NULL: none */
-    bool workspace_zeroed;     /**< zeros before the first launch, later as the last launch left it; else undefined */
+    bool workspace_zeroed;     /**< it holds zeros before the first launch, not undefined values */
     int64_t bench_most_tokens; /**< largest size of a --bench sweep, to limit its run time; 0: no limit */
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. Never called without tokens. */
     cudaError_t (*launch)(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);

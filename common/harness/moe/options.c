@@ -37,7 +37,7 @@ static bool take_dtype(const struct option_row *row, void *context, struct error
         name, "FILE.npy", shape, 2, OPTION_TEXT, FIELD(files[which]) \
     }
 
-/* In the order of the command that repeats a run. */
+/* The order is that of the command that repeats a run. */
 const struct option_row moe_option_rows[] = {
     {.help =
          "The problem: a file's dimensions, else these; by default a small layer on the CPU, DeepSeek-V3's on a GPU",

@@ -74,7 +74,7 @@ void moe_covering_start(const struct moe_implementation *implementation, uint64_
                         struct covering *covering);
 
 /**
- * Makes the next problem that the implementation supports as options; covering_take() accepts it. Returns false if
+ * Sets the options to the next problem that the implementation supports; covering_take() accepts it. Returns false if
  * there is none.
  */
 bool moe_problem_to_try(struct covering *covering, const struct moe_implementation *implementation, uint64_t seed,

@@ -26,7 +26,7 @@ static inline int64_t moe_w2_elements(const struct moe_problem *problem)
     return (int64_t)problem->hidden_size * problem->intermediate_size;
 }
 
-/** Returns one line on why the implementation does not support the problem; NULL: it does. */
+/** Returns one line on why the implementation does not support the problem, or NULL if it does. */
 static inline const char *moe_unsupported_reason(const struct moe_implementation *implementation,
                                                  const struct moe_problem *problem)
 {

@@ -8,7 +8,7 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Makes the texts that describe the run: command, problem, input. */
+/** Sets the texts that describe the run: command, problem, input. */
 static void name_run(const struct moe_options *options, struct program *program)
 {
     const struct moe_problem *const problem = &options->problem;

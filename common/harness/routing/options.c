@@ -7,7 +7,7 @@ enum { USUAL_TOKENS = 64 };
 
 #define FIELD(member) .field = offsetof(struct routing_options, member)
 
-/* In the order of the command that repeats a run. */
+/* The order is that of the command that repeats a run. */
 static const struct option_row table[] = {
     {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, OPTION_INT,
      FIELD(align.block_size), .least = 1, .most = INT_MAX},

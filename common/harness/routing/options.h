@@ -26,7 +26,7 @@ void routing_covering_start(const struct routing_implementation *implementation,
                             struct covering *covering);
 
 /**
- * Makes the next problem that the implementation supports as options; covering_take() accepts it. Returns false if
+ * Sets the options to the next problem that the implementation supports; covering_take() accepts it. Returns false if
  * there is none.
  */
 bool routing_problem_to_try(struct covering *covering, const struct routing_implementation *implementation,

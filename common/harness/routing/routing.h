@@ -30,16 +30,16 @@ struct routing_buffers {
 // [problem]
 
 /**
- * An implementation of routing. `unsupported_reason` returns NULL, or one line that names the flag that it does not
- * support and why; if the pointer itself is NULL, every problem is supported.
+ * An implementation of routing. `unsupported_reason` returns NULL, or one line that names the unsupported flag
+ * and why; if the pointer itself is NULL, every problem is supported.
  */
 struct routing_implementation {
     const char *name;
     int64_t last_tokens[GATE_LAST_TOKENS]; /**< as a gate's */
     const char *(*unsupported_reason)(const struct routing_problem *problem);
     size_t (*workspace_bytes)(const struct routing_problem *problem); /**< of buffers->align; NULL: none */
-    bool workspace_zeroed; /**< zeros before the first launch, later as the last launch left it; else undefined */
-    /** Returns the bytes of shared memory that a block needs, if not every GPU has as many; else 0. NULL: always 0. */
+    bool workspace_zeroed; /**< it holds zeros before the first launch, not undefined values */
+    /** Returns a block's shared memory in bytes if some GPUs have less, else 0. NULL: always 0. */
     size_t (*shared_bytes)(const struct routing_problem *problem);
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct routing_problem *problem, const struct routing_buffers *buffers,
