@@ -402,7 +402,7 @@ void counters_report(const struct run_counters *counters, double num_tokens, str
 
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits)
 {
-    const char *const order = program->backend.has_counters ? getenv("SIMT_ORDER") : NULL; /* the simulator's variable */
+    const char *const order = program->backend.has_counters ? getenv("SIMT_ORDER") : NULL; /* for the simulator */
     char *const command = options_command(table, program->options, traits, program->path);
 
     free(program->command);

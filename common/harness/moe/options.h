@@ -6,34 +6,34 @@
 #include "harness/core/program.h"
 #include "harness/moe/moe.h"
 
-/** Source of the generated tokens' experts: the real router's choices, or one of align's distributions. */
+/** Where generated tokens' experts come from: the real router's choices, or one of align's distributions. */
 enum moe_dist { MOE_DIST_ROUTER, MOE_DIST_GENERATED, MOE_DIST_COUNT = MOE_DIST_GENERATED + ALIGN_DIST_INVALID };
 
-/** Dimensions of the layer, which options and files set. */
+/** The dimensions of the layer that options and files set. */
 enum { MOE_TOKENS, MOE_HIDDEN_SIZE, MOE_INTERMEDIATE_SIZE, MOE_EXPERTS, MOE_TOPK, NUM_MOE_DIMENSIONS };
 
-/** Arrays that may come from files. */
+/** The arrays that may come from files. */
 enum { MOE_FILE_HIDDEN, MOE_FILE_W13, MOE_FILE_W2, MOE_FILE_TOPK_IDS, MOE_FILE_TOPK_WEIGHTS, NUM_MOE_FILES };
 
 /** The options of a run. Strings belong to argv. */
 struct moe_options {
     struct program_options program;
-    struct moe_problem problem; /**< completed by moe_load() from the input or from defaults */
+    struct moe_problem problem; /**< moe_load() completes it from the input and from defaults */
     bool hidden_size_given;
     bool intermediate_size_given;
     bool num_experts_given;
     bool topk_given;
-    bool bf16; /**< as --dtype says */
+    bool bf16; /**< the type is bf16, as --dtype says */
     bool block_size_given;
     bool dist_given;
     enum moe_dist dist;
-    const char *files[NUM_MOE_FILES]; /**< paths, or NULL: generated */
+    const char *files[NUM_MOE_FILES]; /**< paths; NULL: the array is generated */
     const char *map;                  /**< as given: "none", "random" or a file */
-    float hidden_scale;               /**< of generated tokens */
-    bool signed_weights;              /**< generated topk_weights are of either sign */
+    float hidden_scale;               /**< scale of generated tokens */
+    bool signed_weights;              /**< generated topk_weights have random signs */
 };
 
-/** Options that name the files, "hidden", ..., "topk-weights", in the order of the enum. */
+/** The options that name the files, "hidden", ..., "topk-weights", in the order of the enum. */
 extern const char *const moe_file_flags[NUM_MOE_FILES];
 
 /** Returns the options of an empty command line, except for those that depend on the device. */
@@ -45,7 +45,7 @@ struct moe_options moe_options_default(void);
  */
 bool moe_options_parse(struct program *program, int argc, char **argv, struct moe_options *options);
 
-/** Rows of a layer's options, for a table that begins with other rows. */
+/** The rows of a layer's options, for a table that begins with other rows. */
 extern const struct option_row moe_option_rows[];
 
 /**
@@ -63,8 +63,8 @@ const char *moe_source_name(const struct moe_options *options);
 void moe_options_command(const struct moe_options *options, struct program *program);
 
 /**
- * Adds the problem of the run, which may differ from the options' because of files: all of it, or, for a benchmark, the
- * part that is the same in every row.
+ * Adds the problem of the run, which files may have changed from the options' problem: all of it or, in a benchmark,
+ * the part that is the same in every row.
  */
 void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool all,
                         struct record *report);

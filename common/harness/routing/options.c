@@ -2,7 +2,7 @@
 
 #include <limits.h>
 
-/** Default number of the router's tokens: as many as a decoding step has, for which this operator is meant. */
+/** Default number of tokens with the real router's logits: a decoding step's, for which this operator is meant. */
 enum { USUAL_TOKENS = 64 };
 
 #define FIELD(member) .field = offsetof(struct routing_options, member)

@@ -1,4 +1,4 @@
-/** @file routing/options.h  The command line of a routing program: the gate's options, and align's in addition. */
+/** @file routing/options.h  The command line of a routing program: the gate's options and align's. */
 #ifndef ROUTING_OPTIONS_H
 #define ROUTING_OPTIONS_H
 
@@ -7,7 +7,7 @@
 
 /** The options of a run. Strings belong to argv. */
 struct routing_options {
-    struct gate_options gate;   /**< first, because the gate's rows of the option table set it */
+    struct gate_options gate;   /**< the first member, because the gate's rows of the option table set it */
     struct align_problem align; /**< routing_load() sets all members except block_size */
     const char *map;            /**< as given: "none", "random" or a file */
 };

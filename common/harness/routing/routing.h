@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 // [problem]
-/** A routing problem. The two parts agree: align's ids are the gate's num_tokens * topk choices, in i32. */
+/** A routing problem. Its two parts agree: align's ids are the gate's num_tokens * topk choices, in i32. */
 struct routing_problem {
     struct gate_problem gate;
     struct align_problem align;
@@ -25,7 +25,7 @@ struct routing_problem {
 /** Addresses of the tensors in device memory. */
 struct routing_buffers {
     struct gate_buffers gate;
-    struct align_buffers align; /**< its topk_ids are the gate's */
+    struct align_buffers align; /**< its topk_ids are the same array as the gate's */
 };
 // [problem]
 
@@ -35,7 +35,7 @@ struct routing_buffers {
  */
 struct routing_implementation {
     const char *name;
-    int64_t last_tokens[GATE_LAST_TOKENS]; /**< as a gate's */
+    int64_t last_tokens[GATE_LAST_TOKENS]; /**< as in gate_implementation */
     const char *(*unsupported_reason)(const struct routing_problem *problem);
     size_t (*workspace_bytes)(const struct routing_problem *problem); /**< of buffers->align; NULL: none */
     bool workspace_zeroed; /**< it holds zeros before the first launch, not undefined values */
@@ -56,7 +56,7 @@ struct routing_chapter {
 cudaError_t routing_launch(const struct routing_problem *problem, const struct routing_buffers *buffers,
                            cudaStream_t stream);
 
-/** Launches a gate, then align: the comparison for a single launch, which falls back to it for larger problems. */
+/** Launches a gate, then align: the comparison for a single launch, and its fallback for larger problems. */
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream);
 
