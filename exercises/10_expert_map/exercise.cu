@@ -2,14 +2,14 @@
  * @file exercise.cu
  * @brief 10_expert_map: align for a GPU that holds only some of the experts.
  *
- * These are chapter 10's two align kernels without the map: the entry of expert_ids for a block is the expert's number
- * in the whole model. Add the map. Write your code between // TODO and // END; leave the rest unchanged.
+ * These are chapter 10's two align kernels without the map: a block's entry of expert_ids is the expert's number in the
+ * whole model. Add the map. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "harness/align/align.h"
 
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { SLOTS_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
-enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* limits for the small kernel */
+enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* the small kernel's limits */
 enum { OFFSET_STRIDE = ALIGN_SECTOR_WORDS };
 
 static const unsigned FULL_MASK = 0xffffffffu;
@@ -19,19 +19,19 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** Checks whether the id names an expert. Other ids are skipped, and never index anything. */
+/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** Returns the entry of expert_ids for a block of this expert: its local id, or -1 if it is on another rank. */
+/** Returns the entry of expert_ids for a block of this expert's rows: its local id, or -1 if another GPU has it. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     // TODO local_id
-    // expert_map [num_experts] has each expert's local id, or -1. No map (a null pointer): every expert is local, and
-    // its local id is its number.
+    // expert_map [num_experts] has each expert's local id, or -1. Without a map (a null pointer), every expert is
+    // local, and its local id is its number.
     return expert;
     // END local_id
 }
@@ -69,7 +69,7 @@ static __device__ int warp_exclusive_scan(int value)
 }
 
 /**
- * Returns the expert whose group holds the slot: the last one that begins no later. Empty groups before it begin at the
+ * Returns the expert that owns a slot: the last one whose group begins at or before it. Empty groups may begin at the
  * same slot.
  */
 static __device__ int expert_of(const int *begins, int num_experts, int slot)
@@ -87,21 +87,21 @@ static __device__ int expert_of(const int *begins, int num_experts, int slot)
 }
 
 /**
- * Counts, adds up, and writes expert_ids in block 0; the other blocks fill. `offsets` [num_experts][OFFSET_STRIDE] gets
- * the slot where each expert's group begins.
+ * Counts the ids, adds up the counts and writes expert_ids in block 0; all other blocks write pads. `offsets`
+ * [num_experts][OFFSET_STRIDE] gets the slot where each expert's group begins.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: later where each group begins, and last the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: later each group's first slot, and last the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
 
-    if (blockIdx.x > 0) { /* all threads of the block return, so no barrier below misses a thread */
+    if (blockIdx.x > 0) { /* the whole block returns, so no barrier below misses a thread */
         fill(problem, sorted_token_ids, (blockIdx.x - 1) * THREADS + thread, (gridDim.x - 1) * THREADS);
         return;
     }
@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(THREADS)
         *num_tokens_post_padded = counts[num_experts];
 
     // TODO expert_ids
-    // Every block finds its expert; a block past the last has none. Which of them may read the map?
+    // Every block must find its expert; a block past the last group has none. Which of them may read the map?
     for (int block = thread; block < num_blocks; block += THREADS)
         expert_ids[block] = block * block_size < counts[num_experts]
                                 ? expert_of(counts, num_experts, block * block_size)
@@ -163,7 +163,7 @@ static __global__ void __launch_bounds__(THREADS)
     // END expert_ids
 }
 
-/** Scatters the positions, a thread per id. Moves the beginning of each group in `offsets` to its end. */
+/** Scatters the positions, one thread per id. Advances each element of `offsets` past the slots that it assigns. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -180,9 +180,9 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Does all of align. Grid: one block; SMALL_FILL_THREADS threads fill, at least num_experts others count, each in its
- * own row, without atomics; the sums down the columns are then each thread's first slots in every group. All threads of
- * the block reach every barrier: the two kinds differ only between barriers.
+ * Does all of align. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least num_experts others
+ * count, each in its own row, without atomics. A scan down each column then gives every thread its first slot in that
+ * group. All threads of the block reach every barrier: the code of the two kinds differs only between barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
@@ -226,7 +226,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     if (fills) /* no barrier follows */
         return;
     // TODO small_expert_ids
-    // Here it is the reverse: every expert has a thread, which finds the expert's blocks.
+    // Here the roles are reversed: every expert has a thread, which finds the expert's blocks.
     if (thread < num_experts)
         for (int slot = offsets[thread]; slot < offsets[thread + 1]; slot += block_size)
             expert_ids[slot / block_size] = thread;

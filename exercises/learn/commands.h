@@ -30,8 +30,7 @@ struct command_words {
 };
 
 /**
- * Returns the named exercise, or the learner's current one if none is named. Returns On failure returns NULL with one
- * line on failure.
+ * Returns the named exercise, or the learner's current one if none is named. On failure returns NULL with one line.
  */
 const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error);
 
