@@ -6,7 +6,9 @@
 
 #include <stddef.h>
 
-/** The task's kind: WRITE missing code, MEND broken code, meet a BUDGET, PREDICT and measure, EXTEND working code. */
+/**
+ * What the learner does: WRITE missing code, MEND broken code, meet a BUDGET, PREDICT and measure, EXTEND working code.
+ */
 enum exercise_kind { WRITE, MEND, BUDGET, PREDICT, EXTEND };
 
 struct exercise {
