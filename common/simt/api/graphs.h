@@ -32,7 +32,7 @@ struct CUgraph_st {
 
 /** Checks whether the work of a stream is captured instead of executed. */
 bool simt_captures(cudaStream_t stream);
-/** Checks whether the work of any stream is. */
+/** Checks whether any stream's work is captured. */
 bool simt_is_capturing(void);
 /** Captures work: its function and the two parts of its operand, the second of which begins at GRAPH_PART(bytes). */
 cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *operand, size_t bytes, const void *more,

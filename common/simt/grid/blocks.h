@@ -28,11 +28,11 @@ enum block_state { BLOCK_RUNNING, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
  */
 enum block_state simt_block_run(struct block *block);
 
-/** Finds this thread's shared memory, once, and maps the shadow of variables; false: no memory. */
+/** Finds this thread's shared memory, once, and maps the shadow of variables; returns false if memory is short. */
 bool simt_grid_prepare(void);
 
 /**
- * Allocates the block that every launch needs, before the first launch; false: no memory. Separate from
+ * Allocates the block that every launch needs, before the first launch; returns false if memory is short. Separate from
  * simt_grid_prepare(), because a process that is forked for a launch allocates its own block instead of copying its
  * parent's.
  */

@@ -4,7 +4,7 @@
  *        branches.
  *
  * Of the lanes' next events, the replay issues the one with the deepest call and then the earliest position in the
- * source, for every lane that is at it. In the source, a join stands behind the branches that it joins. So lanes that
+ * source, for every lane that is at it. In the source, a join stands after the branches that it joins. So lanes that
  * diverge reconverge there, as on the hardware, and no control-flow graph is needed.
  */
 #include "blocks.h"

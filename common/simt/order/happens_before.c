@@ -193,7 +193,10 @@ void simt_order_overwritten(uintptr_t address)
         end_release(at, 1);
 }
 
-/** Returns the running thread's clocks, which are allocated for the block at the first call. NULL without memory. */
+/**
+ * Returns the running thread's clocks, which are allocated for the block at the first call. Returns NULL if memory is
+ * short.
+ */
 static struct thread_order *own_order(void)
 {
     if (!simt_order.block.threads) {

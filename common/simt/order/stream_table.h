@@ -43,7 +43,7 @@ uintptr_t simt_handle_of(size_t number, uint64_t generation, unsigned kind);
 cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t caller);
 /** Returns the number of a stream, or NUMBERS if there is no such stream. */
 size_t simt_stream_number(cudaStream_t stream);
-/** Returns a number that has no pending work, adding one if needed. NUMBERS without memory. */
+/** Returns a number that has no pending work, adding one if needed. Returns NUMBERS if memory is short. */
 size_t simt_idle_stream(void);
 
 /**
