@@ -13,7 +13,7 @@ from test_counter_tables import report
 from test_tables import gate_run, us
 
 NUMBER = re.compile(r"(?<![\w.])[-+~]?\d[\d,.]*(?:e-?\d+)?(?!\w)")
-WRITTEN = "|".join((*tables.TABLES, "list", "session"))  # the last two by tests/record_session.sh
+WRITTEN = "|".join((*tables.TABLES, "list", "session"))  # tests/record_session.sh writes the last two
 REASON = re.compile(r"<!-- by hand: \S.* -->")
 PAGES = ("README.md", "chapters/*/*.md", "docs/pages/*.md", "common/data/*/README.md", "exercises/*.md",
          "exercises/*/README.md")
