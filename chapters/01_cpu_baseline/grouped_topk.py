@@ -1,4 +1,4 @@
-"""The gate as PyTorch states it: the definition that every chapter must agree with. gate.c follows it line by line.
+"""The gate as PyTorch states it. Every chapter agrees with this function; gate.c beside it is the same, line by line.
 
 gating_output [n, E] is f32, f16 or bf16; correction_bias [E] is f32, of the same type, or None. Groups are contiguous:
 expert e is in group e // (E // num_expert_group). Every intermediate tensor has the type PyTorch gives it (bf16 scores

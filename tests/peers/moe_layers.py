@@ -1,7 +1,7 @@
-"""Other implementations of the layer: PyTorch with a loop over the experts, PyTorch's grouped product, a Triton kernel.
+"""The layer as others compute it: PyTorch with a loop over the experts, PyTorch's grouped product, and a kernel of Triton.
 
-Each takes a Layer and returns the output [n, H]. The Layer includes the order of rows by expert, which the chapters'
-kernels are given as well. bf16, with sums in f32. Only the last one needs Triton.
+Each takes a Layer and returns the output [n, H]. The order of rows by expert, which the chapters' kernels are given too,
+is part of the Layer. bf16, sums in f32. Triton is needed for the last only.
 """
 import torch
 from torch.nn.functional import linear, silu
@@ -23,10 +23,10 @@ class Layer:
         self.counts = torch.bincount(topk_ids.flatten().long(), minlength=self.num_experts)
         self.ends = self.counts.cumsum(0).to(torch.int32)
         self.order = topk_ids.flatten().argsort(stable=True)
-        self.blocks = {}  # by block size
+        self.blocks = {}  # by size
 
     def blocks_of(self, size):
-        """Returns sorted_token_ids and expert_ids for blocks of this size, in full capacity, and the padded length."""
+        """sorted_token_ids and expert_ids of blocks of so many rows, as many as there may be, and the places in use."""
         if size not in self.blocks:
             numel, device = self.order.numel(), self.order.device
             padded = (self.counts + size - 1) // size * size
@@ -44,7 +44,7 @@ class Layer:
 
 
 def loop(layer):
-    """Computes the experts one after the other, each with its tokens."""
+    """An expert after the other, each with its tokens."""
     output = torch.zeros_like(layer.hidden)
     for expert in layer.topk_ids.unique().tolist():
         token, k = torch.where(layer.topk_ids == expert)
@@ -58,7 +58,7 @@ def loop(layer):
 
 
 def grouped_mm():
-    """Computes PyTorch's product of groups of rows, each with its own matrix. Its name depends on the version."""
+    """PyTorch's product of groups of rows, each with its own matrix; its name has changed."""
     for module, name in ((torch.nn.functional, "grouped_mm"), (torch, "_grouped_mm")):
         if hasattr(module, name):
             return getattr(module, name)
@@ -66,7 +66,7 @@ def grouped_mm():
 
 
 def grouped(layer):
-    """Gathers rows in the order of their experts, computes two grouped products, and scatters the results."""
+    """Rows gathered in the order of their experts, two grouped products, and back."""
     multiply = grouped_mm()
     gate, up = multiply(layer.hidden[layer.order // layer.topk], layer.w13.transpose(1, 2), offs=layer.ends).chunk(2, -1)
     rows = multiply(silu(gate) * up, layer.w2.transpose(1, 2), offs=layer.ends)
@@ -77,14 +77,13 @@ def grouped(layer):
 
 # --- Triton ---
 
-# Rows, outputs and elements of k in a tile; warps; tiles under way; blocks of rows that share weights while they are in
-# L2.
+# Rows, outputs and elements of k in a tile; warps; tiles under way; blocks of rows that share weights while they are in L2.
 FEW_ROWS = [(16, 64, 128, 4, 4, 1), (16, 64, 128, 4, 3, 1), (16, 128, 64, 4, 4, 1), (16, 128, 128, 8, 3, 1)]
 MANY_ROWS = [(64, 128, 64, 4, 4, 16), (128, 128, 64, 8, 3, 16), (128, 128, 64, 8, 4, 16)]
 
 
 def configurations(layer):
-    """Returns the configurations worth trying."""
+    """Those worth trying."""
     return FEW_ROWS if layer.order.numel() < 32 * layer.num_experts else MANY_ROWS
 
 
@@ -129,7 +128,7 @@ if triton:
 
 
 def triton_layer(layer, configuration):
-    """Computes two products over sorted_token_ids, and the sum over topk."""
+    """Two products over sorted_token_ids, and the sum over topk."""
     if not triton:
         raise RuntimeError("this Python has no Triton")
     rows, outputs, k, warps, stages, sharing = configuration
