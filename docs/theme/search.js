@@ -63,8 +63,8 @@
         return loading;
     }
 
-    /* Returns the sections that contain all words, the last of which may be incomplete: first sections of the course's
-       pages, beginning with one of exactly this name, then sections of the pages about source files. */
+    /* Returns the sections that contain all words, the last of which may be incomplete. Sections of the course's pages
+       come first, and among them one whose title is the text; sections of the pages about source files come last. */
     function find(text) {
         const words = text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(word => word);
         const stems = words.map(word => lunr.stemmer(new lunr.Token(word, {})).toString());

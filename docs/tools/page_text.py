@@ -265,7 +265,7 @@ def _line(writer, line, following):
     if line.startswith("\\snippet "):
         return _snippet_line(writer, line)
     if line.startswith("[") and line.endswith(")") and following.startswith("\\snippet "):
-        return None  # in a README this line leads to the snippet's file; _snippet_line() writes another
+        return None  # a README's link to the snippet's file; _snippet_line() writes its own
     if line.startswith("##"):
         return _heading_line(writer, line)
     if not line and writer.in_bold:

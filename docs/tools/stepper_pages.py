@@ -64,8 +64,8 @@ def _first_name(pattern, text):
 
 
 def _follow_alias(lines, number, name):
-    """Returns the array that a pointer of this name points into, if a few lines above `name = (type *)(array + ...`;
-    else the name."""
+    """Returns the array that a pointer of this name points into, if it is set by `name = (type *)(array + ...` in the
+    20 lines above; else the name."""
     for line in reversed(lines[max(0, number - 20):number - 1]):
         _, found, behind = line.partition(f"const {name} = (")
         if found and "*" in behind and _first_name(r" \+ ", behind):

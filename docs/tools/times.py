@@ -175,8 +175,8 @@ def _small_table(request, recorded):
 
 
 def _layers(request, recorded):
-    """Returns label, run and column of the library's ways and of the chapters; and the last chapter's run, whose
-    ceilings are used."""
+    """Returns the rows (label, run, column) of the library's ways and of the chapters, and the last chapter's run,
+    whose ceilings are used."""
     library, chapters, _ = _read_runs(request, recorded)
     rows = [(label, library, way) for label, way in _library_rows(request, library)]
     return rows + [(_chapter_label(run, name), run, "here") for name, run, _ in chapters], chapters[-1][1]

@@ -270,7 +270,7 @@ static bool slots_are_right(struct examination *exam)
     return true;
 }
 
-/** Checks every id. This follows from the other checks only if the groups were counted right, so it is independent. */
+/** Checks every id on its own. The other checks imply the result only if the groups were counted right. */
 static bool every_id_is_placed_or_skipped(struct examination *exam)
 {
     for (int64_t i = 0; i < exam->problem->numel; i++) {

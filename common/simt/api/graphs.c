@@ -2,7 +2,7 @@
  * @file graphs.c
  * @brief Capture: stores the work of a stream as a graph. Streams that wait for an event of the capture join it.
  *
- * Only one capture is under way at a time. A graph is the list of its steps in the order of the calls, which is an
+ * Only one capture is in progress at a time. A graph is the list of its steps in the order of the calls, which is an
  * order that a GPU may execute.
  */
 #include "graphs.h"
@@ -27,7 +27,7 @@ struct recorded {
 };
 
 static struct capture {
-    cudaGraph_t graph;         /**< NULL: no capture is under way */
+    cudaGraph_t graph;         /**< NULL: no capture is in progress */
     unsigned long long number; /**< of this capture, or of the last one */
     cudaStream_t stream[MAX_BRANCHES];
     struct known known[MAX_BRANCHES];

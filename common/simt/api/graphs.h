@@ -41,7 +41,7 @@ cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *opera
 
 /** Captures the record of an event in a captured stream. */
 cudaError_t simt_capture_record(cudaEvent_t event, cudaStream_t stream);
-/** Checks whether the event was recorded in the capture that is under way. */
+/** Checks whether the event was recorded in the capture that is in progress. */
 bool simt_is_captured_event(cudaEvent_t event);
 /** Captures a wait for such an event; a stream that was not captured before joins the capture. */
 cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event);

@@ -228,7 +228,7 @@ void simt_array(const void *begin, size_t bytes, const char *name)
     simt_forbid_bytes(offset + bytes, allocation->offset + allocation->bytes);
 }
 
-/** Returns the freed allocation that an offset was in, if its slot still rests. Returns NULL if there is none. */
+/** Returns the freed allocation that an offset was in if its slot is still in quarantine, else NULL. */
 static const struct allocation *freed_at(size_t offset)
 {
     for (unsigned i = quarantine.count; i-- > 0;)

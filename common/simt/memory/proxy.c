@@ -4,7 +4,7 @@
  *        products use the asynchronous proxy.
  *
  * The asynchronous proxy sees what the generic proxy wrote only after a fence between the two. The writes of bulk
- * copies have epochs of their own, by which the check recognises them.
+ * copies have separate epochs, by which the check recognises them.
  */
 #include "proxy.h"
 

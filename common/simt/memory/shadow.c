@@ -692,7 +692,7 @@ void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
 {
     const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD;
 
-    /* A load of a word that belongs to no variable has already been noted. */
+    /* A load of a word that belongs to no variable has already been recorded. */
     if (simt_is_unowned(cell))
         return;
     check_no_copy(cell, access);

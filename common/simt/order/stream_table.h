@@ -1,7 +1,7 @@
 /**
  * @file stream_table.h
  * @brief The table of streams by their handles, with the work that the next work of each is ordered after. Used by
- *        work.c and by the runtime's calls on streams and events.
+ *        stream_work.c and by the runtime's calls on streams and events.
  */
 #ifndef SIMT_STREAM_TABLE_H
 #define SIMT_STREAM_TABLE_H
