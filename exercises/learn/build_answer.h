@@ -29,7 +29,7 @@ enum { BUILT_PATH_SIZE = 256 };
 struct built_answer {
     char folder[BUILT_PATH_SIZE];  /**< "" before it is made and after it is removed */
     char program[BUILT_PATH_SIZE]; /**< in the folder */
-    char *messages; /**< the compiler's output, with warnings, perhaps ""; NULL only before building */
+    char *messages;                /**< the compiler's output, with warnings, perhaps ""; NULL only before building */
 };
 
 /** An answer to build. */

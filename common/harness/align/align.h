@@ -29,7 +29,7 @@ struct align_problem {
     int64_t capacity;         /**< of sorted_token_ids: a multiple of block_size that holds every group */
     bool wide_ids;            /**< topk_ids are i64, not i32 */
     enum align_kernel kernel; /**< AUTO, except in tests and figures */
-    bool overlap; /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
+    bool overlap;             /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
 };
 
 /** Addresses of the tensors in device memory. */

@@ -38,8 +38,8 @@ struct covering {
     struct random random;
     int first[MAX_DIMENSIONS + 1]; /**< number of each dimension's first corner among all corners */
     unsigned char state[MAX_ALL_CORNERS][MAX_ALL_CORNERS];
-    int target;    /**< number of the pair that the problem begins with: first single corners, then pairs */
-    int num_tries; /**< problems that began with it and were not accepted */
+    int target;              /**< number of the pair that the problem begins with: first single corners, then pairs */
+    int num_tries;           /**< problems that began with it and were not accepted */
     int row[MAX_DIMENSIONS]; /**< the problem: one corner per dimension, by its number among all corners */
     int num_taken;
 };

@@ -28,8 +28,7 @@ struct tensor_recipe {
 struct tensor {
     const char *name; /**< such as "gating_output", in messages and as NAME.npy */
     enum tensor_role role;
-    struct npy_array
-        host; /**< type and shape, set by the operator; no data for a workspace or a recipe */
+    struct npy_array host; /**< type and shape, set by the operator; no data for a workspace or a recipe */
     struct tensor_recipe recipe;
     size_t unneeded_bytes; /**< bytes that no kernel has to move */
     bool absent;           /**< not part of this problem: its addresses are NULL */

@@ -33,7 +33,7 @@ struct moe_problem {
     enum dtype dtype;      /**< of hidden, the weights, intermediate results and the output: f32 or bf16 */
     int block_size;        /**< rows in a block of sorted_token_ids, which all belong to one expert */
     int64_t capacity;      /**< of sorted_token_ids, a multiple of block_size */
-    bool overlap; /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
+    bool overlap;          /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
 };
 
 /**
