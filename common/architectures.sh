@@ -2,10 +2,10 @@
 # Compiles kernels for every architecture that the course supports, or for those in $ARCHITECTURES, without keeping the
 # output. A warning is an error.
 #
-#   sh common/architectures.sh [TARGET]...       the kernels of these Ninja targets; without one, the exercises'
+#   sh common/architectures.sh [TARGET]...       the kernels of these Ninja targets; by default, those of the exercises
 #
-# Ninja lists the commands that compile them, and each file is compiled with the same options, once for all
-# architectures, even if several programs use it. The last line is a summary.
+# Ninja lists the commands that compile these kernels; each file is compiled with the same options, for all
+# architectures, and only once if several programs use it. The last line is a summary.
 set -u
 
 # commands [TARGET]...: prints a line for each kernel file: its name, then nvcc's options
@@ -17,7 +17,7 @@ commands() {
         for file in exercises/[0-9]*/exercise.cu; do
             echo "$file $options -diag-suppress 177,550" # an unsolved exercise has unused functions and variables
         done
-    fi | sed 's/ *$//' | sort -u -k 1,1 # xargs joins a line that ends in a blank with the next one
+    fi | sed 's/ *$//' | sort -u -k 1,1 # xargs joins a line that ends in a blank with the next line
 }
 
 # compile_one FILE OPTION...: compiles a file; prints "ok FILE" or the errors

@@ -9,8 +9,9 @@ import collections
 import csv
 import sys
 
-# An operator's table: a field that only its reports have; whether counters are per token or in total; its columns, each
-# the sum of some counters; the notes below it, where {name} stands for that field of the first chapter's report.
+# One table per operator. field: a field that only its reports have; per_token: whether counters are divided by the
+# tokens; columns: each the sum of some counters; notes: lines below the table, where {name} is a field of the first
+# report.
 Table = collections.namedtuple("Table", "field name_width per_token columns notes")
 SECTORS = ("global_load_sectors", "global_store_sectors")
 WAVEFRONTS = ("shared_load_wavefronts", "shared_store_wavefronts")
@@ -53,7 +54,7 @@ Input: {num_tokens} tokens of {hidden_size}, each to {topk} of {num_experts} exp
 
 
 def read_report(path):
-    """Reads a chapter's report: a dictionary from field to text."""
+    """Reads a chapter's report. Returns a dictionary from field to text."""
     try:
         with open(path, newline="", encoding="utf-8") as file:
             report = dict(zip(*list(csv.reader(file))[:2]))
@@ -72,7 +73,7 @@ def figures(table, report):
 
 
 def cells(table, texts):
-    """Formats texts as wide as the columns' headings, or the headings themselves."""
+    """Formats texts, or the headings themselves, in columns as wide as the headings."""
     return "".join(f" {text:>{max(9, len(heading))}}" for heading, text in zip(table.columns, texts))
 
 
@@ -86,7 +87,7 @@ def figures_line(table, report):
 
 
 def changes_line(table, report, before):
-    """Formats the change from the previous chapter: in percent, or, where that chapter had 0, as a difference."""
+    """Formats the change from the previous chapter: in percent, or as a difference where that chapter had 0."""
     digits, texts = 2 if table.per_token else 0, []
     for now, then in zip(figures(table, report), figures(table, before)):
         if now is None or then is None or now == then:
@@ -97,7 +98,7 @@ def changes_line(table, report, before):
 
 
 def text_of(table, reports):
-    """Returns the table of the reports that have its field; "" if there are none."""
+    """Returns the table of the reports that have its field, or "" if there are none."""
     own, by_name = [report for report in reports if table.field in report], {report["chapter"]: report
                                                                              for report in reports}
     if not own:

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Finds nvcc, and chooses the GPU architecture for which it compiles.
+# Finds nvcc, and chooses the GPU architecture to compile for.
 #
-#   sh common/nvcc.sh arch STAMP               writes the architecture into STAMP, if it is not in it already
+#   sh common/nvcc.sh arch STAMP               writes the architecture to STAMP, unless STAMP has it already
 #   sh common/nvcc.sh compile STAMP ARGS...    runs nvcc with ARGS for the architecture in STAMP
 #   sh common/nvcc.sh every ARGS...            runs nvcc with ARGS for every architecture that the course supports, or
 #                                              for those in $ARCHITECTURES
 #
-# The architecture is $GPU_ARCH (sm_90, sm_90a), else the first GPU's, else sm_90; sm_90 is compiled as sm_90a. With
-# GPU_ARCH=every, `compile` does what `every` does, and a warning is an error. nvcc is $CUDA_HOME's, else the one in
-# PATH, else /usr/local/cuda's.
+# The architecture is $GPU_ARCH (sm_90, sm_90a), else that of the first GPU, else sm_90; sm_90 is compiled as sm_90a.
+# With GPU_ARCH=every, `compile` does what `every` does, and a warning is an error. nvcc is that of $CUDA_HOME, else the
+# one in PATH, else that of /usr/local/cuda.
 set -u
 architectures=${ARCHITECTURES:-sm_75 sm_80 sm_86 sm_89 sm_90 sm_120}
 
@@ -32,7 +32,7 @@ find_nvcc() {
             "$nvcc is of CUDA ${release:-(no release)}: install 12 or newer from https://developer.nvidia.com/cuda-downloads"
 }
 
-# first_gpu: prints sm_90 for compute capability 9.0; nothing if there is no GPU
+# first_gpu: prints the first GPU's architecture, such as sm_90 for compute capability 9.0; nothing without a GPU
 first_gpu() {
     nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sed -n '1s/^\([0-9]*\)\.\([0-9]\)$/sm_\1\2/p'
 }
@@ -52,7 +52,7 @@ write_arch() {
     echo "$arch" >"$1" || exit 1
 }
 
-# with_features ARCH: prints sm_90a for sm_90: wgmma and similar instructions exist only there, and need sm_90a
+# with_features ARCH: prints ARCH, but sm_90a for sm_90, because wgmma and similar instructions require it
 with_features() {
     case $1 in
     sm_90) echo sm_90a ;;

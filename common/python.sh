@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs the first python3 that has the modules: sh common/python.sh MODULE,... ARGUMENT...
+# Runs the first python3 that has the given modules: sh common/python.sh MODULE,... ARGUMENT...
 #
-# The first python3 in PATH may be the user's own, without the modules of the system's packages. Exits with 127 if no
-# python3 has them.
+# The first python3 in PATH may be the user's own, without the modules from the system's packages. Exits with 127 if no
+# python3 has the modules.
 modules=$1
 shift
 for python in python3 /usr/bin/python3; do

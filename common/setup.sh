@@ -2,9 +2,9 @@
 # Installs missing packages, and nothing else, on Debian and Ubuntu; on other systems it lists what to install.
 #
 #   sh common/setup.sh            packages for `ninja run` and `ninja test`
-#   sh common/setup.sh docs       and for `ninja docs`
-#   sh common/setup.sh checks     and for tests that are skipped otherwise: clang, an aarch64 emulator, PyTorch, MPI
-#   sh common/setup.sh hip        and for `ninja hip`
+#   sh common/setup.sh docs       also packages for `ninja docs`
+#   sh common/setup.sh checks     also packages without which tests are skipped: clang, aarch64 emulator, PyTorch, MPI
+#   sh common/setup.sh hip        also packages for `ninja hip`
 #
 # It asks no questions. If nothing is missing, it changes nothing and needs no network.
 set -u
@@ -14,7 +14,7 @@ say() {
     echo "setup: $*"
 }
 
-# need PACKAGE NAME CHECK...: records the package as missing if the check fails
+# need PACKAGE NAME CHECK...: records the package as missing if the command CHECK fails
 need() {
     package=$1
     name=$2
@@ -29,7 +29,7 @@ compiler() {
     version=$("$1" -dumpversion) && [ "${version%%.*}" -ge 12 ]
 }
 
-# header FILE: checks that the C compiler finds the header, or without a compiler that /usr/include has it
+# header FILE: checks that the C compiler finds the header or, without a compiler, that /usr/include has it
 header() {
     if command -v gcc; then
         echo "#include <$1>" | gcc -E -x c -
@@ -38,7 +38,7 @@ header() {
     fi
 }
 
-# mpi_header: checks that mpicc finds mpi.h; the package with mpirun has mpicc, but not the header
+# mpi_header: checks that mpicc finds mpi.h, because the package with mpirun has mpicc, but not the header
 mpi_header() {
     echo '#include <mpi.h>' | mpicc -E -x c -
 }
@@ -96,7 +96,7 @@ needs_of_hip() {
     need libamdhip64-dev "HIP's headers" header hip/hip_version.h
 }
 
-# find_missing WORD...: sets packages and names
+# find_missing WORD...: sets `packages` and `names` to what the words need and is missing
 find_missing() {
     packages=
     names=
@@ -117,7 +117,7 @@ as_root() {
     fi
 }
 
-# apt ARGUMENTS...: runs apt-get without questions, with its output in $log
+# apt ARGUMENTS...: runs apt-get without questions; its output is in $log
 apt() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" >"$log" 2>&1 </dev/null
 }

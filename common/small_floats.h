@@ -1,11 +1,12 @@
 /**
  * @file small_floats.h
- * @brief binary16 ("half") and bfloat16, as bits, to and from float.
+ * @brief Conversions between float and the bits of binary16 ("half") or bfloat16.
  *
  * Narrowing rounds to nearest, ties to even, and overflows to infinity. Widening is exact. Subnormals are kept.
- * A NaN keeps its sign and the leading bits of its payload and comes out quiet.
+ * A NaN keeps its sign and the leading bits of its payload, and becomes quiet.
  *
- * No branches: a value is chosen by a mask, so a kernel that converts gains no basic block on the simulator.
+ * There are no branches: masks select values, so a kernel that converts has no additional basic blocks on the
+ * simulator.
  */
 #ifndef SMALL_FLOATS_H
 #define SMALL_FLOATS_H
@@ -15,7 +16,7 @@
 
 #define SMALL_FLOAT_FUNCTION static inline __attribute__((always_inline))
 
-/** The bits of an IEEE binary32 value. */
+/** Returns the bits of an IEEE binary32 value. */
 SMALL_FLOAT_FUNCTION uint32_t float_bits(float value)
 {
     uint32_t bits;
@@ -23,7 +24,7 @@ SMALL_FLOAT_FUNCTION uint32_t float_bits(float value)
     return bits;
 }
 
-/** The IEEE binary32 value that has these bits. */
+/** Returns the IEEE binary32 value that has these bits. */
 SMALL_FLOAT_FUNCTION float float_from_bits(uint32_t bits)
 {
     float value;
@@ -31,15 +32,15 @@ SMALL_FLOAT_FUNCTION float float_from_bits(uint32_t bits)
     return value;
 }
 
-/** `yes` where `condition` is 1, `no` where it is 0. */
+/** Returns `yes` if `condition` is 1, `no` if it is 0. */
 SMALL_FLOAT_FUNCTION uint32_t select_bits(uint32_t condition, uint32_t yes, uint32_t no)
 {
     return no ^ ((yes ^ no) & (0u - condition));
 }
 
 /**
- * A float near `value` from which rounding goes on as if from `value`: truncated, and odd unless that is exact. It has
- * to hold at least two digits more than what it is rounded to in the end.
+ * Returns a float from which later rounding gives the same result as from `value`: truncated, and with the last bit set
+ * unless that is exact. The float needs at least two more digits than the final type.
  */
 SMALL_FLOAT_FUNCTION float double_to_float_odd(double value)
 {
@@ -54,8 +55,8 @@ SMALL_FLOAT_FUNCTION float half_bits_to_float(uint16_t half)
     const uint32_t magnitude = half & 0x7fffu;
     const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
 
-    /* The fields fall into place when shifted; the exponent's bias is then 112 too small, which an exact product mends,
-     * for subnormals too. Infinities and NaNs come out with exponent 143 instead of 255. */
+    /* The shifted fields are in place, but the exponent's bias is 112 too small; an exact product corrects it, also for
+     * subnormals. Infinities and NaNs get exponent 143 instead of 255. */
     const uint32_t finite = float_bits(float_from_bits(magnitude << 13) * 0x1p112f);
     const uint32_t special = (0u - (magnitude >= 0x7c00u)) & 0x7f800000u;
     const uint32_t quiet = (uint32_t)(magnitude > 0x7c00u) << 22;
@@ -68,15 +69,15 @@ SMALL_FLOAT_FUNCTION uint16_t float_to_half_bits(float value)
     const uint32_t sign = bits >> 16 & 0x8000u;
     const uint32_t magnitude = bits & 0x7fffffffu;
 
-    /* Half an ulp less one, plus the bit that would become the last: a tie carries only into an odd result. */
+    /* Adds half an ulp less one, plus the bit that becomes the last: a tie carries only into an odd result. */
     const uint32_t normal = ((magnitude + 0xfffu + (magnitude >> 13 & 1u)) >> 13) - (112u << 10);
-    /* Next to 0.5 a float's last place is worth 2^-24, as a subnormal half's is: the sum does the rounding. */
+    /* Near 0.5, the last bit of a float is worth 2^-24, like that of a subnormal half, so the addition rounds. */
     const uint32_t subnormal = float_bits(float_from_bits(select_bits(magnitude < 0x38800000u, magnitude, 0)) + 0.5f) -
                                0x3f000000u;
     const uint32_t nan = 0x7e00u | (magnitude >> 13 & 0x3ffu);
 
     uint32_t half = select_bits(magnitude < 0x38800000u, subnormal, normal);
-    half = select_bits(magnitude >= 0x477ff000u, 0x7c00u, half); /* 65520 and above: nearer to 65536 than to 65504 */
+    half = select_bits(magnitude >= 0x477ff000u, 0x7c00u, half); /* 65520 and above are nearer to 65536 than to 65504 */
     half = select_bits(magnitude > 0x7f800000u, nan, half);
     return (uint16_t)(sign | half);
 }

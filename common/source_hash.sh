@@ -1,9 +1,9 @@
 #!/bin/sh
 # Prints the SHA-256 of a kernel's source: the file and every header of the project that it includes, directly or
-# indirectly ("..." in quotes), each once, without comments and independent of the layout. A change of a device function
-# in common/kernels changes the hash, a corrected comment does not. An operator's own header,
-# common/harness/NAME/NAME.h, is left out: it defines the problem for all programs, and another option in it does not
-# change a kernel.
+# indirectly ("..." in quotes), each once, without comments and independently of the layout. A change of a device
+# function in common/kernels changes the hash; a corrected comment does not. An operator's own header,
+# common/harness/NAME/NAME.h, is left out, because it defines the problem for all programs: a new option in it changes
+# no kernel.
 #
 #   sh common/source_hash.sh FILE [OUT]      with OUT, OUT.d lists the files that OUT depends on, for Ninja
 #
@@ -22,7 +22,7 @@ fail() {
 files=
 out=${2:-}
 set -- "$1"
-while [ $# -gt 0 ]; do # the arguments are files whose includes are not read yet
+while [ $# -gt 0 ]; do # the arguments are files whose includes have not been read yet
     file=$1
     files="$files $file"
     shift
@@ -38,9 +38,9 @@ while [ $# -gt 0 ]; do # the arguments are files whose includes are not read yet
 done
 [ ! "$out" ] || echo "$out:$files $0" >"$out.d"
 
-# With continued lines joined, gcc removes comments and nothing else: conditions and uses of macros stay.
+# Lines continued by a backslash are joined; then gcc removes only comments: conditions and uses of macros stay.
 # shellcheck disable=SC2086 # files are words
 text=$(sed -e ':join' -e '/\\$/N; s/\\\n//; t join' $files | gcc -fpreprocessed -dD -E -P -w -x c++ -std=c++17 -)
-# Normalises the layout: a space on both sides of every sign, and one space for any other white space.
+# Normalises the layout: a space on both sides of every punctuation mark, and one space for any other white space.
 printf '%s\n' "$text" | sed '/^ *# *include *"/d; /^ *# *pragma once/d; s/[^[:alnum:]_]/ & /g' |
     tr -s '[:space:]' ' ' | sha256sum | cut -d ' ' -f 1

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Builds variants. A variant is a chapter's program with a change to its kernel that is measured and not taught: the
-# change is chapters/NN_name/variants/WHAT.sed, a sed script, or WHAT.patch, as diff -u prints it; the program
-# BUILD/variants/NN_name_WHAT. WHAT_N.sed is a change for each number in its first line, "# N: 1 2 4": WHAT_1.sed, and
-# so on, with the number for N.
+# Builds variants. A variant is a chapter's program with a changed kernel, for measurements that no chapter teaches. The
+# change is chapters/NN_name/variants/WHAT.sed, a sed script, or WHAT.patch, a unified diff; the program is
+# BUILD/variants/NN_name_WHAT. WHAT_N.sed stands for several changes, one for each number in its first line, such as
+# "# N: 1 2 4": WHAT_1.sed and so on, with the number instead of N.
 #
 #   sh common/variants.sh BUILD [WORD]       BUILD is build/cpu or build/gpu; only programs whose names contain WORD
-#   sh common/variants.sh --hash CHANGE      the hash of the changed kernel: see source_hash.sh
+#   sh common/variants.sh --hash CHANGE      prints the hash of the changed kernel: see source_hash.sh
 #
 # The chapter's program must have been built: Ninja lists the commands that built it, and they also build a variant.
 set -eu
@@ -20,7 +20,7 @@ changes() {
     done
 }
 
-# names CHANGE: sets the variables of the functions below
+# names CHANGE: sets the variables that the functions below use
 names() {
     change=$1
     file=$change
@@ -35,12 +35,12 @@ names() {
     for kernel in "chapters/$chapter"/*.cu; do :; done
 }
 
-# changed_kernel FILE: writes the changed kernel of the chapter; a change without effect, or a patch that applies only
-# with fuzz, is an error
+# changed_kernel FILE: writes the chapter's changed kernel to FILE. It is an error if a change has no effect or a patch
+# applies only with fuzz.
 changed_kernel() {
     case $change in
     *.sed) sed "$(sed "s/\\bN\\b/$number/g" "$file")" "$kernel" >"$1" ;;
-    *.patch) patch --silent --fuzz=0 --output="$1" --reject-file=- "$kernel" "$file" ;; # whose own files lie beside it
+    *.patch) patch --silent --fuzz=0 --output="$1" --reject-file=- "$kernel" "$file" ;; # temporary files go next to $1
     esac
     ! cmp -s "$kernel" "$1" || { echo "variants.sh: $change changes nothing in $kernel" >&2; exit 1; }
 }

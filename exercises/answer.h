@@ -1,4 +1,4 @@
-/** @file answer.h  What every answer begins with, compiled once: most of the time that compiling one would take. */
+/** @file answer.h  The headers that every answer includes, precompiled, because they take most of its compile time. */
 #include <cstring>
 
 #include <cuda_runtime.h>

@@ -1,17 +1,17 @@
 /**
  * @file grade_answer.c
- * @brief Grades answers, as the tests do: fills the exercise with them, builds, runs, judges.
+ * @brief Grades answers, for the tests: fills them into the exercise, builds it, runs it and judges the run.
  *
  *     grade_answer EXERCISE [ANSWERS.txt] [--only NAME] [--seed S]... [--gpu]
  *
- * EXERCISE is a folder's name. Without answers the exercise is graded as it comes. A region that the answers leave out
- * is taken from the exercise's solution.txt. A file may hold several answers, each behind a line `=== NAME`; lines are
- * then counted from there. Of these, one without a region is an edit of the solution: blocks of lines, blank lines
- * between them, with ' ' in front of a line that stays, '-' of one that goes and '+' of one that comes. Lines are then
- * counted in the edited solution.
+ * EXERCISE is a folder's name. Without answers, the exercise is graded unsolved. Regions that the answers leave out are
+ * taken from the exercise's solution.txt. A file may hold several answers, each after a line `=== NAME`, from which its
+ * lines are counted. In such a file, an answer without a region is an edit of the solution: blocks of lines, separated
+ * by blank lines, in which ' ' marks a line that stays, '-' a removed line and '+' an added one. Lines are then counted
+ * in the edited solution.
  *
- * Prints a line for each answer and seed; what the compiler said goes to standard error. Exits with 0 if all passed, 1
- * if one was refused, 2 if one could not be tried (or does not compile), 3 without a GPU to try it on.
+ * Prints a line for each answer and seed; the compiler's messages go to standard error. Exits with 0 if all passed, 1
+ * if one was refused, 2 if one could not be tried (or does not compile), 3 without a GPU to run it on.
  */
 #include "learn/build_answer.h"
 #include "learn/learner_file.h"
@@ -28,17 +28,17 @@
 
 enum { PASSED = 0, REFUSED = 1, CANNOT = 2, NO_DEVICE = 3, PATH_SIZE = 512, MAX_SEEDS = 8 };
 
-/** The answer to be graded. */
+/** What is to be graded. */
 struct memory_request {
-    const char *exercise; /**< its name */
-    const char *answers;  /**< a file, or NULL */
-    const char *only;     /**< the answer of that name, or NULL */
+    const char *exercise; /**< the exercise's name */
+    const char *answers;  /**< the file of answers, or NULL */
+    const char *only;     /**< the name of the only answer to grade, or NULL */
     uint64_t seeds[MAX_SEEDS];
     int num_seeds;
     bool gpu;
 };
 
-/** The exercise, and what regions are taken from that an answer does not have. `text` is NULL until it was read. */
+/** The exercise, and the regions for answers that leave some out. `text` is NULL until it has been read. */
 struct texts_of_exercise {
     char exercise_path[PATH_SIZE], solution_path[PATH_SIZE];
     struct text exercise, solution;
@@ -70,7 +70,7 @@ static bool read_seed(const char *text, struct memory_request *request)
     return true;
 }
 
-/** The last part of a folder's path. Cuts slashes at its end off. */
+/** Returns the last part of a folder's path. Removes slashes at the path's end. */
 static const char *name_in(char *folder)
 {
     for (size_t length = strlen(folder); length > 1 && folder[length - 1] == '/'; length--)
@@ -143,7 +143,7 @@ static int run(const struct memory_request *request, const char *name, uint64_t 
     return code;
 }
 
-/** Builds a filled text and runs it on each seed's inputs. */
+/** Builds a filled text and runs it with each seed. */
 static int build_and_run(const struct memory_request *request, const char *name, const struct text *text)
 {
     const struct answer answer = {.exercise = request->exercise, .text = *text, .gpu = request->gpu};
@@ -189,7 +189,7 @@ static int grade(const struct memory_request *request, const struct texts_of_exe
 
 /* --- edits -------------------------------------------------------------------------------------------------------- */
 
-/** The next line's beginning, at most `end`. */
+/** Returns the beginning of the next line, or `end` after the last line. */
 static const char *line_after(const char *line, const char *end)
 {
     const char *const newline = memchr(line, '\n', (size_t)(end - line));
@@ -208,7 +208,10 @@ static bool is_edit(const struct text *answers)
     return true;
 }
 
-/** A block's lines that have one of the two marks, without it; for the caller to free. NULL when memory is short. */
+/**
+ * Returns the lines of a block that have one of the two marks, without the marks; the caller frees them. Returns NULL
+ * if memory is short.
+ */
 static char *lines_marked(const char *block, const char *end, const char *marks)
 {
     char *const lines = malloc((size_t)(end - block) + 1);
@@ -226,7 +229,7 @@ static char *lines_marked(const char *block, const char *end, const char *marks)
     return lines;
 }
 
-/** Where a text has these whole lines; NULL if nowhere, or more than once. */
+/** Finds whole lines in a text. Returns NULL if they do not occur, or occur more than once. */
 static const char *find_once(const char *text, const char *lines)
 {
     const char *const end = text + strlen(text), *found = NULL;
@@ -241,7 +244,7 @@ static const char *find_once(const char *text, const char *lines)
     return found;
 }
 
-/** Puts a block's new lines in the place of its old ones. */
+/** Replaces a block's old lines in the text by its new lines. */
 static bool apply_block(char **text, const char *block, const char *end, const char *path, struct error *error)
 {
     char *const before = lines_marked(block, end, " -"), *const after = lines_marked(block, end, " +");
@@ -264,7 +267,7 @@ static bool apply_block(char **text, const char *block, const char *end, const c
     return true;
 }
 
-/** Edits the solution; *edited is for the caller to free, whatever happens. False with one line. */
+/** Edits the solution. The caller frees *edited in any case. On failure returns false with one line. */
 static bool apply_edit(const char *solution, const struct text *edit, char **edited, struct error *error)
 {
     const char *const end = edit->text + edit->size;
@@ -306,7 +309,7 @@ static int grade_edit(const struct memory_request *request, const struct texts_o
 
 static const char separator[] = "=== ";
 
-/** The first line from `text` on that begins an answer; NULL if there is none. */
+/** Returns the first line from `text` on that begins an answer, or NULL if there is none. */
 static const char *find_separator(const char *text)
 {
     while (text && strncmp(text, separator, strlen(separator)) != 0) {
@@ -316,7 +319,7 @@ static const char *find_separator(const char *text)
     return text;
 }
 
-/** Grades what lies between a line `=== NAME` and `end`, unless it is another than the one that is asked for. */
+/** Grades the answer between a line `=== NAME` and `end`, unless --only names another one. */
 static int grade_section(const struct memory_request *request, const struct texts_of_exercise *texts, const char *begin,
                          const char *end, bool *graded)
 {
@@ -336,7 +339,7 @@ static int grade_section(const struct memory_request *request, const struct text
     return is_edit(&answers) ? grade_edit(request, texts, what, name, &answers) : grade(request, texts, name, &answers);
 }
 
-/** Grades a file's answers, be it one or several. */
+/** Grades the answers in a file, of which there may be one or several. */
 static int grade_answers(const struct memory_request *request, const struct texts_of_exercise *texts, const char *text)
 {
     const char *begin = find_separator(text);

@@ -1,6 +1,6 @@
 /**
  * @file learn.c
- * @brief The learner's program: which exercise is next, what is wrong with an answer, hints, and what was done so far.
+ * @brief The learner's program: shows the next exercise, the mistakes in an answer, hints, and the progress so far.
  */
 #include "learn/child.h"
 #include "learn/commands.h"
@@ -15,15 +15,15 @@
 
 enum name { NAME_NONE, NAME_OPTIONAL, NAME_NEEDED };
 
-/** A word of the command line, and what may stand behind it. */
+/** A command, and the words that may follow it. */
 struct command {
     const char *word;
     enum name name;
-    bool grades; /**< takes --seed, --gpu and --output */
+    bool grades; /**< accepts --seed, --gpu and --output */
     int (*run)(struct learn *learn, const struct command_words *words);
 };
 
-/* The first is for no word at all. */
+/* The first one is used if the command line has no word. */
 static const struct command commands[] = {
     {"", NAME_NONE, false, command_watch},        {"list", NAME_NONE, false, command_list},
     {"run", NAME_OPTIONAL, true, command_run},    {"hint", NAME_OPTIONAL, false, command_hint},
@@ -59,7 +59,7 @@ static int show_usage(const char *command)
     return LEARN_DONE;
 }
 
-/** The command of that word. NULL with one line. */
+/** Returns the command with this name. On failure returns NULL with one line. */
 static const struct command *find_command(const char *word, const char *program, struct error *error)
 {
     for (size_t i = 1; i < sizeof commands / sizeof *commands; i++)
@@ -70,7 +70,8 @@ static const struct command *find_command(const char *word, const char *program,
 }
 
 /**
- * The value of `--flag VALUE` or `--flag=VALUE` at *at, which moves to it. NULL if the word is another, or has none.
+ * Returns the value of `--flag VALUE` or `--flag=VALUE` at *at, which moves to the value. Returns NULL if the word is
+ * another one, or has no value.
  */
 static const char *flag_value(char **argv, int argc, int *at, const char *flag)
 {
@@ -85,7 +86,7 @@ static const char *flag_value(char **argv, int argc, int *at, const char *flag)
     return argv[++*at];
 }
 
-/** Reads one word behind the command. False with one line. */
+/** Parses one word after the command. On failure returns false with one line. */
 static bool parse_word(const struct command *command, int argc, char **argv, int *at, struct command_words *words,
                        struct error *error)
 {
@@ -115,7 +116,7 @@ static bool parse_word(const struct command *command, int argc, char **argv, int
     return error_set(error, "%s: %.40s: no such argument; '%s --help' lists them", command->word, word, argv[0]);
 }
 
-/** Reads the command line. NULL with one line. */
+/** Parses the command line. On failure returns NULL with one line. */
 static const struct command *parse(int argc, char **argv, struct command_words *words, struct error *error)
 {
     const struct command *const command = argc < 2 ? &commands[0] : find_command(argv[1], argv[0], error);
@@ -130,7 +131,7 @@ static const struct command *parse(int argc, char **argv, struct command_words *
     return command;
 }
 
-/** Checks whether a word asks for `long_word` or `short_word`. */
+/** Checks whether a word is `long_word` or `short_word`. */
 static bool has_word(int argc, char **argv, const char *long_word, const char *short_word)
 {
     for (int i = 1; i < argc; i++)
@@ -148,13 +149,13 @@ static int run_command(const struct command *command, const char *program, const
     if (!course_find(&learn.course, &error) || !interrupt_open(&error))
         return learn_refuse(&error);
     child_stop_when(interrupt_seen);
-    signal(SIGPIPE, SIG_IGN); /* output that is not read is no reason to leave a build behind */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe must not end this program before it has removed its build */
     code = command->run(&learn, words);
     progress_free(&learn.progress);
     return code;
 }
 
-/** Makes sure that what was said was heard. */
+/** Reports if standard output could not be written. Returns the exit code. */
 static int finish(int code)
 {
     struct error error;

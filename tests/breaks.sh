@@ -11,10 +11,10 @@
 #
 # If breaks_shared is set, it names a header of common/kernels that is copied into the file and broken with it.
 
-# Removes the kernels for other types than f32, for gates whose runs are all of f32.
+# A sed script that removes the kernels for types other than f32, for gates all of whose runs are in f32.
 only_f32='/^    case DTYPE_/,/^    default:/{/^    default:/!d}'
 
-# inline_headers FILE: prints the file with the headers of its folder, and $breaks_shared, in place of their #include
+# inline_headers FILE: prints the file with its folder's headers, and $breaks_shared, instead of their #include lines
 inline_headers() {
     while IFS= read -r inline_line; do
         inline_name=${inline_line#\#include \"}

@@ -1,4 +1,4 @@
-"""Drives a headless Chromium through chromedriver, with Python's library only: enough for the tests of pages.
+"""Drives a headless Chromium through chromedriver, as far as the tests of pages need it, without other libraries.
 
     with Browser() as browser:
         browser.open("file:///...")
@@ -39,7 +39,7 @@ class Browser:
             ["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         self.wait_until_ready()
-        options = {  # by a pipe, since a minimal system does not know what localhost is
+        options = {  # a pipe, because a minimal system cannot resolve localhost
             "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
                      f"--window-size={self.size[0]},{self.size[1]}"],
             "binary": shutil.which("chromium"),
@@ -75,7 +75,7 @@ class Browser:
         self.call("POST", self.session + "/url", {"url": address})
 
     def run(self, script, *arguments):
-        """Runs a script, which sees the arguments as `arguments`, and returns its result."""
+        """Runs a script, to which the arguments are visible as `arguments`. Returns its result."""
         return self.call("POST", self.session + "/execute/sync", {"script": script, "args": list(arguments)})
 
     def devtools(self, command, **parameters):
@@ -87,16 +87,16 @@ class Browser:
         return [entry["message"] for entry in entries if entry["level"] == "SEVERE"]
 
     def press(self, key):
-        """Presses and releases a key where the focus is."""
+        """Presses and releases a key in the focused element."""
         down = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
         self.call("POST", self.session + "/actions", {"actions": [{"type": "key", "id": "keys", "actions": down}]})
 
     def resize(self, width):
-        """Makes the window this wide; nothing else changes."""
+        """Sets the window's width and nothing else."""
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
 
     def emulate(self, width=None, scheme=None, motion=None):
-        """Makes the window this wide, the system light or dark, and its motion reduced or not."""
+        """Sets the window's width, and the system's preferences for a light or dark scheme and for reduced motion."""
         if width:
             self.resize(width)
         features = []

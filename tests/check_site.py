@@ -1,4 +1,4 @@
-"""Checks the documentation site for links and anchors that lead nowhere, files fetched from other machines, pictures
+"""Checks the documentation site for broken links and anchors, files fetched from other machines, pictures
 without alternative text, headings that skip a level.
 
 python3 tests/check_site.py build/docs/html   one line for each fault; exits 1 if there are any
@@ -47,7 +47,7 @@ def read_page(path):
 
 
 def leads_nowhere(folder, pages, name, link):
-    """Returns the reason why a link from a page leads nowhere, or None."""
+    """Returns the reason why a link from a page is broken, or None."""
     parts = urllib.parse.urlsplit(link)
     if parts.scheme in ("http", "https", "mailto", "javascript"):
         return None

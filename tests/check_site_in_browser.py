@@ -1,6 +1,6 @@
-"""Opens pages of the documentation site in Chromium, 390 and 1400 pixels wide, light and dark: of two neighbouring pages
-one narrow and light, wide and dark, the other narrow and dark, wide and light. The page must not scroll sideways,
-nothing may be written to the console as an error, and text must have a contrast of 4.5:1 or more.
+"""Opens pages of the documentation site in Chromium, each 390 and 1400 pixels wide: every second page is light if narrow
+and dark if wide, the others dark if narrow and light if wide. A page must not scroll sideways, must not write errors to
+the console, and its text must have a contrast of 4.5:1 or more.
 
 python3 tests/check_site_in_browser.py FOLDER PAGE...   one line for each fault; exits 1 if there are any, 77 without
                                                         Chromium
@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 from browser import Browser, browser_missing
 
-# The states of a page and of its neighbours.
+# The states in which every second page is opened, and those of the others.
 STATES = ((("light", 390), ("dark", 1400)), (("dark", 390), ("light", 1400)))
-# Pages that Doxygen makes of files, folders and structures.
+# Pages that Doxygen generates from files, folders and structures.
 REFERENCE = re.compile(r"^(dir_|struct|class)|_8[a-z]+(_source)?\.html$")
 
-# A page gets new colours with a delay; LOOK finds a page that never gets them.
+# A page's colours change with a delay; LOOK detects a page whose colours never change.
 WAIT_FOR_COLOURS = """
 const dark = arguments[0] === 'dark', end = Date.now() + 2000;
 return new Promise(function wait(done) {

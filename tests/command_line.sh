@@ -4,7 +4,7 @@
 #   ends_early PROGRAM ARGUMENT...    runs it with an --out; sets $said to its standard error, and $ended to its exit
 #                                     status, the number of lines in $said, the bytes of its standard output, and
 #                                     whether it made the directory: '2 1 0 no' for rejected arguments
-#   ends_untraced PROGRAM ARGUMENT... the same with no --out, and $ended ends with the trace.json* that are in $scratch
+#   ends_untraced PROGRAM ARGUMENT... does the same without --out; $ended ends with the trace.json* files in $scratch
 #   npy NAME HEADER BYTES             writes $scratch/NAME.npy with this header and BYTES bytes of zeros
 #   integers NAME i4|i8 SHAPE NUMBER... writes $scratch/NAME.npy with these numbers
 #   numbers FILE                      prints the numbers of an i4 file that a program wrote, separated by spaces
@@ -22,7 +22,7 @@ hostile() {
                 </dev/null
             hostile_ended="$? $(ls -A "$scratch/h")"
             equal "${P##*/}: $(printf %s "$hostile_command" | tr '\\' /): exit, files" "$hostile_exit " "$hostile_ended"
-            # shellcheck disable=SC2254 # it is meant as a pattern
+# shellcheck disable=SC2254 # the pattern must not be quoted
             case $(cat "$scratch/err") in
             $hostile_said) ;;
             *) tap_result 1 "and says: $hostile_said" || tap_show expected "$hostile_said" '     got' \
@@ -78,7 +78,7 @@ numbers() {
     od -An -v -w4 -t d4 -j $((10 + numbers_header)) "$1" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'
 }
 
-# Root stays root but loses its capabilities, because another user may not enter the repository's folder (/root).
+# Root stays root, but without its capabilities, because another user may not be able to enter the repository's folder.
 unprivileged() {
     if [ "$(id -u)" -eq 0 ]; then
         setpriv --bounding-set=-all --inh-caps=-all "$@"

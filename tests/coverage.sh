@@ -4,13 +4,13 @@
 #   sh tests/coverage.sh            builds into build/coverage, runs the tests, prints the table
 #   sh tests/coverage.sh --lines    prints every line that the last run did not execute
 #
-# It runs the tests in C and scripts that run programs of this build. Processes that are ended by a signal or run as
-# another user are not counted. A test fails if its program reports that the counts cannot be written; a test with a
-# time limit may fail.
+# It runs the tests that are C programs, and scripts that run programs of this build. Processes that end by a signal or
+# run as another user are not counted. A test fails if its program cannot write the counts; a test with a time limit may
+# fail because programs are slower.
 set -eu
 b=build/coverage
 
-# report: reads gcov's data of every object; a line is executed if any program has executed it
+# report: reads gcov's data of every object; a line counts as executed if any program has executed it
 report() {
     # shellcheck disable=SC2016 # Python's
     find $b -name '*.gcda' | xargs -n 50 gcov --json-format --stdout 2>/dev/null | python3 -c '

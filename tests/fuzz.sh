@@ -61,12 +61,12 @@ mkdir -p "build/fuzz/$1/found" "build/fuzz/$1/kept"
 ninja build/cpu/libsimt.a >/dev/null
 compile "$1"
 words=
-if [ "$1" = rewriter ]; then # inputs are made of the strings that the rewriter searches for
+if [ "$1" = rewriter ]; then # builds inputs from the strings that the rewriter searches for
     words=build/fuzz/rewriter/words
     grep -oh '"[^"%\\ ]\+"' common/simt/rewriter/*.c | sort -u >"$words"
 fi
 [ ! -f "$inputs" ] || unpack "$1"
-# AddressSanitizer keeps freed memory unused for a while; a small amount keeps the runs fast.
+# AddressSanitizer keeps freed memory in quarantine; a small quarantine keeps the runs fast.
 export ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=2
 exec "build/fuzz/$1/fuzz" -runs="$2" -max_len=600 ${words:+-dict="$words"} -artifact_prefix="build/fuzz/$1/" \
     -print_final_stats=1 "build/fuzz/$1/found" "build/fuzz/$1/kept"

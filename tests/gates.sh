@@ -1,6 +1,6 @@
-# Inputs for the gates of chapters 13a to 13c, and runs that --check-all does not have; sourced after tap.sh.
+# Inputs for the gates of chapters 13a to 13c, and runs that --check-all does not include; sourced after tap.sh.
 #
-#   tries PROGRAM     runs it on routers for which only these chapters have kernels, and on arrays that no --dist makes
+#   tries PROGRAM     runs it on routers that only these chapters have kernels for, and on arrays that no --dist makes
 #
 # shellcheck shell=sh disable=SC2034 # the tests use the words for routers, too
 four_groups="--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"

@@ -1,6 +1,6 @@
 /**
  * @file graded_program.c
- * @brief Several programs to be graded, in one: `graded_program --records --seed S --only WHAT` does WHAT.
+ * @brief Several programs to be graded in one: `graded_program --records --seed S --only WHAT` behaves as WHAT says.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -66,7 +66,7 @@ static void stay(void)
     pass();
 }
 
-/* Without limits, these would pass: each does far more than its limit allows, but no harm where there is no limit. */
+/* Without limits these would pass: each far exceeds its limit, but would do no harm without one. */
 enum { FAR_TOO_MUCH = 1 << 20 };
 
 static void allocate(void)
@@ -168,7 +168,7 @@ static void nothing(void)
 {
 }
 
-/** Passes if standard input, the limit and the process group are as they should be. */
+/** Passes if standard input, the limits and the process group are as expected. */
 static void look_around(void)
 {
     const char *const limit = getenv("SIMT_EVENT_LIMIT");

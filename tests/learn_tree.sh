@@ -1,10 +1,13 @@
 # shellcheck shell=sh
-# Copies of the tree for tests of build/learn, so that no learner's file is changed; sourced from the repository's root.
+# Makes copies of the tree for tests of build/learn, so that no learner's file changes; sourced from the repository's
+# root.
 #
-#   learn_tree BUILD FOLDER          makes a tree in FOLDER with all that build/learn needs, without exercises and
-#                                    without build/learn
+#   learn_tree BUILD FOLDER          makes a tree in FOLDER with everything that build/learn needs, but without
+# exercises
+#                                    and without build/learn
 #   learn_exercise BUILD FOLDER FROM NAME   puts exercises/FROM into the tree, under NAME
-#   fill EXERCISE ANSWERS            prints the exercise with the answers' regions filled in; other regions stay
+#   fill EXERCISE ANSWERS            prints the exercise with the answers' regions filled in; other regions are
+# unchanged
 #   answer_named FILE NAME           prints one of several answers in a file
 # shellcheck disable=SC2034 # the tests use these variables
 

@@ -33,7 +33,7 @@ import tempfile
 
 import mutants_in_one
 
-SECONDS, SECONDS_OF_ALL = 60, 300  # of processor time; the second for --check-all
+SECONDS, SECONDS_OF_ALL = 60, 300  # processor time of a run, and of one with --check-all
 # After --check-corners: the real data; indices of more than 15 bits, past the end of a row and of an array.
 RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal",
                  "--num-tokens 200 --num-experts 4096 --num-expert-group 1 --topk-group 1 --topk 8 --dist normal"],
@@ -42,7 +42,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
         "moe": ["", "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 64 --num-experts 65536 --topk 8 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32769 --intermediate-size 1 --dist uniform"],
-        "11d_moe_async_ring": [  # takes multiples of 64; no tile divides 10080
+        "11d_moe_async_ring": [  # needs multiples of 64; no tile size divides 10080
             "", "--num-tokens 9 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --block-size 10080",
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
@@ -56,20 +56,20 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "192 --num-experts 8 --topk 2 --tokens-per-rank 150,200 --dispatch all-to-all",
             "4160 --num-experts 10 --topk 9 --num-tokens 1",
             "64 --num-experts 2 --topk 1 --num-tokens 66000 --dispatch all-to-all")],
-        "13c_gate_fewer_instructions": [  # two routers that --check-all has not
+        "13c_gate_fewer_instructions": [  # two routers that --check-all does not try
             "", "--num-tokens 960 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
               for tokens, router in ((35, "--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"),
                                      (7, "--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16"))),
             "--num-tokens 33 --dist normal --num-fused-shared-experts 9 --scale-later 1",
             "--num-tokens 33 --dist nan --num-fused-shared-experts 2",
-            *(f"--num-tokens 9 --dist normal {router}" for router in (  # nearly its own
+            *(f"--num-tokens 9 --dist normal {router}" for router in (  # similar to its own shapes
                 "--num-expert-group 16 --topk-group 5",
                 "--num-experts 128 --num-expert-group 4 --topk-group 3 --topk 4",
                 "--num-experts 512 --num-expert-group 16 --topk-group 9 --topk 16")),
             "--num-tokens 2048 --dtype bf16 --bias-dtype same"],
         "14a_align_bit_ranks": [  # each of its kernels
-            "", "--num-tokens 0", "--num-tokens 4 --block-size 9000",  # places past 15 bits
+            "", "--num-tokens 0", "--num-tokens 4 --block-size 9000",  # slots beyond 15 bits
             "--num-tokens 32 --topk 1 --num-experts 2048 --dist repeated",
             "--num-tokens 5 --topk 6 --num-experts 33 --block-size 3 --dist invalid --expert-map random",
             "--num-tokens 200 --num-experts 64 --dist uniform", "--num-tokens 400 --num-experts 64 --dist uniform",
@@ -78,7 +78,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 9 --num-experts 64 --dist uniform", "--num-tokens 4 --topk 2 --num-experts 2 --dist uniform",
             "--num-tokens 33 --topk 1 --num-experts 3 --dist uniform", "--num-tokens 205 --topk 5 --dist uniform",
             "--num-tokens 300 --num-experts 700 --dist one", "--num-tokens 0 --kernel large"],
-        "14b_align_published_counts": [  # its kernel, and that few ids are left to 14a's
+        "14b_align_published_counts": [  # its kernel, and that few ids fall back to 14a's
             "", "--num-tokens 0", "--num-tokens 400 --num-experts 64 --dist uniform",
             "--num-tokens 625 --num-experts 64 --dist invalid --ids i64 --expert-map random --block-size 3",
             "--num-tokens 625 --num-experts 1025 --dist one",
@@ -94,21 +94,21 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
                 "--num-tokens 155 --topk 19")),
             "--num-tokens 97 --topk 1 --num-experts 3 --dist one --kernel large",
             "--num-tokens 95 --topk 1 --num-experts 3 --dist one --kernel large",
-            # a quotient that is one short
+            # a quotient that is too low by one
             "--num-tokens 140001 --topk 1 --num-experts 1 --block-size 70000 --dist uniform",
-            "--num-tokens 65536 --dist one", "--num-tokens 66000 --dist one"],  # counts past 16 bits
-        # each of its routers; one and several tokens, their places in the list, a choice among equals
+            "--num-tokens 65536 --dist one", "--num-tokens 66000 --dist one"],  # counts beyond 16 bits
+        # each of its routers; one and several tokens, their slots in the list, a choice among equal ones
         "15_one_launch": [
             "--num-tokens 1", "--num-tokens 5 --dtype bf16 --expert-map random",
             "--num-tokens 33 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal --dtype bf16",
             "--num-tokens 40 --num-experts 256 --num-expert-group 16 --renormalize 0 --block-size 3",
             "--num-tokens 40 --num-experts 128 --num-expert-group 8 --topk-group 8 --dist equal --bias none --block-size 1",
-            "--num-tokens 2 --topk-group 5", "--num-tokens 2 --topk-group 5 --num-expert-group 16",  # not its own
+            "--num-tokens 2 --topk-group 5", "--num-tokens 2 --topk-group 5 --num-expert-group 16",  # falls back
             "--num-tokens 1 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal "
             "--block-size 1048577",
             "--num-tokens 64 --dist ties --block-size 16", "--num-tokens 256 --dist nan --dtype f16 --bias none",
             "--num-tokens 256 --dist normal --bias-dtype same --dtype f16 --block-size 1"],
-        # rings gone round several times, more tiles than blocks; long indices
+        # rings filled several times, more tiles than blocks; large indices
         "16a_layer_bulk_copies": [
             "", "--num-tokens 64 --num-experts 1 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
             "--num-tokens 20 --num-experts 8 --topk 2 --hidden-size 2112 --intermediate-size 192 --dist uniform "
@@ -117,7 +117,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 18 --topk 9 --hidden-size 32896 --intermediate-size 64 --dist uniform "
             "--expert-map random",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"],
-        # its two tiles; the same
+        # both of its tiles; the same
         "16b_layer_warpgroup_products": [
             "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
             "--block-size 192", "",
@@ -134,13 +134,13 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"]}
 # Programs without --check-all, and the commands that start them.
 STARTED_BY = {"12_expert_parallel": "mpirun --allow-run-as-root --oversubscribe -n 2"}
-# Before the last of these: launch after launch with one workspace, and launches that give up.
+# Tests of several launches with one workspace, and of launches that give up.
 LAUNCHES = {"14b_align_published_counts": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
             "16b_layer_warpgroup_products": "tests/test_moe_counters.c"}
-# In a chapter's program, a block that waits in vain gives up soon.
+# In the mutants' programs, a block that waits in vain gives up early.
 DEFINED = dict.fromkeys(("14b_align_published_counts", "15_one_launch", "16a_layer_bulk_copies",
                          "16b_layer_warpgroup_products"), "-DMAX_POLLS=1000")
-# Programs of the same kernel, compiled otherwise, that are also tried, because --check-all has few tokens a problem.
+# Programs with other builds of the same kernel, also tried because the problems of --check-all have few tokens.
 RUNS["11c_moe_tensor_cores"] = RUNS["11d_moe_async_ring"]
 TWINS = {"13c_gate_fewer_instructions": ["13c_gate_fewer_instructions_many"]}
 RUNS["13a_gate_bound"] = RUNS["13c_gate_fewer_instructions"]
@@ -150,7 +150,7 @@ RUNS["13c_gate_fewer_instructions_many"] = RUNS["13b_gate_lane_per_group"] = [
       for tokens, bias in ((99, "random"), (999, "none"))),
     "--num-tokens 33000 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal"]
 
-# Headers that the first chapter to read them does not use as a whole: the chapter that does.
+# Headers that the first chapter that includes them uses only in part, with the chapter that uses all of them.
 TRIED_WITH = {"common/kernels/gate_choice.cuh": "13c_gate_fewer_instructions"}
 
 # Each rule: its name, the pattern that it searches for in code without comments, and the replacement.
@@ -190,11 +190,11 @@ class Mutant:
     path: str
     rule: str
     line: int
-    before: str  # the line or lines that it changes, in one
+    before: str  # the line or lines that it changes, joined
     after: str
-    text: str  # of the whole file
+    text: str  # text of the whole file
     span: tuple  # begin, end, replacement
-    below: str  # the next three lines, each with // behind it
+    below: str  # the next three lines, each followed by //
 
     def name(self):
         return f"{self.path}:{self.line}: {self.rule}: {self.before}  ->  {self.after}"
@@ -239,7 +239,7 @@ def roundings(code):
 
 
 def statements(code):
-    """Yields assignments and calls, whole: from behind the last statement to the semicolon."""
+    """Yields whole assignments and calls: from the end of the previous statement to the semicolon."""
     for match in re.finditer(r"(?:[;{}):]|\belse|^)\s*\n\s*(?=[\w*(])", code, re.MULTILINE):
         start, depth, end = match.end(), 0, match.end()
         while end < len(code) and (depth > 0 or code[end] not in ";{}"):
@@ -279,7 +279,7 @@ def kernels():
     it."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
-        if folder.name == "19_sixty_four_lanes":  # for another device than the programs that mutants run in
+        if folder.name == "19_sixty_four_lanes":  # for a device that the mutants' programs do not simulate
             continue
         names = ("gate.c", "gate.cu", "align.cu", "moe.cu", "parallel.cu", "routing.cu")
         kernel = next((path for path in sorted(folder.iterdir()) if path.name in names), None)
@@ -289,7 +289,7 @@ def kernels():
         while read:
             for name in re.findall(r'#include "((?:kernels/)?\w+\.cuh)"', (reader := read.pop()).read_text()):
                 header = (pathlib.Path("common") if "/" in name else reader.parent) / name
-                simulated = pathlib.Path("common/simt", name).exists()  # the simulator has its own
+                simulated = pathlib.Path("common/simt", name).exists()  # the simulator has its own version
                 if str(header) not in seen and not simulated and TRIED_WITH.get(str(header), folder.name) <= folder.name:
                     seen.add(str(header))
                     headers.append(str(header))
@@ -312,7 +312,7 @@ class Chapter:
         if name in LAUNCHES:
             self.launches = self.commands_of_launches(build, *own)
         self.threads = "1"
-        if self.file.endswith(".c"):  # no simulator checks it, and it makes threads of its own
+        if self.file.endswith(".c"):  # no simulator checks it, and it creates threads
             sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
             self.commands = [f"{command} {sanitizers}" for command in self.commands]
             self.threads = "3"
@@ -333,7 +333,7 @@ class Chapter:
     def compile(self, folder, commands, more=""):
         """Runs the commands that built the chapter's program, on the folder's kernel and more objects; returns whether
         all of them succeeded, and their messages."""
-        for header in (folder / "kernels").glob("*.cuh"):  # as kernel.sh does with those in common
+        for header in (folder / "kernels").glob("*.cuh"):  # as common/ninja/kernel.sh does with the headers in common
             if not header.read_text().startswith("#line"):
                 done = subprocess.run([self.rewriter, header], capture_output=True, text=True, check=False)
                 if done.returncode:
@@ -387,7 +387,7 @@ class Chapter:
                                     env={**os.environ, "OMP_NUM_THREADS": self.threads, "MUTANT": str(number)})
             if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
                 return "does not end", f"{command}"
-            taken = result.returncode != 2 or command == launches  # 2: the chapter does not take this problem
+            taken = result.returncode != 2 or command == launches  # 2: the chapter does not support this problem
             if result.returncode and taken:
                 said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()
                 said = next((line for line in said if "Sanitizer: " in line), said[0])

@@ -43,7 +43,7 @@ def end_of(code, at):
 
 
 def cuts(code, begin, end, separator):
-    """Yields the positions of a separator between begin and end that are inside no further bracket."""
+    """Yields the positions of a separator between begin and end, outside of any brackets in there."""
     depth = 0
     for at in range(begin, end):
         depth += (code[at] in "([{") - (code[at] in ")]}")
@@ -73,7 +73,7 @@ def initializer(code, begin, end, span):
 
 
 def statement_start(code, begin):
-    """Returns the position behind the last ; { or } before `begin` that is inside no bracket."""
+    """Returns the position after the last ; { or } before `begin` outside of brackets."""
     depth = 0
     for at in range(begin - 1, -1, -1):
         depth = max(0, depth + (code[at] in ")]") - (code[at] in "(["))

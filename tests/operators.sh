@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # Functions for tests of chapter programs of any operator.
 
-# operator_of PROGRAM: prints gate, align, routing, moe, decode or parallel, found by options that only it has, or other,
-# of which tests use only what every program can do
+# operator_of PROGRAM: prints gate, align, routing, moe, decode or parallel, recognised by an option that only this
+# operator has, or "other": tests use only what every program supports
 operator_of() {
     case $("$1" --help 2>/dev/null) in
     *--tokens-per-rank*) echo parallel ;;
@@ -15,7 +15,7 @@ operator_of() {
     esac
 }
 
-# dtypes_of PROGRAM: prints the types of logits that a gate's program takes; chapters 02 to 04 take only f32
+# dtypes_of PROGRAM: prints the types of logits that a gate's program supports; chapters 02 to 04 support only f32
 dtypes_of() {
     case $(basename "$1") in
     0[234]_*) echo f32 ;;
@@ -42,7 +42,7 @@ kernels_of() {
         sed 's/($//; s/.*[ )]//'
 }
 
-# lacking PROGRAM: prints why the program needs another GPU, or a build for another GPU; nothing if it can run
+# lacking PROGRAM: prints why the program needs another GPU, or a build for another GPU; prints nothing if it can run
 lacking() {
     lacking_said=$("$1" --num-tokens 0 2>&1 >/dev/null)
     [ $? -eq 3 ] || return 0

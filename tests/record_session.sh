@@ -28,7 +28,7 @@ list() {
         done
 }
 
-# types COMMAND WORD...: prints a command as it is typed, and its output
+# types COMMAND WORD...: prints a command as the learner types it, and its output
 types() {
     echo "\$ $*"
     (cd "$tree" && "$@" </dev/null 2>&1) | sed "s|$b/learn|build/learn|g"

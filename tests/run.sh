@@ -1,6 +1,6 @@
 #!/bin/sh
-# Finds the tests, runs those whose files have changed since they passed, as many at once as there are processors, and
-# adds up all reports in the Test Anything Protocol.
+# Finds the tests, runs those whose files have changed since they last passed, as many at a time as there are
+# processors, and adds up all reports in the Test Anything Protocol.
 #
 #   sh tests/run.sh [-a] [-b BUILD] [-j JOBS] [-t SECONDS]              the tests; with -a the exhaustive ones, too
 #   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] TEST...           these, whether or not something has changed
@@ -10,8 +10,8 @@
 # and arguments in one word. Comments at the very top of a script say more about it:
 #
 #   # run: ARGUMENT...        runs it with these arguments, once for each such line; $b is BUILD (build). If the last
-#                             argument is a pattern, it runs once for each file that fits.
-#   # run in all: ARGUMENT... the same, but only with all tests (-a), or if it is named
+#                             argument is a pattern, it runs once for each file that matches.
+#   # run in all: ARGUMENT... does the same, but only with all tests (-a), or if the test is named
 #   # takes: long             starts before the others
 #   # needs: a, b             a Python test is skipped if there is no python3 with these modules
 #

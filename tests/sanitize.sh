@@ -13,7 +13,7 @@ sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = -fsanitize=address,undefi
 ninja build/tests/programs.a
 ninja -f $b/build.ninja cpu cpu64 $b/tests/programs.a $b/tests/simt.a
 cp build/tests/graded_program $b/tests # sanitizers need more address space than its limit
-# Kernels run on the simulator's stacks, which are reused.
+# Kernels run on the simulator's stacks, which are reused, so stack checks are off.
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_stack_use_after_return=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
 # shellcheck disable=SC2046 # programs are words

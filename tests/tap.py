@@ -1,7 +1,7 @@
 """Runs a Python test and reports in the Test Anything Protocol: python3 tests/tap.py FILE [ARGUMENT...]
 
-FILE's unittest tests are run; each subtest counts as one. They find the arguments in sys.argv[1:], and may import what
-lies beside FILE or in tests/. A FILE that does not import unittest prints TAP itself.
+FILE's unittest tests are run; each subtest counts as one. They find the arguments in sys.argv[1:], and may import
+modules from FILE's folder or from tests/. A FILE that does not import unittest prints TAP itself.
 """
 import importlib.util
 import pathlib

@@ -2,7 +2,7 @@
 # Functions that report in the Test Anything Protocol, for the shell tests ('. tests/tap.sh').
 #
 #   equal NAME EXPECTED ACTUAL      passes if the two texts are the same
-#   matches NAME PATTERN ACTUAL     passes if the text fits the shell pattern
+#   matches NAME PATTERN ACTUAL     passes if the text matches the shell pattern
 #   succeeds NAME COMMAND...        passes if the command succeeds
 #   skip NAME REASON                reports a skipped test
 #   finish                          prints the plan; exits 1 if anything failed
@@ -39,7 +39,7 @@ equal() {
 }
 
 matches() {
-    # shellcheck disable=SC2254 # it is meant as a pattern
+# shellcheck disable=SC2254 # the pattern must not be quoted
     case $3 in
     $2) tap_result 0 "$1" ;;
     *) tap_result 1 "$1" || tap_show expected "$2" '     got' "$3" ;;

@@ -1,4 +1,4 @@
-/** @file test_align_check.c  Tests align's reference, and its checker on right answers and on spoiled ones. */
+/** @file test_align_check.c  Tests align's reference, and its checker on right and on modified answers. */
 #include "harness/align/check.h"
 #include "harness/align/input.h"
 #include "harness/align/problem.h"
@@ -17,7 +17,7 @@
 
 /* --- cases --- */
 
-/** A problem, its input and an answer that a test may spoil. */
+/** A problem, its input and an answer that a test may modify. */
 struct bench {
     struct align_problem problem;
     struct tensors tensors;
@@ -93,7 +93,7 @@ static struct bench worked_case(void)
     return set_up_ids(problem_of(12, 4, 3), worked_ids, NULL);
 }
 
-/** Returns the worked case with -1 in place of the only id of expert 2, so that 15 slots are used. */
+/** Returns the worked case with -1 instead of the only id of expert 2, so that 15 slots are used. */
 static struct bench skipped_case(void)
 {
     struct bench bench = worked_case();
@@ -317,7 +317,9 @@ static void the_answer_to_other_ids_is_rejected(void **state)
     tear_down(&bench);
 }
 
-/** Sets each element of an output in turn to `value`, which is right nowhere, and expects a rejection there. */
+/**
+ * Sets each element of an output in turn to `value`, which is wrong everywhere, and expects it to be rejected there.
+ */
 static void assert_refused_everywhere(const struct bench *bench, const char *array, int32_t *elements, int64_t count,
                                       int32_t value)
 {
@@ -347,7 +349,7 @@ static void one_element_unwritten_is_rejected(void **state)
     tear_down(&bench);
 }
 
-/** Tests every other value in every element. A position that comes too early is found where it comes again. */
+/** Tests every other value in every element. A position that occurs twice is reported at its second occurrence. */
 static void any_other_value_is_rejected(void **state)
 {
     struct bench bench = worked_case();

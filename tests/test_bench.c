@@ -1,6 +1,6 @@
 /**
  * @file test_bench.c
- * @brief Tests how a launch is timed: on its own tensors, then on copies in turn; and the report of the times.
+ * @brief Tests how a launch is timed, first on its own tensors, then on copies in turn, and how the times are reported.
  *
  * The times are made up: the functions that time on a GPU are replaced, and the launches run in the simulator.
  */
@@ -21,7 +21,7 @@
 
 enum { LARGE = 4 << 20, MAX_TURNS = 200 };
 
-/** The calls that the benchmark has made, and how the replaced functions answer. */
+/** The calls that the benchmark has made, and what the replaced functions return. */
 static struct {
     int num_times;
     bool fail;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs shapes for which chapter 16a's ring goes round several times, then breaks one line of its kernel at a time: the
+# Runs shapes for which chapter 16a's ring is filled several times, then breaks one line of its kernel at a time: the
 # program must fail with the right message. test_moe_bulk_counters.c checks that the counters are 0 after every launch.
 #
 # run in all: $b/cpu/16a_layer_bulk_copies

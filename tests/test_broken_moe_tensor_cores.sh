@@ -29,7 +29,7 @@ breaks "zeros that are not written" 's/FIRST \&\& at.expert < 0/at.expert < 0/' 
 
 # --- faults that the simulator finds ---
 breaks "products before the copies are there" '/all threads have stored their chunks/d' "race" ""
-breaks "copies over what is still read" '/no warp reads them any more/d' "race" "" --hidden-size 512
+breaks "copies over what is still read" '/no warp reads the stage any more/d' "race" "" --hidden-size 512
 breaks "a pad's row" 's/row >= count ? -1 : //' "out-of-bounds" ""
 breaks "weights past a row's end" 's/from.left > 0 ? from.rows : 0/from.rows/' "out-of-bounds" ""
 breaks "tokens past a row's end" 's/ \&\& from.left > 0//' "" ""

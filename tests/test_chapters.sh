@@ -7,7 +7,7 @@
 # Of the problems of --check-all, those of --check-corners are verified, which must launch every kernel of the chapter.
 # After the word share, every eighth problem of --check-all is verified instead, from a start that depends on the
 # kernel's source, and the kernel runs in 20 more orders; after the word every-problem, all problems and these orders.
-# LARGEST is the largest number of tokens of a run; the default is 2048, the number of rows of the data.
+# LARGEST is the largest number of tokens of a run; the default is 2048, the number of rows in the data.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/operators.sh"

@@ -31,13 +31,13 @@ static bool any(const int64_t *corners)
     return true;
 }
 
-/** Supports no 7 with 30, and no 20 at all. */
+/** Supports neither 7 together with 30, nor 20 at all. */
 static bool some(const int64_t *corners)
 {
     return !(corners[A] == 7 && corners[B] == 30) && corners[B] != 20;
 }
 
-/** Makes the design for an implementation that supports what `supports` says. */
+/** Makes the design for an implementation that supports the problems accepted by `supports`. */
 static void make(bool (*supports)(const int64_t *corners), uint64_t seed, bool corners_only, struct covering *covering,
                  struct problems *problems)
 {

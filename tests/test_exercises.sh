@@ -5,8 +5,8 @@
 # run: $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 # run in all: other-answers $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 #
-# Every fourth wrong answer is tried, from a start that depends on the exercise's files, so that most changes try
-# others. After the word other-answers, only the answers beside these are tried, every second one.
+# Every fourth wrong answer is tried, from a start that depends on the exercise's files, so that most changes select
+# others. After the word other-answers, only the answers next to these are tried, every second one.
 set -u
 . "$(dirname "$0")/tap.sh"
 others=0

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the faults of the fused gate from which chapter 05 started back into its kernel, one at a time, and checks that
-# a tool finds each: the simulator, the checker, a counter, or the compiler's report of local memory.
+# Restores the faults of the fused gate from which chapter 05 started, one at a time, and checks that a tool finds each
+# of them: the simulator, the checker, a counter, or the compiler's report of local memory.
 #
 # run in all: $b/cpu/05_fused_gate
 # takes: long

@@ -1,8 +1,8 @@
 /**
  * @file test_fuzz.c
- * @brief Fuzzes the parsers of files and options with any bytes: none crashes, and results agree with the input.
+ * @brief Fuzzes the parsers of files and options with arbitrary bytes: none crashes, and results agree with the input.
  *
- *     test_fuzz                             every input in tests/fuzz_inputs.txt, each of which took a path of its own
+ *     test_fuzz                             every input in tests/fuzz_inputs.txt, each of which takes a different path
  *     sh tests/fuzz.sh TARGET EXECUTIONS    new inputs, by libFuzzer; compiles this file with -DFUZZ=TARGET
  *
  * Parsers that are static functions of a file are reached by including that file.
@@ -103,8 +103,8 @@ static void try_npy(const uint8_t *bytes, size_t size)
 }
 
 /**
- * Tries the bytes as a .npy file. If they begin like a header, the magic string and the header's length are put in
- * front of them, because few random lengths would be right.
+ * Parses the bytes as a .npy file. If they begin like a header, the magic string and the header's length are put before
+ * them, because few random lengths would be right.
  */
 static void npy(const uint8_t *bytes, size_t size)
 {
@@ -463,7 +463,7 @@ static size_t decode(char *text)
     return size;
 }
 
-/** Tries every input of the file, whose lines are "TARGET BASE64". */
+/** Runs every input of the file, whose lines are "TARGET BASE64". */
 static void takes_every_input(void **state)
 {
     FILE *const file = fopen("tests/fuzz_inputs.txt", "r");

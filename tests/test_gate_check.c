@@ -1,4 +1,6 @@
-/** @file test_gate_check.c  Tests the gate's checker on right answers and on each kind of wrong one, and its inputs. */
+/**
+ * @file test_gate_check.c  Tests the gate's checker on right answers and on each kind of wrong answer, and its inputs.
+ */
 #include "harness/gate/check.h"
 #include "harness/gate/input.h"
 #include "harness/gate/options.h"
@@ -18,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A problem, its input and an answer that a test may spoil. */
+/** A problem, its input and an answer that a test may modify. */
 struct bench {
     struct gate_problem problem;
     struct tensors tensors;
@@ -661,7 +663,7 @@ static void a_group_of_both_infinities_ranks_last(void **state)
     tear_down(&bench);
 }
 
-/** Tests that with uniform logits every choice by a sigmoid is below 0, so that bounds are negative, too. */
+/** Tests that with uniform logits every choice by a sigmoid is negative, so that bounds are negative as well. */
 static void uniform_logits_have_choices_below_0(void **state)
 {
     const struct gate_problem problem = deepseek(16);

@@ -61,7 +61,7 @@ equal "the same for the same seed, alone or not" "$first" "$(records measure 1 |
 succeeds "others for another seed" test "$first" != "$(records measure 2 --only random_numbers)"
 succeeds "others for another case" test "$first" != "$(records measure 1 --only other_numbers)"
 
-# code ARGUMENT...: prints the exit code
+# code ARGUMENT...: runs the program and prints its exit code
 code() {
     "$program" "$@" >/dev/null 2>&1
     echo $?

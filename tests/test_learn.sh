@@ -29,7 +29,8 @@ answer_named exercises/02_warp_maximum/wrong_answers.txt ties_to_the_higher >"$s
 fill "$scratch/solved.cu" "$scratch/ties.txt" >"$scratch/wrong.cu"
 : >"$scratch/all" # all standard output of the test
 
-# learn WORD...: runs it in the tree; sets $code, $said to its standard output and $refused to its standard error
+# learn WORD...: runs build/learn in the tree; sets $code, $said to its standard output and $refused to its standard
+# error
 learn() {
     (cd "$tree" && exec "$b/learn" "$@") >"$scratch/out" 2>"$scratch/err" </dev/null
     code=$?
@@ -38,7 +39,7 @@ learn() {
     cat "$scratch/out" >>"$scratch/all"
 }
 
-# refuses NAME PATTERN WORD...: checks for exit 2, nothing on standard output and one line on standard error that fits
+# refuses NAME PATTERN WORD...: checks for exit 2, no standard output, and one matching line on standard error
 refuses() {
     refuses_name=$1
     refuses_pattern=$2
@@ -528,7 +529,7 @@ equal 'seven at once: nothing is lost' '02_warp_maximum ungraded no no 2
 08_up_sweep failed no no 1' "$(grep '^0' "$progress" | sort)"
 
 # --- watching ---
-# watch: starts it; sets $watcher to its process id; its output goes to $scratch/watch
+# watch: starts build/learn; sets $watcher to its process id; its output is in $scratch/watch
 watch() {
     : >"$scratch/watch"
     (cd "$tree" && exec "$b/learn") >"$scratch/watch" 2>"$scratch/watch_err" </dev/null &

@@ -50,7 +50,7 @@ built() {
     "$scratch/$1"
 }
 
-# installs COMMAND...: runs it in the next second, because a file system's clock may be no finer
+# installs COMMAND...: runs it in the next second, because a file system may record times in whole seconds
 installs() {
     sleep 1.1
     "$@"

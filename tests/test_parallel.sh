@@ -10,7 +10,7 @@ program=$1
 name=$(basename "$program")
 shape="--hidden-size 64 --intermediate-size 64 --num-experts 8 --topk 2"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1
-# Uses shared memory without a search for networks, which takes a tenth of a run.
+# Uses shared memory without searching for networks, because the search takes a tenth of a run.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
 
 # refuses NAME LINE ARGUMENT...: checks that one rank ends with exit 2 and this line
@@ -199,7 +199,7 @@ done
 run_all $((lacking + 1))
 
 # --- results of the runs ---
-# ended_so NAME FIRST FILE EXPECTED: checks the runs from number FIRST on, one for each line of a file
+# ended_so NAME FIRST FILE EXPECTED: checks how the runs from number FIRST on ended, one run for each line of a file
 ended_so() {
     ended_run=$2
     while read -r line; do

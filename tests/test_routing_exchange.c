@@ -1,6 +1,6 @@
 /**
  * @file test_routing_exchange.c
- * @brief Tests chapter 15's workspace over several launches, of any size, and after a launch that gave up.
+ * @brief Tests chapter 15's workspace over several launches of any size, and after a launch that gave up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ typedef cudaError_t launch(const struct routing_problem *problem, const struct r
 
 static int pairs; /* launches of routing_launch_pair */
 
-/** Counts its calls; stands for the two launches of more tokens than are resident on the device at the same time. */
+/** Counts its calls. Replaces the two launches for more tokens than can be resident on the device at the same time. */
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests tests/gpu/sanitize.sh with a made-up compute-sanitizer: its arguments, and that any run that is not clean fails.
+# Tests tests/gpu/sanitize.sh with a made-up compute-sanitizer: its arguments, and that every unclean run fails.
 . tests/tap.sh
 bin=$scratch/bin
 mkdir -p "$bin" "$scratch/none"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/variants.sh: a change that does not apply is an error, and a variant has a hash of its own.
+# Tests common/variants.sh: a change that does not apply is an error, and every variant has its own hash.
 set -u
 . "$(dirname "$0")/tap.sh"
 variants=$PWD/common/variants.sh

@@ -1,6 +1,6 @@
 /**
  * @file test_verdict.c
- * @brief Tests the verdicts on programs that pass, hang or break (graded_program.c).
+ * @brief Tests the verdicts on programs that pass, hang or crash (graded_program.c).
  *
  *     test_verdict    runs graded_program, from the same folder
  */

@@ -1,4 +1,4 @@
-/** @file test_watch.c  Tests waiting for saves: which saves count as one, and what ends the wait. */
+/** @file test_watch.c  Tests the wait for saves: which saves are reported together, and what ends the wait. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

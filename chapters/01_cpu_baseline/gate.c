@@ -1,9 +1,9 @@
 /**
  * @file gate.c
- * @brief Chapter 01: PyTorch's grouped top-k in plain C; the Python it stands for is quoted above each function.
+ * @brief Chapter 01: PyTorch's grouped top-k in plain C; above each function stands the Python that it replaces.
  *
- * Now:    one token after another; a token's data stay in a few small arrays; OpenMP shares the tokens among threads.
- * Watch:  between two steps there is no tensor: no allocation, no pass over memory and no dispatch for any of them.
+ * Now:    one token after another; a token's data stay in a few small arrays; OpenMP distributes the tokens.
+ * Watch:  no tensor is materialised between two steps: no allocation, no pass over memory, no dispatch.
  */
 #include "harness/gate/gate.h"
 
@@ -12,21 +12,21 @@
 #include <stdlib.h>
 
 // [token]
-/* With fewer tokens the work is done before a second thread has started. */
+/* A thread with fewer tokens than this would take longer to start than to compute. */
 enum { TOKENS_WORTH_A_THREAD = 64 };
 
-/** The data of the token that is being routed. One per thread, allocated once. */
+/** Working memory for the token that is being routed: one per thread, allocated once. */
 struct token {
-    const float *bias;           /**< [num_experts] the same for every token */
-    float *logits;               /**< [num_experts] for a row that is not f32 */
+    const float *bias;           /**< [num_experts] correction_bias as f32, the same for every token */
+    float *logits;               /**< [num_experts] room for a row that has to be converted to f32 */
     float *scores;               /**< [num_experts] */
-    float *choice;               /**< [num_experts] scores + bias; NaN marks an expert that cannot be compared */
+    float *choice;               /**< [num_experts] scores + bias; NaN marks an expert that never ranks above another */
     struct ranked *best_groups;  /**< [topk_group] */
     struct ranked *best_experts; /**< [topk] */
     bool *group_stays;           /**< [num_expert_group] */
 };
 
-/** An entry of a top-k list, best first. */
+/** An entry of a top-k list. Lists are sorted, best first. */
 struct ranked {
     float value;
     int index;
@@ -35,8 +35,8 @@ struct ranked {
 
 // [keep_best]
 /**
- * Offers a value to the list of the `k` best and returns the list's new length. Of equal values the one offered first
- * stays ahead, so if values are offered in ascending order of index, the lower index wins a tie.
+ * Inserts a value into the list of the `k` best and returns the list's new length. Of equal values the one inserted
+ * first stays ahead, so if values come in ascending order of index, the lower index wins a tie.
  */
 static inline int keep_best(struct ranked *best, int length, int k, float value, int index)
 {
@@ -76,7 +76,7 @@ static void score_experts(const struct gate_problem *problem, const float *logit
     case GATE_SCORE_SIGMOID:
         for (int e = 0; e < num_experts; e++)
             scores[e] = expf(-logits[e]);
-        for (int e = 0; e < num_experts; e++) /* apart from the calls, so that the compiler divides four at a time */
+        for (int e = 0; e < num_experts; e++) /* a loop without calls, which the compiler vectorises */
             scores[e] = 1.0f / (1.0f + scores[e]);
         break;
     case GATE_SCORE_SOFTMAX:
@@ -161,7 +161,7 @@ static void choose_experts(const struct gate_problem *problem, struct token *tok
             if (!isnan(token->choice[e]))
                 length = keep_best(token->best_experts, length, problem->topk, token->choice[e], e);
 
-    /* Only a row with too few comparable experts still has free entries here: NaN ranks below everything else. */
+    /* Free entries are left only if too few experts have a number as choice: NaN ranks below all others. */
     for (int e = 0; length < problem->topk && e < problem->num_experts; e++)
         if (isnan(token->choice[e]) && token->group_stays[e / experts_per_group])
             length = keep_best(token->best_experts, length, problem->topk, -INFINITY, e);
@@ -212,7 +212,7 @@ static void route_token(const struct gate_problem *problem, const struct gate_bu
 // [grouped_topk]
 
 // [memory]
-/** Returns the size of a token's arrays in whole cache lines, so that two threads share at most one line. */
+/** Returns the size of one token's arrays in bytes, in whole cache lines, so that threads do not share lines. */
 static size_t token_bytes(const struct gate_problem *problem)
 {
     const size_t bytes = 4 * sizeof(float) * problem->num_experts + sizeof(bool) * problem->num_expert_group +
@@ -221,7 +221,7 @@ static size_t token_bytes(const struct gate_problem *problem)
     return (bytes + 63) / 64 * 64;
 }
 
-/** Routes rows `begin` to `end`, with token_bytes() bytes of memory to work in. */
+/** Routes rows `begin` to `end` - 1. `memory` has token_bytes() bytes to work in. */
 static void route_tokens(const struct gate_problem *problem, const struct gate_buffers *buffers, int64_t begin,
                          int64_t end, char *memory)
 {

@@ -2,9 +2,9 @@
  * @file gate.cu
  * @brief Chapter 02: a block per token, a warp per group, a lane per expert.
  *
- * Before: 21 launches of PyTorch, and between each and the next a tensor that is written and read back.
- * Now:    one launch. Inside a warp, shuffles find the best; between warps, shared memory carries a few numbers.
- * Watch:  launches 1; shuffles and barriers per token; the branch in better() that some lanes take and others do not.
+ * Before: 21 launches of PyTorch; between every two of them a tensor is written to memory and read back.
+ * Now:    one launch. In a warp, shuffles find the best candidate; between warps, shared memory carries a few numbers.
+ * Watch:  launches 1; shuffles and barriers per token; the branch in better() that only some lanes of a warp take.
  */
 #include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
@@ -18,7 +18,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [warp_best]
-/** A value, and the id of the expert or group that has it: top-k compares these. */
+/** A value, and the id of the expert or group that it belongs to; top-k compares candidates. */
 struct candidate {
     float value;
     int id;
@@ -167,7 +167,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [choice]
 
     // [nan]
-    /* It ranks below every other expert and above lanes without an expert; its weight is 0. */
+    /* An expert with NaN ranks below every other expert and above lanes without an expert; its weight is 0. */
     if (has_expert && isnan(mine.value)) {
         mine = {-INFINITY, expert + problem.num_experts};
         expert_scores[expert] = 0.0f;

@@ -2,7 +2,7 @@
  * @file gate.cu
  * @brief Chapter 03: chapter 02 with selects in place of the branches that make a warp diverge.
  *
- * Before: in better() some lanes of a warp enter the body of an `if`, and the others wait.
+ * Before: in better() some lanes of a warp execute the body of an `if` while the others wait.
  * Now:    every lane computes both outcomes and selects one of them.
  * Watch:  divergent branches and active lanes; the numbers of shuffles and barriers do not change.
  */
@@ -18,7 +18,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [warp_best]
-/** A value, and the id of the expert or group that has it: top-k compares these. */
+/** A value, and the id of the expert or group that it belongs to; top-k compares candidates. */
 struct candidate {
     float value;
     int id;
@@ -36,7 +36,7 @@ static __device__ __forceinline__ candidate select(bool first, candidate a, cand
 /** Returns the candidate that ranks higher: the larger value or, of equal values, the lower id. */
 static __device__ candidate better(candidate mine, candidate other)
 {
-    /* | and & evaluate both operands; || and && would branch. */
+    /* | and & evaluate both sides; || and && would branch. */
     const bool take = (other.value > mine.value) | ((other.value == mine.value) & (other.id < mine.id));
 
     return select(take, other, mine);
@@ -175,7 +175,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [choice]
 
     // [nan]
-    /* It ranks below every other expert and above lanes without an expert; its weight is 0. */
+    /* An expert with NaN ranks below every other expert and above lanes without an expert; its weight is 0. */
     if (has_expert && isnan(mine.value)) {
         mine = {-INFINITY, expert + problem.num_experts};
         expert_scores[expert] = 0.0f;

@@ -1,10 +1,10 @@
 /**
  * @file gate.cu
- * @brief Chapter 04: a warp sorts its 32 experts once, instead of finding the best eight times over.
+ * @brief Chapter 04: a warp sorts its 32 experts once, instead of searching eight times for the best one.
  *
- * Before: each round finds the best of 32 and removes it: 8 rounds of 5 steps, and 8 more to merge.
- * Now:    15 compare-exchange steps put all 32 in order; sorted runs merge by a selection and 5 steps each.
- * Watch:  shuffles per token; no round waits for the result of the previous one; barriers stay at 3.
+ * Before: each round finds the best of 32 and removes it: 8 rounds of 5 steps, and 8 more rounds to merge.
+ * Now:    15 compare-exchange steps sort all 32; two sorted runs are merged by one selection and 5 steps.
+ * Watch:  shuffles per token; no round that waits for the previous one; still 3 barriers.
  */
 #include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
@@ -34,7 +34,7 @@ static __device__ __forceinline__ unsigned bit_of(unsigned word, unsigned positi
 // [bit_of]
 
 // [compare_exchange]
-/** Compares with the lane `distance` away and keeps the better of the two candidates, or the worse. */
+/** Exchanges candidates with the lane `distance` away and returns the better of the two, or else the worse. */
 static __device__ __forceinline__ candidate compare_exchange(candidate mine, int distance, bool keep_better)
 {
     candidate other;
@@ -49,7 +49,7 @@ static __device__ __forceinline__ candidate compare_exchange(candidate mine, int
 // [warp_sort]
 /**
  * Sorts the warp's candidates, the best in lane 0. Stage s merges pairs of runs into sorted runs of 2^s lanes. Bit s of
- * the lane gives the direction of its run, and bit d shows whether the lane is the lower or the upper one of its pair.
+ * the lane gives the direction of its run; bit d tells whether the lane is the lower or the upper one of its pair.
  */
 static __device__ __forceinline__ candidate warp_sort(candidate mine, unsigned lane)
 {
@@ -76,8 +76,8 @@ static __device__ float score_of_group(float choice, bool has_bias)
 
 // [warp_merge]
 /**
- * Returns the best 32 of two sorted runs of 32, sorted. A lane passes its candidate of one run and the opposite one of
- * the other run, counted from its end. The better ones of these pairs are bitonic, so one stage of the sort sorts them.
+ * Returns the best 32 of two sorted runs of 32, sorted. Each lane has its candidate of one run, and in `far_end` the
+ * candidate of the other run in reverse order. The better ones of these pairs are bitonic, so one stage sorts them.
  */
 static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate far_end, unsigned lane)
 {
@@ -150,7 +150,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [choice]
 
     // [nan]
-    /* It ranks below every other expert and above lanes without an expert; its weight is 0. */
+    /* An expert with NaN ranks below every other expert and above lanes without an expert; its weight is 0. */
     if (has_expert && isnan(mine.value)) {
         mine = {-INFINITY, expert + NUM_EXPERTS};
         expert_scores[expert] = 0.0f;

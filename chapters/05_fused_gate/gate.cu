@@ -1,10 +1,10 @@
 /**
  * @file gate.cu
- * @brief Chapter 05: the gate inside one warp: a thread per group, several tokens side by side.
+ * @brief Chapter 05: the gate within one warp: a thread per group, several tokens per warp.
  *
  * Before: a block per token; eight warps synchronise at barriers and exchange numbers through shared memory.
- * Now:    a thread keeps a group's experts in registers; 32 / num_expert_group tokens share a warp, 6 warps a block.
- * Watch:  block barriers 0; shuffles per token; sectors per load request; local memory must stay 0.
+ * Now:    a thread keeps a group's experts in registers; 32 / num_expert_group tokens share a warp; 6 warps per block.
+ * Watch:  no block barriers; shuffles per token; sectors per load request; local memory, which must stay at 0 bytes.
  */
 #include "harness/gate/gate.h"
 #include "kernels/candidate.cuh"
@@ -20,7 +20,7 @@ enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 6, MAX_EXPERTS_PER_GROUP = 32, MAX_TOPK
 static const unsigned FULL_MASK = 0xffffffffu;
 
 // [token_best]
-/** Returns the best candidate of a token's lanes to each of them. The token has `groups` lanes, a power of two. */
+/** Returns the best candidate of a token's `groups` lanes to each of these lanes. `groups` is a power of two. */
 static __device__ __forceinline__ candidate token_best(candidate mine, int groups)
 {
 #pragma unroll
@@ -40,18 +40,18 @@ static __device__ __forceinline__ candidate token_best(candidate mine, int group
 // [experts]
 /**
  * The experts of one group, in the registers of its thread. Every index is a constant once the loops are unrolled: a
- * register has no address, so an array with an index computed at run time would go to local memory.
+ * register has no address, so an array that is indexed at run time would be placed in local memory.
  */
 template <int ROOM>
 struct experts {
-    float choice[ROOM]; /* -infinity where the choice is NaN, the expert is taken, or there is no expert */
-    unsigned valid;     /* bit e: the choice of expert e is a number, and the expert is not taken */
-    unsigned invalid;   /* bit e: the choice of expert e is NaN, and the expert is not taken */
+    float choice[ROOM]; /* -infinity if the choice is NaN, the expert is taken, or there is none */
+    unsigned valid;     /* bit e: expert e's choice is a number, and the expert is not taken yet */
+    unsigned invalid;   /* bit e: expert e's choice is NaN, and the expert is not taken yet */
 };
 // [experts]
 
 // [own_largest]
-/** Returns the group's best choice and its index, the lowest of equals: 31 comparisons in a tree of depth five. */
+/** Returns the group's best choice and its index, the lowest of equal ones: 31 comparisons, in a tree of depth 5. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
 {
@@ -72,7 +72,7 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
 // [own_largest]
 
 // [own_best]
-/** Returns the group's best expert as an id: at -infinity real experts rank first, then NaN ones, then NO_EXPERT. */
+/** Returns the group's best expert by id. At -infinity, experts with a number rank first, then NaN, then NO_EXPERT. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id, int num_experts)
 {
@@ -91,7 +91,7 @@ static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, i
 // [own_best]
 
 // [take_out]
-/** Removes expert number `taken`. */
+/** Removes expert `taken` of the group, so that it is not chosen again. */
 template <int ROOM>
 static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
 {
@@ -124,9 +124,9 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own,
 
 // [kernel]
 /**
- * Routes tokens. Grid: enough blocks of 6 warps for 32 / num_expert_group tokens a warp. EXPERTS and GROUPS are 0 in
- * the version that reads them from the problem. Lanes past the last token repeat it and store nothing, so that every
- * lane that a shuffle's mask names takes part.
+ * Routes tokens. Grid: enough blocks of 6 warps, each of which routes 32 / num_expert_group tokens. EXPERTS and GROUPS
+ * are 0 in the version that reads them from `problem`. Lanes past the last token repeat it and store nothing, because
+ * all lanes in a shuffle's mask must take part.
  */
 template <int EXPERTS, int GROUPS, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
@@ -254,7 +254,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
 template <typename T, typename Choice, typename Bias>
 static cudaError_t launch_for_shape(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
-    /* A single number encodes the shape: nested ifs lost an else in the original, see the lab notes. */
+    /* One number encodes the shape: with nested ifs, the original lost a case to a dangling else (see lab notes). */
     switch (problem->num_experts * 100 + problem->num_expert_group) {
     case 25608:
         return launch<256, 8, T, Choice, Bias>(problem, buffers, stream);

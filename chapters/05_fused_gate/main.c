@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 05: the gate inside one warp, a thread per group. */
+/** @file main.c  Chapter 05: the gate within one warp, a thread per group. */
 #include "harness/gate/gate.h"
 
 #include <limits.h>
@@ -18,7 +18,7 @@ static const char *unsupported_reason(const struct gate_problem *problem)
     return NULL;
 }
 
-/** Rejects 16-bit inputs, which chapter 04 would read as floats. */
+/** Returns why chapter 04 cannot run the problem, or NULL: it would read 16-bit inputs as floats. */
 static const char *before_unsupported_reason(const struct gate_problem *problem)
 {
     return problem->dtype != DTYPE_F32 ? "--dtype: chapter 04 has only f32" : NULL;

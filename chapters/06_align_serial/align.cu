@@ -2,8 +2,8 @@
  * @file align.cu
  * @brief Chapter 06: the first version of align: count, add up with one thread, scatter.
  *
- * Before: nothing; topk_ids as the gate leaves them, token by token.
- * Now:    a kernel fills sorted_token_ids with pads, one block counts and adds up, a third kernel scatters the
+ * Before: topk_ids in the gate's order, token by token.
+ * Now:    one kernel fills sorted_token_ids with pads, one block counts and adds up, and a third kernel scatters the
  *         positions.
  * Watch:  launches 3; barriers 3; active lanes while one thread adds up; atomic conflicts.
  */
@@ -47,8 +47,8 @@ static __global__ void fill_kernel(align_problem problem, int *sorted_token_ids)
 
 // [align_kernel]
 /**
- * Counts, adds up, writes expert_ids. Grid: one block. `offsets` [num_experts + 1] gets the slot where each expert's
- * rows begin, and last the sum of all: num_tokens_post_padded.
+ * Counts the ids, adds up the counts and writes expert_ids. Grid: one block. offsets[e] becomes the slot where expert
+ * e's rows begin, and offsets[num_experts] the number of all rows, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it assigns. */
+/** Scatters the positions, one thread per id. Advances each element of `offsets` past the slots that it assigns. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -111,16 +111,16 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the bytes of shared memory of the small kernel: offsets, a row of counters per thread, one row before. */
+/** Returns the small kernel's shared memory in bytes: the offsets, and one row of counters per thread plus one. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Does all of align except the pads. Grid: one block of at least num_experts threads. Every thread counts in its own
- * row, without atomics. The sums down the columns are then, for each thread and expert, the number of ids that the
- * threads before it have.
+ * Does all of align except the pads. Grid: one block of at least num_experts threads. Each thread counts in its own
+ * row, without atomics. A scan down each column then gives, for every thread, the number of that expert's ids in
+ * earlier threads.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

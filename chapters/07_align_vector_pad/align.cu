@@ -1,9 +1,9 @@
 /**
  * @file align.cu
- * @brief Chapter 07: the pads written by the block that counts, 16 bytes at a time.
+ * @brief Chapter 07: the counting block also writes the pads, 16 bytes at a time.
  *
  * Before: a separate kernel fills sorted_token_ids with pads, 4 bytes a thread.
- * Now:    the block that counts fills it first, 16 bytes a store, and the ends of the list one word at a time.
+ * Now:    the counting block writes the pads first, 16 bytes per store; unaligned ends are stored word by word.
  * Watch:  launches 3 -> 2; pad-store requests ceil(capacity / 32) -> ceil(capacity / 128); sectors the same.
  */
 #include "harness/align/align.h"
@@ -34,11 +34,11 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
-    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words in front */
+    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
@@ -54,8 +54,8 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 
 // [align_kernel]
 /**
- * Counts, adds up, writes expert_ids. Grid: one block. `offsets` [num_experts + 1] gets the slot where each expert's
- * rows begin, and last the sum of all: num_tokens_post_padded.
+ * Counts the ids, adds up the counts and writes expert_ids. Grid: one block. offsets[e] becomes the slot where expert
+ * e's rows begin, and offsets[num_experts] the number of all rows, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -67,7 +67,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x;
 
-    /* A store returns nothing: the counting need not wait for the pads. */
+    /* A thread does not wait for its stores, so the pads do not delay the counting. */
     fill(problem, sorted_token_ids, thread, THREADS);
     // [align_kernel]
 
@@ -109,7 +109,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it assigns. */
+/** Scatters the positions, one thread per id. Advances each element of `offsets` past the slots that it assigns. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -121,15 +121,15 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the bytes of shared memory of the small kernel: offsets, a row of counters per thread, one row before. */
+/** Returns the small kernel's shared memory in bytes: the offsets, and one row of counters per thread plus one. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Does all of align. Grid: one block of at least num_experts threads. Every thread counts in its own row, without
- * atomics. The sums down the columns are then, for each thread and expert, the number of ids of the threads before it.
+ * Does all of align. Grid: one block of at least num_experts threads. Each thread counts in its own row, without
+ * atomics. A scan down each column then gives, for every thread, the number of that expert's ids in earlier threads.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 07: the pads written by the block that counts, 16 bytes at a time. */
+/** @file main.c  Chapter 07: the counting block also writes the pads, 16 bytes at a time. */
 #include "harness/align/align.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)

@@ -1,10 +1,10 @@
 /**
  * @file align.cu
- * @brief Chapter 08: the sum over the experts by a tree of partial sums.
+ * @brief Chapter 08: the sum over the experts by a tree of partial sums, Blelloch's scan.
  *
  * Before: one thread adds up num_experts counts, and one thread per expert writes all its expert_ids.
- * Now:    a tree adds up in 2 ceil(log2 num_experts) steps (Blelloch's scan); a binary search finds the expert of
- *         every block of rows.
+ * Now:    a tree adds up in 2 ceil(log2 num_experts) steps; a binary search finds the expert of each block of rows.
+ *         Index padding removes most bank conflicts of the tree.
  * Watch:  barriers 3 -> 2 ceil(log2 num_experts) + 2; bank conflicts of the tree, with and without index padding.
  */
 #include "harness/align/align.h"
@@ -35,11 +35,11 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
-    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words in front */
+    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
@@ -64,10 +64,10 @@ static __host__ __device__ int tree_size(int num_experts)
     return size;
 }
 
-/** Returns the word that holds number i of the tree. Unused words keep numbers a power of two apart out of one bank. */
+/** Returns the word that holds node i of the tree. Padding puts nodes a power of two apart into different banks. */
 static __host__ __device__ int padded_index(int i)
 {
-#ifdef PLAIN_TREE /* a second program, to count the bank conflicts without index padding */
+#ifdef PLAIN_TREE /* builds a second program, which counts the bank conflicts without padding */
     return i;
 #else
     return i + i / 32 + i / 1024;
@@ -76,7 +76,7 @@ static __host__ __device__ int padded_index(int i)
 // [tree]
 
 // [search]
-/** Returns the expert that owns a slot: the last whose slots begin at or before it. */
+/** Returns the expert that owns a slot: the last one whose slots begin at or before it. */
 static __device__ int expert_of(const int *tree, int num_experts, int place)
 {
     int first = 0, end = num_experts;
@@ -94,21 +94,21 @@ static __device__ int expert_of(const int *tree, int num_experts, int place)
 
 // [align_kernel]
 /**
- * Counts, adds up, writes expert_ids. Grid: one block. `offsets` [num_experts + 1] gets the slot where each expert's
- * rows begin, and last the sum of all: num_tokens_post_padded.
+ * Counts the ids, adds up the counts and writes expert_ids. Grid: one block. offsets[e] becomes the slot where expert
+ * e's rows begin, and offsets[num_experts] the number of all rows, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int tree[]; /* counts in the leaves, then sums; number i lies in word padded_index(i) */
+    extern __shared__ int tree[]; /* counts in the leaves, then sums; node i is in word padded_index(i) */
     __shared__ int total;
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, size = tree_size(num_experts);
 
-    /* A store returns nothing: the counting need not wait for the pads. */
+    /* A thread does not wait for its stores, so the pads do not delay the counting. */
     fill(problem, sorted_token_ids, thread, THREADS);
     // [align_kernel]
 
@@ -131,14 +131,14 @@ static __global__ void __launch_bounds__(THREADS)
         const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
 
         if (right < size) {
-            if (stride == 1) { /* each count becomes a number of slots, in whole blocks of rows */
+            if (stride == 1) { /* turns counts into numbers of slots: whole blocks of rows */
                 tree[padded_index(left)] = round_up(tree[padded_index(left)], block_size);
                 tree[padded_index(right)] = round_up(tree[padded_index(right)], block_size);
             }
 
             const int sum = tree[padded_index(left)] + tree[padded_index(right)];
 
-            if (2 * stride == size) /* the root: one thread is left, and no expert comes before the first */
+            if (2 * stride == size) /* the root: only one thread is active, and no expert precedes the first */
                 total = sum;
             tree[padded_index(right)] = 2 * stride == size ? 0 : sum;
         }
@@ -178,7 +178,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it assigns. */
+/** Scatters the positions, one thread per id. Advances each element of `offsets` past the slots that it assigns. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -190,15 +190,15 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the bytes of shared memory of the small kernel: offsets, a row of counters per thread, one row before. */
+/** Returns the small kernel's shared memory in bytes: the offsets, and one row of counters per thread plus one. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Does all of align. Grid: one block of at least num_experts threads. Every thread counts in its own row, without
- * atomics. The sums down the columns are then, for each thread and expert, the number of ids of the threads before it.
+ * Does all of align. Grid: one block of at least num_experts threads. Each thread counts in its own row, without
+ * atomics. A scan down each column then gives, for every thread, the number of that expert's ids in earlier threads.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

@@ -3,9 +3,9 @@
  * @brief Chapter 09: the sum over the experts by shuffles, in two levels.
  *
  * Before: a tree in shared memory, and a barrier after each of its 2 ceil(log2 num_experts) steps.
- * Now:    every warp adds up its experts with five shuffles; the first warp adds up the warps; every thread adds its
- *         warp's.
- * Watch:  barriers 2 ceil(log2 num_experts) + 2 -> 3 + 2; shuffles 0 -> 5 for each of 33 warp sums.
+ * Now:    every warp scans its experts with five shuffles; the first warp scans the warps' sums; each thread adds its
+ *         warp's sum.
+ * Watch:  barriers 2 ceil(log2 num_experts) + 2 -> 3 + 2; shuffles 0 -> 5 for each of 33 warp scans.
  */
 #include "harness/align/align.h"
 
@@ -39,11 +39,11 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
-    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words in front */
+    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
@@ -58,24 +58,24 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 // [fill]
 
 // [warp_scan]
-/** Returns the sum of the values of the lanes below this one. */
+/** Returns the sum of the values in the lanes below this one. */
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of this lane and those below it: 1, 2, 4, 8, 16, then all 32 */
+    int sum = value; /* of this lane and the lanes below it: 1, 2, 4, 8, 16, then 32 lanes */
 
 #pragma unroll
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += below * (lane >= offset); /* adds 0 in a lane that has no lane so far below */
+        sum += below * (lane >= offset); /* adds 0 if there is no lane `offset` below */
     }
     return sum - value;
 }
 // [warp_scan]
 
 // [search]
-/** Returns the expert that owns a slot: the last whose slots begin at or before it. */
+/** Returns the expert that owns a slot: the last one whose slots begin at or before it. */
 static __device__ int expert_of(const int *begins, int num_experts, int place)
 {
     int first = 0, end = num_experts;
@@ -93,21 +93,21 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 
 // [align_kernel]
 /**
- * Counts, adds up, writes expert_ids. Grid: one block. `offsets` [num_experts + 1] gets the slot where each expert's
- * rows begin, and last the sum of all: num_tokens_post_padded.
+ * Counts the ids, adds up the counts and writes expert_ids. Grid: one block. offsets[e] becomes the slot where expert
+ * e's rows begin, and offsets[num_experts] the number of all rows, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: later where each expert's rows begin, and last the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: later each expert's first slot, and last the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
 
-    /* A store returns nothing: the counting need not wait for the pads. */
+    /* A thread does not wait for its stores, so the pads do not delay the counting. */
     fill(problem, sorted_token_ids, thread, THREADS);
     // [align_kernel]
 
@@ -127,7 +127,7 @@ static __global__ void __launch_bounds__(THREADS)
 
     // [scan]
     // [own_experts]
-    const int experts_per_thread = (num_experts + THREADS - 1) / THREADS; /* one, up to 1024 experts */
+    const int experts_per_thread = (num_experts + THREADS - 1) / THREADS; /* 1 for up to 1024 experts */
     const int first = min(thread * experts_per_thread, num_experts);
     const int end = min(first + experts_per_thread, num_experts);
     int sum = 0;
@@ -159,7 +159,7 @@ static __global__ void __launch_bounds__(THREADS)
         begin = next;
     }
     if (end == num_experts && first < end)
-        counts[num_experts] = begin; /* the total: where an expert past the last would begin */
+        counts[num_experts] = begin; /* the total, where an expert past the last would begin */
     __syncthreads();
     // [begins]
     // [scan]
@@ -180,7 +180,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it assigns. */
+/** Scatters the positions, one thread per id. Advances each element of `offsets` past the slots that it assigns. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -192,15 +192,15 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the bytes of shared memory of the small kernel: offsets, a row of counters per thread, one row before. */
+/** Returns the small kernel's shared memory in bytes: the offsets, and one row of counters per thread plus one. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Does all of align. Grid: one block of at least num_experts threads. Every thread counts in its own row, without
- * atomics. The sums down the columns are then, for each thread and expert, the number of ids of the threads before it.
+ * Does all of align. Grid: one block of at least num_experts threads. Each thread counts in its own row, without
+ * atomics. A scan down each column then gives, for every thread, the number of that expert's ids in earlier threads.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

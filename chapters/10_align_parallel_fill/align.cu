@@ -1,23 +1,23 @@
 /**
  * @file align.cu
- * @brief Chapter 10: the fill runs beside the count, and every counter has its own sector.
+ * @brief Chapter 10: other blocks write the pads while block 0 counts, and every counter has its own sector.
  *
- * Before: the block that counts writes the pads first; the sort's atomics contend for 32-byte sectors of eight counters
- *         each.
- * Now:    block 0 counts while others fill (in the small kernel: while eight more warps fill); every counter of the
- *         sort has its own sector.
- * Watch:  capacity with fewer ids than experts; store requests of the counting block 281 -> 26; barriers the same.
+ * Before: the counting block writes the pads first; the sort's atomics contend for 32-byte sectors that hold eight
+ *         counters each.
+ * Now:    block 0 counts while the other blocks write the pads (in the small kernel, eight additional warps); each of
+ *         the sort's counters has its own sector.
+ * Watch:  capacity with fewer ids than experts; store requests of the counting block 281 -> 26; the same barriers.
  */
 #include "harness/align/align.h"
 
 // [constants]
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { PLACES_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
-enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* where the small kernel wins on an H200 */
+enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* faster up to these, on an H200 */
 // [constants]
 
 // [apart]
-#ifdef PACKED_OFFSETS /* a second program, to time the third idea alone */
+#ifdef PACKED_OFFSETS /* builds a second program, which times the idea of separate sectors alone */
 enum { OFFSET_STRIDE = 1 };
 #else
 enum { OFFSET_STRIDE = ALIGN_SECTOR_WORDS };
@@ -49,11 +49,11 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
-    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words in front */
+    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
@@ -68,24 +68,24 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 // [fill]
 
 // [warp_scan]
-/** Returns the sum of the values of the lanes below this one. */
+/** Returns the sum of the values in the lanes below this one. */
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of this lane and those below it: 1, 2, 4, 8, 16, then all 32 */
+    int sum = value; /* of this lane and the lanes below it: 1, 2, 4, 8, 16, then 32 lanes */
 
 #pragma unroll
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += below * (lane >= offset); /* adds 0 in a lane that has no lane so far below */
+        sum += below * (lane >= offset); /* adds 0 if there is no lane `offset` below */
     }
     return sum - value;
 }
 // [warp_scan]
 
 // [search]
-/** Returns the expert that owns a slot: the last whose slots begin at or before it. */
+/** Returns the expert that owns a slot: the last one whose slots begin at or before it. */
 static __device__ int expert_of(const int *begins, int num_experts, int place)
 {
     int first = 0, end = num_experts;
@@ -103,15 +103,15 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 
 // [align_kernel]
 /**
- * Counts, adds up, and writes expert_ids in block 0; the other blocks fill. `offsets` [num_experts][OFFSET_STRIDE] gets
- * the slot where each expert's rows begin.
+ * Counts the ids, adds up the counts and writes expert_ids in block 0; all other blocks write pads. `offsets`
+ * [num_experts][OFFSET_STRIDE] gets the slot where each expert's rows begin.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: later where each expert's rows begin, and last the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: later each expert's first slot, and last the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
@@ -119,7 +119,7 @@ static __global__ void __launch_bounds__(THREADS)
     // [align_kernel]
 
     // [parallel_fill]
-    if (blockIdx.x > 0) { /* a block leaves as a whole, so no barrier below misses a thread */
+    if (blockIdx.x > 0) { /* the whole block returns, so no barrier below misses a thread */
         fill(problem, sorted_token_ids, (blockIdx.x - 1) * THREADS + thread, (gridDim.x - 1) * THREADS);
         return;
     }
@@ -141,7 +141,7 @@ static __global__ void __launch_bounds__(THREADS)
 
     // [scan]
     // [own_experts]
-    const int experts_per_thread = (num_experts + THREADS - 1) / THREADS; /* one, up to 1024 experts */
+    const int experts_per_thread = (num_experts + THREADS - 1) / THREADS; /* 1 for up to 1024 experts */
     const int first = min(thread * experts_per_thread, num_experts);
     const int end = min(first + experts_per_thread, num_experts);
     int sum = 0;
@@ -173,7 +173,7 @@ static __global__ void __launch_bounds__(THREADS)
         begin = next;
     }
     if (end == num_experts && first < end)
-        counts[num_experts] = begin; /* the total: where an expert past the last would begin */
+        counts[num_experts] = begin; /* the total, where an expert past the last would begin */
     __syncthreads();
     // [begins]
     // [scan]
@@ -194,7 +194,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it assigns. */
+/** Scatters the positions, one thread per id. Advances each element of `offsets` past the slots that it assigns. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -206,17 +206,17 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the bytes of shared memory of the small kernel: offsets, a row per counting thread, one row before. */
+/** Returns the small kernel's shared memory in bytes: the offsets, and counters: a row per counting thread plus one. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Does all of align. Grid: one block; SMALL_FILL_THREADS threads fill, at least num_experts others count. Each counting
- * thread counts in its own row, without atomics. The sums down the columns are then, for each thread and expert, the
- * number of ids of the counting threads before it. All threads of the block reach every barrier: the two kinds differ
- * only between barriers.
+ * Does all of align. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least num_experts others
+ * count. Each counting thread counts in its own row, without atomics. A scan down each column then gives, for every
+ * counting thread, the number of that expert's ids in earlier ones. All threads of the block reach every barrier: the
+ * code of the two kinds of threads differs only between barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
@@ -226,7 +226,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const bool fills = threadIdx.x < SMALL_FILL_THREADS;
-    const int thread = fills ? 0 : threadIdx.x - SMALL_FILL_THREADS; /* among those that count */
+    const int thread = fills ? 0 : threadIdx.x - SMALL_FILL_THREADS; /* index among the counting threads */
     const int num_threads = blockDim.x - SMALL_FILL_THREADS;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;

@@ -1,11 +1,11 @@
-/** @file main.c  Chapter 11a: the layer as a textbook has it, one thread per output element. */
+/** @file main.c  Chapter 11a: the textbook layer, with one thread per output element. */
 #include "harness/moe/moe.h"
 
 int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .implementation = {.name = "11a_moe_naive",
-                           .last_tokens = {65535, 65536}, /* more than 16 bits */
+                           .last_tokens = {65535, 65536}, /* more than fit into 16 bits */
                            .bench_most_tokens = 512,
                            .launch = moe_launch},
     };

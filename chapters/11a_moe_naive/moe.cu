@@ -1,10 +1,10 @@
 /**
  * @file moe.cu
- * @brief Chapter 11a: the layer as a textbook has it, one thread per output element.
+ * @brief Chapter 11a: the textbook layer, with one thread per output element.
  *
- * Before: the gate has chosen experts for every token, align has listed the choices expert by expert, in blocks.
- * Now:    two products and a sum over the choices; each thread walks along a row of weights alone.
- * Watch:  32 lanes read 32 rows of weights at once; the cost of a pad; zeros for experts on other GPUs.
+ * Before: the gate has chosen experts for every token; align has listed these choices by expert, in blocks.
+ * Now:    two products and a sum over the choices; each thread reads a row of weights on its own.
+ * Watch:  32 lanes read 32 different rows at once; the cost of a pad; zeros for experts on other GPUs.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"
@@ -14,7 +14,7 @@ enum { THREADS = 128 };
 // [constants]
 
 // [store]
-/** Stores a number as the array's type: as it is, or rounded to the nearest bf16. */
+/** Stores a number in the array's type: f32 unchanged, bf16 rounded to nearest. */
 static __device__ __forceinline__ void store(float *to, float value)
 {
     *to = value;
@@ -27,7 +27,7 @@ static __device__ __forceinline__ void store(__nv_bfloat16 *to, float value)
 // [store]
 
 // [silu]
-/** Computes x * sigmoid(x). */
+/** Returns x * sigmoid(x). */
 static __device__ float silu(float x)
 {
     return x / (1.0f + expf(-x));
@@ -36,8 +36,8 @@ static __device__ float silu(float x)
 
 // [gate_up]
 /**
- * Computes the first product: intermediate = silu(hidden w1) * (hidden w3). w13 has w1's rows before w3's. Grid: a slot
- * of sorted_token_ids in x, THREADS elements of the intermediate in y.
+ * Computes the first product: intermediate = silu(hidden w1) * (hidden w3). In w13, w1's rows precede w3's. Grid: x is
+ * a slot of sorted_token_ids, y a group of THREADS elements of the intermediate.
  */
 template <typename T>
 static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
@@ -74,8 +74,8 @@ static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
 
 // [down]
 /**
- * Computes the second product: partial = weight * (intermediate w2). Grid: a slot of sorted_token_ids in x, THREADS
- * elements of the hidden size in y.
+ * Computes the second product: partial = weight * (intermediate w2). Grid: x is a slot of sorted_token_ids, y a group
+ * of THREADS elements of the hidden size.
  */
 template <typename T>
 static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)
@@ -92,7 +92,7 @@ static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)
     // [down]
 
     // [write_zeros]
-    if (expert < 0) { /* no other thread writes this row, and moe_sum_kernel adds it */
+    if (expert < 0) { /* the row must be zeros: moe_sum_kernel adds it, and no other thread writes it */
         store(partial, 0.0f);
         return;
     }
@@ -110,7 +110,7 @@ static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)
 }
 
 // [moe_sum]
-/** Adds up a token's topk rows of `partial`. Grid: a token in x, THREADS elements of it in y. */
+/** Adds up a token's topk rows of `partial`. Grid: x is a token, y a group of THREADS of its elements. */
 template <typename T>
 static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 {
@@ -141,7 +141,7 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
     const unsigned hidden_blocks = blocks_of(problem->hidden_size, THREADS);
 
     gate_up_kernel<T><<<dim3(places, intermediate_blocks), THREADS, 0, stream>>>(*problem, *buffers);
-    if (cudaPeekAtLastError() == cudaSuccess) /* else there is no intermediate to read */
+    if (cudaPeekAtLastError() == cudaSuccess) /* otherwise the intermediate has not been written */
         down_kernel<T><<<dim3(places, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);
     if (cudaPeekAtLastError() == cudaSuccess)
         moe_sum_kernel<T><<<dim3(tokens, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);

@@ -2,23 +2,23 @@
  * @file moe.cu
  * @brief Chapter 11b: tiles in shared memory, several outputs per thread.
  *
- * Before: every thread walks along a row of weights alone; 32 lanes read 32 rows at once.
- * Now:    a block copies a tile of tokens and a tile of weights to shared memory, and neighbouring lanes copy
- *         neighbouring elements; each of its threads computes several outputs from them.
- * Watch:  sectors of global memory fall, requests to shared memory replace them; pads are multiplied like tokens.
+ * Before: every thread reads a row of weights on its own, so 32 lanes read 32 rows at once.
+ * Now:    a block copies a tile of tokens and a tile of weights to shared memory, with neighbouring lanes copying
+ *         neighbouring elements; each thread then computes several outputs from the tiles.
+ * Watch:  fewer sectors of global memory, more requests to shared memory; pads are multiplied like tokens.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"
 
 // [constants]
 enum { COLUMN_THREADS = 16, ROW_THREADS = 8, THREADS = COLUMN_THREADS * ROW_THREADS };
-enum { COLUMNS = 64, OWN_COLUMNS = COLUMNS / COLUMN_THREADS }; /* of a tile, and of a thread */
-enum { FEW_ROWS = 16, MANY_ROWS = 64 };                        /* of a tile: slots of sorted_token_ids */
+enum { COLUMNS = 64, OWN_COLUMNS = COLUMNS / COLUMN_THREADS }; /* per tile, and per thread */
+enum { FEW_ROWS = 16, MANY_ROWS = 64 };                        /* slots of sorted_token_ids in a tile */
 enum { K_STEP = 32 };
 // [constants]
 
 // [store]
-/** Stores a number as the array's type: as it is, or rounded to the nearest bf16. */
+/** Stores a number in the array's type: f32 unchanged, bf16 rounded to nearest. */
 static __device__ __forceinline__ void store(float *to, float value)
 {
     *to = value;
@@ -31,7 +31,7 @@ static __device__ __forceinline__ void store(__nv_bfloat16 *to, float value)
 // [store]
 
 // [silu]
-/** Computes x * sigmoid(x). */
+/** Returns x * sigmoid(x). */
 static __device__ float silu(float x)
 {
     return x / (1.0f + expf(-x));
@@ -40,14 +40,14 @@ static __device__ float silu(float x)
 
 // [tile]
 /**
- * K_STEP elements of each of ROWS rows, as tile[k][row]. The additional word at the end of each tile[k] gives the lanes
- * that store one row's elements different banks.
+ * K_STEP elements of each of ROWS rows, transposed: tile[k][row]. One word of padding at the end of each tile[k] puts
+ * the elements of a row into different banks, where lanes store them at once.
  */
 template <int ROWS>
 using Tile = float[K_STEP][ROWS + 1];
 
 /**
- * Copies elements first_k to first_k + K_STEP - 1 of the rows `rows`, which have `length` elements; row -1 is zeros.
+ * Copies elements first_k to first_k + K_STEP - 1 of the given rows, each of `length` elements. Row -1 reads as zeros.
  */
 template <int ROWS, typename T>
 static __device__ void load_tile(Tile<ROWS> &tile, const T *from, const int *rows, int length, int first_k)
@@ -89,8 +89,8 @@ static __device__ void multiply(float (&sums)[ROWS / ROW_THREADS][OWN_COLUMNS], 
 
 // [rows]
 /**
- * Finds a tile's positions, -1 for a pad, and the row of weights of each column, -1 past the last. Returns whether the
- * tile has a position at all: pads come last.
+ * Finds the position in each row of a tile, -1 for a pad, and the row of weights for each column, -1 past the last.
+ * Returns whether the tile has any position; pads come last.
  */
 template <int ROWS>
 static __device__ bool find_rows(const moe_problem &problem, const moe_buffers &buffers, int num_columns,
@@ -115,8 +115,8 @@ static __device__ bool find_rows(const moe_problem &problem, const moe_buffers &
 
 // [gate_up]
 /**
- * Computes the first product: intermediate = silu(hidden w1) * (hidden w3). w13 has w1's rows before w3's. Grid: ROWS
- * slots of sorted_token_ids in x, COLUMNS elements of the intermediate in y.
+ * Computes the first product: intermediate = silu(hidden w1) * (hidden w3). In w13, w1's rows precede w3's. Grid: x is
+ * a tile of ROWS slots of sorted_token_ids, y a tile of COLUMNS elements of the intermediate.
  */
 template <int ROWS, typename T>
 static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem problem, moe_buffers buffers)
@@ -131,7 +131,7 @@ static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem pro
     float gate[ROWS / ROW_THREADS][OWN_COLUMNS] = {}, up[ROWS / ROW_THREADS][OWN_COLUMNS] = {};
 
     if (expert < 0 || !find_rows(problem, buffers, intermediate_size, positions, columns))
-        return; /* the block as a whole: no barrier below misses a thread */
+        return; /* the whole block returns, so no barrier below misses a thread */
     for (int r = threadIdx.x; r < ROWS; r += THREADS)
         tokens[r] = positions[r] < 0 ? -1 : positions[r] / problem.topk;
     __syncthreads();
@@ -142,7 +142,7 @@ static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem pro
         load_tile<ROWS>(hidden, (const T *)buffers.hidden, tokens, hidden_size, k);
         load_tile<COLUMNS>(gate_weights, gate_rows, columns, hidden_size, k);
         load_tile<COLUMNS>(up_weights, up_rows, columns, hidden_size, k);
-        __syncthreads(); /* all threads have stored their elements */
+        __syncthreads(); /* all threads have stored their elements of the tiles */
         multiply<ROWS>(gate, hidden, gate_weights);
         multiply<ROWS>(up, hidden, up_weights);
         __syncthreads(); /* all threads have read the tiles */
@@ -166,8 +166,8 @@ static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem pro
 
 // [down]
 /**
- * Computes the second product: partial = weight * (intermediate w2). Grid: ROWS slots of sorted_token_ids in x, COLUMNS
- * elements of the hidden size in y.
+ * Computes the second product: partial = weight * (intermediate w2). Grid: x is a tile of ROWS slots of
+ * sorted_token_ids, y a tile of COLUMNS elements of the hidden size.
  */
 template <int ROWS, typename T>
 static __global__ void __launch_bounds__(THREADS) down_kernel(moe_problem problem, moe_buffers buffers)
@@ -185,7 +185,7 @@ static __global__ void __launch_bounds__(THREADS) down_kernel(moe_problem proble
     // [down]
 
     // [write_zeros]
-    const int steps_end = expert < 0 ? 0 : intermediate_size; /* an expert on another GPU: the sums stay 0 */
+    const int steps_end = expert < 0 ? 0 : intermediate_size; /* for an expert on another GPU the sums stay 0 */
     // [write_zeros]
 
     // [down_sum]
@@ -211,7 +211,7 @@ static __global__ void __launch_bounds__(THREADS) down_kernel(moe_problem proble
 }
 
 // [moe_sum]
-/** Adds up a token's topk rows of `partial`. Grid: a token in x, THREADS elements of it in y. */
+/** Adds up a token's topk rows of `partial`. Grid: x is a token, y a group of THREADS of its elements. */
 template <typename T>
 static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 {
@@ -241,7 +241,7 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
 
     gate_up_kernel<ROWS, T>
         <<<dim3(tiles, blocks_of(problem->intermediate_size, COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
-    if (cudaPeekAtLastError() == cudaSuccess) /* else there is no intermediate to read */
+    if (cudaPeekAtLastError() == cudaSuccess) /* otherwise the intermediate has not been written */
         down_kernel<ROWS, T>
             <<<dim3(tiles, blocks_of(problem->hidden_size, COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
     if (cudaPeekAtLastError() == cudaSuccess)

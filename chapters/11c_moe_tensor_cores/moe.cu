@@ -3,9 +3,9 @@
  * @brief Chapter 11c: a warp multiplies matrices on tensor cores.
  *
  * Before: each thread multiplies pairs of numbers that it reads from shared memory.
- * Now:    each warp multiplies a matrix of 16 by 16 by one of 16 by 8 in one instruction, mma; ldmatrix loads the
- *         fragments that its lanes hold. One template is both products.
- * Watch:  requests and wavefronts of shared memory fall; each copy still waits for global memory.
+ * Now:    each warp multiplies a 16 x 16 matrix by a 16 x 8 matrix in one instruction, mma; ldmatrix loads the
+ *         fragments that its lanes hold. One template covers both products.
+ * Watch:  fewer requests and wavefronts of shared memory; each copy still waits for global memory.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"
@@ -15,21 +15,21 @@
 typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, SUM_THREADS = 256 };
-enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* one instruction: 16 rows of weights by 8 tokens, 16 deep */
-enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix loads two instructions' tokens */
-enum { PIECE = 16 / sizeof(bf16) };                 /* elements of a chunk of 16 bytes */
+enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* per instruction: 16 rows of weights by 8 tokens, 16 deep */
+enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix loads the tokens of two instructions */
+enum { PIECE = 16 / sizeof(bf16) };                 /* elements in a chunk of 16 bytes */
 // [constants]
 
 // [tile]
 /**
- * The tile of a thread block: ROWS rows of weights for TOKENS tokens, all of one expert. Each of its warps has 16 rows
- * and all tokens. In shared memory each row and each token has K_STEP elements: PIECES chunks, then an empty one, which
- * puts the same chunk of neighbouring rows into different banks.
+ * The tile of a thread block: ROWS rows of weights and TOKENS tokens, all of one expert. Each warp computes 16 rows for
+ * all tokens. In shared memory, every row and token has K_STEP elements: PIECES chunks, then an unused one, which puts
+ * the same chunk of neighbouring rows into different banks.
  */
 struct Tile {
     static constexpr int WARPS = 8, PIECES = 16, THREADS = WARPS * WARP_SIZE, LINES_AT_ONCE = THREADS / PIECES;
     static constexpr int ROWS = WARPS * MMA_ROWS, TOKENS = PAIR_TOKENS;
-    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE; /* per thread, and one copy of tokens */
+    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE; /* per thread, besides one copy of tokens */
     static constexpr int K_STEP = PIECES * PIECE, K_PARTS = K_STEP / MMA_K, LINE = K_STEP + PIECE;
     static constexpr int STAGE = (ROWS + TOKENS) * LINE; /* elements */
     static_assert(TOKENS == LINES_AT_ONCE, "a thread copies one chunk of tokens");
@@ -37,22 +37,22 @@ struct Tile {
 // [tile]
 
 // [source]
-/** A thread's sources: in every step it copies a chunk of each LINES_AT_ONCE-th row of weights, and of one token. */
+/** What one thread copies: in every step a chunk of each LINES_AT_ONCE-th row of weights, and a chunk of one token. */
 struct source {
-    const bf16 *weights, *tokens; /* addresses: in its first row of weights; in row 0 of the tokens */
-    size_t weights_stride;        /* distance to its next row */
-    int length, left, rows;       /* elements of a row; elements from this chunk on; rows of weights */
-    int token_row;                /* -1: none */
+    const bf16 *weights, *tokens; /* addresses in the first row that it copies, and in row 0 of the tokens */
+    size_t weights_stride;        /* elements from one of its rows to the next */
+    int length, left, rows;       /* elements in a row; elements left in it from this chunk on; rows of weights */
+    int token_row;                /* -1: a pad, copied as zeros */
 };
 
 /**
- * Copies the next K_STEP elements of every row and token to shared memory. A pad, a row past the last one and elements
- * past a row's end become zeros.
+ * Copies the next K_STEP elements of every row and token to shared memory. Pads, rows past the last and elements past
+ * a row's end become zeros.
  */
 static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
 {
     bf16 *const to = stage + threadIdx.x / Tile::PIECES * Tile::LINE + threadIdx.x % Tile::PIECES * PIECE;
-    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: of LINES_AT_ONCE rows all exist, or none */
+    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: LINES_AT_ONCE rows all exist, or none does */
     uint4 weights[Tile::WEIGHT_COPIES], token = make_uint4(0, 0, 0, 0);
 
 #pragma unroll
@@ -61,7 +61,7 @@ static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
                                                     : make_uint4(0, 0, 0, 0);
     if (from.token_row >= 0 && from.left > 0)
         token = *(const uint4 *)(from.tokens + (int64_t)from.token_row * from.length);
-        /* All loads are under way; the first store waits for the first of them. */
+        /* All loads are in flight before the first store, which waits only for the first load. */
 #pragma unroll
     for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
         *(uint4 *)(to + i * Tile::LINES_AT_ONCE * Tile::LINE) = weights[i];
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
 // [source]
 
 // [fragments]
-/** Multiplies the elements in shared memory. weights_at, tokens_at: the chunk whose address this lane gives first. */
+/** Multiplies a stage's elements. weights_at, tokens_at: offset of the chunk whose address this lane supplies first. */
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 *stage, unsigned weights_at,
                                                       unsigned tokens_at)
 {
@@ -90,7 +90,7 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const
 // [fragments]
 
 // [accumulate]
-/** Computes the sums of a warp's rows and tokens, over the whole length. */
+/** Computes the sums of a warp's rows and tokens over the whole length of the rows. */
 static __device__ __forceinline__ void accumulate(float (&sums)[2][4], source &from, bf16 *stage)
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
@@ -102,21 +102,21 @@ static __device__ __forceinline__ void accumulate(float (&sums)[2][4], source &f
         copy_step(from, stage);
         __syncthreads(); /* all threads have stored their chunks */
         multiply_stage(sums, stage, weights_at, tokens_at);
-        __syncthreads(); /* no warp reads them any more */
+        __syncthreads(); /* no warp reads the stage any more */
     }
 }
 // [accumulate]
 
 // [results]
-/** Computes x * sigmoid(x) with an approximate division: an error in f32's last two digits is far below bf16's. */
+/** Returns x * sigmoid(x), with fast division and exp: their errors are far below the rounding to bf16. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
 /**
- * Writes a warp's results into shared memory, one row per token, to be stored from there in whole chunks. The first
- * product's 16 rows are 8 of the gate and 8 of up, for the same elements: a thread has both.
+ * Writes a warp's results to shared memory, one row per token, so that whole chunks can be stored. In the first product
+ * a warp's 16 rows are 8 of w1 and the 8 of w3 for the same elements, so each thread has both factors of an element.
  */
 template <bool FIRST>
 static __device__ void gather_results(const float (&sums)[2][4], const int *positions, int count,
@@ -139,20 +139,20 @@ static __device__ void gather_results(const float (&sums)[2][4], const int *posi
 // [results]
 
 // [rows]
-/** A thread block's part of the work: its tokens, its elements of the result, and the expert. */
+/** A thread block's part of the work: its block of tokens, its first element of the result, and the expert. */
 struct place {
     int token_block, first_output, expert;
 };
 
 /**
- * Finds the addresses that this thread copies from. FIRST: the tile's rows of weights are 8 of w1, 8 of w3, 8 of w1 and
- * so on, for the same elements of the result.
+ * Returns the addresses that this thread copies from. If FIRST, the tile's rows of weights alternate: 8 of w1, then the
+ * 8 of w3 for the same elements of the result, and so on.
  */
 template <bool FIRST>
 static __device__ source find_source(const moe_problem &problem, const moe_buffers &buffers, place at,
                                      const int *positions, int count)
 {
-    const int width = FIRST ? problem.intermediate_size : problem.hidden_size; /* of a row of the result */
+    const int width = FIRST ? problem.intermediate_size : problem.hidden_size; /* elements in a row of the result */
     const int length = FIRST ? problem.hidden_size : problem.intermediate_size;
     const int row = threadIdx.x / Tile::PIECES, piece = threadIdx.x % Tile::PIECES;
     const int64_t first_row = at.expert * (int64_t)(FIRST ? 2 * width : width) + at.first_output;
@@ -171,18 +171,18 @@ static __device__ source find_source(const moe_problem &problem, const moe_buffe
 // [rows]
 
 // [compute]
-/** Computes and stores a block's part of the result. */
+/** Computes and stores this block's part of the result. */
 template <bool FIRST>
 static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, place at, const int *positions,
                                int count, bf16 *stage)
 {
-    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* 4 lines in 16 banks */
+    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* 4 rows in 16 banks */
     const int width = FIRST ? problem.intermediate_size : problem.hidden_size;
     bf16 *const result = (bf16 *)(FIRST ? buffers.intermediate : buffers.partial) + at.first_output;
     source from = find_source<FIRST>(problem, buffers, at, positions, count);
     float sums[2][4] = {};
 
-    if (at.expert >= 0) /* else the sums stay 0: zeros are written for an expert on another GPU */
+    if (at.expert >= 0) /* else the sums stay 0: the expert is on another GPU, and its rows are zeros */
         accumulate(sums, from, stage);
     gather_results<FIRST>(sums, positions, count, buffers.topk_weights, stage, PITCH);
     __syncthreads();
@@ -198,8 +198,8 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
 
 // [product]
 /**
- * Computes, if FIRST, intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's, else partial =
- * weight * (intermediate w2). Grid: Tile::TOKENS slots of sorted_token_ids in x, Tile::ROWS rows of weights in y.
+ * Computes intermediate = silu(hidden w1) * (hidden w3) if FIRST (in w13, w1's rows precede w3's), else partial =
+ * weight * (intermediate w2). Grid: x is a tile of Tile::TOKENS slots of sorted_token_ids, y one of Tile::ROWS rows.
  */
 template <bool FIRST>
 static __global__ void __launch_bounds__(Tile::THREADS) product_kernel(moe_problem problem, moe_buffers buffers)
@@ -212,17 +212,17 @@ static __global__ void __launch_bounds__(Tile::THREADS) product_kernel(moe_probl
 
     if (thread < Tile::TOKENS)
         positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
-    /* Pads come last, so the first `count` slots hold positions. */
+    /* Pads come last, so only the first `count` slots hold positions. */
     const int count = __syncthreads_count(thread < Tile::TOKENS && positions[thread] < num_positions);
 
     if (count == 0 || (FIRST && at.expert < 0))
-        return; /* all threads of the block return */
+        return; /* the whole block returns */
     compute<FIRST>(problem, buffers, at, positions, count, stage);
 }
 // [product]
 
 // [moe_sum]
-/** Returns two numbers as bf16 in one word, the first in the lower half. */
+/** Packs two numbers as bf16 into one word, the first in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
@@ -230,7 +230,7 @@ static __device__ unsigned pack(float low, float high)
     return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
 }
 
-/** Adds the results of a token's topk experts. Grid: a thread for PIECE elements of a token. */
+/** Adds up the results of a token's topk experts. Grid: one thread for PIECE elements of a token. */
 static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 {
     const int64_t i = (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x;

@@ -15,7 +15,7 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Returns 16 while the average expert has fewer tokens, else 192: then each tile is as wide as its tokens need. */
+/** Returns 16 if the average expert has fewer than 16 tokens, else 192; each tile is as wide as its tokens need. */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;

@@ -3,9 +3,9 @@
  * @brief Chapter 11d: a ring of asynchronous copies.
  *
  * Before: a block copies a step's elements, waits for them, multiplies, and waits again.
- * Now:    copies of later steps are under way while this one is multiplied; chunks of rows are swizzled; one template
- *         covers every size of tile. Blocks that need the same weights run at the same time.
- * Watch:  one barrier a step instead of two, all copies asynchronous, no bank conflicts without an empty chunk.
+ * Now:    copies for later steps are in flight while the current step is multiplied; chunks are swizzled; one template
+ *         covers every tile size. Blocks that need the same weights run at the same time.
+ * Watch:  one barrier per step instead of two; all copies asynchronous; no bank conflicts, although no row is padded.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"
@@ -18,20 +18,20 @@
 typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, SUM_THREADS = 256 };
-enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* one instruction: 16 rows of weights by 8 tokens, 16 deep */
-enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix loads two instructions' tokens */
-enum { PIECE = 16 / sizeof(bf16), SWAPPED = 8 };    /* a copy is a chunk of 16 bytes; 8 chunks are permuted */
+enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* per instruction: 16 rows of weights by 8 tokens, 16 deep */
+enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix loads the tokens of two instructions */
+enum { PIECE = 16 / sizeof(bf16), SWAPPED = 8 };    /* elements in a 16-byte chunk; chunks that are permuted */
 #ifndef MOST_SHARED
-#define MOST_SHARED INT_MAX /* bytes of shared memory that a block may use, even if the device has more */
+#define MOST_SHARED INT_MAX /* bytes of shared memory per block to use at most, even if the device has more */
 #endif
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [tile]
 /**
- * The tile of a thread block: ROWS rows of weights for TOKENS tokens, all of one expert. Its warps form ROW_WARPS rows
- * and TOKEN_WARPS columns; each has ROW_TILES times 16 rows and PAIRS times 16 tokens. Shared memory holds a ring of as
- * many stages as fit into RING_KB. A stage has K_STEP elements, PIECES chunks, of every row and token: a line.
+ * The tile of a thread block: ROWS rows of weights and TOKENS tokens, all of one expert. Its ROW_WARPS x TOKEN_WARPS
+ * warps each compute ROW_TILES x 16 rows for PAIRS x 16 tokens. Shared memory holds a ring of stages, as many as fit
+ * into RING_KB. In a stage, every row and token has one line of K_STEP elements, in PIECES chunks.
  */
 template <int ROW_WARPS_, int TOKEN_WARPS_, int ROW_TILES_, int PAIRS_, int PIECES_, int RING_KB_, int BLOCKS_PER_SM_>
 struct tile {
@@ -49,9 +49,9 @@ struct tile {
 // [tile]
 
 // [tiles]
-typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small, so that two blocks fit, and copies never pause */
-typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: the most that fits into registers: 192 sums a thread */
-/* With two stages, for GPUs whose blocks have 99 KB of shared memory: 128 by 16 and 256 by 96. */
+typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small enough for two blocks per multiprocessor */
+typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: 192 sums per thread, the most that fit into registers */
+/* Two stages, for GPUs whose blocks have 99 KB of shared memory: 128 by 16 and 256 by 96. */
 typedef tile<8, 1, 1, 1, 16, 72, 1> few_tokens_99;
 typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
 // [tiles]
@@ -59,8 +59,8 @@ typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
 // [swizzle]
 /**
  * Returns the index of chunk `piece` of line `line` in a stage. A line covers all 32 banks once or twice, so the same
- * chunk of 8 lines, which ldmatrix reads at once, would be in the same 4 banks. Chunk p of line l is therefore in slot
- * p ^ l % 8: 8 lines, 8 slots.
+ * chunk of 8 lines, which ldmatrix reads at once, would be in the same 4 banks. Chunk p of line l is therefore stored
+ * in slot p ^ l % 8, which is a different one for each of the 8 lines.
  */
 template <typename Tile>
 static __device__ unsigned piece_at(int line, int piece)
@@ -70,24 +70,24 @@ static __device__ unsigned piece_at(int line, int piece)
 // [swizzle]
 
 // [source]
-/** A thread's sources: for every stage it copies a chunk of each LINES_AT_ONCE-th row of weights, and of tokens. */
+/** What one thread copies: for every stage a chunk of each LINES_AT_ONCE-th row of weights, and of tokens likewise. */
 template <typename Tile>
 struct source {
-    const bf16 *weights, *tokens;       /* addresses: in its first row of weights; in row 0 of the tokens */
-    size_t weights_stride;              /* distance to its next row */
-    int length, left, rows;             /* elements of a row; elements from this chunk on; rows of weights */
-    int token_rows[Tile::TOKEN_COPIES]; /* -1: none */
+    const bf16 *weights, *tokens;       /* addresses in the first row that it copies, and in row 0 of the tokens */
+    size_t weights_stride;              /* elements from one of its rows to the next */
+    int length, left, rows;             /* elements in a row; elements left in it from this chunk on; rows of weights */
+    int token_rows[Tile::TOKEN_COPIES]; /* -1: a pad, copied as zeros */
 };
 
 /**
- * Starts copies of the next K_STEP elements of every line, which are complete once this thread has waited for them. A
- * pad, a row past the last one and elements past a row's end become zeros.
+ * Starts copying the next K_STEP elements of every line; the copies are complete after this thread has waited for them.
+ * Pads, rows past the last and elements past a row's end become zeros.
  */
 template <typename Tile>
 static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage)
 {
     bf16 *const to = stage + piece_at<Tile>(threadIdx.x / Tile::PIECES, threadIdx.x % Tile::PIECES);
-    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: of LINES_AT_ONCE lines all exist, or none */
+    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: LINES_AT_ONCE lines all exist, or none does */
 
 #pragma unroll
     for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
@@ -127,8 +127,8 @@ static __device__ __forceinline__ void multiply(float (&sums)[Tile::ROW_TILES][2
 }
 
 /**
- * Multiplies a stage's elements. weights_at, tokens_at: the chunk whose address this lane gives first. Fragments use
- * two sets of registers in turn: the next ones are loaded while the current ones are multiplied.
+ * Multiplies a stage's elements. weights_at, tokens_at: offset of the chunk whose address this lane supplies first.
+ * Fragments alternate between two sets of registers: the next ones are loaded while the current ones are multiplied.
  */
 template <typename Tile>
 static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
@@ -154,7 +154,7 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TI
 // [fragments]
 
 // [accumulate]
-/** Computes the sums of a warp's rows and tokens, over the whole length. */
+/** Computes the sums of a warp's rows and tokens over the whole length of the rows. */
 template <typename Tile>
 static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
                                                   source<Tile> &from, bf16 *ring)
@@ -169,11 +169,11 @@ static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES]
     for (int s = 0; s < Tile::STAGES - 1; s++) {
         if (s < steps)
             copy_step<Tile>(from, ring + s * Tile::STAGE);
-        __pipeline_commit(); /* a group for every step, an empty one past the last, so that waits can count steps */
+        __pipeline_commit(); /* one group per step, empty past the last step, so that the wait can count groups */
     }
     for (int step = 0; step < steps; step++) {
         __pipeline_wait_prior(Tile::STAGES - 2);
-        __syncthreads(); /* all threads see this stage, and no thread reads the one before, which is refilled next */
+        __syncthreads(); /* the stage is visible to all threads, and all have finished with the previous one */
         if (step + Tile::STAGES - 1 < steps)
             copy_step<Tile>(from, ring + (step + Tile::STAGES - 1) % Tile::STAGES * Tile::STAGE);
         __pipeline_commit();
@@ -183,15 +183,15 @@ static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES]
 // [accumulate]
 
 // [results]
-/** Computes x * sigmoid(x) with an approximate division: an error in f32's last two digits is far below bf16's. */
+/** Returns x * sigmoid(x), with fast division and exp: their errors are far below the rounding to bf16. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
 /**
- * Writes a warp's results into shared memory, one row per token, to be stored from there in whole chunks. The first
- * product's 16 rows are 8 of the gate and 8 of up, for the same elements: a thread has both.
+ * Writes a warp's results to shared memory, one row per token, so that whole chunks can be stored. In the first product
+ * a warp's 16 rows are 8 of w1 and the 8 of w3 for the same elements, so each thread has both factors of an element.
  */
 template <bool FIRST, typename Tile>
 static __device__ void gather_results(const float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4], const int *positions,
@@ -220,15 +220,15 @@ static __device__ void gather_results(const float (&sums)[Tile::ROW_TILES][2 * T
 // [results]
 
 // [order]
-/** A thread block's part of the work: its tokens, its elements of the result, and the expert. */
+/** A thread block's part of the work: its block of tokens, its first element of the result, and the expert. */
 struct place {
     int token_block, first_output, expert;
 };
 
 /**
- * Finds a block's part. Thread blocks start in the order of their index; those that need the same rows of weights get
- * neighbouring indices, so that all but the first find them in L2. A warp checks 32 blocks of tokens.
- * Each entry of expert_ids is for tokens_per_id blocks of tokens.
+ * Returns this block's part. Thread blocks start in the order of their index; those that need the same rows of weights
+ * have neighbouring indices, so that all but the first find the rows in L2. A warp examines 32 blocks of tokens at a
+ * time. Each entry of expert_ids covers tokens_per_id blocks of tokens.
  */
 static __device__ place find_place(const int *expert_ids, int width, int outputs, int tokens_per_id)
 {
@@ -240,7 +240,7 @@ static __device__ place find_place(const int *expert_ids, int width, int outputs
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
     const int first = window + __ffs((int)same) - 1, i = (int)blockIdx.x - first * row_blocks;
 
-    if (expert < 0) /* no weights are read, and such blocks need not be neighbours */
+    if (expert < 0) /* reads no weights, so its blocks need no common order */
         return place{block, (int)blockIdx.x % row_blocks * outputs, expert};
     return place{first + i % __popc(same), i / __popc(same) * outputs, expert};
 }
@@ -248,14 +248,14 @@ static __device__ place find_place(const int *expert_ids, int width, int outputs
 
 // [rows]
 /**
- * Finds the addresses that this thread copies from. FIRST: the tile's rows of weights are 8 of w1, 8 of w3, 8 of w1 and
- * so on, for the same elements of the result.
+ * Returns the addresses that this thread copies from. If FIRST, the tile's rows of weights alternate: 8 of w1, then the
+ * 8 of w3 for the same elements of the result, and so on.
  */
 template <bool FIRST, typename Tile>
 static __device__ source<Tile> find_source(const moe_problem &problem, const moe_buffers &buffers, place at,
                                            const int *positions, int count)
 {
-    const int width = FIRST ? problem.intermediate_size : problem.hidden_size; /* of a row of the result */
+    const int width = FIRST ? problem.intermediate_size : problem.hidden_size; /* elements in a row of the result */
     const int length = FIRST ? problem.hidden_size : problem.intermediate_size;
     const int row = threadIdx.x / Tile::PIECES, piece = threadIdx.x % Tile::PIECES;
     const int64_t first_row = at.expert * (int64_t)(FIRST ? 2 * width : width) + at.first_output;
@@ -279,7 +279,7 @@ static __device__ source<Tile> find_source(const moe_problem &problem, const moe
 // [rows]
 
 // [compute]
-/** Computes and stores a block's part, in the narrowest tile that has room for its tokens. */
+/** Computes and stores this block's part of the result, in the narrowest tile that has room for its tokens. */
 template <bool FIRST, typename Tile>
 static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, place at, const int *positions,
                                int count, bf16 *ring)
@@ -288,15 +288,15 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
         if (count <= Tile::narrower::TOKENS)
             return compute<FIRST, typename Tile::narrower>(problem, buffers, at, positions, count, ring);
 
-    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* 4 lines in 16 banks */
+    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* 4 rows in 16 banks */
     const int width = FIRST ? problem.intermediate_size : problem.hidden_size;
     bf16 *const result = (bf16 *)(FIRST ? buffers.intermediate : buffers.partial) + at.first_output;
     source<Tile> from = find_source<FIRST, Tile>(problem, buffers, at, positions, count);
     float sums[Tile::ROW_TILES][2 * Tile::PAIRS][4] = {};
 
-    if (at.expert >= 0) /* else the sums stay 0: zeros are written for an expert on another GPU */
+    if (at.expert >= 0) /* else the sums stay 0: the expert is on another GPU, and its rows are zeros */
         accumulate<Tile>(sums, from, ring);
-    __syncthreads(); /* no thread reads the ring any more */
+    __syncthreads(); /* no thread reads the ring any more, so it can hold the results */
     gather_results<FIRST, Tile>(sums, positions, count, buffers.topk_weights, ring, PITCH);
     __syncthreads();
     for (int i = threadIdx.x; i < count * (OUTPUTS / PIECE); i += Tile::THREADS) {
@@ -311,8 +311,8 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
 
 // [product]
 /**
- * Computes, if FIRST, intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's, else partial =
- * weight * (intermediate w2). Grid: blocks of Tile::TOKENS slots times blocks of Tile::ROWS rows.
+ * Computes intermediate = silu(hidden w1) * (hidden w3) if FIRST (in w13, w1's rows precede w3's), else partial =
+ * weight * (intermediate w2). Grid: one block for each pair of Tile::TOKENS slots and Tile::ROWS rows.
  */
 template <bool FIRST, typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
@@ -326,17 +326,17 @@ static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 
     if (thread < Tile::TOKENS)
         positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
-    /* Pads come last, so the first `count` slots hold positions. */
+    /* Pads come last, so only the first `count` slots hold positions. */
     const int count = __syncthreads_count(thread < Tile::TOKENS && positions[thread] < num_positions);
 
     if (count == 0 || (FIRST && at.expert < 0))
-        return; /* all threads of the block return */
+        return; /* the whole block returns */
     compute<FIRST, Tile>(problem, buffers, at, positions, count, ring);
 }
 // [product]
 
 // [moe_sum]
-/** Returns two numbers as bf16 in one word, the first in the lower half. */
+/** Packs two numbers as bf16 into one word, the first in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
@@ -344,7 +344,7 @@ static __device__ unsigned pack(float low, float high)
     return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
 }
 
-/** Adds the results of a token's topk experts. Grid: a thread for PIECE elements of a token. */
+/** Adds up the results of a token's topk experts. Grid: one thread for PIECE elements of a token. */
 static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 {
     const int64_t i = (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x;
@@ -398,7 +398,7 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
     return cudaGetLastError();
 }
 
-/** Launches with the chosen tile, or with the smaller one if its ring does not fit into a block's shared memory. */
+/** Launches with `Tile`, or with `Smaller` if the ring of `Tile` does not fit into a block's shared memory. */
 template <typename Tile, typename Smaller>
 static cudaError_t launch_what_fits(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {

@@ -1,11 +1,11 @@
-"""What the alpha-beta model says of chapter 12's two paths, beyond the ranks that were measured.
+"""Predicts the times of chapter 12's two paths by the alpha-beta model, also for more ranks than were measured.
 
     python3 chapters/12_expert_parallel/model.py
 
-A message costs ALPHA and its bytes over the bandwidth; a rank sends one at a time. An all-gather by recursive doubling
-takes log2 N messages, an all-reduce 2 log2 N, an all-to-all N - 1. The constants are of all-reduces in f32 between two
-H200s, replayed from CUDA graphs. What the program took is recorded: there the host calls each collective, and waits for
-it.
+A message costs ALPHA plus its bytes over the bandwidth; a rank sends one message at a time. An all-gather by recursive
+doubling sends log2 N messages, an all-reduce 2 log2 N, an all-to-all N - 1. The constants come from all-reduces in f32
+between two H200s, replayed from CUDA graphs. The recorded times of the program are larger, because its host calls each
+collective and waits for it.
 """
 import json
 import math
@@ -13,28 +13,28 @@ import pathlib
 import statistics
 
 HIDDEN, TOPK, EXPERTS = 7168, 8, 256
-ALPHA_US = 17.5 / 2                           # an all-reduce up to 256 KB takes 16 to 19 us, two messages
-# bytes per us: measured at 256 MB; and assumed, a network port of 400 Gb/s for each GPU
+ALPHA_US = 17.5 / 2                           # an all-reduce of up to 256 KB sends two messages and runs in 16 to 19 us
+# bytes per us: measured with 256 MB; and, as an assumption, a network port of 400 Gb/s for each GPU
 NVLINK, NETWORK = 301e3, 50e3               
 ROW, CHOICES, SUM_ROW = 2 * HIDDEN, 8 * TOPK, 4 * HIDDEN
 
 RECORD = pathlib.Path("docs/results/h200/12_expert_parallel.json")
-# three arrays in one, and an all-reduce; the counts, three arrays in one, and sums back
+# calls of each path: the arrays in one group call, then an all-reduce; the counts, the arrays in one, the sums back
 CALLS = {"broadcast": 2, "all-to-all": 3}   
 
 
 def ranks_of_token(ranks):
-    """How many ranks have an expert of a token, on average, if every choice of experts is as likely."""
+    """Returns how many ranks have an expert of a token, on average, if all choices of experts are equally likely."""
     return ranks * (1 - math.comb(EXPERTS - EXPERTS // ranks, TOPK) / math.comb(EXPERTS, TOPK))
 
 
 def broadcast_bytes(ranks, tokens):
-    """What a rank receives: all tokens but its own, and twice all sums but its share."""
+    """Returns the bytes that a rank receives: all tokens but its own, and twice all sums but its own share."""
     return tokens * (ranks - 1) / ranks * (ROW + CHOICES + 2 * SUM_ROW)
 
 
 def all_to_all_bytes(ranks, tokens):
-    """What a rank receives: tokens for its experts, and the sums of its own tokens, but for its own part."""
+    """Returns the bytes that a rank receives: tokens for its experts, and its tokens' sums from the other ranks."""
     return tokens * ranks_of_token(ranks) / ranks * (ranks - 1) / ranks * (ROW + CHOICES + SUM_ROW)
 
 
@@ -43,27 +43,27 @@ def broadcast_us(ranks, tokens, bandwidth):
 
 
 def all_to_all_us(ranks, tokens, bandwidth):
-    """Dispatch and combine; before them the counts, few enough to be gathered."""
+    """Returns the time of dispatch and combine, and of gathering the counts before them, which are few."""
     return (math.log2(ranks) + 2 * (ranks - 1)) * ALPHA_US + all_to_all_bytes(ranks, tokens) / bandwidth
 
 
 def crossover(ranks, bandwidth, call_us=0):
-    """Tokens in all from which on all-to-all is faster; 1: always. `call_us` is what each call of a collective costs
-    besides."""
+    """Returns the smallest number of tokens, over all ranks, for which all-to-all is faster; 1: it always is. Each call
+    of a collective runs `call_us` longer than the model says."""
     latency = all_to_all_us(ranks, 0, bandwidth) - broadcast_us(ranks, 0, bandwidth)
     latency += (CALLS["all-to-all"] - CALLS["broadcast"]) * call_us
     return max(1, math.ceil(latency * bandwidth / (broadcast_bytes(ranks, 1) - all_to_all_bytes(ranks, 1))))
 
 
 def recorded():
-    """Tokens, path and the collectives' stages of the runs on two GPUs with whole experts and tokens of each."""
+    """Returns tokens, path and the collectives' stages of the runs on two GPUs with whole experts on each."""
     runs = json.loads(RECORD.read_text()) if RECORD.exists() else []
     return [(run["problem"]["num_tokens"], run["dispatch"], [stage for stage in run["stages"] if stage["ranks"] == 2])
             for run in runs if (run["ranks"], run["dp"], run["ep"]) == (2, 2, 2)]
 
 
 def compare_with_record():
-    """The model and the recorded runs: in all, for each call of a collective, and of the bytes that more tokens add."""
+    """Prints the model beside the recorded runs: the whole time, the time per additional call, and the bandwidth."""
     before, more = {}, []
     print("\n  path        tokens  model us  recorded us  more, each call   GB/s into each GPU, of what the row above has not")
     for tokens, path, stages in sorted(recorded(), key=lambda run: (run[1], run[0])):

@@ -1,10 +1,10 @@
 /**
  * @file parallel.cu
- * @brief Chapter 12: the layer on several devices. The kernels between the collectives and the experts.
+ * @brief Chapter 12: the layer on several devices: the kernels that run between the collectives and the experts.
  *
  * Before: one device has all tokens and all experts.
- * Now:    each rank adds up its own experts' results for a token, in f32; the ranks' sums are added and rounded once.
- * Watch:  the result is that of one device, with one more rounding only where a slice of an expert is rounded.
+ * Now:    each rank adds up its own experts' results for a token in f32; the ranks' sums are added and rounded once.
+ * Watch:  the same result as on one device, except for one more rounding if an expert's result is split among ranks.
  */
 #include "parallel.h"
 
@@ -30,7 +30,7 @@ static unsigned blocks_of(int64_t elements)
 // [elements]
 
 // [gather]
-/** Copies rows in the order of sending: a token for two ranks is copied twice. A thread copies an element. */
+/** Copies rows into sending order, one element per thread. A token that two ranks need is copied twice. */
 template <typename T>
 static __global__ void gather_rows_kernel(const T *hidden, const int32_t *rows, int64_t count, int hidden_size, T *to)
 {
@@ -42,7 +42,7 @@ static __global__ void gather_rows_kernel(const T *hidden, const int32_t *rows, 
 // [gather]
 
 // [sum_partial]
-/** Adds up a token's rows from the experts of this rank. The rows of experts on other ranks are zeros. */
+/** Adds up a token's rows from the experts of this rank. Rows of experts on other ranks are zeros. */
 template <typename T>
 static __global__ void sum_partial_kernel(moe_problem problem, const T *partial, float *sums)
 {
@@ -54,12 +54,12 @@ static __global__ void sum_partial_kernel(moe_problem problem, const T *partial,
         return;
     for (int k = 0; k < problem.topk; k++)
         sum += to_float(row[k * hidden_size]);
-    sums[i] = sum; /* not rounded to the type: other ranks have more to add */
+    sums[i] = sum; /* not rounded yet, because other ranks' sums are still to be added */
 }
 // [sum_partial]
 
 // [add_rows]
-/** Adds several ranks' sums for a token, and rounds to the type only here. */
+/** Adds the ranks' sums of a token, and only then rounds to the output type. */
 template <typename T>
 static __global__ void add_rows_kernel(const float *sums, const int32_t *places, int parts, int64_t count,
                                        int hidden_size, T *result)

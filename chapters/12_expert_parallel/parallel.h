@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** Copies rows [count, H] of the type to the send buffer `to`: row i is row rows[i] of `hidden`. */
+/** Copies rows to the send buffer `to` [count, H]: its row i is row rows[i] of `hidden`. */
 cudaError_t gather_rows_launch(const struct moe_problem *problem, const void *hidden, const int32_t *rows,
                                int64_t count, void *to, cudaStream_t stream);
 
@@ -19,8 +19,8 @@ cudaError_t sum_partial_launch(const struct moe_problem *problem, const void *pa
                                cudaStream_t stream);
 
 /**
- * Writes result [count, H] of the type: token t is the sum of `parts` rows of `sums`, rounded once. places
- * [count, parts] has the rows' indices, -1 for none. NULL: one part, row t.
+ * Writes result [count, H] in the layer's type: row t is the sum of `parts` rows of `sums`, rounded once. places
+ * [count, parts] has the indices of these rows, -1 for none. If places is NULL, parts is 1 and the index is t.
  */
 cudaError_t add_rows_launch(const struct moe_problem *problem, const float *sums, const int32_t *places, int parts,
                             int64_t count, void *result, cudaStream_t stream);

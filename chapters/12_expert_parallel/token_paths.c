@@ -9,7 +9,7 @@
 
 /* --- on the device ------------------------------------------------------------------------------------------------ */
 
-/** Returns the address of an array of this rank in device memory. */
+/** Returns the device address of one of this rank's arrays. */
 static void *data(const struct parallel_layer *layer, int array)
 {
     return tensor_data(layer->arrays, array, TENSOR_DEVICE);
@@ -21,7 +21,7 @@ static bool launched(cudaError_t status, struct error *error)
 }
 
 // [compute]
-/** Runs align and this rank's experts on the received tokens, as on one device, and adds up their results. */
+/** Runs align and this rank's experts on the received tokens, as on a single device, and adds up the results. */
 static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct error *error)
 {
     struct moe_problem problem = *layer->problem;
@@ -60,7 +60,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
 /* --- broadcast ---------------------------------------------------------------------------------------------------- */
 
-/** Gathers an array's rows from all ranks of the DP group to each of them. `row` is the bytes of one token. */
+/** Gathers an array's rows from all ranks of the DP group on every one of them. `row` is the size of a row in bytes. */
 static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)
 {
     const int64_t *const cu_tokens = layer->split->cu_tokens;
@@ -74,7 +74,7 @@ static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t r
     return good;
 }
 
-/** Gathers the tokens of all ranks, and their choices, in one group call. */
+/** Gathers the tokens of all ranks and their choices, in one group call. */
 static bool gather_tokens(struct parallel_layer *layer, size_t row, struct error *error)
 {
     const size_t topk = (size_t)layer->problem->topk;
@@ -116,7 +116,7 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
 
 /* --- the path of routed tokens ------------------------------------------------------------------------------------ */
 
-/** Fills received_of, the rows that each rank sends to this one, and their sum `received`. */
+/** Fills received_of with the number of rows that each rank sends to this one; `received` gets their sum. */
 static bool exchange_counts(struct parallel_layer *layer, int64_t *received, struct error *error)
 {
     const int size = layer->split->num_ranks;
@@ -141,7 +141,7 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
     return status == cudaSuccess ? good : device_error(error, "the counts of rows", status);
 }
 
-/** Sends an array's rows to the ranks of their experts or, with `back`, returns them. `row` is the bytes of a row. */
+/** Sends rows to the ranks of their experts or, if `back`, returns them. `row` is the size of a row in bytes. */
 static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t row, bool back, struct error *error)
 {
     const int size = layer->split->num_ranks;
@@ -159,7 +159,7 @@ static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t
     return good;
 }
 
-/** Sends tokens and their choices to the ranks of their experts: the counts first, then one group call. */
+/** Sends tokens and their choices to the ranks of their experts: first the counts, then all arrays in a group call. */
 static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *received, struct error *error)
 {
     const size_t topk = (size_t)layer->problem->topk;
@@ -174,7 +174,7 @@ static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *r
     return group_end(&layer->ranks->all, error) && good;
 }
 
-/** Returns an exchange's stage. Like nccl-tests, counts a rank's sent or received bytes with those to itself. */
+/** Returns an exchange's report. Like nccl-tests, it counts a rank's bytes including those that it sends to itself. */
 static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back, size_t row)
 {
     const int64_t own = layer->lists->sent_to[layer->split->rank], most = sent > received ? sent : received;
@@ -184,7 +184,7 @@ static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, 
     return stage;
 }
 
-/** Gathers the TP ranks' shares of the DP rank's tokens, so that each rank has all of them. */
+/** Gathers each TP rank's share of the DP rank's tokens, so that every TP rank has all of them. */
 static bool gather_shares(struct parallel_layer *layer, size_t row, struct error *error)
 {
     const struct split *const split = layer->split;

@@ -1,13 +1,13 @@
-/** @file token_paths.h  Chapter 12: the two ways to move tokens to experts and results back, stage by stage. */
+/** @file token_paths.h  Chapter 12: two ways of moving tokens to the experts and the results back, stage by stage. */
 #ifndef TOKEN_PATHS_H
 #define TOKEN_PATHS_H
 
 #include "harness/parallel/layer.h"
 
-/** Gathers all tokens on every rank; adds the sums in the DP group, then in the TP group. */
+/** Gathers all tokens on every rank; adds up the results in the DP group, then in the TP group. */
 bool run_broadcast(struct parallel_layer *layer, struct error *error);
 
-/** Sends each token to the ranks that have its experts, and returns their sums. */
+/** Sends each token only to the ranks that have its experts, and returns their sums to the token's rank. */
 bool run_all_to_all(struct parallel_layer *layer, struct error *error);
 
 #endif

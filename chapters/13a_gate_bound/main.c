@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 13a: a bound in place of rounds, a block for each token. */
+/** @file main.c  Chapter 13a: a bound instead of rounds, a block for each token. */
 #include "harness/gate/gate.h"
 
 #include <limits.h>
@@ -16,7 +16,7 @@ static bool has_kernel(const struct gate_problem *problem)
     return false;
 }
 
-/** Returns why a problem is not supported: chapter 05's limits, because other shapes fall back to its kernel. */
+/** Returns why a problem is not supported, or NULL. The limits are chapter 05's, whose kernel is the fallback. */
 static const char *unsupported_reason(const struct gate_problem *problem)
 {
     const int groups = problem->num_expert_group;
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
         .implementation = {.name = "13a_gate_bound",
                            .supports_shared_experts = true,
                            .overlaps = true,
-                           .last_tokens = {65536}, /* more than 16 bits */
+                           .last_tokens = {65536}, /* more than fit into 16 bits */
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
         .before = {.name = "05_fused_gate", .launch = gate_launch_before},

@@ -1,6 +1,6 @@
 /**
  * @file chapters/13b_gate_lane_per_group/many_tokens.cuh
- * @brief The kernel for many tokens: a lane for each group, several tokens a warp.
+ * @brief The kernel for many tokens: a lane for each group, several tokens per warp. gate.cu launches it.
  */
 #ifndef GATE_MANY_TOKENS_CUH
 #define GATE_MANY_TOKENS_CUH
@@ -26,22 +26,22 @@ static __device__ __forceinline__ two_keys two_largest(const unsigned (&key)[GRO
 // [two_choices]
 
 // [tile]
-/** A warp's shared memory. 16 bytes of padding behind each group keep the lanes of a token in different banks. */
+/** A warp's shared memory. 16 bytes of padding after each group put a token's lanes into different banks. */
 template <typename Router, typename T>
 struct tile {
     static constexpr int STRIDE = Router::GROUP_SIZE + 16 / sizeof(T);
     static constexpr int BIAS_STRIDE = Router::GROUP_SIZE + 4;
 
-    __align__(16) T logits[WARP_SIZE * STRIDE]; /* group g of token t: row t * GROUPS + g */
+    __align__(16) T logits[WARP_SIZE * STRIDE]; /* row t * GROUPS + g: group g of token t */
     __align__(16) float bias[Router::GROUPS * BIAS_STRIDE];
     entry candidates[Router::TOKENS_PER_WARP]
-                    [Router::EXPERTS + 1]; /* one of padding: the tokens' lists begin in other banks */
+                    [Router::EXPERTS + 1]; /* one more, so that the tokens' lists begin in different banks */
     entry chosen[Router::TOKENS_PER_WARP][Router::TOPK];
 };
 // [tile]
 
 // [fetch]
-/** Starts the copies of the rows of a warp's tokens, 16 bytes a lane. Past the last token, its row is copied again. */
+/** Starts copying the rows of a warp's tokens, 16 bytes per lane. Past the last token, its row is copied again. */
 template <typename Router, typename T>
 static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_t first_token, int64_t num_tokens,
                                                   T *logits)
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_
 // [fetch]
 
 // [choices]
-/** Makes the keys of a lane's group from its logits, a chunk at a time. */
+/** Makes the keys of a lane's group from its logits, one 16-byte chunk at a time. */
 template <typename Choice, typename T, int GROUP_SIZE>
 static __device__ __forceinline__ void make_keys(const T *logits, const float *bias, unsigned (&key)[GROUP_SIZE])
 {
@@ -77,7 +77,7 @@ static __device__ __forceinline__ void make_keys(const T *logits, const float *b
 // [choices]
 
 // [choose]
-/** Stores the TOPK entries that rank first among `count` candidates of a token, each in its slot. */
+/** Stores the TOPK entries that rank first among a token's `count` candidates, each in the slot of its rank. */
 template <int TOPK, int GROUPS>
 static __device__ __forceinline__ void choose(const entry *candidates, int count, entry *chosen)
 {
@@ -174,7 +174,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     const int64_t token = first_token + token_of_warp;
     const entry expert = group < TOPK ? own_tile.chosen[token_of_warp][group] : 0;
     const int id = expert != 0 ? id_of(expert) : 0, row = token_of_warp * GROUPS + id / GROUP_SIZE;
-    const bool has_weight = expert >> 32 != 0; /* an expert with NaN has none */
+    const bool has_weight = expert >> 32 != 0; /* an expert whose choice is NaN has weight 0 */
     const float score = has_weight ? exact_score(own_tile.logits[row * STRIDE + id % GROUP_SIZE]) : 0.0f;
     const float sum = round_to<T>(token_sum(score, GROUPS));
 

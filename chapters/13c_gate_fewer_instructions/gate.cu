@@ -1,24 +1,24 @@
 /**
  * @file gate.cu
- * @brief Chapter 13c: the same choice with fewer instructions; few tokens fall back to chapter 13a's kernel.
+ * @brief Chapter 13c: chapter 13b with fewer instructions per token; few tokens fall back to chapter 13a's kernel.
  *
- * Before: integer keys, a comparison and an addition for each count, an exact sigmoid, every case in one path.
- * Now:    choices as floats, counted by signs; a quick sigmoid; NaN, infinities and long lists take a separate path.
- * Watch:  instructions per token on a GPU; divergent branches, which fall; shuffles and sectors, which hardly change.
+ * Before: integer keys, a comparison and an addition for each count, an exact sigmoid, one path for all cases.
+ * Now:    choices as floats, counted by signs; an approximate sigmoid; a separate path for NaN, infinities, long lists.
+ * Watch:  instructions per token on a GPU; fewer divergent branches; nearly the same shuffles and sectors.
  */
 #include "kernels/few_tokens.cuh"
 #include "many_tokens.cuh"
 #include "harness/gate/gate.h"
 
 // [any_shape]
-/** Launches chapter 05's kernel, for shapes and scores that this chapter has no kernel for. */
+/** Launches chapter 05's kernel: the fallback for shapes and scores that this chapter has no kernel for. */
 extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                              cudaStream_t stream);
 // [any_shape]
 
 // [constants]
 #ifndef FEW_TOKENS
-#define FEW_TOKENS 960 /* up to this number chapter 13a's kernel is faster */
+#define FEW_TOKENS 960 /* up to this number of tokens, chapter 13a's kernel is faster */
 #endif
 // [constants]
 

@@ -16,7 +16,7 @@ static bool has_kernel(const struct gate_problem *problem)
     return false;
 }
 
-/** Returns why a problem is not supported: chapter 05's limits, because other shapes fall back to its kernel. */
+/** Returns why a problem is not supported, or NULL. The limits are chapter 05's, whose kernel is the fallback. */
 static const char *unsupported_reason(const struct gate_problem *problem)
 {
     const int groups = problem->num_expert_group;
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
         .implementation = {.name = "13c_gate_fewer_instructions",
                            .supports_shared_experts = true,
                            .overlaps = true,
-                           .last_tokens = {960, 961, 962, 963, 65536}, /* FEW_TOKENS of gate.cu; more than 16 bits */
+                           .last_tokens = {960, 961, 962, 963, 65536}, /* around FEW_TOKENS of gate.cu; over 16 bits */
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
         .before = {.name = "13b_gate_lane_per_group", .launch = gate_launch_before},

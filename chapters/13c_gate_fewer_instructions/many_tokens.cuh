@@ -1,6 +1,6 @@
 /**
  * @file chapters/13c_gate_fewer_instructions/many_tokens.cuh
- * @brief The kernel for many tokens: a lane for each group, several tokens a warp.
+ * @brief The kernel for many tokens: a lane for each group, several tokens per warp. gate.cu launches it.
  */
 #ifndef GATE_MANY_TOKENS_CUH
 #define GATE_MANY_TOKENS_CUH
@@ -13,8 +13,8 @@
 
 // [sigmoid]
 /**
- * Returns 1 / (1 + exp(-x)) from two approximate instructions, within the checker's tolerance. Rounding moves `power`;
- * `lost` is how far, times ln 2, and corrects the exponential. 0 or NaN if exp(-x) is infinite; NaN for infinities.
+ * Returns 1 / (1 + exp(-x)) with two approximate instructions, within the checker's tolerance. `lost`, the rounding
+ * error of `power` times ln 2, corrects the exponential. 0 or NaN if exp(-x) is infinite; NaN for infinite x.
  */
 static __device__ __forceinline__ float approx_sigmoid(float x)
 {
@@ -27,7 +27,7 @@ static __device__ __forceinline__ float approx_sigmoid(float x)
 // [sigmoid]
 
 // [is_below]
-/** Returns 1 if a is below b, else 0: the sign of a - b. Neither may be NaN. A GPU gives inf - inf the sign 0. */
+/** Returns 1 if a is below b, else 0: the sign bit of a - b. Neither may be NaN. On a GPU, inf - inf has sign 0. */
 static __device__ __forceinline__ unsigned is_below(float a, float b)
 {
     return __float_as_uint(a - b) >> 31;
@@ -86,31 +86,31 @@ static __device__ __forceinline__ two_choices two_largest(const float (&choice)[
 // [two_choices]
 
 // [tile]
-/** A warp's shared memory. 16 bytes of padding behind each group keep the lanes of a token in different banks. */
+/** A warp's shared memory. 16 bytes of padding after each group put a token's lanes into different banks. */
 template <typename Router, typename T>
 struct tile {
     static constexpr int STRIDE = Router::GROUP_SIZE + 16 / sizeof(T);
     static constexpr int BIAS_STRIDE = Router::GROUP_SIZE + 4;
-    static constexpr int ROOM = 4 * Router::TOPK; /* for candidates of a token */
+    static constexpr int ROOM = 4 * Router::TOPK; /* for a token's candidates */
 
-    T logits[WARP_SIZE * STRIDE]; /* group g of token t: lane t * GROUPS + g; later its scores */
+    T logits[WARP_SIZE * STRIDE]; /* lane t * GROUPS + g: group g of token t; later its scores */
     float bias[Router::GROUPS * BIAS_STRIDE];
-    /* 32 bytes of padding behind each token's keep the lanes of four tokens in different banks. */
+    /* 32 bytes of padding after each token's choices put four tokens' lanes into different banks. */
     __align__(16) float choices[Router::TOKENS_PER_WARP][ROOM + 8];
     int ids[Router::TOKENS_PER_WARP][ROOM + 8];
-    int2 chosen[Router::TOKENS_PER_WARP][Router::TOPK]; /* an expert and the bits of its score, in one access */
+    int2 chosen[Router::TOKENS_PER_WARP][Router::TOPK]; /* an expert and the bits of its score, read in one access */
 };
 // [tile]
 
 // [fetch]
-/** Starts the copies of the rows of a warp's tokens, 16 bytes a lane. */
+/** Starts copying the rows of a warp's tokens, 16 bytes per lane. */
 template <typename Router, typename T>
 static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
 {
     constexpr int CHUNK = 16 / sizeof(T), GROUP = Router::GROUP_SIZE / CHUNK;
     const int lane = threadIdx.x % WARP_SIZE;
     const int4 *const from = (const int4 *)rows + lane;
-    int4 *const to = (int4 *)logits + lane + lane / GROUP; /* a chunk of padding follows each group */
+    int4 *const to = (int4 *)logits + lane + lane / GROUP; /* each group is followed by a chunk of padding */
 
 #pragma unroll
     for (int first = 0; first < Router::TOKENS_PER_WARP * Router::EXPERTS / CHUNK; first += WARP_SIZE)
@@ -120,7 +120,7 @@ static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
 // [fetch]
 
 // [choices]
-/** Makes the choices of a lane's group, and overwrites its logits by its scores. */
+/** Computes the choices of a lane's group, and overwrites its logits with its scores. */
 template <typename Choice, typename T, int GROUP_SIZE>
 static __device__ __forceinline__ void make_choices(T *logits, const float *bias, float (&choice)[GROUP_SIZE])
 {
@@ -142,7 +142,7 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
 // [choices]
 
 // [slots]
-/** Counts, for each of a lane's own choices, those that rank before it; equal ones all get the last of their slots. */
+/** Computes a slot for each of a lane's choices: the number that rank before it. Equal ones all get their last slot. */
 template <int OWN, int GROUPS>
 static __device__ __forceinline__ void count_slots(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void count_slots(const float *choices, const f
 // [slots]
 
 // [equals]
-/** Subtracts the equal choices that come later in the list, because they have higher ids. */
+/** Moves each choice before the equal ones that follow it in the list, because those have higher ids. */
 template <int OWN, int GROUPS>
 static __device__ __forceinline__ void break_ties(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
@@ -190,15 +190,15 @@ static __device__ __forceinline__ void break_ties(const float *choices, const fl
 
 // [choose]
 /**
- * Chooses among `count` candidates of a token, at most OWN * GROUPS in ascending order of ids, OWN of them a lane.
- * Compares all with all and stores the first TOPK in own_tile.chosen. count: 0 for a token that chooses nothing here.
+ * Chooses among a token's `count` candidates, which ascend by id: at most OWN * GROUPS, OWN of them in each lane.
+ * Compares every pair and stores the first TOPK in own_tile.chosen. count is 0 for a token that is not chosen here.
  */
 template <int OWN, typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int token_of_warp, int count)
 {
     constexpr int GROUP_SIZE = Router::GROUP_SIZE, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
     constexpr int STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
-    const int group = threadIdx.x % GROUPS, first_bit = token_of_warp * TOPK; /* of the token's slots */
+    const int group = threadIdx.x % GROUPS, first_bit = token_of_warp * TOPK; /* first of the token's bits in `taken` */
     const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
     float *const choices = own_tile.choices[token_of_warp];
     float own[OWN];
@@ -236,8 +236,8 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
 
 // [load]
 /**
- * Loads a warp's bias and rows. The bias comes first: behind the rows it would have to wait for their bytes, and no
- * other kernel writes it.
+ * Loads a warp's bias and rows into shared memory. The bias comes first, because after the rows it would wait for their
+ * bytes. It may be read before the previous kernel ends, because no kernel writes it.
  */
 template <typename Router, typename T, typename Bias>
 static __device__ __forceinline__ void load(const T *gating_output, int64_t first_row, const Bias *correction_bias,
@@ -273,10 +273,10 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
 {
     const unsigned group = threadIdx.x % GROUPS;
     const float above = __int_as_float(__float_as_int(group_score) +
-                                       (group_score < 0.0f ? -1 : 1)); /* the next float */
+                                       (group_score < 0.0f ? -1 : 1)); /* the next larger float */
     unsigned rank = GROUPS - 1;
 
-    /* The groups at distances bit to 2 * bit - 1 are all before this one, or all after it. */
+    /* The groups at distances bit to 2 * bit - 1 all come before this one, or all after it. */
 #pragma unroll
     for (unsigned bit = 1; bit < GROUPS; bit *= 2) {
         const float least = group & bit ? group_score : above;
@@ -290,15 +290,15 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
 // [rank]
 
 // [mask]
-/** Returns a bit for each choice of a lane's group that reaches the bound: the first expert's is the highest. */
+/** Returns a mask of the choices that reach the bound. The first expert has the highest of GROUP_SIZE bits. */
 template <int GROUP_SIZE>
 static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choice)[GROUP_SIZE], float bound)
 {
-    unsigned low = 0, high = 0; /* two halves, from the highest bit down: 1 if the choice is below the bound */
+    unsigned low = 0, high = 0; /* of the two halves, the highest bit first: 1 if the choice is below the bound */
 
 #pragma unroll
     for (int e = 0; e < GROUP_SIZE / 2; e++) {
-        low = __funnelshift_l(__float_as_uint(choice[e] - bound), low, 1); /* its sign becomes the last bit */
+        low = __funnelshift_l(__float_as_uint(choice[e] - bound), low, 1); /* shifts in the sign of the difference */
         high = __funnelshift_l(__float_as_uint(choice[GROUP_SIZE / 2 + e] - bound), high, 1);
     }
     return ~(low << GROUP_SIZE / 2 | high) << (WARP_SIZE - GROUP_SIZE);
@@ -306,7 +306,7 @@ static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choi
 // [mask]
 
 // [list]
-/** Stores the ids of a group's candidates, from the highest bit of the mask down, which is in ascending order. */
+/** Stores the ids of a group's candidates from the mask's highest bit down, which puts them into ascending order. */
 static __device__ __forceinline__ void list_candidates(unsigned passing, int first_id, int *next)
 {
     for (; passing != 0; next++) {
@@ -319,7 +319,7 @@ static __device__ __forceinline__ void list_candidates(unsigned passing, int fir
 // [list]
 
 // [choose_all]
-/** Chooses for all tokens of a warp, of which none has more than `most` candidates. */
+/** Chooses for all tokens of a warp, none of which has more than `most` candidates. */
 template <typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose_for_tokens(tile<Router, T> &own_tile, int token_of_warp, int count,
                                                          unsigned most)
@@ -337,7 +337,7 @@ static __device__ __forceinline__ void choose_for_tokens(tile<Router, T> &own_ti
 // [choose_all]
 
 // [many_kernel]
-// Blocks that a multiprocessor holds at a time, which limits the registers of each thread.
+// Blocks that a multiprocessor can hold at a time; a bound on the registers of each thread.
 #if defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870)
 enum { RESIDENT_BLOCKS = 16 };
 #elif defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
@@ -358,7 +358,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     __shared__ __align__(16) tile<Router, T> own_tile;
     const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
     const int64_t first_token = (int64_t)blockIdx.x * TOKENS_PER_WARP;
-    const int64_t first_row = min(first_token, num_tokens - TOKENS_PER_WARP); /* as many rows in the last warp */
+    const int64_t first_row = min(first_token, num_tokens - TOKENS_PER_WARP); /* the last warp also has so many rows */
     // [many_kernel]
 
     // [many_load]

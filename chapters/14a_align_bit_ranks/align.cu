@@ -1,11 +1,11 @@
 /**
  * @file align.cu
- * @brief Chapter 14a: one launch; an id's rank is a count of bits.
+ * @brief Chapter 14a: one launch, in which an id's rank is found by counting bits.
  *
- * Before: block 0 counts while others fill, a second launch sorts; atomics decide the order inside a group.
+ * Before: block 0 counts while others write pads; a second launch sorts; atomics decide the order within a group.
  * Now:    one launch for up to 4,096 ids. Every block counts all ids, marks those of its own experts as bits, and
- *         writes the groups of these experts in ascending order. More ids fall back to chapter 10's kernels.
- * Watch:  launches 1; no atomic returns a value that is used; pads are stored once, after each group.
+ *         writes these experts' groups in ascending order. For more ids, chapter 10's kernels are the fallback.
+ * Watch:  launches 1; no atomic whose return value is used; each pad is stored once, after its group.
  */
 #include "few_ids.h"
 #include "kernels/align_groups.cuh"
@@ -17,15 +17,15 @@ enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256, ROW_THREADS = 128, MA
 
 // [few_blocks]
 /**
- * Returns blocks_for() for up to 2^15 ids. The reciprocal is a little below 2^32 / block_size, so the upper half of the
- * product is ceil(count / block_size) - 1 for every count above 0.
+ * Returns blocks_for() for up to 2^15 ids, without a division. The reciprocal is a little below 2^32 / block_size, so
+ * the upper half of the product is ceil(count / block_size) - 1 for every count above 0.
  */
 static __device__ int few_blocks_for(int count, const align_arguments &align)
 {
     return (int)__umulhi((unsigned)count, align.reciprocal) + (count > 0);
 }
 
-/** Checks whether the expert's id number `rank`, counted from 0, is the first one in a block of rows. */
+/** Checks whether the expert's id with this rank, counted from 0, is the first one in a block of rows. */
 static __device__ bool begins_block(int rank, const align_arguments &align)
 {
     return few_blocks_for(rank + 1, align) > few_blocks_for(rank, align);
@@ -34,9 +34,9 @@ static __device__ bool begins_block(int rank, const align_arguments &align)
 
 // [warp_ids]
 /**
- * Aligns up to WARP_SIZE ids. Grid: a block for each id, which writes one block of rows. All its warps read all ids; an
+ * Aligns up to WARP_SIZE ids. Grid: one thread block per id; each writes one block of rows. All warps read all ids. An
  * id opens a block of rows if the number of its expert's ids before it is a multiple of block_size. ONE_TOKEN: up to
- * MAX_PAIRS ids, which fit in one block of rows. They are compared one after the other, which is faster than a match.
+ * MAX_PAIRS ids, which fit in one block of rows; comparing them one by one is faster than a match instruction.
  */
 template <typename Id, bool ONE_TOKEN>
 static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_arguments align)
@@ -87,7 +87,7 @@ static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_ar
 // [warp_rows]
 
 // [few_shared]
-/** Returns the number of 32-bit words for a bit per id, a multiple of four. */
+/** Returns the number of 32-bit words that hold a bit for each id, rounded up to a multiple of four. */
 static __host__ __device__ int words_of_marks(int numel)
 {
     return round_up(numel, 4 * WARP_SIZE) / WARP_SIZE;
@@ -101,7 +101,7 @@ static size_t few_shared_bytes(const align_arguments &align)
 
 // [write_set_bits]
 /**
- * Writes the number of each bit that is set in `bits`, plus `first`, to `ids`, in order. Returns the end of the written
+ * Writes `first` plus the index of each set bit of `bits` to `ids`, in ascending order. Returns the end of the written
  * ids.
  */
 static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
@@ -115,7 +115,7 @@ static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
 
 // [few]
 /**
- * Aligns few ids. Grid: a block for every FEW_EXPERTS experts. Each block counts all ids, up to IDS a thread, and
+ * Aligns up to IDS * MAX_THREADS ids. Grid: one block for every FEW_EXPERTS experts. Each block counts all ids and
  * writes the groups of its own experts.
  */
 template <typename Id, int EXPERTS, int IDS>
@@ -124,7 +124,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
     extern __shared__ int4 shared[];
     const int experts = experts_of<EXPERTS>(align), words = words_of_marks(align.numel);
     int *const counts = (int *)shared;                    /* [experts] */
-    unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: a bit for each id of the expert */
+    unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: a bit for each id of an expert */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
     const int first_own = blockIdx.x * FEW_EXPERTS;
     Id ids[IDS];
@@ -179,8 +179,8 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
     // [few_begins]
 
     // [few_write]
-    if (warp < FEW_EXPERTS) { /* one warp for the ids of each of the block's experts; another writes its pads */
-        unsigned bits[IDS];   /* a lane has IDS words of the expert's bits */
+    if (warp < FEW_EXPERTS) { /* one warp per expert writes the ids; others write the pads */
+        unsigned bits[IDS];   /* the lane's IDS words of the expert's bits */
         int count = 0;
 
 #pragma unroll
@@ -203,7 +203,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
 }
 
 // [launch_few]
-/** Launches a block for every FEW_EXPERTS experts, with up to IDS ids for each of its threads. */
+/** Launches one block for every FEW_EXPERTS experts; each of its threads counts up to IDS ids. */
 template <typename Id, int EXPERTS, int IDS>
 static cudaError_t launch_blocks(const align_arguments &align, bool overlap, cudaStream_t stream)
 {

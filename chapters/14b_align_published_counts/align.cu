@@ -2,16 +2,16 @@
  * @file align.cu
  * @brief Chapter 14b: one launch at every size, and every group in ascending order.
  *
- * Before: more than 4,096 ids fall back to chapter 10: one block counts all of them, a second launch sorts.
- * Now:    one launch. Few ids: chapter 14a's kernels. Many: every block counts a part of the ids, publishes its counts,
- *         polls the other blocks' counts, and writes its part in order.
- * Watch:  launches 1 at every size; blocks of one launch that wait for each other; no atomic decides a rank.
+ * Before: more than 4,096 ids fall back to chapter 10, where one block counts all of them and a second launch sorts.
+ * Now:    one launch. For few ids, chapter 14a's kernels. For many, each block counts a part of the ids, publishes its
+ *         counts, polls the other blocks' counts, and writes its part in order.
+ * Watch:  launches 1 at every size; blocks that wait for other blocks of the launch; no atomic that decides a rank.
  */
 #include "../14a_align_bit_ranks/few_ids.h"
 #include "many_ids.cuh"
 
 // [resident]
-/** Finds how many blocks of a kernel can wait for each other: one per multiprocessor, if that can hold one. */
+/** Sets *blocks to how many blocks can wait for each other: one per multiprocessor, if that can hold one. */
 template <typename Kernel>
 static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_bytes, int *blocks)
 {
@@ -32,7 +32,7 @@ static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_byt
 // [resident]
 
 // [launch_many]
-/** Launches up to `blocks` blocks, but no more than can wait for each other. */
+/** Launches up to `blocks` blocks, each with a part of the ids, but no more blocks than can wait for each other. */
 template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static cudaError_t launch_parts(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream,
                                 int blocks)
@@ -57,7 +57,7 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
     return launch_cooperative(problem->overlap, kernel, blocks, THREADS, shared_bytes, stream, align, shares);
 }
 
-/** Launches for many ids: one tile per block while there are enough blocks, then several. */
+/** Launches the kernel for many ids: one tile per block while there are enough blocks, beyond that several. */
 template <typename Id>
 static cudaError_t launch_many(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {

@@ -1,4 +1,4 @@
-/** @file chapters/14b_align_published_counts/exchange.h  The workspace in which blocks publish their counts. */
+/** @file chapters/14b_align_published_counts/exchange.h  The size of the workspace in which blocks publish counts. */
 #ifndef ALIGN_EXCHANGE_H
 #define ALIGN_EXCHANGE_H
 
@@ -8,13 +8,13 @@
 extern "C" {
 #endif
 
-/** Largest number of blocks that wait for each other in a launch: no GPU has more multiprocessors. */
+/** Largest number of blocks in a launch whose blocks wait for each other: no GPU has more multiprocessors. */
 enum { ALIGN_MAX_BLOCKS = 192 };
 
 /**
- * Returns the size of the workspace in bytes: 16, then two sets of rows with 4 bytes an expert for each block. It holds
- * zeros before its first launch, and before each other launch the words of the previous one. It serves one stream and
- * one number of experts, for any ids.
+ * Returns the size of the workspace in bytes: 16, then two sets of rows, with 4 bytes per expert for each block. It
+ * must hold zeros before its first launch; each launch then leaves it ready for the next. It serves launches of one
+ * stream and one number of experts, with any number of ids.
  */
 size_t align_exchange_bytes(const struct align_problem *problem);
 

@@ -10,8 +10,8 @@
 
 // [first_tile]
 /**
- * Marks the tile that begins at `tile` of a part of `end` ids. If a run has an expert twice, continues with shorter
- * tiles, in which each id has its own bit: `tile`, `log_run` and the ids' experts change.
+ * Marks the ids of the tile that begins at `tile`, in a part that ends at `end`. If one run has an expert twice,
+ * continues with shorter tiles, in which each id has its own bit: `tile`, `log_run` and `expert` change.
  */
 template <typename Id, int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS> &s,
@@ -32,7 +32,7 @@ static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS,
 // [first_tile]
 
 // [move_cursors]
-/** Moves the cursors before the tile's ids, and turns each begin in `staged` into its distance to the list. */
+/** Moves each cursor back by the tile's ids, and turns tile_begins into the distance from `staged` to the list. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, THREADS, IDS> &s)
 {
@@ -48,13 +48,13 @@ static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, T
 /** The division of the ids among blocks, and of the experts among warps. */
 struct shares {
     exchange *workspace;
-    int part_ids;   /* ids of a block; the last may have fewer */
-    int log_shares; /* base-2 logarithm of the number of warps that close a group */
+    int part_ids;   /* ids of a block; the last block may have fewer */
+    int log_shares; /* base-2 logarithm of the number of warps that pad one group */
 };
 // [shares]
 
 // [pad_groups]
-/** Writes the pads and the expert ids of all groups, and those past the last one. All blocks share the work. */
+/** Writes the pads and expert ids of all groups, and the end of the list. The warps of all blocks share the work. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void pad_groups(const many_shared<EXPERTS, THREADS, IDS> &s,
                                                   const align_arguments &align, int log_shares, int total)
@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
     wait_for_previous_kernel();
     let_next_kernel_start();
     read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, align.num_experts);
-    const word64 last = load_word(&shares.workspace->last); /* loaded together with the ids */
+    const word64 last = load_word(&shares.workspace->last); /* in flight together with the loads of ids */
     // [many]
 
     // [many_count]
@@ -134,7 +134,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
 
         end = tile;
         tile = (end - 1) / length * length;
-        if (end > 0) /* the next tile's ids are on their way while this one's go out */
+        if (end > 0) /* loads the next tile's ids while this tile's are written */
             read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, align.num_experts);
         __syncthreads();
 #pragma unroll(IDS > 4 ? 4 : 1)

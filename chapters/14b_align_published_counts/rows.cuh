@@ -1,6 +1,6 @@
 /**
  * @file chapters/14b_align_published_counts/rows.cuh
- * @brief Published counts: a row of words for each block; launches use two sets of rows in turn.
+ * @brief The blocks' published counts: a row of words for each block, in two sets that launches use alternately.
  */
 #ifndef ALIGN_ROWS_CUH
 #define ALIGN_ROWS_CUH
@@ -10,12 +10,12 @@
 
 // [rows_constants]
 #ifndef MAX_POLLS
-#define MAX_POLLS (1 << 22) /* seconds on a GPU */
+#define MAX_POLLS (1 << 22) /* takes seconds on a GPU */
 #endif
 
 typedef unsigned long long word64;
 
-/** Returns the number of rows that a thread polls together, for words of `per_word` counts. */
+/** Returns the number of rows that a thread polls at once, for words of `per_word` counts. */
 static constexpr __host__ __device__ int rows_at_once(int per_word)
 {
     return per_word == 4 ? 8 : 4;
@@ -24,16 +24,16 @@ static constexpr __host__ __device__ int rows_at_once(int per_word)
 
 // [exchange]
 /**
- * The workspace, all zeros before its first launch. It has two sets, each with a row for every block. A launch writes
- * to the set that the previous launch did not use, and clears the other, so that each launch finds zeros in its set.
+ * The workspace, all zeros before its first launch. It has two sets, each with a row per block. A launch writes to the
+ * set that the previous launch did not use, and clears the other one, so that each launch finds zeros in its own set.
  */
 struct exchange {
-    word64 last;    /* the previous launch's words, times two; the lowest bit is the set that it used */
-    word64 readers; /* blocks of this launch that have read `last`; in the upper half gave_up()'s bits */
+    word64 last;    /* words written by the previous launch, times two; the lowest bit is its set */
+    word64 readers; /* blocks of this launch that have read `last`; the upper half has the bits of gave_up() */
 };                  /* the rows follow: [2][ALIGN_MAX_BLOCKS * experts / 2] words */
-static const word64 WRITTEN = 1ull << 63; /* set in a published word */
+static const word64 WRITTEN = 1ull << 63; /* this bit is set in every published word */
 
-/** Returns the bit of exchange.readers which records that a block gave up polling rows of that set. */
+/** Returns the bit of exchange.readers that records that a block gave up polling the rows of a set. */
 static __device__ word64 gave_up(int set)
 {
     return 1ull << (32 + set);
@@ -47,8 +47,8 @@ static __device__ word64 load_word(const word64 *word)
 
 // [publish]
 /**
- * Publishes `count`, of this thread's expert e, in the block's row: PER_WORD experts share a word. A whole warp must
- * call it.
+ * Publishes `count`, the count of this thread's expert e, in the block's row. A word holds the counts of PER_WORD
+ * experts. All lanes of the warp must call.
  */
 template <int PER_WORD>
 static __device__ void publish(word64 *row, int e, int count)
@@ -64,7 +64,7 @@ static __device__ void publish(word64 *row, int e, int count)
 // [publish]
 
 // [read_rows]
-/** Stores the counts of a word together. counts[0] has number 0 and, in its upper half, 2; counts[1] has 1 and 3. */
+/** Stores a word's counts with one instruction. counts[0] has counts 0 and, in its upper half, 2; counts[1] 1 and 3. */
 template <int PER_WORD>
 static __device__ void store_counts(int *to, const word64 counts[2])
 {
@@ -75,7 +75,7 @@ static __device__ void store_counts(int *to, const word64 counts[2])
 }
 
 /**
- * Adds all blocks' rows into s.counts, and the rows before this block's into s.cursors. Returns false if it gave up.
+ * Adds all blocks' rows into s.counts, and the rows before this block's into s.cursors. Returns false on giving up.
  */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s,
@@ -88,7 +88,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
     bool good = true;
 
     for (int w = threadIdx.x % words; group < groups && w < words; w += THREADS) {
-        word64 sums[2] = {0, 0}, before[2] = {0, 0}; /* of counts number 0 and 2, and number 1 and 3 of a word */
+        word64 sums[2] = {0, 0}, before[2] = {0, 0}; /* [0]: counts 0 and 2 of a word; [1]: counts 1 and 3 */
 
 #pragma unroll 1
         for (int first = group; first < num_rows; first += ROWS_AT_ONCE * groups) {
@@ -113,7 +113,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
             }
             good = good && all;
             // [poll]
-            word64 sum = 0, earlier = 0; /* a count's bits hold the sum of ROWS_AT_ONCE counts */
+            word64 sum = 0, earlier = 0; /* each count's bits have room for the sum of ROWS_AT_ONCE counts */
 
 #pragma unroll
             for (int k = 0; k < ROWS_AT_ONCE; k++) {
@@ -150,8 +150,8 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 
 // [exchange_rows]
 /**
- * Adds the rows of this launch's set once they are published, after clearing the words that the previous launch wrote
- * to the other set; `last` has their number. The last block to read `last` records this launch. Returns false if it
+ * Clears the words that the previous launch wrote to the other set, whose number is in `last`; then waits for this
+ * launch's rows and adds them up. The last block to read `last` records this launch there. Returns false if this block
  * gave up.
  */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
@@ -168,7 +168,7 @@ static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, 
     if (threadIdx.x == 0)
         readers = atomicAdd(&workspace->readers, 1ull);
     const bool good = read_rows<EXPERTS, PER_WORD>(s, align, sets + set * set_words);
-    if (threadIdx.x == 0 && (unsigned)readers == gridDim.x - 1) { /* all blocks have read `last`: it may change */
+    if (threadIdx.x == 0 && (unsigned)readers == gridDim.x - 1) { /* all blocks have read `last`, so it may change */
         atomicAnd(&workspace->readers, gave_up(set));
         atomicExch(&workspace->last, (word64)gridDim.x * words << 1 | set);
     }
@@ -177,7 +177,7 @@ static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, 
 // [exchange_rows]
 
 // [write_result]
-/** Ensures that num_tokens_post_padded ends as -1 if any block gave up. `old` is the value that block 0 found there. */
+/** Makes num_tokens_post_padded -1 at the end if any block gave up. `old`: the value that block 0 replaced there. */
 static __device__ __forceinline__ void write_result(const align_arguments &align, exchange *workspace, int set,
                                                     bool good, int old)
 {
@@ -185,7 +185,7 @@ static __device__ __forceinline__ void write_result(const align_arguments &align
         atomicOr(&workspace->readers, gave_up(set));
         __threadfence(); /* a thread that reads the -1 also reads the bit */
         atomicExch(align.num_tokens_post_padded, -1);
-    } else if (threadIdx.x == 0 && blockIdx.x == 0 && old == -1) { /* by a block of this launch, or an earlier one? */
+    } else if (threadIdx.x == 0 && blockIdx.x == 0 && old == -1) { /* is the -1 of this launch, or of an earlier one? */
         __threadfence();
         if (load_word(&workspace->readers) & gave_up(set))
             atomicExch(align.num_tokens_post_padded, -1);

@@ -1,7 +1,7 @@
 /**
  * @file chapters/14b_align_published_counts/tile.cuh
- * @brief A block's tile of ids: ranks by chapter 14a's bits, with a column of words for each expert, and the ids in
- * order in shared memory.
+ * @brief A block's tile of ids: ranks from bits as in chapter 14a, with a column of words for each expert, and the ids
+ * sorted by expert in shared memory.
  */
 #ifndef ALIGN_TILE_CUH
 #define ALIGN_TILE_CUH
@@ -19,21 +19,21 @@ enum { LOG_LONG_RUN = 3, LONG_TILE = 16 };
 template <int EXPERTS, int THREADS, int IDS>
 struct many_shared {
     static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS;
-    static constexpr int WORDS = TILE >> LOG_LONG_RUN >> 5; /* a bit for each run of ids of a tile */
-    int experts;                                            /* the number of experts: EXPERTS unless that is 0 */
+    static constexpr int WORDS = TILE >> LOG_LONG_RUN >> 5; /* one bit per run of ids of a tile */
+    int experts;                                            /* number of experts: EXPERTS, unless that is 0 */
     int *sums;                                              /* [experts / WARP_SIZE] */
-    int *part_counts;      /* [experts] ids of this block's part, except for its last tile */
-    int *tile_counts;      /* [experts] ids of a tile */
+    int *part_counts;      /* [experts] ids in this block's part, except for its last tile */
+    int *tile_counts;      /* [experts] ids in the tile */
     int *tile_begins;      /* [experts] first index of the expert's ids in `staged` */
     int *counts;           /* [experts] ids of all blocks */
-    int *begins;           /* [experts] first block of rows */
-    int *cursors;          /* [experts] slot after the block's last id that is not written yet */
-    unsigned *staged;      /* [TILE] a tile's ids by expert: the expert, times 65536, and the position */
-    unsigned *marks;       /* [WORDS][experts] of a tile: a run's bit is set if it has an id of the expert */
+    int *begins;           /* [experts] the group's first block of rows */
+    int *cursors;          /* [experts] end of the slots that this block has yet to write */
+    unsigned *staged;      /* [TILE] the tile's ids, sorted by expert: expert * 65536 + position */
+    unsigned *marks;       /* [WORDS][experts] a run's bit is set if it has an id of the expert */
     unsigned short *bases; /* [WORDS][experts] number of bits set in the words before */
     int *partial;          /* [groups][2][experts], in the memory of marks */
 
-    /** Returns the number of sets of threads that read rows at the same time; a set has a thread per word of a row. */
+    /** Returns how many sets of threads read rows at the same time. A set has one thread per word of a row. */
     static __host__ __device__ int groups(int words)
     {
         return words < THREADS ? THREADS / words : 1;
@@ -66,7 +66,7 @@ struct many_shared {
 
 // [scan_experts]
 /**
- * Returns the thread's expert after e. With a thread for every expert, the compiler knows that loops run at most once.
+ * Returns the thread's next expert. If there is a thread per expert, the compiler learns that loops run at most once.
  */
 template <int EXPERTS, int THREADS>
 static __device__ int next_expert(int e)
@@ -75,8 +75,8 @@ static __device__ int next_expert(int e)
 }
 
 /**
- * Replaces each expert's number by the sum of those before it, and returns the sum of all. Before, a thread needs to
- * have written only its own experts' numbers; afterwards, all threads may read all sums.
+ * Replaces each expert's number by the sum of the numbers before it, and returns the total. No barrier is needed before
+ * if each thread wrote its own experts' numbers; afterwards, all threads may read all sums.
  */
 template <int EXPERTS, int THREADS>
 static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int num_experts)
@@ -118,7 +118,7 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
 // [scan_experts]
 
 // [mark_tile]
-/** Reads the experts of a thread's ids of a tile, every THREADS-th of them. */
+/** Reads the experts of this thread's ids of a tile, one in every THREADS. */
 template <typename Id, int THREADS, int IDS>
 static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids, int num_ids, int num_experts)
 {
@@ -131,15 +131,15 @@ static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids,
 }
 
 /**
- * Sets a bit for each run of 2^log_run ids of a tile, in its expert's words. Returns false if a run has an expert
- * twice, which makes the bits useless. Ends with a barrier.
+ * Sets a bit in its expert's words for each run of 2^log_run ids of a tile. Returns false if any run has an expert
+ * twice, because the bits then miss an id. Ends with a barrier.
  */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
                                                  int log_run)
 {
     const int run = threadIdx.x >> log_run, /* run of the thread's first id */
-        words = THREADS >> log_run >> 5;    /* words from one of its ids to the next */
+        words = THREADS >> log_run >> 5;    /* words between one of the thread's ids and its next */
     const unsigned bit = 1u << run % 32;
     bool twice = false;
 
@@ -156,7 +156,7 @@ static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THRE
 // [mark_tile]
 
 // [sum_words]
-/** Stores expert e's bits before each word in s.bases, and the number of all in s.tile_counts, which it returns. */
+/** Stores in s.bases expert e's set bits before each word, and in s.tile_counts all of them. Returns that number. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int e)
 {
@@ -174,7 +174,7 @@ static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int
 // [sum_words]
 
 // [stage_tile]
-/** Sorts the tile's ids by expert in shared memory. Returns their number. Ends with a barrier. */
+/** Sorts the tile's ids by expert in shared memory and returns how many there are. Ends with a barrier. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
                                                  int log_run)
@@ -197,7 +197,7 @@ static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THRE
 // [stage_tile]
 
 // [count_ids]
-/** Adds the ids of [begin, end) to s.part_counts. IDS loads are in flight at a time. */
+/** Adds the numbers of ids in [begin, end) to s.part_counts. Each thread has IDS loads in flight at a time. */
 template <typename Id, int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void count_ids(const many_shared<EXPERTS, THREADS, IDS> &s, const Id *ids, int begin,
                                                  int end, int num_experts)

@@ -1,6 +1,6 @@
 /**
  * @file chapters/15_one_launch/exchange.h
- * @brief The workspace: chapter 15's, followed by chapter 14's, for problems that need two launches.
+ * @brief The workspace: chapter 15's part, then chapter 14b's, for problems that fall back to two launches.
  */
 #ifndef ROUTING_EXCHANGE_H
 #define ROUTING_EXCHANGE_H

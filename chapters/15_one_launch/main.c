@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-/** Returns why a problem is not supported: the limits of chapters 13c and 14b, to which other problems fall back. */
+/** Returns why a problem is not supported, or NULL. The limits are those of chapters 13c and 14b, the fallback. */
 static const char *unsupported_reason(const struct routing_problem *problem)
 {
     const int groups = problem->gate.num_expert_group;
@@ -25,7 +25,7 @@ static size_t workspace_bytes(const struct routing_problem *problem)
     return EXCHANGE_BYTES + align_exchange_bytes(&problem->align);
 }
 
-/** Returns the shared memory of chapter 14b's kernels, to which larger problems fall back. */
+/** Returns the shared memory in bytes of chapter 14b's kernels, to which larger problems fall back. */
 static size_t shared_bytes(const struct routing_problem *problem)
 {
     return align_tile_bytes(&problem->align);
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 {
     static const struct routing_chapter chapter = {
         .implementation = {.name = "15_one_launch",
-                           .last_tokens = {64, 256}, /* blocks that wait for each other on the simulator; MAX_TOKENS */
+                           .last_tokens = {64, 256}, /* as many waiting blocks as the simulator runs; MAX_TOKENS */
                            .unsupported_reason = unsupported_reason,
                            .workspace_bytes = workspace_bytes,
                            .workspace_zeroed = true,

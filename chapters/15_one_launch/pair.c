@@ -1,4 +1,4 @@
-/** @file pair.c  Chapter 13's launch, then chapter 14's: the pair that chapter 15 is compared with. */
+/** @file pair.c  Chapter 13c's launch, then chapter 14b's: the pair that chapter 15 is compared with. */
 #include "exchange.h"
 
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,

@@ -2,10 +2,10 @@
  * @file routing.cu
  * @brief Chapter 15: gate and align in one launch: each block publishes its token's choice for the other blocks.
  *
- * Before: chapter 13's kernel, then chapter 14's, which starts when the first has ended and counts all ids again.
- * Now:    a block for each token. It chooses, publishes its ids in one word, reads those of all other tokens, and
- *         writes its own positions into the list.
- * Watch:  launches 1; atomics only count, so that no slot depends on their order.
+ * Before: chapter 13c's kernel, then chapter 14b's, which starts when the first has ended and counts all ids again.
+ * Now:    a block for each token. It chooses experts, publishes their ids in one word, reads the words of all other
+ *         tokens, and writes its own positions into the list.
+ * Watch:  launches 1; atomics that only count, so that no slot depends on their order.
  */
 #include "exchange.h"
 #include "kernels/align_list.cuh"
@@ -16,19 +16,19 @@
 
 // [constants]
 #ifndef MAX_POLLS
-#define MAX_POLLS (1 << 22) /* seconds on a GPU */
+#define MAX_POLLS (1 << 22) /* takes seconds on a GPU */
 #endif
 enum { BLOCKS_ALONE = 128 }; /* a little below an H200's 132 multiprocessors */
 typedef unsigned long long word64;
 // [constants]
 
 // [router]
-/** Describes a router's shape, as in chapter 13. A token's two to eight ids fit the word that its block publishes. */
+/** Describes a router's shape, as in chapter 13. A token's two to eight ids fit in the word that a block publishes. */
 template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
 struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
     static constexpr int GROUP_SIZE = EXPERTS / GROUPS, WARPS = EXPERTS / WARP_SIZE;
-    static constexpr int SETS = WARP_SIZE / GROUPS; /* groups compared with all groups in one vote */
+    static constexpr int SETS = WARP_SIZE / GROUPS; /* groups that one vote compares with all groups */
     static constexpr unsigned LANES_OF_A_GROUP = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
     static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && WARP_SIZE % GROUPS == 0 && WARP_SIZE % GROUP_SIZE == 0,
                   "the gate rests on these");
@@ -43,23 +43,23 @@ struct router {
  * set that the previous launch did not use, and clears the other one, so that each launch finds zeros in its own set.
  */
 struct exchange {
-    unsigned last;     /* the previous launch's tokens, times two; the lowest bit is the set that it used */
-    unsigned arrivals; /* blocks of this launch that have read `last`; the last of them makes it 0 again */
-    word64 unused[31]; /* so that the words begin a cache line */
+    unsigned last;     /* the previous launch's number of tokens, times two; the lowest bit is its set */
+    unsigned arrivals; /* blocks of this launch that have read `last`; the last block resets it */
+    word64 unused[31]; /* padding: the words begin a cache line */
     word64 sets[2][MAX_TOKENS];
 };
 static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14's workspace begins behind it");
 
 /*
- * A token's word is its ids, of eight bits each. They differ, so it is neither zero nor this one, whose ids are all 1.
+ * Stored in a token's word by a block that gave up waiting for it. The ids of a token, 8 bits each, are never all 1.
  */
 static const word64 GAVE_UP = 0x0101010101010101ull;
 // [exchange]
 
 // [wait_for]
 /**
- * Waits until a token's word is published, and returns it. If it does not come, stores GAVE_UP instead. The first of
- * the two stores wins, so that all blocks read the same.
+ * Waits until a token's word is published, and returns it. After MAX_POLLS polls, stores GAVE_UP there instead. The
+ * first store to the word wins, so all blocks read the same value.
  */
 static __device__ __forceinline__ word64 wait_for(word64 *word)
 {
@@ -78,8 +78,8 @@ static __device__ __forceinline__ word64 wait_for(word64 *word)
 
 // [count_others]
 /**
- * Counts the ids of all tokens but this block's. The lower half of counts[e] is the number of tokens that chose
- * expert e, the upper half the number of those before this block's token. Returns false if a word did not come.
+ * Counts the ids of all tokens but this block's. The lower half of counts[e] is the number of tokens that chose expert
+ * e, the upper half the number of such tokens before this block's. Returns false if a block gave up.
  */
 template <typename Router>
 static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
@@ -104,12 +104,12 @@ static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
 // [count_others]
 
 // [exchange_choices]
-/** Counts all tokens' ids. `last` is workspace->last; `good`: this block has published. Returns false to give up. */
+/** Counts all tokens' ids. `last`: workspace->last; `good`: this block has published. Returns false on giving up. */
 template <typename Router>
 static __device__ __forceinline__ bool exchange_choices(exchange *workspace, unsigned last, bool good, int *counts)
 {
     const unsigned thread = threadIdx.x, token = blockIdx.x, num_tokens = gridDim.x, set = !(last & 1);
-    unsigned arrived = 0; /* how many blocks arrived before this one */
+    unsigned arrived = 0; /* number of blocks that arrived before this one */
 
     static_assert(MAX_TOKENS <= 2 * Router::EXPERTS,
                   "two blocks or more have, together, a thread for each word to clear");
@@ -117,7 +117,7 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
         arrived = atomicInc(&workspace->arrivals, num_tokens - 1);
     if (token + num_tokens * thread < last >> 1)
         workspace->sets[!set][token + num_tokens * thread] = 0;
-    if (num_tokens > BLOCKS_ALONE) /* polling would delay the other block of the multiprocessor */
+    if (num_tokens > BLOCKS_ALONE) /* the polls would delay another block of the multiprocessor */
         __nanosleep(100);
     good &= count_others<Router>(workspace->sets[set], counts);
     if (thread == 0 && arrived == num_tokens - 1) /* all blocks have read `last` */
@@ -127,12 +127,12 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
 // [exchange_choices]
 
 // [begin_of]
-/** The first block of rows of an expert's group, and the end of the last group. */
+/** Where an expert's group begins, and where the last group ends, in blocks of rows. */
 struct extent {
     int begin, total;
 };
 
-/** Finds expert e's group: a warp adds up the blocks that the experts need. */
+/** Returns the extent of expert e's group, by adding up the experts' blocks of rows. All lanes of a warp must call. */
 template <typename Router>
 static __device__ __forceinline__ extent begin_of(int e, const int *counts, const align_arguments &align)
 {
@@ -147,7 +147,7 @@ static __device__ __forceinline__ extent begin_of(int e, const int *counts, cons
 // [begin_of]
 
 // [write_weights]
-/** Writes a token's ids and weights, with one warp. */
+/** Writes a token's ids and weights. Called by one warp. */
 template <typename Router, typename T>
 static __device__ __forceinline__ void write_weights(weighting how, const unsigned char *ids, const float *scores,
                                                      float *topk_weights, int *topk_ids)
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void write_weights(weighting how, const unsign
 // [write_weights]
 
 // [write_groups]
-/** Writes this block's positions into the list, one per warp; the warp of an expert's first token closes its group. */
+/** Writes this block's positions into the list, a warp for each; the warp of an expert's first token pads its group. */
 template <typename Router>
 static __device__ __forceinline__ void write_groups(const align_arguments &align, const unsigned char *ids,
                                                     const int *counts, const int *local_ids)
@@ -195,7 +195,7 @@ static __device__ __forceinline__ void write_groups(const align_arguments &align
 template <typename Router>
 struct block_shared {
     __align__(16) entry candidates[Router::EXPERTS];
-    float scores[Router::EXPERTS]; /* of the candidates */
+    float scores[Router::EXPERTS]; /* the candidates' scores */
     float chosen[Router::TOPK];
     float group_scores[Router::GROUPS];
     unsigned second_largest[Router::GROUPS], num_candidates; /* as in chapter 13 */
@@ -208,7 +208,7 @@ struct block_shared {
 // [shared]
 
 // [choose]
-/** Finds the ids of the block's token. AT_ONCE candidates have LANES neighbouring lanes each, as in chapter 13. */
+/** Finds the ids of the block's token. Compares AT_ONCE candidates at once, by LANES lanes each, as in chapter 13. */
 template <int LANES, int AT_ONCE, typename Router>
 static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsigned count)
 {
@@ -239,7 +239,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const int token = blockIdx.x, num_tokens = gridDim.x;
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, warp = expert / WARP_SIZE;
     const unsigned group_of_lane = lane % Router::GROUPS;
-    constexpr unsigned LAST_WARP = Router::WARPS - 1; /* it seldom has a token's word to wait for */
+    constexpr unsigned LAST_WARP = Router::WARPS - 1; /* seldom has to wait for a token's word */
     word64 there = 0;                                 /* the old value of this block's word */
     // [kernel]
 
@@ -247,7 +247,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* no kernel writes it */
 
     wait_for_previous_kernel();
-    const unsigned last = *(const volatile unsigned *)&workspace->last; /* loaded together with the logit */
+    const unsigned last = *(const volatile unsigned *)&workspace->last; /* in flight together with the logit */
     const float score = exact_score(gating_output[(int64_t)token * Router::EXPERTS + expert]);
     const unsigned key = ordered(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::GROUP_SIZE>(key);
@@ -288,7 +288,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
         const unsigned index = atomicAdd(&shared.num_candidates, 1u);
 
         shared.candidates[index] = entry_of(key, expert);
-        shared.scores[index] = key != 0 ? score : 0.0f; /* an expert with NaN has no weight */
+        shared.scores[index] = key != 0 ? score : 0.0f; /* an expert whose choice is NaN has weight 0 */
     }
     __syncthreads();
     // [gate]
@@ -306,7 +306,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [places]
 
     // [finish]
-    let_next_kernel_start(); /* not earlier: its blocks would slow down those that poll */
+    let_next_kernel_start(); /* not earlier: its blocks would slow down the polling ones */
     __syncthreads();
     if (warp == LAST_WARP)
         write_weights<Router, T>(how, shared.ids, shared.chosen, topk_weights, topk_ids);

@@ -1,25 +1,25 @@
-/** @file chapters/16a_layer_bulk_copies/copies.cuh  Copying warps: one for weights, one for the rows of tokens. */
+/** @file chapters/16a_layer_bulk_copies/copies.cuh  The copying warps: one for weights, one for the rows of tokens. */
 #ifndef MOE_COPIES_CUH
 #define MOE_COPIES_CUH
 
 #include "tiles.cuh"
 
 // [lines]
-/** Copies a stage's lines; lane i copies up to LINE of the `left` elements at its `from` to line i. */
+/** Copies a stage's lines. Lane i copies the first LINE of the `left` elements at its `from`, or all, to line i. */
 static __device__ void copy_lines(const bf16 *from, int left, int lines, bf16 (*stage)[PITCH], mbarrier *filled)
 {
     const int lane = threadIdx.x % WARP_SIZE, bytes = (left < LINE ? left : LINE) * (int)sizeof(bf16);
 
     if (lane == 0)
         mbarrier_arrive_expect(filled, lines * bytes);
-    __syncwarp(); /* the bytes are announced before the copies start */
+    __syncwarp(); /* the byte count is announced before the copies start */
     if (lane < lines)
         bulk_copy(stage[lane], from, bytes, filled);
 }
 // [lines]
 
 // [weights]
-/** Copies a tile's weights, step by step: a stage for each consumer, after the stage of the tokens. */
+/** Copies a tile's weights step by step: after a stage for the tokens follows one for each consumer. */
 template <typename Tile>
 static __device__ void copy_weights(const moe_problem &problem, const order &tile, const bf16 *weights, int length,
                                     turn<Tile::STAGES> &at, shared<Tile> &s)
@@ -28,7 +28,7 @@ static __device__ void copy_weights(const moe_problem &problem, const order &til
     const int64_t row = tile.first ? tile.expert * 2 * (int64_t)problem.intermediate_size + tile.first_output +
                                          line % 8 + line / 8 * problem.intermediate_size
                                    : tile.expert * (int64_t)problem.hidden_size + tile.first_output + line;
-    const int64_t to_next = (tile.first ? ROWS / 2 : ROWS) * (int64_t)length; /* distance to the next consumer's rows */
+    const int64_t to_next = (tile.first ? ROWS / 2 : ROWS) * (int64_t)length; /* elements to the next consumer's rows */
     const bf16 *const from = weights + row * length;
 
     for (int k = 0; k < length; k += LINE) {
@@ -77,7 +77,7 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 // [take]
 
 // [order]
-/** Adds the positions and their number to an order, and publishes it. Called by one warp. */
+/** Completes a published order with its positions and their number, and publishes these. Called by one warp. */
 template <typename Tile>
 static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
                                       shared<Tile> &s)
@@ -88,7 +88,7 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
     if (tile.count >= 0) {
         const int count = find_positions<Tile>(problem, buffers, tile.block, s.positions[slot.place]);
 
-        __syncwarp(); /* the lanes have read what lane 0 now writes */
+        __syncwarp(); /* all lanes have read the values that lane 0 now overwrites */
         if (threadIdx.x % WARP_SIZE == 0)
             tile.count = count;
     }
@@ -111,7 +111,7 @@ static __device__ void copy_tokens(const bf16 *from, int length, int lines, turn
 // [tokens]
 
 // [all_tokens]
-/** Copies the tokens of all tiles. Called by one warp. */
+/** Copies the tokens of each tile of this block, until none is left. Called by one warp. */
 template <typename Tile>
 static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                        shared<Tile> &s)
@@ -134,9 +134,9 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
                            (int64_t)(tile.first ? position / problem.topk : position) * length;
 
         if (!tile.first)
-            async_proxy_fence(); /* bulk copies read what threads have stored */
+            async_proxy_fence(); /* bulk copies may read what the threads have stored */
         if (!ready)
-            from = (const bf16 *)buffers.w2; /* any row serves: the output becomes NaN */
+            from = (const bf16 *)buffers.w2; /* any address will do: the output becomes NaN */
         mbarrier_arrive(&s.done[slot.place]);
         if (tile.expert >= 0)
             copy_tokens<Tile>(from, length, tile.count, at, s);

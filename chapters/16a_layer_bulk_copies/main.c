@@ -1,7 +1,7 @@
 /** @file main.c  Chapter 16a: the layer in one launch, fed by bulk copies. */
 #include "harness/moe/moe.h"
 
-/** Returns why a problem is not supported: chapter 11b's limit, because other shapes fall back to its layer. */
+/** Returns why a problem is not supported, or NULL. The limit is chapter 11b's, whose layer is the fallback. */
 static const char *unsupported_reason(const struct moe_problem *problem)
 {
     if (problem->block_size % 16 != 0)
@@ -16,13 +16,13 @@ static int block_size(const struct moe_problem *problem)
     return 16;
 }
 
-/** Returns the size of tiles.cuh's counters: four for all blocks, and one for each block of tokens. */
+/** Returns the size of tiles.cuh's counters in bytes: four counters per launch, and one for each block of tokens. */
 static size_t workspace_bytes(const struct moe_problem *problem)
 {
     return (4 + (size_t)(problem->capacity / problem->block_size)) * sizeof(int32_t);
 }
 
-/** Returns the block size that chapter 11d runs fastest with. */
+/** Returns the block size with which chapter 11d is fastest. */
 static int block_size_before(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;

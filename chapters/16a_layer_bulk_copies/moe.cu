@@ -2,10 +2,10 @@
  * @file moe.cu
  * @brief Chapter 16a: the layer in one launch, fed by bulk copies.
  *
- * Before: two products and a sum, a launch each; all warps copy, then multiply the copied elements.
- * Now:    one launch. A block takes tiles from one list until none is left: two of its warps copy, up to 2 KB an
- *         instruction, four multiply. Tiles of the second product wait for those of the first that they need.
- * Watch:  launches 1; one block barrier per block; bulk copies load every weight.
+ * Before: two products and a sum, one launch each; all warps copy, then multiply what they have copied.
+ * Now:    one launch. A block takes tiles from one list until none is left: two of its warps copy, up to 2 KB per
+ *         instruction, and four multiply. Tiles of the second product wait for the tiles of the first that they need.
+ * Watch:  launches 1; one block barrier per block; bulk copies, which load every weight.
  */
 #include "copies.cuh"
 #include "products.cuh"
@@ -13,7 +13,7 @@
 #include <limits.h>
 
 // [sum]
-/** Adds up the results of a token's experts, 8 elements a thread. Writes NaN if not `good`. */
+/** Adds up the results of a token's experts, 8 elements per thread. Writes NaN unless `good`. */
 template <typename Tile>
 static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
 {
@@ -70,7 +70,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 // [leave]
 
 // [kernel]
-/** Computes the layer. Grid: as many blocks as the device holds at a time. */
+/** Computes the layer. Grid: all blocks that the device can hold at the same time. */
 template <typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, 1)
     layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters)
@@ -80,13 +80,13 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < Tile::STAGES; i++) {
-            mbarrier_init(&s.filled[i], 1); /* the lane that announces a stage's bytes */
+            mbarrier_init(&s.filled[i], 1); /* the lane that announces a stage's byte count */
             mbarrier_init(&s.emptied[i], Tile::CONSUMER_WARPS);
         }
         for (int i = 0; i < 2; i++) {
             mbarrier_init(&s.taken[i], 1);
-            mbarrier_init(&s.ordered[i], WARP_SIZE);                  /* the threads that write positions */
-            mbarrier_init(&s.done[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read them */
+            mbarrier_init(&s.ordered[i], WARP_SIZE);                  /* the threads that write the positions */
+            mbarrier_init(&s.done[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read the order */
         }
         mbarrier_init_fence();
     }
@@ -110,11 +110,11 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 // [kernel]
 
 // [launch]
-/** Launches chapter 11b's layer, for problems that this chapter has no kernel for. */
+/** Launches chapter 11b's layer: the fallback for problems that this chapter has no kernel for. */
 extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
                                             cudaStream_t stream);
 
-/** Counts one block for every multiprocessor. 0 on a GPU whose blocks have less shared memory. */
+/** Sets *blocks to one per multiprocessor, or to 0 on a GPU whose blocks have too little shared memory. */
 template <typename Tile>
 static cudaError_t resident_blocks(int *blocks)
 {
@@ -150,7 +150,7 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
                                        sizeof(shared<Tile>), stream);
 }
 
-/** Checks whether this file has a kernel for the problem: each tile is full of rows, and an int can count all rows. */
+/** Checks whether this file has a kernel for the problem: tiles are full of rows, and an int can count all rows. */
 static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;

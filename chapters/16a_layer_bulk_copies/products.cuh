@@ -7,7 +7,7 @@
 #include "tiles.cuh"
 
 // [multiply_stage]
-/** Multiplies `length` elements of 16 rows and `count` of 16 tokens; lanes past those load the last one. */
+/** Multiplies `length` elements of 16 rows and `count` of 16 tokens. Lanes of the missing tokens load the last one. */
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 (*weights)[PITCH],
                                                       const bf16 (*tokens)[PITCH], int length, int count)
 {
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const
 // [multiply_stage]
 
 // [multiply]
-/** Adds up the products of a consumer's 16 rows and 16 tokens: waits for every stage, and multiplies its own. */
+/** Adds up the products of a consumer's 16 rows and 16 tokens; waits for every stage, but multiplies only its own. */
 template <typename Tile>
 static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length, int count, turn<Tile::STAGES> &at,
                                                 shared<Tile> &s)
@@ -44,7 +44,7 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length,
             mbarrier_wait(&s.filled[at.place], at.parity);
             if (i == consumer)
                 multiply_stage(sums, s.ring[at.place], s.ring[tokens], length - k < LINE ? length - k : LINE, count);
-            __syncwarp(); /* all lanes have loaded their fragments */
+            __syncwarp(); /* all lanes have loaded their fragments of the stage */
             if (lane == 0)
                 mbarrier_arrive(&s.emptied[at.place]);
         }
@@ -55,13 +55,13 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length,
 // [multiply]
 
 // [results]
-/** Returns x * sigmoid(x) with an approximate division: an error in f32's last two digits is far below bf16's. */
+/** Returns x * sigmoid(x), with fast division and exp: their errors are far below the rounding to bf16. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
-/** Packs two numbers as bf16 in one word, the first in the lower half. */
+/** Packs two numbers as bf16 into one word, the first in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
@@ -72,8 +72,8 @@ static __device__ unsigned pack(float low, float high)
 
 // [store]
 /**
- * Stores a warp's results. Of 8 tokens, a thread has rows g and g + 8 of tokens 2t and 2t + 1, with g = lane / 4 and
- * t = lane % 4; after the transpose it has rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
+ * Stores a warp's results. Of each 8 tokens, a thread has rows g and g + 8 of tokens 2t and 2t + 1, where g = lane / 4
+ * and t = lane % 4; after the transpose it has rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
  */
 template <typename Tile>
 static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers, const order &tile,
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
 // [consume_tile]
 
 // [consume]
-/** Computes tiles in the order of publication, until none is left. */
+/** Computes the block's tiles in the order in which they are published, until none is left. */
 template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                shared<Tile> &s)

@@ -1,11 +1,11 @@
-/** @file chapters/16b_layer_warpgroup_products/copies.cuh  Copying warps: one for weights, three for tokens. */
+/** @file chapters/16b_layer_warpgroup_products/copies.cuh  The copying warps: one for weights, three for tokens. */
 #ifndef MOE_COPIES_CUH
 #define MOE_COPIES_CUH
 
 #include "tiles.cuh"
 
 // [weights]
-/** Starts the copies of a step's weights: every consumer's two boxes of 64 rows. */
+/** Starts copying the weights of a step: two boxes of 64 rows for each consumer. */
 template <typename Tile>
 static __device__ void copy_weights(const moe_problem &problem, const order &tile, const tensor_map *weights, int k,
                                     bf16 (*stage)[LINE], mbarrier *filled)
@@ -60,7 +60,7 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 // [take]
 
 // [order]
-/** Adds the positions and their number to an order, and publishes it. Called by one warp. */
+/** Completes a published order with its positions and their number, and publishes these. Called by one warp. */
 template <typename Tile>
 static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
                                       shared<Tile> &s)
@@ -71,7 +71,7 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
     if (tile.count >= 0) {
         const int count = find_positions<Tile>(problem, buffers, tile.block, s.positions[slot.place]);
 
-        __syncwarp(); /* the lanes have read what lane 0 now writes */
+        __syncwarp(); /* all lanes have read the values that lane 0 now overwrites */
         if (threadIdx.x % WARP_SIZE == 0)
             tile.count = count;
     }
@@ -81,8 +81,8 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
 
 // [tokens]
 /**
- * Copies the lines of a tile's tokens, step by step, with 8 threads a line. `rows` are the thread's rows, as distances
- * in chunks from the first row; NONE stands for a line of zeros.
+ * Copies the lines of a tile's tokens step by step, 8 threads per line. `rows` has the thread's rows as distances in
+ * chunks from row 0; NONE stands for a row of zeros.
  */
 template <typename Tile>
 static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int length, const unsigned (&rows)[Tile::LINES],
@@ -110,7 +110,7 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
 // [tokens]
 
 // [all_tokens]
-/** Copies the tokens of all tiles. Called by three warps. */
+/** Copies the tokens of each tile of this block, until none is left. Called by three warps. */
 template <typename Tile>
 static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                        shared<Tile> &s)

@@ -1,7 +1,7 @@
 /** @file main.c  Chapter 16b: the layer in one launch, multiplied by warpgroups. */
 #include "harness/moe/moe.h"
 
-/** Returns why a problem is not supported: chapter 11b's limit, because other shapes fall back to its layer. */
+/** Returns why a problem is not supported, or NULL. The limit is chapter 11b's, whose layer is the fallback. */
 static const char *unsupported_reason(const struct moe_problem *problem)
 {
     if (problem->block_size % 16 != 0)
@@ -9,19 +9,19 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Returns blocks of 32 tokens while the average expert has fewer than 16, then of 192. */
+/** Returns 32 if the average expert has fewer than 16 tokens, else 192. */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 32 : 192;
 }
 
-/** Returns the size of tiles.cuh's counters: four for all blocks, and one for each block of tokens. */
+/** Returns the size of tiles.cuh's counters in bytes: four counters per launch, and one for each block of tokens. */
 static size_t workspace_bytes(const struct moe_problem *problem)
 {
     return (4 + (size_t)(problem->capacity / problem->block_size)) * sizeof(int32_t);
 }
 
-/** Returns the block size of chapter 16a, whose tiles each hold one block of tokens. */
+/** Returns the block size of chapter 16a, in which a tile has one block of tokens. */
 static int block_size_before(const struct moe_problem *problem)
 {
     (void)problem;

@@ -3,10 +3,10 @@
  * @brief Chapter 16b: the layer in one launch, multiplied by warpgroups.
  *
  * Before: a warp loads fragments from a stage and multiplies 16 rows by 16 tokens.
- * Now:    four warps together multiply 64 rows by up to 192 tokens, directly from shared memory. One warp of a block
- *         copies weights by tensor maps, three copy tokens, four or eight multiply.
- * Watch:  bulk copies, one for 8 KB; no fragment is loaded; tensor-core operations of a tile fit the tokens that it
- *         has.
+ * Now:    four warps multiply 64 rows by up to 192 tokens together, directly from shared memory. In a block, one warp
+ *         copies weights by tensor maps, three copy tokens, and four or eight multiply.
+ * Watch:  bulk copies, each of 8 KB; no loads of fragments; tensor-core operations in proportion to a tile's tokens,
+ *         not to its width.
  */
 #include "copies.cuh"
 #include "kernels/overlap.cuh"
@@ -16,8 +16,8 @@
 
 // [sum]
 /**
- * Adds up the results of a token's experts, 8 elements a thread, in the order in which store() wrote them. Writes NaN
- * if not `good`.
+ * Adds up the results of a token's experts, 8 elements per thread, in the order in which store() wrote them. Writes NaN
+ * unless `good`.
  */
 template <typename Tile>
 static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
@@ -76,7 +76,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 // [leave]
 
 // [kernel]
-/** Computes the layer. Grid: as many blocks as the device holds at a time. */
+/** Computes the layer. Grid: all blocks that the device can hold at the same time. */
 template <typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, 1)
     layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters, const __grid_constant__ tensor_map w13,
@@ -87,17 +87,17 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < Tile::STAGES; i++) {
-            mbarrier_init(&s.filled[i], COPIERS + 1); /* 96 copy tokens, 1 announces weights */
+            mbarrier_init(&s.filled[i], COPIERS + 1); /* 96 threads copy tokens, and one announces the weights */
             mbarrier_init(&s.emptied[i], Tile::CONSUMER_WARPS);
         }
         for (int i = 0; i < 2; i++) {
             mbarrier_init(&s.taken[i], 1);
-            mbarrier_init(&s.ordered[i], WARP_SIZE);                  /* the threads that write positions */
-            mbarrier_init(&s.done[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read them */
+            mbarrier_init(&s.ordered[i], WARP_SIZE);                  /* the threads that write the positions */
+            mbarrier_init(&s.done[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read the order */
         }
         mbarrier_init_fence();
     }
-    wait_for_previous_kernel(); /* in a launch that overlaps it: chapter 17 */
+    wait_for_previous_kernel(); /* returns at once unless the launch overlaps it (chapter 17) */
     __syncthreads();
     if (threadIdx.x / WARPGROUP == Tile::CONSUMERS) {
         if constexpr (Tile::MOVES_REGISTERS)
@@ -122,11 +122,11 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 // [kernel]
 
 // [launch]
-/** Launches chapter 11b's layer, for problems that this chapter has no kernel for. */
+/** Launches chapter 11b's layer: the fallback for problems that this chapter has no kernel for. */
 extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
                                             cudaStream_t stream);
 
-/** Counts one block for every multiprocessor. */
+/** Sets *blocks to one per multiprocessor. */
 template <typename Tile>
 static cudaError_t resident_blocks(int *blocks)
 {
@@ -165,7 +165,7 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
                               problem, buffers, (struct counters *)buffers.workspace, w13, w2);
 }
 
-/** Checks whether this file has a kernel: of each 64 rows of a tile all or none exist, and ints can count rows. */
+/** Checks whether this file has a kernel: every 64 rows of a tile all exist or none do, and an int can count rows. */
 static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;

@@ -7,7 +7,7 @@
 #include "tiles.cuh"
 
 // [multiply]
-/** Adds up the products of a consumer's 2 x 64 rows and N tokens, over `steps` stages. */
+/** Adds up the products of a consumer's 2 x 64 rows and N tokens over `steps` stages. */
 template <typename Tile, int N>
 static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int steps, turn<Tile::STAGES> &at,
                                                 shared<Tile> &s)
@@ -17,7 +17,7 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 
     for (int step = 0; step < steps; step++, at.next()) {
         mbarrier_wait(&s.filled[at.place], at.parity);
-        async_proxy_fence_shared(); /* tensor cores read what threads have copied */
+        async_proxy_fence_shared(); /* tensor cores may read what threads have copied */
         wgmma_keep(sums[0]);
         wgmma_keep(sums[1]);
         wgmma_fence();
@@ -44,13 +44,13 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 // [multiply]
 
 // [results]
-/** Returns x * sigmoid(x) with an approximate division: an error in f32's last two digits is far below bf16's. */
+/** Returns x * sigmoid(x), with fast division and exp: their errors are far below the rounding to bf16. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
-/** Packs two numbers as bf16 in one word, the first in the lower half. */
+/** Packs two numbers as bf16 into one word, the first in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
@@ -61,8 +61,8 @@ static __device__ unsigned pack(float low, float high)
 
 // [store]
 /**
- * Stores a warp's results. Of 8 tokens, a thread has rows g and g + 8 of tokens 2t and 2t + 1, with g = lane / 4 and
- * t = lane % 4; after the transpose it has rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
+ * Stores a warp's results. Of each 8 tokens, a thread has rows g and g + 8 of tokens 2t and 2t + 1, where g = lane / 4
+ * and t = lane % 4; after the transpose it has rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
  */
 template <typename Tile, int N>
 static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers, const order &tile,
@@ -72,7 +72,7 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
     const int output = tile.first_output + consumer * ROWS * (tile.first ? 1 : 2);
 
     if (output >= (tile.first ? problem.intermediate_size : problem.hidden_size))
-        return; /* all threads of the warpgroup return */
+        return; /* the whole warpgroup returns */
 #pragma unroll
     for (int i = 0; i < N / 8; i++) {
         const float *const a = sums[0] + 4 * i, *const b = sums[1] + 4 * i;
@@ -119,7 +119,7 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
 // [consume_tile]
 
 // [consume]
-/** Computes tiles in the order of publication, until none is left. */
+/** Computes the block's tiles in the order in which they are published, until none is left. */
 template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                shared<Tile> &s)

@@ -14,21 +14,21 @@
 typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE };
-/* A warpgroup's product: 64 rows by a multiple of 8 tokens, here of 16; 16 deep. */
+/* The product of one wgmma: 64 rows by a multiple of 8 tokens, here of 16; 16 deep. */
 enum { ROWS = 64, PRODUCT_K = 16, TOKEN_STEP = 16 };
-/* A stage's line has 128 bytes, 8 chunks; 8 threads copy a token's line. */
+/* Each line of a stage has 128 bytes, which are 8 chunks; 8 threads copy a token's line. */
 enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, SWAPPED = 8, SWIZZLE = 128 };
 enum { COPIERS = WARPGROUP - WARP_SIZE, LINES_AT_ONCE = COPIERS / PIECES };
 #ifndef MAX_POLLS
-#define MAX_POLLS (1 << 24) /* seconds on a GPU */
+#define MAX_POLLS (1 << 24) /* takes seconds on a GPU */
 #endif
 static const unsigned FULL_MASK = 0xffffffffu, NONE = 0xffffffffu;
 // [constants]
 
 // [tile]
 /**
- * The tile that a block computes at a time: up to TOKENS tokens of one expert, and 2 x 64 rows of weights for each of
- * its consumers, which are warpgroups. A stage of the ring has a line of 64 elements of each row and token.
+ * The tile that a block computes at a time: up to TOKENS tokens of one expert, and 2 x 64 rows of weights for each
+ * consumer, which is a warpgroup. A stage of the ring has one line of 64 elements for each row and token.
  */
 template <int CONSUMERS_, int TOKENS_, int STAGES_>
 struct tile {
@@ -36,25 +36,25 @@ struct tile {
     static constexpr int CONSUMER_WARPS = CONSUMERS * WARPGROUP / WARP_SIZE;
     static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP; /* the last warpgroup copies */
     static constexpr int WARPS = THREADS / WARP_SIZE;
-    static constexpr int LINES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE; /* of tokens, for each thread */
-    static constexpr bool MOVES_REGISTERS = CONSUMERS > 1; /* from the last warpgroup to the others */
-    static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;   /* rows of weights */
+    static constexpr int LINES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE; /* lines of tokens per thread */
+    static constexpr bool MOVES_REGISTERS = CONSUMERS > 1; /* from the copying warpgroup to the others */
+    static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;   /* rows of weights in the tile */
 };
 typedef tile<1, 32, 11> few_tokens;  /* 176 KB of weights in flight */
-typedef tile<2, 192, 4> many_tokens; /* 192 sums a thread: the most that fit into registers */
+typedef tile<2, 192, 4> many_tokens; /* 192 sums per thread, the most that fit into registers */
 // [tile]
 
 // [shared]
-/** The tile that the consumers compute next, published by the copying warps. */
+/** The next tile for the consumers, published by the copying warps. */
 struct order {
     int count;        /* number of tokens; -1: no more tiles */
-    int expert;       /* -1: on another GPU, its results are zeros */
-    int block;        /* block of tokens */
-    int first_output; /* first element in the results' rows */
-    bool first;       /* the first of the two products */
+    int expert;       /* -1: the expert is on another GPU, and the results are zeros */
+    int block;        /* index of the block of tokens */
+    int first_output; /* index of the first element in the results' rows */
+    bool first;       /* true: a tile of the first product */
 };
 
-/** A block's shared memory. The barriers are of two kinds: a buffer has been filled, or it may be overwritten. */
+/** A block's shared memory. Its barriers signal either that a buffer has been filled, or that it may be overwritten. */
 template <typename Tile>
 struct shared {
     bf16 ring[Tile::STAGES][Tile::WEIGHTS + Tile::TOKENS][LINE];
@@ -63,7 +63,7 @@ struct shared {
     mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], taken[2], ordered[2], done[2];
 };
 
-/** An index into a ring, and the parity of the number of rounds. */
+/** An index into a ring, and the parity of the completed rounds, by which mbarrier_wait() knows the phase. */
 template <int PLACES>
 struct turn {
     int place = 0;
@@ -78,16 +78,16 @@ struct turn {
 // [shared]
 
 // [counters]
-/** The workspace: zeros before and after a launch. */
+/** The workspace, which holds zeros before and after a launch. */
 struct counters {
-    int next;     /* tiles that have been taken, except for the first of every block */
+    int next;     /* tiles taken so far, not counting each block's first */
     int finished; /* warps that have stored their part of a tile of the second product */
     int failed;   /* 1: a warp has waited too long */
-    int left;     /* warps that no longer need the counters */
-    int ready[1]; /* per block of tokens: warps that have stored their part of a tile of the first product */
+    int left;     /* warps that have finished with the counters */
+    int ready[1]; /* [blocks of tokens]: warps that have stored their part of a tile of the first product */
 };
 
-/** Adds 1 to the counter, with release order, when the warp has stored its part. */
+/** Adds 1 to the counter, with release semantics, once the whole warp has stored its part. */
 static __device__ void count_up(int *counter)
 {
     __syncwarp();
@@ -95,7 +95,7 @@ static __device__ void count_up(int *counter)
         add_release(counter, 1);
 }
 
-/** Waits, as a warp, until the counter reaches `count`. Returns false if this or another warp has waited too long. */
+/** Waits as a warp until the counter reaches `count`. Returns false if this or another warp has waited too long. */
 static __device__ bool wait_for(counters *all, const int *counter, int count)
 {
     bool there = load_acquire(counter) >= count;
@@ -111,7 +111,7 @@ static __device__ bool wait_for(counters *all, const int *counter, int count)
 // [counters]
 
 // [find_tile]
-/** Returns the number of tiles of a product for one block of tokens. */
+/** Returns the number of tiles that one block of tokens has in a product. */
 template <typename Tile, bool FIRST>
 static __host__ __device__ int tiles_of(const moe_problem &problem)
 {
@@ -122,7 +122,7 @@ static __host__ __device__ int tiles_of(const moe_problem &problem)
 }
 
 /**
- * Finds tile `item` of the list: all tiles of the first product, then all of the second. An expert's blocks of tokens
+ * Returns tile `item` of the list: all tiles of the first product, then all of the second. An expert's blocks of tokens
  * are neighbours in `expert_ids`; within 32 blocks, tiles that need the same weights are neighbours in the list, as in
  * chapter 11d.
  */
@@ -139,12 +139,12 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
     const int lowest = window + __ffs((int)same) - 1, i = number - lowest * tiles;
 
-    if (expert < 0) /* no weights are read, and such blocks need not be neighbours */
+    if (expert < 0) /* reads no weights, so its blocks need no common order */
         return order{0, expert, block, number % tiles * outputs, first};
     return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
 }
 
-/** Reads a block's positions, with pads last. Returns the number of positions that are not pads. */
+/** Reads a block's positions, which end with its pads. Returns the number of positions that are not pads. */
 template <typename Tile>
 static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
 {

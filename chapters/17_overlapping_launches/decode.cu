@@ -1,11 +1,11 @@
 /**
  * @file decode.cu
- * @brief Chapter 17: the kernels of a decoding step, each of which starts while the one before it ends.
+ * @brief Chapter 17: the kernels of a decoding step, each of which starts before the previous one has ended.
  *
- * Before: a kernel starts when the stream's previous kernel has ended: its launch, its blocks' start and its first
- *         loads come after that.
- * Now:    its blocks start earlier, prepare what does not depend on the previous kernel, and then wait for its end.
- * Watch:  accesses before the wait, which no other kernel may conflict with; the time between two kernels.
+ * Before: a kernel starts when the stream's previous kernel has ended; its launch, the start of its blocks and its
+ *         first loads come after that.
+ * Now:    its blocks start earlier, prepare everything that does not depend on the previous kernel, and then wait.
+ * Watch:  accesses before the wait, which must not conflict with another kernel's; the time between two kernels.
  */
 #include "harness/decode/decode.h"
 #include "kernels/dtype.cuh"
@@ -15,13 +15,13 @@
 typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, THREADS = 256, WARPS = THREADS / WARP_SIZE };
-/* A thread keeps CHUNKS chunks of 8 weights in registers, so that a row has at most 8,192. */
+/* A thread keeps CHUNKS chunks of 8 weights in registers, so a row has at most 8,192 weights. */
 enum { CHUNK = 16 / sizeof(bf16), CHUNKS = 4 };
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [dot]
-/** Returns the sum of the products of two chunks, added to `sum`. */
+/** Returns `sum` plus the products of the chunks' elements. */
 static __device__ __forceinline__ float add_products(int4 a, int4 b, float sum)
 {
     const bf16 *const left = (const bf16 *)&a, *const right = (const bf16 *)&b;
@@ -32,7 +32,7 @@ static __device__ __forceinline__ float add_products(int4 a, int4 b, float sum)
     return sum;
 }
 
-/** Returns the sum over the lanes of a warp, in lane 0. */
+/** Returns the sum of the lanes' values in lane 0; other lanes get partial sums. */
 static __device__ __forceinline__ float sum_of_warp(float sum)
 {
 #pragma unroll
@@ -44,8 +44,8 @@ static __device__ __forceinline__ float sum_of_warp(float sum)
 
 // [router]
 /**
- * Computes the logits of EXPERTS experts for TOKENS tokens. Grid: a block for every EXPERTS experts and TOKENS tokens.
- * `chunks`: of a row of hidden_size elements.
+ * Computes router logits. Grid: x is a group of EXPERTS experts, y a group of TOKENS tokens. `chunks` is the number of
+ * 16-byte chunks in a row of hidden_size elements.
  */
 template <int EXPERTS, int TOKENS>
 static __global__ void __launch_bounds__(THREADS)
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(THREADS)
             weights[e][c] = i < chunks ? router_weights[(int64_t)expert * chunks + i] : make_int4(0, 0, 0, 0);
         }
     }
-    wait_for_previous_kernel(); /* it may write `hidden` and read the logits of the last step, but writes no weights */
+    wait_for_previous_kernel(); /* it may write `hidden` and read the previous logits, but no kernel writes weights */
     let_next_kernel_start();
     // [router]
 
@@ -119,7 +119,7 @@ static cudaError_t launch_router(const decode_problem *problem, const decode_buf
                               (const int4 *)buffers->router_weights, buffers->gating_output);
 }
 
-/** Launches one kernel of the step: chapter 13c's gate, chapter 14b's align, chapter 16b's layer. */
+/** Launches kernel number `kernel` of the step: the router, or the kernels of chapters 13c, 14b and 16b. */
 static cudaError_t launch_kernel(const decode_problem *problem, const decode_buffers *buffers, int kernel,
                                  cudaStream_t stream)
 {

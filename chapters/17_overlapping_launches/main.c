@@ -1,10 +1,10 @@
-/** @file main.c  Chapter 17: the kernels of a decoding step, each of which starts while the one before it ends. */
+/** @file main.c  Chapter 17: the kernels of a decoding step, each of which starts before the previous one has ended. */
 #include "../14b_align_published_counts/exchange.h"
 #include "harness/decode/decode.h"
 
 #include <limits.h>
 
-/** Returns why a problem is not supported: the router's limits, and those of chapters 13c, 14b and 16b. */
+/** Returns why a problem is not supported, or NULL. The limits are the router's and those of chapters 13c, 14b, 16b. */
 static const char *unsupported_reason(const struct decode_problem *problem)
 {
     const int groups = problem->gate.num_expert_group;
@@ -26,13 +26,13 @@ static const char *unsupported_reason(const struct decode_problem *problem)
     return NULL;
 }
 
-/** Returns the block size of chapter 16b for so few tokens. */
+/** Returns chapter 16b's block size for few tokens. */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 32 : 192;
 }
 
-/** Returns the size of chapter 16b's counters: four for all blocks, and one for each block of tokens. */
+/** Returns the size of chapter 16b's counters in bytes: four per launch, and one for each block of tokens. */
 static size_t workspace_bytes(const struct moe_problem *problem)
 {
     return (4 + (size_t)(problem->capacity / problem->block_size)) * sizeof(int32_t);

@@ -1,6 +1,6 @@
 /**
  * @file trigger_first.h
- * @brief Chapter 17: compiled before chapter 13c's kernel, puts the trigger before the wait, on GPUs that have one.
+ * @brief Chapter 17: included before chapter 13c's kernel, puts its trigger before its wait, if the GPU has a trigger.
  */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
 #define TRIGGER_FIRST

@@ -1,8 +1,8 @@
-"""Checks the operators of chapter 18 on this machine's GPU, with each binding, and measures the host's time for a call.
+"""Checks chapter 18's operators on this machine's GPU with each binding, and measures the host's time for a call.
 
     python3 chapters/18_into_a_model/check.py [--binding ctypes|stable] [--device cuda|cpu] [--out FILE.json]
 
-A line for each check: its name, then "ok", what is wrong, or why it was left out. Exits 1 if a check failed.
+Prints one line per check: its name, then "ok", the error, or the reason for skipping it. Exits 1 if a check failed.
 """
 import argparse
 import json
@@ -18,12 +18,12 @@ import torch
 HERE = pathlib.Path(__file__).resolve()
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "01_cpu_baseline")]
 
-ROUTER = (8, 4, 8, True, 2.5)  # DeepSeek-V3's groups, kept groups, chosen experts, renormalize, scale
+ROUTER = (8, 4, 8, True, 2.5)  # DeepSeek-V3's groups, kept groups, chosen experts, renormalize and scale
 BLOCK_SIZE = 64
 
 
 class LeftOut(Exception):
-    """Why a check does not apply."""
+    """Raised with the reason why a check does not apply."""
 
 
 def need(condition, reason):
@@ -34,7 +34,7 @@ def need(condition, reason):
 # --- inputs and references --------------------------------------------------------------------------------------------
 
 class Inputs:
-    """A router's logits and a small layer, on a device, from a seed."""
+    """A router's logits and a small layer on a device, generated from a seed."""
 
     def __init__(self, device, tokens, seed=1, hidden=256, size=128, experts=256):
         generator = torch.Generator().manual_seed(seed)
@@ -49,13 +49,13 @@ class Inputs:
         self.w2 = (normal(experts, hidden, size) * size ** -0.5).to(torch.bfloat16).to(device)
 
     def fill(self, other):
-        """Takes the tokens of other inputs, in place."""
+        """Overwrites these tokens with those of other inputs, in place."""
         self.logits.copy_(other.logits)
         self.hidden.copy_(other.hidden)
 
 
 def chain(inputs):
-    """Routes the tokens and computes their experts; returns all results."""
+    """Routes the tokens and computes their experts. Returns all results."""
     operators = torch.ops.moe_routing
     weights, ids, rows, owners, total = operators.route(inputs.logits, inputs.bias, *ROUTER, BLOCK_SIZE)
     output = operators.layer(inputs.hidden, inputs.w13, inputs.w2, ids, weights)
@@ -63,7 +63,7 @@ def chain(inputs):
 
 
 def expected_layer(inputs, ids, weights):
-    """The layer in f32, expert by expert."""
+    """Computes the layer in f32, expert by expert, as the reference."""
     output = torch.zeros_like(inputs.hidden, dtype=torch.float32)
     for expert in ids.unique().tolist():
         token, choice = (ids == expert).nonzero(as_tuple=True)
@@ -125,7 +125,7 @@ def check_compile(device):
 
 
 def captured(inputs, stream=None):
-    """Captures the chain as a graph. Returns it with its results."""
+    """Captures the chain as a CUDA graph. Returns the graph and its results."""
     chain(inputs)  # the workspaces are allocated outside the capture
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
@@ -147,7 +147,7 @@ def check_graph(device):
 
 
 def check_streams(device):
-    """Two streams at once; then two graphs, captured on one stream and replayed on two."""
+    """Checks two streams that run at the same time, then two graphs captured on one stream and replayed on two."""
     need(device == "cuda", "needs a GPU")
     inputs = [Inputs(device, 64, 4), Inputs(device, 64, 5)]
     expected = [[result.clone() for result in chain(one)] for one in inputs]
@@ -174,7 +174,7 @@ def check_streams(device):
 def check_other_device(device):
     need(device == "cuda" and torch.cuda.device_count() > 1, "needs two GPUs")
     inputs = Inputs("cuda:1", 16)
-    results = [result.cpu() for result in chain(inputs)]  # the current device is 0
+    results = [result.cpu() for result in chain(inputs)]  # here the current device is 0
     same(results, [result.cpu() for result in chain(Inputs("cuda:0", 16))], "the second GPU")
 
 
@@ -206,7 +206,7 @@ CHECKS = (check_results, check_opcheck, check_compile, check_graph, check_stream
 # --- time -------------------------------------------------------------------------------------------------------------
 
 def host_us(call, device, calls=100, rounds=30):
-    """Median over the rounds of the time that the host spends in a call; the GPU's queue never fills up."""
+    """Returns the median time that the host spends in a call. Synchronises often enough that the queue never fills."""
     times = []
     for _ in range(rounds):
         start = time.perf_counter()
@@ -219,7 +219,7 @@ def host_us(call, device, calls=100, rounds=30):
 
 
 def measure(device):
-    """Host microseconds of a call by operator, beside two calls of PyTorch's."""
+    """Returns the host's microseconds per call of each operator, and of two PyTorch calls for comparison."""
     inputs, operators = Inputs(device, 1), torch.ops.moe_routing
     weights, ids = operators.gate(inputs.logits, inputs.bias, *ROUTER)
     calls = {
@@ -239,7 +239,7 @@ def run_checks(binding, device):
     record = {"binding": binding, "device": device, "torch": torch.__version__, "checks": {}}
     try:
         import moe_routing  # noqa: F401
-    except Exception as error:  # of any kind: the other binding shall still be checked
+    except Exception as error:  # of any kind, because the other binding must still be checked
         record["checks"]["import"] = f"failed: {type(error).__name__}: {str(error).splitlines()[0]}"
         print(f"{binding:8} {'import':14} {record['checks']['import']}", flush=True)
         return record
@@ -275,7 +275,7 @@ def main():
         return 3
     if options.binding:
         records = [run_checks(options.binding, options.device)]
-    else:  # a process for each, because operators are registered once
+    else:  # one process per binding, because operators are registered once per process
         records = []
         for binding in ("ctypes", "stable") if options.device == "cuda" else ("ctypes",):
             out = pathlib.Path(f"/tmp/moe_routing_check_{os.getpid()}_{binding}.json")

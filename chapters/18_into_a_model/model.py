@@ -2,15 +2,15 @@
 layers of DeepSeek-V3's shape, and random weights from a seed.
 
     python3 chapters/18_into_a_model/model.py [--out FILE.json]
-      --experts NAME,...   eager, batched_mm, grouped_mm, ours; compile, ours_compile: the last two under torch.compile
-      --modes plain,graph  calls, or a CUDA graph of the step
-      --batch N,...        sequences of a decode step (1,16,64)
-      --prefill N          tokens of the prefill, 0: none (4096)
-      --quick              few repetitions; no torch.compile; 8 checked steps
-      --tiny               a small model, to try this script: seconds
+      --experts NAME,...   eager, batched_mm, grouped_mm, ours; under torch.compile: compile, ours_compile
+      --modes plain,graph  separate calls, or a CUDA graph of the step
+      --batch N,...        numbers of sequences in a decode step (1,16,64)
+      --prefill N          tokens of the prefill (4096); 0 skips it
+      --quick              fewer repetitions; no torch.compile; 8 checked steps
+      --tiny               a small model, to test this script in seconds
 
-Checks come first: ours against eager, layer by layer and token by token. A line for each result; what fails prints one
-line and the rest goes on. Exits 1 if a check failed.
+Checks come first: ours against eager, layer by layer and token by token. Prints one line per result; a configuration
+that fails prints its error, and the others still run. Exits 1 if a check failed.
 """
 import argparse
 import contextlib
@@ -29,8 +29,8 @@ import moe_routing
 
 OURS = "moe_routing"
 IMPLEMENTATIONS = {"eager": "eager", "batched_mm": "batched_mm", "grouped_mm": "grouped_mm", "ours": OURS,
-                   "compile": "grouped_mm", "ours_compile": OURS}  # the last two under torch.compile
-ALIGN_KERNELS = r"\balign_\w*kernel"  # chapters 14a and 14b
+                   "compile": "grouped_mm", "ours_compile": OURS}  # the last two run under torch.compile
+ALIGN_KERNELS = r"\balign_\w*kernel"  # the kernels of chapters 14a and 14b
 PROMPT = 64  # tokens before the first decode step
 BF16_ERROR = 2.0 ** -8 / 3 ** 0.5  # largest root mean square of the relative error of a rounding to bf16
 TINY = {"hidden_size": 128, "intermediate_size": 256, "moe_intermediate_size": 64, "n_routed_experts": 16,
@@ -42,7 +42,7 @@ TINY = {"hidden_size": 128, "intermediate_size": 256, "moe_intermediate_size": 6
 
 # [experts]
 def our_experts(self, hidden_states, top_k_index, top_k_weights):
-    """The experts of a MoE layer, as transformers' ExpertsInterface calls them."""
+    """Computes the experts of a MoE layer; transformers calls it through its ExpertsInterface."""
     return torch.ops.moe_routing.layer(hidden_states.contiguous(), self.gate_up_proj, self.down_proj,
                                        top_k_index.contiguous(), top_k_weights.float().contiguous())
 # [experts]
@@ -50,13 +50,13 @@ def our_experts(self, hidden_states, top_k_index, top_k_weights):
 
 # [router]
 class OurRouter(torch.nn.Module):
-    """Chooses experts like the router that it replaces, with its weights and its bias."""
+    """A router that chooses experts with the weights and the bias of the router that it replaces."""
 
     def __init__(self, router, config, order):
         super().__init__()
         self.arguments = (config.n_group, config.topk_group, config.num_experts_per_tok, config.norm_topk_prob,
                           float(config.routed_scaling_factor))
-        self.order = order  # of logits, weights and ids in the result
+        self.order = order  # the order of logits, weights and ids in the result
         self.register_buffer("weight", router.weight.detach().float())
         self.register_buffer("bias", router.e_score_correction_bias.detach().float())
 
@@ -70,7 +70,7 @@ class OurRouter(torch.nn.Module):
 
 
 def router_results(router, hidden):
-    """Calls a router of transformers'. Returns its results by name, in their order."""
+    """Calls a router of transformers. Returns its results by name, in their order."""
     results = router(hidden)
     if not isinstance(results, tuple):
         raise RuntimeError("the router returns logits alone: this script knows routers that return weights and ids, as "
@@ -87,7 +87,7 @@ def router_results(router, hidden):
 
 
 class Model:
-    """The model, and which experts it uses."""
+    """The model, and the implementation of its experts that it currently uses."""
 
     def __init__(self, options):
         from transformers import DeepseekV3Config, DeepseekV3ForCausalLM
@@ -115,7 +115,7 @@ class Model:
 
     @torch.no_grad()
     def fill(self, seed):
-        """Gives every parameter a value of its own from the seed, whatever the library's initialisation is."""
+        """Initialises every parameter from the seed, independently of the library's own initialisation."""
         generator = torch.Generator(device=self.device).manual_seed(seed)
         for parameter in self.model.parameters():
             if parameter.dim() == 1:
@@ -124,14 +124,14 @@ class Model:
                 for part in parameter if parameter.dim() == 3 else (parameter,):
                     part.normal_(0, 0.02, generator=generator)
         for module in self.model.modules():
-            if hasattr(module, "e_score_correction_bias"):  # f32, whatever the type of the rest
+            if hasattr(module, "e_score_correction_bias"):  # f32, whatever the model's type is
                 before = module.e_score_correction_bias
                 bias = torch.empty(before.shape, device=self.device).normal_(0, 0.05, generator=generator)
                 is_parameter = isinstance(before, torch.nn.Parameter)
                 module.e_score_correction_bias = torch.nn.Parameter(bias, requires_grad=False) if is_parameter else bias
 
     def use(self, name):
-        """Chooses the experts, and with ours the router."""
+        """Switches to an implementation of the experts, and to our router if the implementation is ours."""
         implementation = IMPLEMENTATIONS[name]
         for module in self.model.modules():
             if hasattr(module, "config"):
@@ -142,7 +142,7 @@ class Model:
         if name.endswith("compile") and self.compiled is None:
             from torch import _dynamo
 
-            _dynamo.config.recompile_limit = 64  # each size and each implementation is compiled
+            _dynamo.config.recompile_limit = 64  # each size and each implementation is compiled separately
             self.compiled = torch.compile(self.model, dynamic=False)
 
     def __call__(self, ids, **arguments):
@@ -154,7 +154,7 @@ class Model:
 # --- decoding ---------------------------------------------------------------------------------------------------------
 
 class Decoder:
-    """A batch of sequences after a prompt, and their next step: a call of the model, or a CUDA graph of one."""
+    """A batch of sequences after a prompt. Runs their next decode step as a call of the model or as a CUDA graph."""
 
     def __init__(self, model, prompts, steps):
         from transformers import StaticCache
@@ -166,14 +166,14 @@ class Decoder:
         self.takes_position = "cache_position" in inspect.signature(model.model.forward).parameters
         self.graph = None
         name = model.name
-        model.use("grouped_mm")  # every implementation decodes after the same keys
+        model.use("grouped_mm")  # so that every implementation decodes with the same keys and values
         extra = {"cache_position": torch.arange(self.length, device=prompts.device)} if self.takes_position else {}
         self.first = model(prompts, past_key_values=self.cache, use_cache=True, **extra).float()
         model.use(name)
         self.rewind()
 
     def rewind(self):
-        """Goes back to the end of the prompt. Later keys are still there, but no mask shows them."""
+        """Returns to the end of the prompt. Later keys stay in the cache, but the mask hides them."""
         self.position.fill_(self.length)
         for layer in self.cache.layers:
             if torch.is_tensor(getattr(layer, "cumulative_length", None)):
@@ -216,7 +216,7 @@ def synchronize(device):
 
 
 def milliseconds(call, device, warm, times):
-    """Times calls one by one: median, and the 10th and 90th percentile."""
+    """Times calls one by one. Returns the median, the 10th and the 90th percentile."""
     for _ in range(warm):
         call()
     measured = []
@@ -234,18 +234,18 @@ def milliseconds(call, device, warm, times):
 # --- checks -----------------------------------------------------------------------------------------------------------
 
 def difference(one, other):
-    """Root mean square of a difference, relative to the second."""
+    """Returns the root mean square of the difference, relative to that of `other`."""
     return ((one.float() - other.float()).pow(2).mean() / other.float().pow(2).mean()).sqrt().item()
 
 
 def layer_error(topk):
-    """Root mean square of independent roundings: eager rounds five results of an expert and each of topk sums, ours
-    three results in all."""
+    """Returns the expected root mean square error of independent roundings: eager rounds five results of an expert and
+    each of topk sums, ours three results in all."""
     return BF16_ERROR * (5 + topk + 3) ** 0.5
 
 
 def layer_inputs(model, prompts):
-    """Returns what goes into each MoE layer when eager experts read the prompts."""
+    """Returns the input of each MoE layer when the model with eager experts reads the prompts."""
     inputs, hooks = [], []
     model.use("eager")
     for layer in model.layers:
@@ -259,7 +259,7 @@ def layer_inputs(model, prompts):
 
 
 def check_layers(model, options):
-    """Each MoE layer on the same input: chosen experts, and output, against eager's."""
+    """Checks each MoE layer on the same input: the chosen experts and the output, against eager's."""
     result = {"tokens": 0, "ties": 0, "outputs differ": 0.0}
     for number, hidden in enumerate(layer_inputs(model, prompts_of(model, 2))):
         layer, flat = model.layers[number], hidden.reshape(-1, hidden.shape[-1])
@@ -270,7 +270,7 @@ def check_layers(model, options):
         wrong = ~(same | torch.isclose(*chosen, rtol=0, atol=1e-6).all(dim=1))
         assert not wrong.any(), f"layer {number}: {int(wrong.sum())} tokens have other experts"
         weights = [one["weights"].float().sort(dim=1).values[same] for one in (theirs, ours)]
-        torch.testing.assert_close(*weights, rtol=1e-2, atol=1e-5)  # theirs may be rounded to bf16
+        torch.testing.assert_close(*weights, rtol=1e-2, atol=1e-5)  # theirs may have been rounded to bf16
         outputs = {}
         for name in ("eager", "ours"):
             model.use(name)
@@ -283,8 +283,8 @@ def check_layers(model, options):
 
 
 def decode(model, name, mode, prompts, tokens, steps):
-    """Returns the logits of decode steps and the tokens that they choose. A step reads the given token, or, without
-    any, the last chosen one."""
+    """Returns the logits of decode steps and the tokens chosen from them. A step reads the given token or, if none is
+    given, the one chosen last."""
     model.use(name)
     decoder = Decoder(model, prompts, steps)
     if mode == "graph":
@@ -298,7 +298,7 @@ def decode(model, name, mode, prompts, tokens, steps):
 
 
 def check_tokens(model, options):
-    """Decode steps that read eager's tokens: logits are as close to eager's as those of grouped_mm."""
+    """Checks decode steps that read eager's tokens: the logits must be as close to eager's as those of grouped_mm."""
     steps, prompts = options.steps, prompts_of(model, 4)
     expected, tokens = decode(model, "eager", "plain", prompts, None, steps)
     result = {"steps": tokens[1:].numel()}
@@ -340,7 +340,7 @@ def measure_prefill(model, name, options):
 
 @contextlib.contextmanager
 def marked(model):
-    """Names, for the profiler, what the layers' parts launch."""
+    """Marks what each part of the layers launches with the part's name, for the profiler."""
     def mark(module, name):
         original = module.forward
 
@@ -363,8 +363,8 @@ def marked(model):
 
 
 def profile_step(model, name, batch):
-    """Microseconds of GPU time of a decode step by part: gate (with the router's product), align, experts, attention,
-    rest. Only ours has an align of its own."""
+    """Returns the GPU microseconds of a decode step by part: gate (with the router's product), align, experts,
+    attention, rest. Only ours has a separate align."""
     from torch.profiler import ProfilerActivity, profile
 
     model.use(name)
@@ -396,13 +396,13 @@ def profile_step(model, name, batch):
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 def save(record):
-    """Writes what there is so far, because a run may be ended before its end."""
+    """Writes the results so far, because a run may be ended early."""
     if record["arguments"]["out"] != "None":
         pathlib.Path(record["arguments"]["out"]).write_text(json.dumps(record, indent=1) + "\n")
 
 
 def attempt(record, part, what, call):
-    """Runs one configuration and saves the record. An error is one line, and the next configuration runs."""
+    """Runs one configuration and saves the record. An error prints one line, and the next configuration still runs."""
     try:
         result = call()
     except Exception as error:

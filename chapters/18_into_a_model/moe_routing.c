@@ -1,6 +1,6 @@
 /**
  * @file moe_routing.c
- * @brief Chapter 18: each call of the library is a launch of an earlier chapter.
+ * @brief Chapter 18: the library's calls, each of which checks its arguments or launches an earlier chapter's kernels.
  */
 #include "moe_routing.h"
 
@@ -16,18 +16,18 @@
 // [others]
 _Static_assert((int)MOE_ROUTING_BF16 == (int)DTYPE_BF16 && (int)MOE_ROUTING_I64 == (int)DTYPE_I64, "the same types");
 
-/** Chapter 11b's layer, which runs on any GPU. */
+/** Launches chapter 11b's layer, which runs on any GPU. */
 cudaError_t moe_launch_any_shape(const struct moe_problem *problem, const struct moe_buffers *buffers,
                                  cudaStream_t stream);
 
-/** The simulator's report of a fault; a GPU has none. */
+/** Returns the simulator's report of a fault. On a GPU the function does not exist. */
 const char *simt_fault(void) __attribute__((weak));
 // [others]
 
 /* --- what the kernels support ------------------------------------------------------------------------------------- */
 
 // [checks]
-/** An argument and the range of its values. */
+/** An argument's name and value, and the range of allowed values. */
 struct range {
     const char *name;
     int64_t value, least, most;
@@ -101,7 +101,7 @@ int moe_routing_align_check(const struct moe_routing_align_problem *align, char 
 // [align_problem]
 
 // [parts]
-/** Describes the layer's list of rows. Experts with few tokens have short blocks. */
+/** Returns the align problem for the layer's list of rows. With few tokens per expert, blocks of rows are short. */
 static struct moe_routing_align_problem rows_of(const struct moe_routing_layer_problem *layer)
 {
     const int64_t numel = layer->num_tokens * layer->topk;
@@ -110,7 +110,7 @@ static struct moe_routing_align_problem rows_of(const struct moe_routing_layer_p
                                               numel < 16 * (int64_t)layer->num_experts ? 32 : 192, layer->dtype};
 }
 
-/** Offsets of the parts of the layer's scratch memory, and its size. */
+/** Byte offsets of the arrays in the layer's scratch memory, and its size in bytes. */
 struct parts {
     size_t sorted_token_ids, expert_ids, num_tokens_post_padded, intermediate, partial, bytes;
 };
@@ -161,7 +161,7 @@ int moe_routing_layer_check(const struct moe_routing_layer_problem *layer, char 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
 // [problem_of]
-/** Makes a device current, and stores which device was current before. */
+/** Makes a device current, and stores in *before which device was current until then. */
 static cudaError_t enter(int device, int *before)
 {
     const cudaError_t status = cudaGetDevice(before);
@@ -169,7 +169,7 @@ static cudaError_t enter(int device, int *before)
     return status == cudaSuccess && *before != device ? cudaSetDevice(device) : status;
 }
 
-/** Makes the device before `enter` current again. Returns the first error. */
+/** Makes the device current that was current before enter(). Returns the first error. */
 static int leave(int device, int before, cudaError_t status)
 {
     const cudaError_t left = before != device ? cudaSetDevice(before) : cudaSuccess;
@@ -255,7 +255,7 @@ int moe_routing_route(const struct moe_routing_gate_problem *gate, int32_t block
 // [align_and_route]
 
 // [layer]
-/** Checks whether a device has the instructions of chapter 16b. */
+/** Sets *has to whether a device has the instructions that chapter 16b uses. */
 static cudaError_t has_wgmma(int device, bool *has)
 {
     int major = 0;
@@ -265,7 +265,7 @@ static cudaError_t has_wgmma(int device, bool *has)
     return status;
 }
 
-/** Launches align, then the layer. */
+/** Launches align, then the layer on its list. */
 static cudaError_t launch_layer(const struct moe_routing_layer_problem *layer, int32_t device, cudaStream_t stream,
                                 const struct moe_routing_align_problem *rows, const void *topk_ids, char *workspace,
                                 struct moe_buffers *buffers)

@@ -2,13 +2,13 @@
  * @file moe_routing.h
  * @brief Chapter 18: the launches of chapters 13c, 14b, 15 and 16b as a library with a plain C interface.
  *
- * A call checks nothing but returns the launch's error, 0 for none: the caller has asked moe_routing_..._check() once
- * for this problem. It launches on `stream` of `device`, neither allocates nor synchronises (but see below), and leaves
- * the current device as it was. Tensors are row-major, in memory of that device, and 16-byte aligned.
+ * A call checks no arguments: the caller has asked moe_routing_..._check() once for this problem. It returns the
+ * launch's error, or 0. It launches on `stream` of `device`, neither allocates nor synchronises (with the exception
+ * below), and leaves the current device unchanged. Tensors are row-major, in that device's memory, 16-byte aligned.
  *
- * Blocks that wait for each other meet in a workspace. Each stream has one for each number of experts, and so has each
- * stream of each capture, because a graph may run beside the stream from which it was captured. The first call outside
- * a capture allocates several at once and waits until they are zeros; captures only take from these.
+ * Blocks wait for each other in a workspace. There is one for each stream and number of experts, and one for each
+ * stream of each capture, because a graph may run concurrently with the stream it was captured from. The first call
+ * outside a capture allocates several workspaces and waits until they are zeros; captures only take some of these.
  */
 #ifndef MOE_ROUTING_H
 #define MOE_ROUTING_H
@@ -25,7 +25,7 @@ extern "C" {
 /** Types of tensors. */
 enum moe_routing_dtype { MOE_ROUTING_F32, MOE_ROUTING_F16, MOE_ROUTING_BF16, MOE_ROUTING_I32, MOE_ROUTING_I64 };
 
-/** The gate's arguments. Scores are sigmoids. */
+/** The gate's arguments. Scores are always sigmoids of the logits. */
 struct moe_routing_gate_problem {
     int64_t num_tokens;
     int32_t num_experts, num_expert_group, topk_group, topk;
@@ -42,7 +42,7 @@ struct moe_routing_align_problem {
     int32_t dtype; /**< of topk_ids: I32 or I64 */
 };
 
-/** The layer's arguments: bf16, weights of the experts' outputs in f32. */
+/** The layer's arguments. Tensors are bf16, but the weights of the experts' outputs are f32. */
 struct moe_routing_layer_problem {
     int64_t num_tokens;
     int32_t hidden_size, intermediate_size, num_experts, topk;
@@ -50,41 +50,41 @@ struct moe_routing_layer_problem {
 };
 // [problems]
 
-/** Returns 0 if the library has a kernel for the problem; else writes one line: the argument, its value, the limit. */
+/** Returns 0 if the library supports the problem; else writes a line to `text`: the argument, its value, the limit. */
 int moe_routing_gate_check(const struct moe_routing_gate_problem *gate, char *text, size_t size);
 int moe_routing_align_check(const struct moe_routing_align_problem *align, char *text, size_t size);
 int moe_routing_layer_check(const struct moe_routing_layer_problem *layer, char *text, size_t size);
 
-/** Returns the length of sorted_token_ids; that of expert_ids is this divided by block_size. */
+/** Returns the length of sorted_token_ids. The length of expert_ids is this divided by block_size. */
 int64_t moe_routing_capacity(const struct moe_routing_align_problem *align);
 
-/** Returns the bytes of memory that a call of the layer uses beside its tensors; their values do not matter. */
+/** Returns the bytes of scratch memory that a call of the layer needs. Its contents do not matter. */
 size_t moe_routing_layer_scratch(const struct moe_routing_layer_problem *layer);
 
 /** Chooses experts: topk_weights [num_tokens, topk] in f32, topk_ids [num_tokens, topk] in i32. */
 int moe_routing_gate(const struct moe_routing_gate_problem *gate, int32_t device, cudaStream_t stream,
                      const void *gating_output, const void *correction_bias, float *topk_weights, int32_t *topk_ids);
 
-/** Lists the rows of each expert. */
+/** Lists the rows of each expert, in blocks: sorted_token_ids, expert_ids and num_tokens_post_padded [1]. */
 int moe_routing_align(const struct moe_routing_align_problem *align, int32_t device, cudaStream_t stream,
                       const void *topk_ids, int32_t *sorted_token_ids, int32_t *expert_ids,
                       int32_t *num_tokens_post_padded);
 
-/** Does both, up to 256 tokens in one launch. num_tokens_post_padded is -1 if its blocks could not run together. */
+/** Does both; for up to 256 tokens in one launch. num_tokens_post_padded is -1 if its blocks could not run together. */
 int moe_routing_route(const struct moe_routing_gate_problem *gate, int32_t block_size, int32_t device,
                       cudaStream_t stream, const void *gating_output, const void *correction_bias, float *topk_weights,
                       int32_t *topk_ids, int32_t *sorted_token_ids, int32_t *expert_ids,
                       int32_t *num_tokens_post_padded);
 
-/** Computes the chosen experts of each token and adds up their weighted outputs: `output` [num_tokens, H]. */
+/** Computes each token's chosen experts and adds up their weighted outputs: `output` [num_tokens, hidden_size]. */
 int moe_routing_layer(const struct moe_routing_layer_problem *layer, int32_t device, cudaStream_t stream,
                       const void *hidden, const void *w13, const void *w2, const void *topk_ids,
                       const float *topk_weights, void *output, void *scratch);
 
-/** Returns what an error that a call has returned means, on the simulator with file and line. */
+/** Describes an error that a call has returned; on the simulator, a fault's report with file and line. */
 const char *moe_routing_error(int error);
 
-/** Allocate, copy and free device memory, for callers that do not use CUDA themselves; they return an error, or 0. */
+/** Allocate, copy and free device memory, for callers that do not use CUDA themselves. Return an error, or 0. */
 int moe_routing_allocate(void **memory, size_t bytes);
 int moe_routing_copy(void *to, const void *from, size_t bytes);
 int moe_routing_free(void *memory);

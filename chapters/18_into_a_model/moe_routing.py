@@ -6,9 +6,9 @@
     route(the gate's arguments, block_size) -> all five
     layer(hidden, w13, w2, topk_ids, topk_weights) -> output
 
-CUDA tensors go to build/gpu/libmoe_routing.so, CPU tensors to the simulator in build/cpu/libmoe_routing.so. CUDA calls
-are bound by build/gpu/libmoe_routing_torch.so (binding.cpp) if it is there, else by ctypes; MOE_ROUTING_BINDING=ctypes
-or stable chooses one.
+CUDA tensors are passed to build/gpu/libmoe_routing.so, CPU tensors to the simulator, build/cpu/libmoe_routing.so. Calls
+for CUDA tensors are bound by build/gpu/libmoe_routing_torch.so (binding.cpp) if that exists, else by ctypes;
+MOE_ROUTING_BINDING=ctypes or stable chooses one.
 """
 import ctypes
 import functools
@@ -40,26 +40,26 @@ SCHEMAS = (
 # --- problems ---------------------------------------------------------------------------------------------------------
 
 class Gate(ctypes.Structure):
-    """struct moe_routing_gate_problem"""
+    """Mirrors struct moe_routing_gate_problem."""
     _fields_ = [("num_tokens", ctypes.c_int64)] + [(name, ctypes.c_int32) for name in (
         "num_experts", "num_expert_group", "topk_group", "topk", "dtype", "bias_dtype", "renormalize")] + [
             ("routed_scaling_factor", ctypes.c_float)]
 
 
 class Align(ctypes.Structure):
-    """struct moe_routing_align_problem"""
+    """Mirrors struct moe_routing_align_problem."""
     _fields_ = [("numel", ctypes.c_int64)] + [(name, ctypes.c_int32) for name in (
         "num_experts", "block_size", "dtype")]
 
 
 class Layer(ctypes.Structure):
-    """struct moe_routing_layer_problem"""
+    """Mirrors struct moe_routing_layer_problem."""
     _fields_ = [("num_tokens", ctypes.c_int64)] + [(name, ctypes.c_int32) for name in (
         "hidden_size", "intermediate_size", "num_experts", "topk", "dtype")]
 
 
 def load(device):
-    """Loads the library of "cpu" or "gpu" and declares its functions."""
+    """Loads the library for "cpu" or "gpu" and declares its functions."""
     path = BUILD / device / "libmoe_routing.so"
     if not path.exists():
         target = "build/cpu/libmoe_routing.so" if device == "cpu" else "gpu"
@@ -82,8 +82,8 @@ def load(device):
 # [problem]
 @functools.lru_cache(maxsize=4096)
 def problem_of(library, kind, *fields):
-    """Returns a problem that the library supports, made once for each shape. It has its address, and the lengths that
-    follow from it. ValueError: the argument, what was given, what is allowed."""
+    """Returns a problem that the library supports, cached by its fields, with its address and the lengths that follow
+    from it. Raises a ValueError with the argument, its value and the allowed values."""
     structures = {"gate": Gate, "align": Align, "layer": Layer}
     problem = structures[kind](*fields)
     for (name, kind_of_field), value in zip(problem._fields_, fields):
@@ -125,7 +125,7 @@ def check_shape(name, tensor, *shape):
 
 
 def addresses_of(names, tensors):
-    """Returns the addresses of inputs, None for a tensor that is None."""
+    """Returns the addresses of inputs; None for an input that is None."""
     addresses = [None if tensor is None else tensor.data_ptr() for tensor in tensors]
     for name, address in zip(names, addresses):
         if address and address & 15:
@@ -160,13 +160,13 @@ def check_layer(hidden, w13, w2, topk_ids, topk_weights):
 
 
 def empty(like, dtype, *shape):
-    return like.new_empty(shape, dtype=dtype)  # torch.empty with a device takes longer
+    return like.new_empty(shape, dtype=dtype)  # faster than torch.empty with a device
 
 
 # --- devices ----------------------------------------------------------------------------------------------------------
 
 class Device:
-    """A library, and how its functions are called: run(function, problem, further arguments, names of inputs, inputs,
+    """A library and the way to call its functions: run(function, problem, further arguments, names of inputs, inputs,
     outputs and scratch memory)."""
 
     def __init__(self, name):
@@ -190,7 +190,7 @@ class Cuda(Device):
 
 
 def current_stream(index):
-    return torch._C._cuda_getCurrentRawStream(index)  # torch.cuda.current_stream(index).cuda_stream takes longer
+    return torch._C._cuda_getCurrentRawStream(index)  # faster than torch.cuda.current_stream(index).cuda_stream
 # [cuda]
 
 
@@ -223,7 +223,7 @@ class Simulator(Device):
                 copies += [self.allocate(tensor) for tensor in outputs]
                 self.check(function(problem.address, *more, 0, None, *copies))
                 for tensor, memory in zip(outputs, copies[len(inputs):]):
-                    if tensor.numel() > 0 and tensor.dtype != torch.uint8:  # scratch memory stays where it is
+                    if tensor.numel() > 0 and tensor.dtype != torch.uint8:  # scratch memory is not copied back
                         self.copy(tensor.data_ptr(), memory, tensor)
             finally:
                 for memory in copies:
@@ -290,7 +290,7 @@ class Operators:
 
 # [meta]
 class Meta:
-    """Shapes and types of the outputs, for torch.compile and tensors without memory."""
+    """Returns the outputs' shapes and types, for torch.compile and tensors without memory."""
 
     @staticmethod
     def gate(gating_output, correction_bias, groups, topk_group, topk, renormalize, scale):
@@ -331,14 +331,14 @@ def operators_of(kind):
 
 
 def implementation(kind, name):
-    """Returns an operator's implementation: that of a library that is there, or an error in place of it."""
+    """Returns an operator's implementation or, if its library has not been built, a function that raises an error."""
     if (BUILD / {"CPU": "cpu", "CUDA": "gpu"}[kind] / "libmoe_routing.so").exists():
         return getattr(operators_of(kind), name)
     return lambda *arguments: getattr(operators_of(kind), name)(*arguments)
 
 
 def register():
-    """Defines the operators, and returns what keeps them defined, and the name of the binding of CUDA tensors."""
+    """Defines the operators. Returns the library object that keeps them defined, and the name of the CUDA binding."""
     library = torch.library.Library("moe_routing", "DEF")
     tags = {"tags": (torch.Tag.pt2_compliant_tag,)} if hasattr(getattr(torch, "Tag", None), "pt2_compliant_tag") else {}
     stable = BUILD / "gpu" / "libmoe_routing_torch.so"

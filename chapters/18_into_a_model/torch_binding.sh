@@ -3,7 +3,7 @@
 #
 #   sh chapters/18_into_a_model/torch_binding.sh ARCH_STAMP binding.cpp OUT.so
 #
-# ARCH_STAMP is nvcc.sh's; libmoe_routing.so lies beside OUT.so.
+# ARCH_STAMP is the stamp that common/nvcc.sh writes; libmoe_routing.so must be in the directory of OUT.so.
 set -eu
 stamp=$1
 source=$2

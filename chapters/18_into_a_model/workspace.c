@@ -1,6 +1,6 @@
 /**
  * @file workspace.c
- * @brief Chapter 18: a workspace for each stream and each capture, found by a search of a short list.
+ * @brief Chapter 18: a workspace for each stream and each capture, found by searching a short list.
  */
 #include "workspace.h"
 
@@ -10,17 +10,17 @@
 #include <stdlib.h>
 
 // [workspace]
-/** A workspace, all zeros before its first launch. */
+/** A workspace, which holds zeros before its first launch. */
 struct workspace {
     char *memory;
     int device, num_experts;
-    int taken;                  /**< by `stream`, in `capture` */
-    unsigned long long capture; /**< 0: launches outside a capture */
+    int taken;                  /**< 1: in use by `stream`, in `capture` */
+    unsigned long long capture; /**< the capture's number; 0: launches outside a capture */
     cudaStream_t stream;
 };
 // [workspace]
 
-/** Number of workspaces that are allocated together, and how few may be left for captures. */
+/** How many workspaces are allocated at a time; how few unused ones, kept for captures, make a call allocate more. */
 enum { AT_ONCE = 8, SPARE = 4 };
 
 static struct {
@@ -36,7 +36,7 @@ static size_t workspace_bytes(int num_experts)
     return (COUNTER_BYTES + EXCHANGE_BYTES + align_exchange_bytes(&problem) + 255) / 256 * 256;
 }
 
-/** Finds the number of the capture that a stream is in; 0: none. */
+/** Finds the number of the capture that a stream is in, or 0 if it is in none. */
 static cudaError_t capture_of(cudaStream_t stream, unsigned long long *capture)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -51,7 +51,7 @@ static cudaError_t capture_of(cudaStream_t stream, unsigned long long *capture)
     return error;
 }
 
-/** Adds workspaces to the list and waits until they hold zeros. */
+/** Adds AT_ONCE workspaces to the list and waits until they hold zeros. */
 static cudaError_t add_workspaces(int device, int num_experts)
 {
     const size_t bytes = workspace_bytes(num_experts);
@@ -77,7 +77,7 @@ static cudaError_t add_workspaces(int device, int num_experts)
 }
 
 // [take]
-/** Finds the workspace of a stream in a capture, or takes one. Counts those that are left. NULL: none was left. */
+/** Returns the workspace of a stream in a capture, else an unused one, or NULL. Sets *left to the number unused. */
 static char *take(cudaStream_t stream, int device, int num_experts, unsigned long long capture, int *left)
 {
     struct workspace *found = NULL, *unused = NULL;

@@ -5,13 +5,13 @@
 #include <cuda_runtime.h>
 #include <stddef.h>
 
-/** Bytes of the layer's counters in a workspace: those of 16,380 blocks of rows. */
+/** Bytes of a workspace that hold the layer's counters, enough for 16,380 blocks of rows. */
 enum { COUNTER_BYTES = 1 << 16 };
 
 /**
  * Finds the workspace of a stream of the current device, or of the capture that the stream is in: COUNTER_BYTES, then
- * those of chapters 15 and 14b for this number of experts. In a capture without one left:
- * cudaErrorStreamCaptureUnsupported.
+ * the workspaces of chapters 15 and 14b for this number of experts. Returns cudaErrorStreamCaptureUnsupported in a
+ * capture if no workspace is left.
  */
 cudaError_t workspace_of(cudaStream_t stream, int device, int num_experts, char **memory);
 

@@ -3,8 +3,8 @@
  * @brief Chapter 19: the gate for GPUs whose warps (waves) have 64 lanes.
  *
  * Before: chapters 02 and 03 on such a GPU: a wave has two groups; if one of them is dropped, its 32 lanes are idle.
- * Now:    the kept groups move together, two to a wave; one vote of 64 lanes ranks eight groups, and one wave merges up
- *         to eight lists of eight candidates, a lane for each.
+ * Now:    the kept groups are packed two to a wave; one vote of 64 lanes ranks eight groups; one wave merges up to
+ *         eight lists of eight candidates, with a lane for each candidate.
  * Watch:  shuffles, block barriers and active lanes.
  */
 #include "harness/gate/gate.h"
@@ -17,13 +17,13 @@ enum { WAVE_SIZE = 64, HALF_SIZE = 32, MAX_GROUPS = 8, MAX_TOPK = 8, NO_EXPERT =
 // [constants]
 
 // [better]
-/** A value, and the id of the expert or group that has it: top-k compares these. */
+/** A value, and the id of the expert or group that it belongs to; top-k compares candidates. */
 struct candidate {
     float value;
     int id;
 };
 
-/** Returns whether `a` ranks higher: the larger value or, of equal values, the lower id. */
+/** Checks whether `a` ranks higher: the larger value or, of equal values, the lower id. */
 static __device__ __forceinline__ bool ranks_higher(candidate a, candidate b)
 {
     return (a.value > b.value) | ((a.value == b.value) & (a.id < b.id));
@@ -38,7 +38,7 @@ static __device__ __forceinline__ candidate select(bool first, candidate a, cand
     return {first ? a_value : b_value, first ? a_id : b_id};
 }
 
-/** Returns the candidate of the lane whose number differs in the bits of `lanes`. */
+/** Returns the candidate of the lane whose number differs from this lane's in the bits `lanes`. */
 static __device__ __forceinline__ candidate from_lane_xor(candidate mine, int lanes)
 {
     return {__shfl_xor(mine.value, lanes), __shfl_xor(mine.id, lanes)};
@@ -46,7 +46,7 @@ static __device__ __forceinline__ candidate from_lane_xor(candidate mine, int la
 // [better]
 
 // [half_best]
-/** Returns the best of 32 lanes' candidates to these lanes: a distance below 32 stays in its half of the wave. */
+/** Returns the best candidate of 32 lanes to these lanes. Distances below 32 do not leave a half of the wave. */
 static __device__ __forceinline__ candidate half_best(candidate mine)
 {
     for (int offset = HALF_SIZE / 2; offset > 0; offset /= 2) {
@@ -109,8 +109,8 @@ static __device__ void write_best(candidate mine, int count, int half_lane, cand
 
 // [merge]
 /**
- * Merges eight sorted lists of eight candidates. Lane 8 * i + k has entry k of list i; afterwards it has entry k of the
- * eight best. Two lists become one in four steps, in which both lists' lanes do the same. All 64 lanes must call.
+ * Merges eight sorted lists of eight candidates. Lane 8 * i + k passes entry k of list i and gets entry k of the eight
+ * best. Two lists become one in four steps, in which the lanes of both do the same. All 64 lanes must call.
  */
 static __device__ candidate merge_lists(candidate mine, int lane)
 {
@@ -162,7 +162,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
     candidate mine = has_expert ? candidate{score + bias, expert} : no_candidate;
 
-    if (has_expert && isnan(mine.value)) { /* below every other expert; its weight is 0 */
+    if (has_expert && isnan(mine.value)) { /* ranks below every other expert; its weight is 0 */
         mine = {-INFINITY, expert + problem.num_experts};
         score = 0.0f;
     }
@@ -182,7 +182,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [groups]
 
     // [local]
-    /* The half with number h takes the group of rank h, so the kept groups fill whole waves. */
+    /* Half h takes the group of rank h, so the kept groups fill whole waves. */
     const unsigned long long of_first = __ballot(rank == 2 * wave), of_second = __ballot(rank == 2 * wave + 1);
     const int group = (__ffsll(lane < HALF_SIZE ? of_first : of_second) - 1) / MAX_GROUPS;
 

@@ -13,10 +13,10 @@
 
 enum { MAX_TEMPORARIES = 16 };
 
-/* Names of the existing temporary files, which the program removes at its end; "" is a free slot. */
+/* Names of the temporary files that exist, which the program removes when it ends; "" is a free slot. */
 static char temporaries[MAX_TEMPORARIES][PATH_MAX];
 
-/* While names change, signals are deferred. */
+/* 1 while the names change: a signal that arrives meanwhile waits. */
 static volatile sig_atomic_t changing, waiting;
 
 static void remove_temporaries(void)
@@ -44,7 +44,7 @@ static void begin_change(void)
     struct sigaction now;
 
     if (!begun)
-        atexit(remove_temporaries); /* a library may end the program */
+        atexit(remove_temporaries); /* a library may call exit() */
     begun = true;
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -60,7 +60,7 @@ static void end_change(void)
         raise(waiting);
 }
 
-/** Replaces `old` by `name` in the list; "" is a free slot. A file that finds no free slot survives a signal. */
+/** Replaces `old` by `name` in the list; "" is a free slot. If none is free, a signal leaves the file behind. */
 static void note(const char *old, const char *name)
 {
     for (int i = 0; i < MAX_TEMPORARIES; i++)
@@ -153,7 +153,7 @@ bool atomic_file_open(struct atomic_file *file, const char *flag, const char *pa
     return false;
 }
 
-/** Closes the file. False if not everything was written. */
+/** Closes the file. Returns false if not everything was written. */
 static bool finish(struct atomic_file *file, struct error *error)
 {
     /* EINVAL: this file system has no fsync */
@@ -168,14 +168,14 @@ static bool finish(struct atomic_file *file, struct error *error)
     return (written && closed) || cannot_write(file, error);
 }
 
-/** Renames the temporary file to the path; the old file gets the temporary's name, if the system can exchange names. */
+/** Renames the temporary file to the path. If the system can exchange names, the old file gets the temporary's name. */
 static bool replace(const struct atomic_file *file)
 {
     return renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) == 0 ||
            ((errno == ENOENT || errno == EINVAL || errno == ENOSYS) && rename(file->temporary, file->path) == 0);
 }
 
-/** Undoes replace(). */
+/** Undoes replace(), unless that overwrote the old file because names cannot be exchanged. */
 static void put_back(const struct atomic_file *file)
 {
     if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) != 0 && errno == ENOENT)

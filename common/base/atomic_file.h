@@ -13,10 +13,10 @@
 #include <stdio.h>
 
 struct atomic_file {
-    const char *flag; /**< prefix of messages: "--trace: ", or "" if the path is from no flag */
+    const char *flag; /**< prefix of messages, such as "--trace: "; "" if no flag gave the path */
     char *path;
     char *temporary;
-    FILE *stream; /**< the caller writes to it */
+    FILE *stream; /**< for the caller to write to */
 };
 
 /**
@@ -28,16 +28,20 @@ int atomic_file_temporary(const char *path, char **name);
 /** Removes the temporary file, unless it has been renamed, and frees its name, which may be NULL. Keeps errno. */
 void atomic_file_temporary_remove(char *name);
 
-/** Opens a temporary file for `path`. False, with one line, if `path` is no regular file or it cannot be created. */
+/**
+ * Opens a temporary file for `path`. Returns false with an error if `path` is not a regular file or cannot be created.
+ */
 bool atomic_file_open(struct atomic_file *file, const char *flag, const char *path, struct error *error);
 
 /**
- * Moves the temporary files to their paths: all of them, or none, with one line. Ignores files that were never opened.
- * There is nothing to drop afterwards.
+ * Moves the temporary files to their paths: all of them or, with an error, none. Ignores files that were never opened.
+ * atomic_files_discard() is not needed afterwards.
  */
 bool atomic_files_commit(struct atomic_file *files, int count, struct error *error);
 
-/** Removes the temporary files and leaves the paths unchanged. Ignores files that were never opened, or were kept. */
+/**
+ * Removes the temporary files and leaves the paths unchanged. Ignores files that were never opened, or were committed.
+ */
 void atomic_files_discard(struct atomic_file *files, int count);
 
 #endif

@@ -1,4 +1,4 @@
-/** @file base/available_memory.h  The memory that is available to the process, for memory_allocate(). */
+/** @file base/available_memory.h  The memory available to the process; memory_allocate() checks it. */
 #ifndef AVAILABLE_MEMORY_H
 #define AVAILABLE_MEMORY_H
 
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /**
- * Returns the bytes that are available without swapping, as estimated by Linux, or, without an estimate, all memory of
- * the machine; at most the process's limit.
+ * Returns the bytes that are available without swapping, as Linux estimates them or, without an estimate, the machine's
+ * total memory; in either case at most the process's limit.
  */
 static inline size_t available_memory(void)
 {

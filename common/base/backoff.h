@@ -1,10 +1,10 @@
-/** @file base/backoff.h  Waits for other processes up to a time limit, on a processor that these may need as well. */
+/** @file base/backoff.h  Waiting for other processes up to a time limit, without keeping a processor from them. */
 #ifndef BACKOFF_H
 #define BACKOFF_H
 
 #include <stdbool.h>
 
-/** Returns the seconds of a monotonic clock. */
+/** Returns the time of a monotonic clock in seconds. */
 double seconds_now(void);
 
 /**
@@ -14,8 +14,8 @@ double seconds_now(void);
 double backoff_seconds(double waited);
 
 /**
- * Yields the processor between two polls of a wait that began at `begin`, and sleeps if the wait has been long. False
- * if the wait has exceeded the limit.
+ * Yields the processor between two polls of a wait that began at `begin`, and sleeps if the wait has been long. Returns
+ * false if the wait has exceeded `limit` seconds.
  */
 bool backoff_wait(double begin, double limit);
 

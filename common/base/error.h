@@ -8,33 +8,33 @@
 extern "C" {
 #endif
 
-/** Results of a program. The numbers are its exit codes. */
+/** The results of a program, which are its exit codes. */
 enum run_result {
     RUN_VERIFIED = 0,
     RUN_WRONG = 1,
     RUN_BAD_INPUT = 2,
-    RUN_NO_DEVICE = 3 /**< no device, or the device or the memory does not suffice */
+    RUN_NO_DEVICE = 3 /**< no device, or too little memory, or a device that cannot run it */
 };
 
-/** An error: one line, without a newline, that names what was given and what is allowed. */
+/** An error: one line, without a newline, that names the wrong value and the allowed values. */
 struct error {
     char text[640];
     enum run_result result; /**< RUN_VERIFIED if there is no error */
-    bool unsupported;       /**< the kernel does not support this problem; another kernel may */
+    bool unsupported;       /**< the kernel does not support this problem, but another may */
 };
 
-/** A few words on what a checker expected, or on what it got. */
+/** A few words that describe what a checker expected, or what it got. */
 typedef char error_words[96];
 
 /**
- * Formats the line, without its middle if it does not fit, and with control characters as '?'. The result is
- * RUN_BAD_INPUT, or the given one. Returns false, so that a function can end with `return error_set(...)`.
+ * Formats the line; if it does not fit, without its middle; control characters become '?'. The result is RUN_BAD_INPUT,
+ * or the given one. Returns false, so that a function can end with `return error_set(...)`.
  */
 #define error_set(error, ...) error_set_as(error, RUN_BAD_INPUT, __VA_ARGS__)
 __attribute__((format(printf, 3, 4))) bool error_set_as(struct error *error, enum run_result result, const char *format,
                                                         ...);
 
-/** Formats the words, cut to fit. */
+/** Formats the words, truncated to fit. */
 __attribute__((format(printf, 2, 3))) void error_words_set(error_words *words, const char *format, ...);
 
 #ifdef __cplusplus

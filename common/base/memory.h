@@ -1,4 +1,4 @@
-/** @file base/memory.h  Allocation of host memory that fails in time if memory is short. */
+/** @file base/memory.h  Allocation of host memory that reports in time that memory is short. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -7,12 +7,12 @@
 #include <stddef.h>
 
 /**
- * Allocates `bytes` (at least one), which the caller frees with free(). Fails if this machine's memory does not
- * suffice, because Linux would grant the request and kill the process later. False with a reason, RUN_NO_DEVICE.
+ * Allocates `bytes` (at least one), which the caller frees with free(). Returns false with a reason, RUN_NO_DEVICE, if
+ * less is available, because Linux would grant the request and kill the process later.
  */
 bool memory_allocate(void **memory, size_t bytes, struct error *error);
 
-/** Allocates `count` elements for the pointer `array`. */
+/** Allocates `count` elements and sets the pointer `array` to them. */
 #define ALLOCATE_ARRAY(array, count, error) memory_allocate((void **)&(array), (size_t)(count) * sizeof *(array), error)
 
 #endif

@@ -1,4 +1,4 @@
-/** @file base/number.h  Parsers of numbers on a command line. */
+/** @file base/number.h  Parsers for the numbers on a command line. */
 #ifndef NUMBER_H
 #define NUMBER_H
 
@@ -6,11 +6,11 @@
 
 #include <stdint.h>
 
-/** Parses all of `text` as a decimal integer from `least` to `most`. False with one line, which names `--name`. */
+/** Parses all of `text` as a decimal integer from `least` to `most`. On failure the error names the flag --`name`. */
 bool parse_integer(const char *name, const char *text, int64_t least, int64_t most, int64_t *value,
                    struct error *error);
 
-/** Parses all of `text` as a finite number. False with one line, which names `--name`. */
+/** Parses all of `text` as a finite number. On failure the error names the flag --`name`. */
 bool parse_float(const char *name, const char *text, float *value, struct error *error);
 
 #endif

@@ -1,11 +1,11 @@
-/** @file base/random.h  Reproducible random numbers: the same on every machine, one stream per (seed, stream) pair. */
+/** @file base/random.h  Reproducible random numbers: the same on every machine for a pair of seed and stream. */
 #ifndef RANDOM_H
 #define RANDOM_H
 
 #include <math.h>
 #include <stdint.h>
 
-/** State of one stream (SplitMix64: Steele, Lea and Flood, 2014). */
+/** The state of one stream (SplitMix64: Steele, Lea and Flood, 2014). */
 struct random {
     uint64_t state;
 };
@@ -28,19 +28,19 @@ static inline struct random random_seed(uint64_t seed, uint64_t stream)
     return random;
 }
 
-/** Returns a uniform number, 0 <= value < 1, a multiple of 2^-24. */
+/** Returns a uniform number in [0, 1), a multiple of 2^-24. */
 static inline float random_uniform(struct random *random)
 {
     return (float)(random_bits(random) >> 40) * 0x1p-24f;
 }
 
-/** Returns a uniform integer, 0 <= value < limit. */
+/** Returns a uniform integer in [0, limit). */
 static inline uint32_t random_below(struct random *random, uint32_t limit)
 {
     return (uint32_t)((random_bits(random) >> 32) * limit >> 32);
 }
 
-/** Returns a normal number of mean 0 and deviation 1 (Box and Muller). */
+/** Returns a normally distributed number with mean 0 and standard deviation 1 (Box and Muller). */
 static inline float random_normal(struct random *random)
 {
     const double radius = sqrt(-2.0 * log(1.0 - (double)random_uniform(random)));

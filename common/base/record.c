@@ -10,16 +10,16 @@ const char *const record_formats[] = {"table", "json", "csv", NULL};
 struct field {
     enum field_type type;
     unsigned formats;
-    int width; /* of a column */
+    int width; /* of a column, as record_column() takes it */
     const char *name;
     char *text;
-    struct record record; /* fields of an object or a list */
+    struct record record; /* the fields of an object, or the records of a list */
     struct field *next;
 };
 
 /* --- making ------------------------------------------------------------------------------------------------------- */
 
-/** Adds a field without a value. NULL when memory is short. */
+/** Adds a field without a value. Returns NULL if memory is short. */
 static struct field *add_field(struct record *record, enum field_type type, unsigned formats, const char *name)
 {
     struct field *const field = record ? malloc(sizeof *field) : NULL;
@@ -86,7 +86,7 @@ static bool is_complete(const struct record *record)
 }
 
 /**
- * Returns the first field from `field` on that appears in the format; NULL: none. A loop continues with field->next.
+ * Returns the first field, beginning with `field`, that appears in the format, or NULL. A loop goes on at field->next.
  */
 static const struct field *seen_in(unsigned format, const struct field *field)
 {
@@ -95,7 +95,7 @@ static const struct field *seen_in(unsigned format, const struct field *field)
     return field;
 }
 
-/** Writes the records of a list as lines, below a line with the names of the first record's fields. */
+/** Writes the records of a list, a line each, below a line with the names of the first record's fields. */
 static void write_rows(const struct record *list, void (*write_row)(const struct record *, bool, FILE *), FILE *stream)
 {
     for (const struct field *row = list->first; row; row = row->next) {
@@ -107,7 +107,7 @@ static void write_rows(const struct record *list, void (*write_row)(const struct
 
 /* --- table -------------------------------------------------------------------------------------------------------- */
 
-/** Writes a line of a list: the columns' headings or their texts. */
+/** Writes one line of a list: the columns' headings, or their texts. */
 static void write_columns(const struct record *row, bool headings, FILE *stream)
 {
     const char *before = "";
@@ -132,10 +132,10 @@ static void write_table(const struct record *record, FILE *stream)
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
 
-/** Returns the bytes of the UTF-8 character at `text`; 0 if it is not valid. */
+/** Returns the length in bytes of the UTF-8 character at `text`, or 0 if it is not valid. */
 static size_t utf8_length(const char *text)
 {
-    /* Ranges of the first two bytes: no overlong encodings, no surrogates, up to U+10FFFF. */
+    /* The ranges of the first two bytes exclude overlong encodings, surrogates and characters above U+10FFFF. */
     static const struct {
         unsigned char first, last, second_first, second_last, length;
     } kinds[] = {{0x01, 0x7f, 0, 0xff, 1},    {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
@@ -172,7 +172,7 @@ static void write_json_string(const char *text, FILE *stream)
     putc('"', stream);
 }
 
-/** Writes the fields, `first` before the first one and `next` before the others; a list has a line for each record. */
+/** Writes the fields, with `first` before the first and `next` before the others. A list has a line for each record. */
 static void write_json(const struct record *record, const char *first, const char *next, FILE *stream)
 {
     for (const struct field *field = record->first; (field = seen_in(IN_JSON, field)); field = field->next) {
@@ -213,7 +213,7 @@ static void write_csv_text(const char *text, FILE *stream)
     putc('"', stream);
 }
 
-/** Writes the names or the values of a record and of the records inside it, separated by commas. */
+/** Writes the names or the values of a record and of its nested records, separated by commas. */
 static void write_csv_fields(const struct record *record, bool names, const char **before, FILE *stream)
 {
     for (const struct field *field = record->first; (field = seen_in(IN_CSV, field)); field = field->next)
@@ -232,7 +232,7 @@ static void write_csv_row(const struct record *record, bool names, FILE *stream)
     putc('\n', stream);
 }
 
-/** Writes the rows of the record's list, or, without a list, the record as a row. */
+/** Writes the rows of the record's list or, if it has none, the record as a single row. */
 static void write_csv(const struct record *record, FILE *stream)
 {
     const struct field *field = seen_in(IN_CSV, record->first);

@@ -1,8 +1,8 @@
 /**
  * @file base/record.h
- * @brief A report as a record of named fields, which is written for readers (a table) or for programs (JSON, CSV).
+ * @brief A report: a record of named fields, written for readers (a table) or for programs (JSON, CSV).
  *
- * Each field has a set of formats in which it appears. If memory was short for a field, record_write() reports it.
+ * Each field has a set of formats in which it appears. If memory ran out for a field, record_write() reports it.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -15,52 +15,52 @@
 
 enum record_format { RECORD_TABLE, RECORD_JSON, RECORD_CSV };
 
-/** Names of the formats, in the order of the enum; NULL-terminated. */
+/** The names of the formats, in the order of the enum, NULL-terminated. */
 extern const char *const record_formats[];
 
 /** Formats in which a field appears. */
 enum { IN_TABLE = 1 << RECORD_TABLE, IN_JSON = 1 << RECORD_JSON, IN_CSV = 1 << RECORD_CSV, IN_DATA = IN_JSON | IN_CSV };
 
-/** A record, or a list of records without names. All zero: empty. */
+/** A record of named fields, or a list of records without names. All zeros is an empty one. */
 struct record {
     struct field *first, *last;
-    bool incomplete; /**< memory ran out */
+    bool incomplete; /**< memory ran out for a field */
 };
 
 enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_OBJECT, FIELD_LIST };
 
 /**
- * Adds a field with a formatted text; the caller keeps `name` alive. A number is written as its text, unquoted. In a
- * table a field is a line, after its name unless that is NULL. Does nothing if `record` is NULL.
+ * Adds a field with a formatted text; the caller keeps `name` alive. A number is written unquoted. In a table the field
+ * is a line that begins with its name, unless that is NULL. Does nothing if `record` is NULL.
  */
 #define record_text(record, formats, name, ...)   record_add(record, FIELD_TEXT, formats, 0, name, __VA_ARGS__)
 #define record_number(record, formats, name, ...) record_add(record, FIELD_NUMBER, formats, 0, name, __VA_ARGS__)
 
 /**
- * Adds a column of this width to a record of a list: right-aligned, or left-aligned if the width is negative; with a
- * width of 0, as wide as each text.
+ * Adds a column to a record of a list. The text is right-aligned in `width` columns, or left-aligned if the width is
+ * negative; with 0, the column is as wide as each text.
  */
 #define record_column(record, width, heading, ...) record_add(record, FIELD_TEXT, IN_TABLE, width, heading, __VA_ARGS__)
 
 __attribute__((format(printf, 6, 7))) void record_add(struct record *record, enum field_type type, unsigned formats,
                                                       int width, const char *name, const char *format, ...);
 
-/** Adds a record inside a record or, without a name, to a list. NULL when memory is short. */
+/** Adds a record to a record or, without a name, to a list. Returns the new record, or NULL if memory is short. */
 struct record *record_object(struct record *record, unsigned formats, const char *name);
 
 /**
  * Adds a list of records. In CSV each of them is a line of the file, and `record` has no other fields there; in a table
- * each is a line of columns below their headings.
+ * each is a line below the columns' headings.
  */
 struct record *record_list(struct record *record, unsigned formats, const char *name);
 
-/** Writes the record. False when memory was short or the stream cannot be written. */
+/** Writes the record. Returns false if memory was short for a field or the stream cannot be written. */
 bool record_write(const struct record *record, enum record_format format, FILE *stream, struct error *error);
 
 /** Frees all fields. */
 void record_free(struct record *record);
 
-/** Writes a whole number with separated thousands: 16384 as "16,384". Returns `text`. */
+/** Writes an integer with separated thousands: 16384 as "16,384". Returns `text`. */
 const char *format_thousands(uint64_t value, char text[32]);
 
 /** Writes a count with its noun: "1,200 experts", "1 expert". Returns `text`. */

@@ -1,4 +1,4 @@
-/** @file base/standard_output.h  Checks that a program's output was written, so that it can report if it was not. */
+/** @file base/standard_output.h  Checks that a program's output could be written, so that a failure is reported. */
 #ifndef STANDARD_OUTPUT_H
 #define STANDARD_OUTPUT_H
 
@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 /**
- * Opens /dev/null for every closed standard stream, so that no file that is opened later gets its descriptor, and
- * ignores SIGXFSZ, so that a file that grows too large is reported as an error. To be called first in main().
+ * Opens /dev/null for every closed standard stream, so that no file opened later gets its descriptor, and ignores
+ * SIGXFSZ, so that a file that grows too large is reported as an error. main() must call it first.
  */
 static inline void standard_streams_reserve(void)
 {
     signal(SIGXFSZ, SIG_IGN);
     for (int next = 0; next <= STDERR_FILENO;) {
-        next = open("/dev/null", O_RDONLY); /* the lowest free descriptor; writing to it fails */
+        next = open("/dev/null", O_RDONLY); /* the lowest free descriptor; writing to it will fail */
         if (next < 0)
             return;
         if (next > STDERR_FILENO)
@@ -25,7 +25,7 @@ static inline void standard_streams_reserve(void)
     }
 }
 
-/** Flushes standard output. False, with one line, if something printed so far cannot be written. */
+/** Flushes standard output. Returns false with an error if something printed so far could not be written. */
 static inline bool standard_output_flush(struct error *error)
 {
     return (fflush(stdout) == 0 && !ferror(stdout)) || error_set(error, "standard output: cannot be written");

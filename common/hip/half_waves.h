@@ -1,11 +1,11 @@
 /**
  * @file half_waves.h
- * @brief CUDA's names for kernels on AMD GPUs, whose warps (waves) have 64 lanes, and for the simulator of such a GPU.
+ * @brief CUDA's names for kernels on AMD GPUs whose warps (waves) have 64 lanes, and on a simulated GPU of that kind.
  *
- * A kernel that was written for warps of 32 lanes has two of its warps in a wave: lanes 0 to 31 and lanes 32 to 63. So
- * a shuffle stays in 32 lanes, and a vote gives a half wave its own 32 bits. A mask has no counterpart in the
- * instructions, which take the lanes that are active; it only selects bits of a vote. A lane that the mask names must
- * be active at the call: the simulator reports a shuffle that reads another.
+ * A kernel that was written for warps of 32 lanes has two of its warps in a wave: lanes 0 to 31 and lanes 32 to 63. A
+ * shuffle therefore stays within 32 lanes, and a vote gives each half wave its own 32 bits. AMD's instructions take no
+ * mask, only the active lanes; here a mask only selects bits of a vote. Every lane in the mask must be active at the
+ * call: the simulator reports a shuffle that reads an inactive lane.
  */
 #ifndef HIP_HALF_WAVES_H
 #define HIP_HALF_WAVES_H
@@ -28,7 +28,7 @@
 #include <cuda_runtime.h>
 #endif
 
-/** Lanes of a warp of the kernels: a shuffle's width where a call gives none. */
+/** The lanes in a warp of the kernels, and the width of a shuffle that is called without one. */
 #ifndef HALF_WAVE
 #define HALF_WAVE 32
 #endif
@@ -62,7 +62,9 @@ static __device__ __forceinline__ unsigned __ballot_sync(unsigned mask, int pred
     return (unsigned)(__ballot(predicate) >> (__lane_id() & HALF_WAVE)) & mask;
 }
 
-/** Orders the accesses of a wave's lanes. They run in step, so no lane waits; the compiler moves no access past it. */
+/**
+ * Orders the accesses of a wave's lanes. They run in lockstep, so no lane waits; only the compiler must not reorder.
+ */
 static __device__ __forceinline__ void __syncwarp(unsigned = 0xffffffffu)
 {
     __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");

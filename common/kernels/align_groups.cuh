@@ -1,6 +1,6 @@
 /**
  * @file align_groups.cuh
- * @brief Parts of chapter 14a's align: a compact problem, blocks of rows, the end of a group and of the list.
+ * @brief Parts of chapter 14a's align that chapter 14b also uses: a compact problem, blocks of rows, padding.
  */
 #ifndef KERNELS_ALIGN_GROUPS_CUH
 #define KERNELS_ALIGN_GROUPS_CUH
@@ -14,8 +14,8 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 // [list]
 /**
- * A problem and its buffers as kernel parameters: compact, because the parameters of a launch are read from memory as
- * well. `experts` is num_experts rounded up to a multiple of FAST_EXPERTS, `most_blocks` the length of expert_ids.
+ * A problem and its buffers as kernel parameters. It is compact, because a launch reads its parameters from memory.
+ * `experts` is num_experts rounded up to a multiple of FAST_EXPERTS; `most_blocks` is the length of expert_ids.
  */
 struct align_arguments {
     const void *topk_ids;
@@ -53,14 +53,16 @@ static __device__ int experts_of(const align_arguments &align)
     return EXPERTS ? EXPERTS : align.experts;
 }
 
-/** Returns the number of the id's expert; -1 for ids that name none. */
+/** Returns the number of the expert that an id names, or -1 if it names none. */
 template <typename Id>
 static __device__ int expert_of(Id id, int num_experts)
 {
     return ((id >= 0) & (id < num_experts)) ? (int)id : -1;
 }
 
-/** Returns the blocks of rows for `count` < 2^31 ids: count / block_size rounded up. The product is at most 1 short. */
+/**
+ * Returns the blocks of rows for `count` < 2^31 ids: count / block_size, rounded up. The product is at most 1 too low.
+ */
 static __device__ int blocks_for(int count, const align_arguments &align)
 {
     const unsigned quotient = __umulhi((unsigned)count, align.reciprocal);
@@ -77,7 +79,7 @@ static __device__ unsigned lanes_below(int lane)
 // [helpers]
 
 // [scan_lanes]
-/** Returns the inclusive scan of the lanes' numbers: the sum up to this lane's. */
+/** Returns the inclusive scan of the lanes' numbers: the sum over this lane and the lanes below it. */
 static __device__ __forceinline__ int scan_lanes(int number)
 {
     const int lane = threadIdx.x % WARP_SIZE;
@@ -94,8 +96,8 @@ static __device__ __forceinline__ int scan_lanes(int number)
 
 // [close]
 /**
- * Writes an expert's pads and the owner of its blocks of rows. Its group has `count` ids and begins at block `begin`.
- * num_shares warps call it together; this one is number `share`.
+ * Writes an expert's pads and the owner of each of its blocks of rows. The group has `count` ids and begins at block
+ * `begin`. num_shares warps call this together; the caller is number `share`.
  */
 static __device__ void pad_group(const align_arguments &align, int expert, int count, int begin, int share,
                                  int num_shares)
@@ -114,8 +116,8 @@ static __device__ void pad_group(const align_arguments &align, int expert, int c
 }
 
 /**
- * Writes the pads and the blocks of no expert past the last group. block_threads threads of each block call it
- * together.
+ * Writes everything after the last group: pads, and -1 as the owner of each block. In every block of the grid,
+ * block_threads threads call this together.
  */
 static __device__ void pad_list(const align_arguments &align, int num_blocks, int block_threads)
 {

@@ -1,6 +1,6 @@
 /**
  * @file align_list.cuh
- * @brief Parts of chapter 14's align: a compact problem, blocks of rows, the end of a group and of the list.
+ * @brief Parts of chapter 14's align for few ids, used by chapter 15: a compact problem, blocks of rows, padding.
  */
 #ifndef KERNELS_ALIGN_LIST_CUH
 #define KERNELS_ALIGN_LIST_CUH
@@ -8,19 +8,19 @@
 #include "harness/align/align.h"
 
 /**
- * A problem and its buffers as kernel parameters: compact, because the parameters of a launch are read from memory as
- * well. `most_blocks` is the length of expert_ids.
+ * A problem and its buffers as kernel parameters. It is compact, because a launch reads its parameters from memory.
+ * `most_blocks` is the length of expert_ids.
  */
 struct align_arguments {
     int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
     const int *expert_map;
     int numel, block_size;
-    unsigned reciprocal, rest; /* factor and summand of few_blocks_for() */
+    unsigned reciprocal, rest; /* factor and summand in few_blocks_for() */
     int capacity, most_blocks;
 };
 
 // [few_blocks]
-enum { MAX_FEW = 512 }; /* a group of so many ids at most */
+enum { MAX_FEW = 512 }; /* most ids in a group */
 
 static align_arguments align_arguments_of(const struct align_problem *problem, const struct align_buffers *buffers)
 {
@@ -40,9 +40,9 @@ static align_arguments align_arguments_of(const struct align_problem *problem, c
 }
 
 /**
- * Returns the blocks of rows for up to MAX_FEW ids: n / divisor, n = count + divisor - 1, as a product with a
- * reciprocal of 20 bits. `rest` is (divisor - 1) * reciprocal. The product is too large by less than n / 2^20, while n
- * / divisor is at least 1 / divisor below the next whole number. n * divisor is at most 1,023 * 512 < 2^20, so the
+ * Returns the blocks of rows for up to MAX_FEW ids: n / divisor with n = count + divisor - 1, as a product with a
+ * reciprocal of 20 bits. `rest` is (divisor - 1) * reciprocal. The product is too large by less than n / 2^20, while
+ * n / divisor is at least 1 / divisor below the next integer. Because n * divisor is at most 1,023 * 512 < 2^20, the
  * quotient is exact.
  */
 static __device__ __forceinline__ int few_blocks_for(int count, const align_arguments &align)
@@ -53,8 +53,8 @@ static __device__ __forceinline__ int few_blocks_for(int count, const align_argu
 
 // [close]
 /**
- * Writes an expert's pads and the owner of its blocks of rows, which is `local_id`. Its group has `count` ids and
- * begins at block `begin`. All lanes of a warp call it together.
+ * Writes an expert's pads and the owner, `local_id`, of each of its blocks of rows. The group has `count` ids and
+ * begins at block `begin`. All lanes of a warp call this together.
  */
 static __device__ __forceinline__ void pad_group(const align_arguments &align, int local_id, int count, int begin)
 {
@@ -68,7 +68,7 @@ static __device__ __forceinline__ void pad_group(const align_arguments &align, i
         align.expert_ids[block] = local_id;
 }
 
-/** Writes the pads and the blocks of no expert past the last group. All threads of the grid call it together. */
+/** Writes everything after the last group: pads, and -1 as each block's owner. All threads of the grid call it. */
 static __device__ __forceinline__ void pad_list(const align_arguments &align, int num_blocks)
 {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x, num_threads = gridDim.x * blockDim.x;

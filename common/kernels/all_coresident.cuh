@@ -1,5 +1,5 @@
 /**
- * @file common/kernels/all_coresident.cuh  Checks before launch_coresident() whether blocks can wait for each other.
+ * @file common/kernels/all_coresident.cuh  Checks, before launch_coresident(), that blocks can wait for each other.
  */
 #ifndef KERNELS_ALL_CORESIDENT_CUH
 #define KERNELS_ALL_CORESIDENT_CUH
@@ -8,7 +8,8 @@
 
 // [all_coresident]
 /**
- * Sets *fit to true if `blocks` blocks of the kernel, without dynamic shared memory, fit on the device at once.
+ * Sets *fit to whether `blocks` blocks of the kernel, without dynamic shared memory, fit on the device at the same
+ * time.
  */
 template <typename... Parameters>
 static cudaError_t all_coresident(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)

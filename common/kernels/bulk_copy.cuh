@@ -2,10 +2,10 @@
  * @file common/kernels/bulk_copy.cuh
  * @brief Asynchronous copies from global to shared memory, and the barriers (mbarrier) that signal their completion.
  *
- * A barrier of this kind lies in shared memory. A phase ends when the expected number of arrivals and all announced
- * bytes have come; the next phase begins at once. A waiting thread names the phase by its parity: 0 is the first, 1 the
- * second, 0 the third. A wait for parity 1 of a barrier in its first phase returns at once, as if an earlier phase had
- * ended.
+ * Such a barrier is an object in shared memory. A phase ends when all expected arrivals have happened and all announced
+ * bytes have been copied; the next phase begins at once. A waiting thread names the phase by its parity: 0 for the
+ * first, 1 for the second, 0 for the third. In a barrier's first phase, a wait for parity 1 returns at once, as if an
+ * earlier phase had ended.
  *
  * All instructions except cp.async require compute capability 9.0. The CPU build has its own header in
  * common/simt/kernels, which it finds first.
@@ -19,7 +19,7 @@
 
 #include "tensor_map.h"
 
-// On an older GPU, which lacks these instructions, the kernel traps.
+// On an older GPU, which lacks these instructions, ASM_90 traps.
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
 #define ASM_90(...) asm volatile(__VA_ARGS__)
 #else
@@ -44,7 +44,7 @@ static __device__ __forceinline__ uint32_t shared_address(const void *shared)
 }
 
 // [mbarrier]
-/** Initialises a barrier for this number of arrivals per phase, 1 to 2^20 - 1. A single thread calls it. */
+/** Initialises a barrier for `arrivals` arrivals per phase, 1 to 2^20 - 1. Called by a single thread. */
 static __device__ __forceinline__ void mbarrier_init(mbarrier *barrier, uint32_t arrivals)
 {
     ASM_90("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
@@ -62,20 +62,20 @@ static __device__ __forceinline__ void mbarrier_arrive(mbarrier *barrier)
     ASM_90("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-/** Arrives at the barrier and announces `bytes` more bytes that must come before the phase ends. */
+/** Announces `bytes` more bytes that must be copied before the phase ends, and arrives at the barrier. */
 static __device__ __forceinline__ void mbarrier_arrive_expect(mbarrier *barrier, uint32_t bytes)
 {
     ASM_90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
            : "memory");
 }
 
-/** Arrives at the barrier once all earlier cp_async_16() of the thread are complete. The thread does not wait. */
+/** Makes the barrier receive an arrival when the thread's earlier cp_async_16() are complete. Does not wait. */
 static __device__ __forceinline__ void mbarrier_arrive_cp_async(mbarrier *barrier)
 {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-/** Waits a limited time for the end of the phase of that parity. Returns true if it has ended. */
+/** Waits a limited time for the end of the phase with this parity. Returns whether it has ended. */
 static __device__ __forceinline__ bool mbarrier_try_wait(mbarrier *barrier, uint32_t parity)
 {
     uint32_t ended = 0;
@@ -91,7 +91,7 @@ static __device__ __forceinline__ bool mbarrier_try_wait(mbarrier *barrier, uint
     return ended;
 }
 
-/** Waits for the end of the phase of that parity. */
+/** Waits for the end of the phase with this parity. */
 static __device__ __forceinline__ void mbarrier_wait(mbarrier *barrier, uint32_t parity)
 {
     while (!mbarrier_try_wait(barrier, parity)) {
@@ -101,8 +101,8 @@ static __device__ __forceinline__ void mbarrier_wait(mbarrier *barrier, uint32_t
 
 // [copies]
 /**
- * Copies 16 bytes past the first-level cache; both addresses are multiples of 16. The first `present` bytes (0 or 16)
- * are copied, the others are set to 0.
+ * Copies 16 bytes asynchronously, bypassing L1; both addresses are multiples of 16. `present` is 0 or 16: with 0, zeros
+ * are stored instead.
  */
 static __device__ __forceinline__ void cp_async_16(void *to, const void *from, uint32_t present = 16)
 {
@@ -111,8 +111,8 @@ static __device__ __forceinline__ void cp_async_16(void *to, const void *from, u
 }
 
 /**
- * Copies `bytes` contiguous bytes; `bytes` and both addresses are multiples of 16. The bytes count towards the
- * barrier's phase as they arrive.
+ * Copies `bytes` contiguous bytes asynchronously; `bytes` and both addresses are multiples of 16. The bytes count
+ * towards the barrier's phase as they arrive.
  */
 static __device__ __forceinline__ void bulk_copy(void *to, const void *from, uint32_t bytes, mbarrier *barrier)
 {
@@ -123,8 +123,9 @@ static __device__ __forceinline__ void bulk_copy(void *to, const void *from, uin
 }
 
 /**
- * Copies the tile of the map's matrix whose first element is at (row, column). Elements outside the matrix arrive as
- * zeros, and their bytes count. `to` is a multiple of 128 and of the swizzle's period: 1024, 512, 256 for 128, 64, 32.
+ * Copies a tile of the map's matrix asynchronously; its first element is at (row, column). Elements outside the matrix
+ * arrive as zeros, and their bytes count. `to` is a multiple of 128 and of the swizzle's period: 1024, 512, 256 for a
+ * swizzle of 128, 64, 32.
  */
 static __device__ __forceinline__ void bulk_copy_tile(void *to, const tensor_map *map, int32_t row, int32_t column,
                                                       mbarrier *barrier)
@@ -142,21 +143,21 @@ static __device__ __forceinline__ void tensor_map_prefetch(const tensor_map *map
 }
 
 /**
- * Orders the thread's own loads and stores against accesses of copies or wgmma to the same memory, in both directions.
+ * Orders the thread's earlier and later accesses to memory against those of bulk copies and wgmma, in both directions.
  */
 static __device__ __forceinline__ void async_proxy_fence(void)
 {
     ASM_90("fence.proxy.async;" ::: "memory");
 }
 
-/** Does the same for shared memory only, which is faster. */
+/** Orders accesses to shared memory only, which is faster than async_proxy_fence(). */
 static __device__ __forceinline__ void async_proxy_fence_shared(void)
 {
     ASM_90("fence.proxy.async.shared::cta;" ::: "memory");
 }
 // [copies]
 
-/** Elects one lane of the warp. Returns true in that lane only; all 32 lanes must call it. */
+/** Returns true in one lane of the warp, which it elects. All 32 lanes must call it. */
 static __device__ __forceinline__ bool elect_one(void)
 {
     uint32_t elected = 0;
@@ -175,9 +176,9 @@ static __device__ __forceinline__ bool elect_one(void)
 // [tensor_map]
 /**
  * Makes a map of a row-major bf16 matrix in global memory, for tiles of tile_rows (at most 256) by tile_columns.
- * `swizzle` is 0, 32, 64 or 128. Unless it is 0, it is the tile's row size in bytes, and the chunks of 16 bytes are
- * stored permuted: relative to a multiple of the swizzle's period, a chunk's number (address bits 4 and up) is xored
- * with bits 7 and up. Returns NULL, or the reason why there is no such map.
+ * `swizzle` is 0, or the size of a tile's row in bytes: 32, 64 or 128. Then the tile's 16-byte chunks are permuted:
+ * relative to a multiple of the swizzle's period, a chunk's number (address bits 4 and up) is xored with address bits 7
+ * and up. Returns NULL, or the reason why there is no such map.
  */
 static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
                                           uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle)

@@ -1,16 +1,16 @@
-/** @file candidate.cuh  Chapter 03's candidates, compared without a branch; ranks_before() is chapter 04's. */
+/** @file candidate.cuh  Chapter 03's candidates, compared without branches, and chapter 04's ranks_before(). */
 #ifndef KERNELS_CANDIDATE_CUH
 #define KERNELS_CANDIDATE_CUH
 
 #include <cuda_runtime.h>
 
-/** A value and the id of its expert or group. */
+/** A value, and the id of the expert or group that it belongs to. */
 struct candidate {
     float value;
     int id;
 };
 
-/** Returns `a` if `first` is true, else `b`. Both are in registers, so no branch is needed. */
+/** Returns `a` if `first` holds, else `b`. Both are in registers already, so no branch is needed. */
 static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
 {
     const float a_value = a.value, b_value = b.value;
@@ -20,7 +20,7 @@ static __device__ __forceinline__ candidate select(bool first, candidate a, cand
 }
 
 // [ranks_before]
-/** Checks whether `a` ranks before `b`. Of two candidates with different ids exactly one ranks before the other. */
+/** Checks whether `a` ranks before `b`. Of two candidates with different ids, exactly one ranks before the other. */
 static __device__ __forceinline__ bool ranks_before(candidate a, candidate b)
 {
     return (a.value > b.value) | ((a.value == b.value) & (a.id < b.id));

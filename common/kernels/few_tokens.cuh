@@ -10,12 +10,12 @@
 #include "kernels/router.cuh"
 
 // [few_token]
-/** Data that the threads of a token share. It is one object, so that one address suffices for all members. */
+/** The shared memory of a token's block. It is one object, so that one address register serves all members. */
 template <typename Router>
 struct few_token {
     __align__(16) entry candidates[Router::EXPERTS];
     __align__(16) float chosen[Router::TOPK];
-    float scores[Router::EXPERTS]; /* scores of the candidates */
+    float scores[Router::EXPERTS]; /* the candidates' scores */
     float group_scores[Router::GROUPS];
     unsigned second_largest[Router::GROUPS]; /* each group's second largest key */
     unsigned count;                          /* number of candidates */
@@ -24,8 +24,8 @@ struct few_token {
 
 // [few_choose]
 /**
- * Writes the ids of the TOPK candidates that rank first, and stores their scores in token.chosen. LANES neighbouring
- * lanes work on one candidate, and AT_ONCE candidates are ranked at the same time.
+ * Writes the ids of the TOPK candidates that rank first, and stores their scores in token.chosen. The block ranks
+ * AT_ONCE candidates at a time; LANES neighbouring lanes work on each.
  */
 template <int LANES, int AT_ONCE, typename Router>
 static __device__ __forceinline__ void few_choose(few_token<Router> &token, unsigned count, int *topk_ids)
@@ -46,7 +46,7 @@ static __device__ __forceinline__ void few_choose(few_token<Router> &token, unsi
 // [few_choose]
 
 // [few_kernel]
-/** Routes one token per block. The grid has a block for each token, with a thread for each expert. */
+/** Routes one token per block. Grid: a block for each token, with a thread for each expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
     few_tokens_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
@@ -103,7 +103,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
         const unsigned index = atomicAdd(&token.count, 1u);
 
         token.candidates[index] = entry_of(key, expert);
-        token.scores[index] = key != 0 ? score : 0.0f; /* NaN has no weight */
+        token.scores[index] = key != 0 ? score : 0.0f; /* an expert whose choice is NaN has weight 0 */
     }
     __syncthreads();
     // [few_candidates]
@@ -112,7 +112,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     topk_weights += row * (Router::TOPK + how.shared);
     topk_ids += row * (Router::TOPK + how.shared);
 
-    if (token.count <= WARP_SIZE / 2) { /* then the first warp does it */
+    if (token.count <= WARP_SIZE / 2) { /* few enough for the first warp alone */
         if (expert >= WARP_SIZE)
             return;
         few_choose<2, WARP_SIZE / 2>(token, WARP_SIZE / 2, topk_ids);

@@ -1,7 +1,7 @@
 /**
  * @file gate_choice.cuh
- * @brief Functions of chapter 13a's gate: choices as ordered keys, a warp's two largest keys, slots, weights; and the
- * slow path of chapter 13c, which routes a token in rounds.
+ * @brief Device functions of chapter 13a's gate, also used by 13b, 13c and 15: choices as ordered keys, a warp's two
+ * largest keys, slots, weights; and the slow path, which routes a token in rounds.
  *
  * A Router is a class of constants: EXPERTS, GROUPS, TOPK_GROUP, TOPK, and COUNT, the experts of a group.
  */
@@ -15,7 +15,7 @@ enum { WARP_SIZE = 32 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
 // [ordered]
-/** Returns a choice's key: unsigned keys have the order of the choices. NaN's key is 0, below that of -infinity. */
+/** Returns a choice's key, an unsigned integer; keys are ordered like choices. NaN's key is 0, below -infinity's. */
 static __device__ __forceinline__ unsigned ordered(float choice)
 {
     const unsigned bits = __float_as_uint(choice), flip = (unsigned)((int)bits >> 31) | 0x80000000u;
@@ -24,7 +24,7 @@ static __device__ __forceinline__ unsigned ordered(float choice)
     return isnan(choice) ? 0u : key;
 }
 
-/** Returns the choice of a key; -infinity for NaN, as NaN counts in a group's score. */
+/** Returns the choice that a key stands for; -infinity for NaN's, which is how NaN counts in a group's score. */
 static __device__ __forceinline__ float choice_of(unsigned key)
 {
     const unsigned at_least = max(key, ordered(-INFINITY));
@@ -34,7 +34,7 @@ static __device__ __forceinline__ float choice_of(unsigned key)
 // [ordered]
 
 // [entry]
-/** A candidate as one number: its key, then its inverted id, so that of equal choices the lower id is larger. */
+/** A candidate as one number: its key above its inverted id, so that of equal choices the lower id is larger. */
 typedef unsigned long long entry;
 
 static __device__ __forceinline__ entry entry_of(unsigned key, int id)
@@ -50,9 +50,9 @@ static __device__ __forceinline__ int id_of(entry candidate)
 
 // [rank_of]
 /**
- * Returns the number of the `count` candidates that rank before one candidate. LANES neighbouring lanes have the same
- * candidate and divide the list among them: each iteration covers AT_ONCE entries, of which each lane in turn takes two
- * neighbouring ones. Zeros follow the last candidate, up to a multiple of AT_ONCE.
+ * Returns how many of `count` candidates rank before `candidate`. LANES neighbouring lanes pass the same candidate and
+ * divide the list among them: an iteration covers AT_ONCE entries, of which each lane takes two neighbouring ones in
+ * turn. Zeros must follow the last candidate, up to a multiple of AT_ONCE.
  */
 template <int LANES, int AT_ONCE>
 static __device__ __forceinline__ int rank_of(entry candidate, const entry *candidates, int count)
@@ -79,7 +79,7 @@ static __device__ __forceinline__ int rank_of(entry candidate, const entry *cand
 // [rank_of]
 
 // [score_of_group]
-/** Returns the sum of the two best choices, or the best alone; infinities of both signs give -infinity. */
+/** Returns the sum of the two best choices, or only the best one; infinities of both signs give -infinity. */
 template <typename Choice>
 static __device__ __forceinline__ float score_of_group(float first, float second, bool has_bias)
 {
@@ -90,12 +90,12 @@ static __device__ __forceinline__ float score_of_group(float first, float second
 // [score_of_group]
 
 // [weight_of]
-/** Parameters by which the scores of the chosen experts become weights. */
+/** The parameters that turn the chosen experts' scores into weights. */
 struct weighting {
     bool renormalize;
-    float scale;  /* of all weights */
-    int shared;   /* experts that every token has in addition */
-    float factor; /* divisor of the sum in their weight */
+    float scale;  /* factor of all weights */
+    int shared;   /* number of experts that every token has in addition */
+    float factor; /* divides the sum, to give a shared expert's score */
 };
 
 static inline weighting weighting_of(const gate_problem *problem)
@@ -105,8 +105,8 @@ static inline weighting weighting_of(const gate_problem *problem)
 }
 
 /**
- * Returns dividend / divisor, for divisors from 2^-126 to 2^126; exact if the quotient is a float. The quick quotient
- * has an error of up to two units in the last place, which the remainder of the dividend corrects.
+ * Returns dividend / divisor for divisors from 2^-126 to 2^126; exact if the quotient is a float. The approximate
+ * quotient is off by up to two ulps, which the remainder of the dividend corrects.
  */
 static __device__ __forceinline__ float quotient(float dividend, float divisor)
 {
@@ -115,7 +115,7 @@ static __device__ __forceinline__ float quotient(float dividend, float divisor)
     return fmaf(fmaf(-quick, divisor, dividend), reciprocal, quick);
 }
 
-/** Returns the weight of a chosen expert. `sum` is at most TOPK, and either 0 or a normal float. */
+/** Returns the weight of a chosen expert. `sum`, of all chosen scores, is at most TOPK, and 0 or a normal float. */
 template <typename T>
 static __device__ __forceinline__ float weight_of(weighting how, float score, float sum)
 {
@@ -127,8 +127,8 @@ static __device__ __forceinline__ float weight_of(weighting how, float score, fl
 
 // [shared_experts]
 /**
- * Writes a token's shared experts after its TOPK; `lanes` lanes divide them among themselves. Their score may be any
- * number, because `factor` may be.
+ * Writes a token's shared experts after its TOPK chosen ones; `lanes` lanes divide them. Their score is not limited to
+ * 0 to 1, because how.factor may be any number.
  */
 template <typename Router, typename T>
 static __device__ __forceinline__ void store_shared_experts(weighting how, float sum, int lane, int lanes,
@@ -163,12 +163,12 @@ static __device__ __forceinline__ float choice_with(float score, const Bias *cor
 // [exact]
 
 // [two_keys]
-/** The two largest keys; they may be equal. */
+/** Two largest keys, which may be equal. */
 struct two_keys {
     unsigned first, second;
 };
 
-/** Returns the two largest keys of each group of COUNT neighbouring lanes to all of its lanes. */
+/** Returns the two largest keys of each group of GROUP_SIZE neighbouring lanes to all lanes of the group. */
 template <int GROUP_SIZE>
 static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 {
@@ -191,7 +191,7 @@ static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 // [two_keys]
 
 // [rounds]
-/** Routes one token with a whole warp, for any logits. A lane has every 32nd expert. */
+/** Routes one token with a whole warp, whatever its logits are. A lane has every 32nd expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row, const Bias *correction_bias,
                                                      float *topk_weights, int *topk_ids)
@@ -199,7 +199,7 @@ static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row
     constexpr int OWN = Router::EXPERTS / WARP_SIZE;
     const int lane = threadIdx.x % WARP_SIZE;
     entry own[OWN], chosen = 0;
-    float group_score = -INFINITY; /* lane g: of group g */
+    float group_score = -INFINITY; /* in lane g: the score of group g */
     int rank = 0;
 
 #pragma unroll

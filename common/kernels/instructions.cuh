@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/instructions.cuh
- * @brief GPU instructions without a CUDA C function: plus_if_larger() for chapter 13a, the others for chapter 13c.
+ * @brief GPU instructions that CUDA C has no function for; chapter 13a uses plus_if_larger(), chapter 13c the others.
  *
  * The CPU build has its own header in common/simt/kernels, which it finds first.
  */
@@ -36,14 +36,14 @@ static __device__ __forceinline__ float max_or_nan(float a, float b)
 
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
     return larger;
-#else /* without the instruction: only NaN differs from itself */
+#else /* without the instruction; x != x only for NaN */
     return a != a ? a : b != b ? b : fmaxf(a, b);
 #endif
 }
 // [approx]
 
 // [plus_if_larger]
-/** Returns count + (a > b), in three additions: the carry of a + ~b is 1 if a is larger than b. */
+/** Returns count + (a > b) in three additions: the carry of a + ~b is 1 if a > b. */
 static __device__ __forceinline__ int plus_if_larger(int count, unsigned long long a, unsigned long long b)
 {
     asm("{\n"

@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/launch_coresident.cuh
- * @brief Launches blocks that wait for each other, for chapter 15.
+ * @brief Launches blocks that wait for each other; chapter 15 uses it.
  *
  * The CPU build has its own header in common/simt/kernels, which it finds first.
  */
@@ -13,8 +13,8 @@
 // [launch_coresident]
 /**
  * Launches blocks that all_coresident() has found to fit. A GPU starts every block that fits, so a plain launch
- * suffices; a cooperative one is slower. If another stream's kernel occupies the GPU, the blocks wait until it ends. If
- * that kernel also waits for blocks that have not started, both kernels give up after MAX_POLLS polls.
+ * suffices, and it is faster than a cooperative one. If another stream's kernel occupies the GPU, the blocks wait until
+ * it ends; if that kernel also waits for blocks that have not started, both give up after MAX_POLLS polls.
  */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_coresident(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,

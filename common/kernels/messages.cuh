@@ -1,8 +1,8 @@
 /**
  * @file common/kernels/messages.cuh
- * @brief Loads and stores of global memory that order what is around them, for all threads of the device.
+ * @brief Loads and stores with acquire and release semantics, between all threads of the device; chapter 16 uses them.
  *
- * Accesses before the release of a value happen before those after its acquire. The CPU build has its own header in
+ * Accesses before the release of a value happen before accesses after its acquire. The CPU build has its own header in
  * common/simt/kernels, which it finds first.
  */
 #ifndef KERNELS_MESSAGES_CUH
@@ -11,7 +11,7 @@
 #include <cuda_runtime.h>
 
 // [messages]
-/** Loads a value and acquires it: accesses before the value's release happen before the thread's later accesses. */
+/** Loads a value with acquire semantics: accesses before the value's release happen before this thread's later ones. */
 static __device__ __forceinline__ int load_acquire(const int *address)
 {
     int value;
@@ -20,19 +20,19 @@ static __device__ __forceinline__ int load_acquire(const int *address)
     return value;
 }
 
-/** Stores a value and releases it: the thread's earlier accesses happen before those that follow an acquire. */
+/** Stores a value with release semantics: this thread's earlier accesses happen before those after an acquire of it. */
 static __device__ __forceinline__ void store_release(int *address, int value)
 {
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-/** Adds atomically and releases: the thread's earlier accesses happen before those that follow an acquire. */
+/** Adds atomically, with release semantics: this thread's earlier accesses happen before those after an acquire. */
 static __device__ __forceinline__ void add_release(int *address, int value)
 {
     asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-/** Adds atomically, with release and acquire. Returns the previous value. */
+/** Adds atomically, with acquire and release semantics. Returns the previous value. */
 static __device__ __forceinline__ int add_acquire_release(int *address, int value)
 {
     int before;

@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/overlap.cuh
- * @brief Launches whose blocks may start while those of the stream's previous kernel finish: chapter 17 explains them.
+ * @brief Launches whose blocks may start before the stream's previous kernel has ended, as chapter 17 explains.
  */
 #ifndef KERNELS_OVERLAP_CUH
 #define KERNELS_OVERLAP_CUH
@@ -10,11 +10,11 @@
 // [wait_and_trigger]
 /**
  * Waits until the stream's previous kernel has ended and its writes are visible. Returns at once in a launch without
- * overlap. A kernel calls it before its first access to memory that another kernel of the stream writes or reads.
+ * overlap. A kernel must call it before it accesses memory that another kernel of the stream reads or writes.
  */
 static __device__ __forceinline__ void wait_for_previous_kernel(void)
 {
-#ifdef TRIGGER_FIRST /* a program of chapter 17's, which shows why the other order is better */
+#ifdef TRIGGER_FIRST /* one of chapter 17's programs, which shows why the other order is better */
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
@@ -23,8 +23,8 @@ static __device__ __forceinline__ void wait_for_previous_kernel(void)
 }
 
 /**
- * Lets the blocks of the stream's next kernel start, if it is launched with overlap, once every block of this kernel
- * has called this function or ended. It promises nothing about memory.
+ * Lets the blocks of the stream's next kernel start, if that is launched with overlap, once every block of this kernel
+ * has called this function or ended. It orders no accesses to memory.
  */
 static __device__ __forceinline__ void let_next_kernel_start(void)
 {
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void let_next_kernel_start(void)
 // [wait_and_trigger]
 
 // [launch_overlapping]
-/** Launches a kernel with the attributes that are asked for, of the two that this course uses. */
+/** Launches a kernel with the requested attributes: overlap with the previous kernel, a cooperative grid. */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Parameters...), dim3 blocks,
                                unsigned threads, size_t shared_bytes, cudaStream_t stream, Given... arguments)
@@ -59,7 +59,9 @@ static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Pa
     return cudaLaunchKernelEx(&how, kernel, arguments...);
 }
 
-/** Launches a kernel. With `overlap`, its blocks may start once the previous kernel's have let them. */
+/**
+ * Launches a kernel. With `overlap`, its blocks may start once the previous kernel's let_next_kernel_start() lets them.
+ */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_overlapping(bool overlap, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
                                       size_t shared_bytes, cudaStream_t stream, Given... arguments)
@@ -67,7 +69,7 @@ static cudaError_t launch_overlapping(bool overlap, void (*kernel)(Parameters...
     return launch_with(overlap, false, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
-/** Launches a kernel whose blocks wait for each other, so that all must be on the device at the same time. */
+/** Launches a kernel whose blocks wait for each other. Fails if they do not all fit on the device at the same time. */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_cooperative(bool overlap, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
                                       size_t shared_bytes, cudaStream_t stream, Given... arguments)

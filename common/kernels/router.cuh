@@ -5,12 +5,12 @@
 #include "kernels/gate_choice.cuh"
 
 // [router]
-/** A router's shape as constants. The bound needs TOPK <= 2 TOPK_GROUP: two experts of each kept group. */
+/** A router's shape as constants. The bound needs TOPK <= 2 TOPK_GROUP, two experts from each kept group. */
 template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
 struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
-    static constexpr int GROUP_SIZE = EXPERTS / GROUPS;        /* experts of a group */
-    static constexpr int TOKENS_PER_WARP = WARP_SIZE / GROUPS; /* tokens of a warp with one lane per group */
+    static constexpr int GROUP_SIZE = EXPERTS / GROUPS;        /* experts in a group */
+    static constexpr int TOKENS_PER_WARP = WARP_SIZE / GROUPS; /* with one lane per group */
     static constexpr unsigned LANES_OF_A_GROUP = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
     static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && (TOPK & (TOPK - 1)) == 0, "the kernels rest on these");
     static_assert(WARP_SIZE % GROUPS == 0 && WARP_SIZE % GROUP_SIZE == 0, "groups are lanes, and parts of a warp");

@@ -1,7 +1,7 @@
 /**
  * @file common/kernels/tensor_core.cuh
- * @brief Tensor core instructions without a CUDA function: products of 16x16 by 16x8 numbers, and loads of their
- * fragments.
+ * @brief Tensor core instructions that CUDA C has no function for: products of 16x16 and 16x8 matrices, and the loads
+ * of their fragments. Chapter 11c introduces them.
  *
  * All 32 lanes of a warp execute them together. A lane holds a part of each matrix, its fragment, as PTX defines it for
  * mma.m16n8k16: elements of 16 bits, two per word, the lower one first. With g = lane / 4 and t = lane % 4:
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void ldmatrix_x4_transposed(uint32_t fragments
                  : "memory");
 }
 
-/** Loads two matrices, whose rows are those of lanes 0 to 15. */
+/** Loads two matrices. Only lanes 0 to 15 pass addresses of rows. */
 static __device__ __forceinline__ void ldmatrix_x2(uint32_t fragments[2], const void *row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
@@ -60,14 +60,14 @@ static __device__ __forceinline__ void ldmatrix_x2_transposed(uint32_t fragments
 // [ldmatrix]
 
 // [mma]
-// On an older GPU, which lacks this instruction, the kernel traps.
+// On an older GPU, which lacks this instruction, ASM_80 traps.
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 #define ASM_80(...) asm volatile(__VA_ARGS__)
 #else
 #define ASM_80(...) __trap()
 #endif
 
-/** Computes d += a b with sums in f32. Needs compute capability 8.0. */
+/** Computes d += a b with sums in f32. Requires compute capability 8.0. */
 static __device__ __forceinline__ void mma_m16n8k16_bf16(float d[4], const uint32_t a[4], const uint32_t b[2])
 {
     ASM_80("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "

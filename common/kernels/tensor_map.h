@@ -1,11 +1,11 @@
-/** @file common/kernels/tensor_map.h  Limits of a tensor map of bulk_copy.cuh, on a GPU and on the CPU. */
+/** @file common/kernels/tensor_map.h  The limits of bulk_copy.cuh's tensor maps, checked on a GPU and on the CPU. */
 #ifndef KERNELS_TENSOR_MAP_H
 #define KERNELS_TENSOR_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** Returns the reason why a map of a bf16 matrix is not allowed; NULL: it is allowed. */
+/** Returns the reason why a map of a bf16 matrix is not allowed, or NULL if it is allowed. */
 static inline const char *tensor_map_refusal(const void *matrix, uint64_t rows, uint64_t columns, uint32_t tile_rows,
                                              uint32_t tile_columns, uint32_t swizzle)
 {

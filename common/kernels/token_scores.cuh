@@ -8,7 +8,7 @@
 #include <math.h>
 
 // [token_sum]
-/** Returns the sum over a token's lanes to each of them. */
+/** Returns the sum of the values of a token's `groups` lanes to each of these lanes. */
 static __device__ __forceinline__ float token_sum(float value, int groups)
 {
     for (int offset = groups / 2; offset > 0; offset /= 2)
@@ -25,7 +25,7 @@ struct softmax_row {
 // [softmax_row]
 
 // [to_scores]
-/** Replaces ROOM logits by their scores. Each kind has its own loop; a shared one would test the kind ROOM times. */
+/** Replaces ROOM logits by their scores. Each kind of score has its own loop, to test the kind once, not ROOM times. */
 template <typename T, int ROOM>
 static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[ROOM])
 {
@@ -45,7 +45,7 @@ static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_
 // [to_scores]
 
 // [recompute_score]
-/** Recomputes the unbiased score of a chosen expert from its logit; 0 for an expert whose choice is NaN. */
+/** Returns the unbiased score of a chosen expert, recomputed from its logit; 0 for an expert whose choice is NaN. */
 template <typename T>
 static __device__ __forceinline__ float recompute_score(enum gate_score score, softmax_row row, const T *logits, int id,
                                                         int num_experts)

@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/transpose.cuh
- * @brief Transposes a matrix of 8x8 elements of 16 bits in a warp's registers.
+ * @brief Transposes an 8x8 matrix of 16-bit elements in a warp's registers; chapter 16 uses it.
  *
  * The CPU build has its own header in common/simt/kernels, which it finds first.
  */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 // [transpose]
-/** Returns elements 2t and 2t + 1 of column g for those of row g, with g = lane / 4 and t = lane % 4. */
+/** Takes elements 2t and 2t + 1 of row g, with g = lane / 4 and t = lane % 4, and returns those of column g. */
 static __device__ __forceinline__ uint32_t transpose_8x8(uint32_t elements)
 {
     uint32_t transposed;

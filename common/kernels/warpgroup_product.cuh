@@ -1,16 +1,16 @@
 /**
  * @file common/kernels/warpgroup_product.cuh
- * @brief Products of a warpgroup on tensor cores (wgmma): 64xN += 64x16 by 16xN bf16 numbers, both operands in shared
- *        memory.
+ * @brief Products of a warpgroup on tensor cores (wgmma), for chapter 16b: 64xN += 64x16 by 16xN in bf16, with both
+ *        operands in shared memory.
  *
- * A warpgroup is four consecutive warps, the first a multiple of four; all of its threads call these functions
- * together. Products are asynchronous: between a product and the wait for its group no thread may write its operands
- * or access its sums.
+ * A warpgroup is four consecutive warps, the first of which has a multiple of four as its number. All of its threads
+ * call these functions together. Products are asynchronous: between a product and the wait for its group, no thread may
+ * write its operands or access its sums.
  *
- * An operand is stored by rows of 64 numbers, 128 bytes: rows of a, columns of b (so both are contiguous along k).
- * Eight rows are 1024 bytes, which begin at a multiple of 1024. Chunk c of 16 bytes of row r is stored at the position
- * of chunk c ^ (r % 8), as bulk_copy_tile() stores it with a swizzle of 128. A product uses 16 numbers along k, a
- * quarter of the row. The quarter is named by its start address without the permutation; quarters are 32 bytes apart.
+ * An operand is stored by rows of 64 numbers, 128 bytes: rows of a, columns of b (so that both are contiguous along k).
+ * Eight rows have 1024 bytes and begin at a multiple of 1024. The 16-byte chunk c of row r is stored in the position
+ * of chunk c ^ (r % 8), as bulk_copy_tile() does with a swizzle of 128. A product uses 16 numbers along k, a quarter of
+ * the row, given by the quarter's start address without the permutation; quarters are 32 bytes apart.
  *
  * Thread t of the warpgroup holds, of the sums d, 64 rows by N columns, for each j in 0 to N / 8 - 1:
  *   d[4 j], d[4 j + 1]       row 16 (t / 32) + t % 32 / 4, columns 8 j + 2 (t % 4) and the next
@@ -24,7 +24,7 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-// On other GPUs, which lack these instructions, the kernel traps.
+// On other GPUs, which lack these instructions, ASM_90A traps.
 #if !defined __CUDA_ARCH__ || defined __CUDA_ARCH_FEAT_SM90_ALL
 #define ASM_90A(...) asm volatile(__VA_ARGS__)
 #else
@@ -33,8 +33,8 @@
 
 // [wgmma]
 /**
- * Returns the descriptor of an operand, from the address of its first 16 numbers along k. Rows have 128 bytes, groups
- * of eight rows are 1024 bytes apart.
+ * Returns the descriptor of an operand, given the address of its first 16 numbers along k. Rows have 128 bytes, and
+ * groups of eight rows are 1024 bytes apart.
  */
 static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
 {
@@ -43,13 +43,13 @@ static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
     return (address & 0x3ffff) >> 4 | 1ull << 16 | (1024ull >> 4) << 32 | 1ull << 62;
 }
 
-/** Orders later products after the thread's accesses to the sums; needed before the first product as well. */
+/** Orders this thread's accesses to the sums before later products; also needed before the first product. */
 static __device__ __forceinline__ void wgmma_fence(void)
 {
     ASM_90A("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-/** Makes a group of the products since the last call. */
+/** Makes the products since the last call into a group. */
 static __device__ __forceinline__ void wgmma_commit_group(void)
 {
     ASM_90A("wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -63,7 +63,7 @@ static __device__ __forceinline__ void wgmma_wait_group(void)
 }
 
 /**
- * Prevents the compiler from moving uses of the sums across this call. Call it before the first fence and after the
+ * Keeps the compiler from moving uses of the sums across this call. To be called before the first fence and after the
  * last wait.
  */
 template <int COUNT>
@@ -75,9 +75,9 @@ static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
 }
 
 /*
- * wgmma_m64k16_bf16() launches d += a b, where float d[N / 2] is the thread's part of 64xN sums, whose length
- * determines N, a multiple of 8 from 8 to 256. Operands come from wgmma_operand(). The instruction's text names every
- * register by its number: TEXT_n and SUMS_n are those of N = 8 n.
+ * wgmma_m64k16_bf16() launches d += a b. float d[N / 2] is the thread's part of the 64xN sums; its length gives N, a
+ * multiple of 8 from 8 to 256. Operands come from wgmma_operand(). The instruction's text has to name every register by
+ * its number: TEXT_n and SUMS_n are the registers for N = 8 n.
  */
 /* clang-format off */
 #define TEXT_1 "%0, %1, %2, %3"
@@ -189,8 +189,8 @@ WGMMA(32, 256, 128, 129)
 // [wgmma]
 
 /**
- * Reduces the registers of a warpgroup's threads to REGISTERS each, so that other warpgroups can have more: a multiple
- * of 8 from 24 to 240.
+ * Reduces the registers of each of a warpgroup's threads to REGISTERS, a multiple of 8 from 24 to 240, so that other
+ * warpgroups can have more.
  */
 template <int REGISTERS>
 static __device__ __forceinline__ void registers_decrease(void)
@@ -198,7 +198,7 @@ static __device__ __forceinline__ void registers_decrease(void)
     ASM_90A("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
 }
 
-/** Waits until REGISTERS registers per thread are available, and takes them. */
+/** Waits until REGISTERS registers per thread are available, and allocates them. */
 template <int REGISTERS>
 static __device__ __forceinline__ void registers_increase(void)
 {

@@ -1,18 +1,18 @@
 #!/bin/sh
-# Compiles a kernel file for the CPU, as a compiler that is called with these words would:
+# Compiles a kernel file for the CPU, with the arguments of a compiler:
 #
 #   sh common/ninja/kernel.sh REWRITER COMPILER FLAG... -MMD -MF DEPFILE -c IN.cu -o OUT
 #
-# k<<<...>>>(...) becomes a call, line for line, and each index of an array is held against its bounds, in the file and
-# in the headers beside it, *.cuh. What comes of them is C++, lies in OUT.rewritten, and is compiled. So are the headers
-# in common/kernels, but for those of which the simulator has its own; all kernels share them, rewritten, in the
-# rewriter's folder.
+# The rewriter turns k<<<...>>>(...) into a call, line for line, and adds a check to each index of an array, in the file
+# and in the headers in its folder, *.cuh. The resulting C++ is in OUT.rewritten, where it is compiled. The headers of
+# common/kernels are rewritten as well, except those of which the simulator has its own version, into the rewriter's
+# folder, which all kernels share.
 set -eu
 rewriter=$1
 shift
 shared=$(dirname "$rewriter")/rewritten
 last=
-for word in "$@"; do # what stays are the words up to -MF
+for word in "$@"; do # the words up to -MF remain as arguments
     shift
     case $last in
     -MF) depfile=$word ;;
@@ -30,7 +30,7 @@ for file in "$in" "$folder"/*.cuh; do
     [ ! -f "$file" ] || "$rewriter" "$file" >"$rewritten/${file##*/}"
 done
 mkdir -p "$shared/kernels"
-for file in "$shared"/kernels/*.cuh; do # of headers that are gone
+for file in "$shared"/kernels/*.cuh; do # removes headers that no longer exist
     [ -f "common/kernels/${file##*/}" ] || rm -f "$file"
 done
 for file in common/kernels/*.cuh; do

@@ -1,25 +1,25 @@
 #!/bin/sh
-# Makes one library of the C files in some folders: adding a source is adding a file.
+# Makes one library from the C files in several folders, so that adding a file adds a source.
 #
 #   sh common/ninja/library.sh OUT.a 'COMPILER FLAGS' FOLDER...
 #
-# Compiles, as many at once as there are processors, the files that are newer than their objects or include one that is.
-# The object of a/b/c.c is OUT.a.objects/a_b_c.o; its entry for compile_commands.json lies beside it. OUT.a.d names for
-# Ninja all that the library is made of, the folders as well. If $compile_kernel is set, test_*.cu are among the files,
-# and compiled by that.
+# Compiles the files that are newer than their objects, or include a newer file, as many at a time as there are
+# processors. The object of a/b/c.c is OUT.a.objects/a_b_c.o, next to its entry for compile_commands.json. OUT.a.d lists
+# for Ninja everything that the library depends on, including the folders. If $compile_kernel is set, it compiles the
+# files test_*.cu, which are then included.
 set -eu
 out=$1
 compile=$2
 shift 2
 objects=$out.objects
 export compile compile_kernel="${compile_kernel:-}"
-if [ "$(cat "$objects/flags" 2>/dev/null)" != "$compile $compile_kernel" ]; then # other flags are other objects
+if [ "$(cat "$objects/flags" 2>/dev/null)" != "$compile $compile_kernel" ]; then # other flags need other objects
     rm -rf "$objects"
     mkdir -p "$objects"
     echo "$compile $compile_kernel" >"$objects/flags"
 fi
 
-# is_current OBJECT: it is there, and nothing that it was made of is missing or newer
+# is_current OBJECT: checks that it exists, and that none of its sources is missing or newer
 is_current() {
     # shellcheck disable=SC2046 # what the object was made of is words
     [ -f "$1" ] && [ -f "$1.d" ] &&
@@ -40,6 +40,6 @@ xargs -r -n 2 -P "$(nproc)" sh -c '
 while read -r source object; do
     sed "1s|^[^:]*:|$out:|" "$object.d"
 done <"$objects/all" >"$out.d"
-echo "$out: $*" >>"$out.d" # a folder changes when a file is added
+echo "$out: $*" >>"$out.d" # a folder changes when a file is added to it
 rm -f "$out"
 cut -d ' ' -f 2 "$objects/all" | xargs ar rcs "$out"

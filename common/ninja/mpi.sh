@@ -1,14 +1,14 @@
 #!/bin/sh
-# What a program on several devices is compiled and linked with: MPI where there is mpicc; for GPUs also NCCL, where its
-# header and library lie in CUDA's folders or the system's. What is missing leaves a program for one rank.
+# Prints what a program for several devices must be compiled and linked with: MPI if there is mpicc; for GPUs also NCCL,
+# if its header and library are in CUDA's or the system's folders. Without them, the program has one rank.
 #
 #   sh common/ninja/mpi.sh compile mpi|nccl COMPILER...    prints flags for the compiler
 #   sh common/ninja/mpi.sh link mpi|nccl COMPILER...       prints libraries
-#   sh common/ninja/mpi.sh depends mpi|nccl COMPILER...    prints, for a depfile, what changes when one of them is
-#                                                          installed or removed: files, and folders that do not have it
+#   sh common/ninja/mpi.sh depends mpi|nccl COMPILER...    prints, for a depfile, the paths that change when one of them
+#                                                          is installed or removed: files, and folders without them
 set -eu
 
-# mpi_flags compile|link: of the flags that mpicc has those that matter
+# mpi_flags compile|link: prints those of mpicc's flags that matter
 mpi_flags() {
     for word in $(mpicc "--showme:$1" 2>/dev/null || mpicc -show); do
         case $1$word in
@@ -17,8 +17,8 @@ mpi_flags() {
     done
 }
 
-# has_mpi COMPILER...: the compiler can link with MPI: one for another processor cannot, nor any where mpicc is and the
-# headers are not
+# has_mpi COMPILER...: checks that the compiler can link with MPI. It cannot if it is for another processor, or if mpicc
+# is installed without the headers.
 has_mpi() {
     command -v mpicc >/dev/null || return 1
     # shellcheck disable=SC2046 # flags are words
@@ -27,7 +27,7 @@ int main(void) { return MPI_Init(0, 0); }' |
         "$@" -x c - -o /dev/null $(mpi_flags compile) $(mpi_flags link) 2>/dev/null
 }
 
-# mpi compile|link COMPILER...: flags, if there are any
+# mpi compile|link COMPILER...: prints the flags for MPI, if the compiler can link with it
 mpi() {
     what=$1
     shift
@@ -36,7 +36,7 @@ mpi() {
     [ "$what" = link ] || printf '%s ' -DHAVE_MPI
 }
 
-# nearest PATH...: for each path its nearest folder that is there: it changes when the rest of the path is made
+# nearest PATH...: prints each path's nearest existing folder, which changes when the rest of the path is created
 nearest() {
     for path in "$@"; do
         while ! [ -d "$path" ]; do
@@ -46,7 +46,7 @@ nearest() {
     done
 }
 
-# mpi_depends COMPILER...: a line for each
+# mpi_depends COMPILER...: prints the paths that MPI depends on, one per line
 mpi_depends() {
     if mpicc=$(command -v mpicc); then
         echo "$mpicc"
@@ -60,14 +60,14 @@ mpi_depends() {
     fi
 }
 
-# first_in FOLDERS NAME: the first file of this name in folders, a line each
+# first_in FOLDERS NAME: prints the first file of this name in the folders, of which there is one per line
 first_in() {
     echo "$1" | while read -r folder; do
         [ ! -e "$folder/$2" ] || echo "$folder/$2"
     done | head -n 1
 }
 
-# find_nccl: sets $folders to those that may have it, and $header and $library to what is found there
+# find_nccl: sets $folders to the folders that may contain it, and $header and $library to the files found there
 find_nccl() {
     header='' library='' folders=''
     nvcc=$(command -v "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" || command -v nvcc) || return 0
@@ -78,7 +78,7 @@ find_nccl() {
     library=$(first_in "$folders" libnccl.so)
 }
 
-# nccl compile|link: flags, if both header and library are found
+# nccl compile|link: prints flags if both header and library are found
 nccl() {
     find_nccl
     [ "$header" ] && [ "$library" ] || return 0
@@ -88,7 +88,7 @@ nccl() {
     esac
 }
 
-# nccl_depends: a line for each
+# nccl_depends: prints the paths that NCCL depends on, one per line
 nccl_depends() {
     find_nccl
     if [ "$header" ] && [ "$library" ]; then
@@ -102,7 +102,7 @@ nccl_depends() {
 what=$1
 connection=$2
 shift 2
-[ "$connection" = mpi ] || set -- gcc # as nvcc does for C
+[ "$connection" = mpi ] || set -- gcc # nvcc uses gcc for C files
 case $what in
 depends)
     {

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes a program of every C file in some folders, BUILD/tests/test_npy of tests/test_npy.c, and of every test that is
-# kernels: adding a test is adding a file.
+# Makes a program from every C file in several folders, such as BUILD/tests/test_npy from tests/test_npy.c, and from
+# every test that is a kernel, so that adding a file adds a test.
 #
 #   sh common/ninja/programs.sh OUT.a 'COMPILER FLAGS' BUILD 'LINKER' 'LIBRARIES' FOLDER...
 #
-# They are compiled as library.sh does it, into OUT.a.objects; each is then linked with what it needs of the libraries.
+# library.sh compiles them into OUT.a.objects; each is then linked with the libraries' objects that it needs.
 set -eu
 out=$1
 compile=$2
@@ -18,4 +18,4 @@ done
 while read -r source object; do
     echo "$object $build/${source%.*}"
 done <"$out.objects/all" | xargs -n 2 -P "$(nproc)" sh -c '$link "$0" $libraries -o "$1"' ||
-    { rm "$out"; exit 1; } # or Ninja takes it for made
+    { rm "$out"; exit 1; } # otherwise Ninja considers it up to date

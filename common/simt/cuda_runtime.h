@@ -282,7 +282,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 
-/* Memory in rows, each of which begins `pitch` bytes behind the previous row. */
+/* Memory in rows, each of which begins `pitch` bytes after the previous row. */
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height);
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent);
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
@@ -362,7 +362,7 @@ cudaError_t cudaProfilerStop(void);
 #include "simt_device.h"
 #endif
 
-/* --- launches with attributes: in C++ behind simt_device.h, where gridDim is a macro ------------------------------ */
+/* --- launches with attributes: in C++ after simt_device.h, where gridDim is a macro ------------------------------- */
 
 typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,

@@ -71,7 +71,7 @@ struct simt_scope {
     const struct simt_scope *outer;
     const struct simt_scope *call; /* the innermost call around it; null: the kernel */
     uint64_t key;                  /* position of the call in the caller, or of the loop's body */
-    unsigned calls;                /* number of calls around it, and itself if it is one */
+    unsigned calls;                /* number of enclosing calls, including this scope if it is a call */
     int is_loop;
 };
 void simt_scope_begins(struct simt_scope *scope, int is_loop);

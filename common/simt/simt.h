@@ -36,15 +36,15 @@ int simt_kernels(void);
 
 /**
  * Returns the name and the counters of a kernel; the index is in the order of first launches. Over all kernels the
- * counters add up to simt_counters_read(). The name stays valid until the next launch or reset. False: there is no such
- * index.
+ * counters add up to simt_counters_read(). The name stays valid until the next launch or reset. Returns false if there
+ * is no such index.
  */
 bool simt_kernel_counters(int index, const char **name, struct simt_counters *counters);
 
-/** A branch at which lanes of a warp parted: some went to the code at `pc`, others past it. */
+/** A branch at which lanes of a warp diverged: some continued at `pc`, the others elsewhere. */
 struct simt_branch {
     uintptr_t pc;
-    uint64_t count; /**< how often, in all warps */
+    uint64_t count; /**< number of times, over all warps */
 };
 
 enum { SIMT_BRANCHES = 64 };
@@ -55,13 +55,15 @@ int simt_divergent_branches(struct simt_branch branches[SIMT_BRANCHES]);
 /** Writes "file:line" of the code at `pc`. */
 void simt_place(uintptr_t pc, char *text, size_t size);
 
-/** Returns one line about the last launch that failed, with file, line, thread and block; NULL: none has failed. */
+/**
+ * Returns one line about the last launch that failed, with file, line, thread and block, or NULL if none has failed.
+ */
 const char *simt_fault(void);
 
 /**
  * Makes device memory shared with processes that are forked later; call it before the first allocation. It reads now
  * what launches look up in files, and starts a process that looks up source lines, so that the forked processes need no
- * files. False: no memory or process.
+ * files. Returns false if memory is short or the process cannot be started.
  */
 bool simt_share_memory(void);
 
@@ -85,7 +87,8 @@ void simt_array(const void *begin, size_t bytes, const char *name);
 void simt_mark_unwritten(const void *begin, size_t bytes);
 
 /**
- * Traces the next launch: what the warps of its block (0,0,0) do, at most `most_events` operations. False: no memory.
+ * Traces the next launch: what the warps of its block (0,0,0) do, at most `most_events` operations. Returns false if
+ * memory is short.
  *
  * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "dynamic_shared" (its "offset"
  * in shared memory, and "bytes"), "source", "truncated" and "events", in the order of execution, one for each operation
@@ -120,8 +123,8 @@ bool simt_trace_begin(size_t most_events);
 void simt_trace_only(const char *kernel);
 
 /**
- * Ends the trace and writes it to `stream`; NULL: only ends it. False if nothing was launched, writing failed or memory
- * ran out, where errno is ENOMEM.
+ * Ends the trace and writes it to `stream`; NULL: only ends it. Returns false if nothing was launched, writing failed
+ * or memory ran out, in which case errno is ENOMEM.
  */
 bool simt_trace_end(FILE *stream);
 

@@ -57,7 +57,7 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #endif
 
 /*
- * The rewriter puts a gap behind each variable, so that an access past the end of the variable is in the gap and is
+ * The rewriter puts a gap after each variable, so that an access past the end of the variable is in the gap and is
  * reported. The size keeps every variable in the banks that it would have without gaps.
  */
 #define SIMT_SHARED_GAP          SIMT_SHARED_GAP_(__COUNTER__)

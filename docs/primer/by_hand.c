@@ -8,7 +8,7 @@
 enum { NUM_EXPERTS = 6, TOPK = 2 };
 
 // [best_expert]
-/** The best expert of those that are not chosen yet. */
+/** Returns the best of the experts that are not chosen yet. */
 static int best_expert(const float *scores, const bool *chosen)
 {
     int best = -1;

@@ -1,10 +1,10 @@
-/** @file first_1.cu  The reader's first kernel as one writes it first: it is wrong in two ways. */
+/** @file first_1.cu  The reader's first kernel, in the obvious first version: it is wrong in two ways. */
 // [first_1]
 #include <cuda_runtime.h>
 
 enum { THREADS = 128 };
 
-/** Grid: a thread per id. Adds to counts[e] how many of the ids are e. */
+/** Adds to counts[e] the number of ids that are e. Grid: one thread per id. */
 static __global__ void count_kernel(const int *ids, int *counts)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);

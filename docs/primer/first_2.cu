@@ -1,9 +1,9 @@
-/** @file first_2.cu  The reader's first kernel without the race, and still wrong. */
+/** @file first_2.cu  The reader's first kernel, without the race but still wrong. */
 #include <cuda_runtime.h>
 
 enum { THREADS = 128 };
 
-/** Grid: a thread per id. Adds to counts[e] how many of the ids are e. */
+/** Adds to counts[e] the number of ids that are e. Grid: one thread per id. */
 static __global__ void count_kernel(const int *ids, int *counts)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);

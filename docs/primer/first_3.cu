@@ -1,10 +1,10 @@
-/** @file first_3.cu  The reader's first kernel, right. */
+/** @file first_3.cu  The reader's first kernel, corrected. */
 #include <cuda_runtime.h>
 
 enum { THREADS = 128 };
 
 // [first_3]
-/** Grid: a thread per id. Adds to counts[e] how many of the ids are e. */
+/** Adds to counts[e] the number of ids that are e. Grid: one thread per id. */
 static __global__ void count_kernel(const int *ids, int num_ids, int *counts)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);

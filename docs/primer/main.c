@@ -1,11 +1,11 @@
 /**
  * @file main.c
- * @brief Runs one of the primer's kernels on the simulator, and shows what it wrote and what it did; or the first
+ * @brief Runs one of the primer's kernels on the simulator, and prints its output and its counters; or runs the first
  * example.
  *
  * primer gate   the example, on the CPU
- * primer occupancy   how many blocks a multiprocessor holds
- * primer NAME   a kernel: exits 0, or 1 with the reason if the simulator refuses the kernel, or 2 if there is no such
+ * primer occupancy   the number of blocks that a multiprocessor holds
+ * primer NAME   a kernel: exits 0; 1, with the reason, if the simulator rejects the kernel; 2 if there is no such
  * kernel
  */
 #include "primer.h"
@@ -73,7 +73,7 @@ static void print_counters(void)
     printf("%-22s %5.1f %%\n", "active lanes", 100.0 * (double)counters.lanes_active / (double)counters.lanes_possible);
 }
 
-/** Runs the kernel on in[i] = i. Both arrays lie on the device. */
+/** Runs the kernel on in[i] = i. Both arrays are in device memory. */
 static cudaError_t run(const struct kernel *kernel, int *in, int *out, int *result)
 {
     int numbers[INPUTS];
@@ -83,7 +83,7 @@ static cudaError_t run(const struct kernel *kernel, int *in, int *out, int *resu
         numbers[i] = i;
     error = cudaMemcpy(in, numbers, sizeof numbers, cudaMemcpyHostToDevice);
     if (error == cudaSuccess)
-        error = cudaMemset(out, 0, OUTPUTS * sizeof *out); /* all of it is copied back, and few kernels write all */
+        error = cudaMemset(out, 0, OUTPUTS * sizeof *out); /* few kernels write all that is copied back */
     simt_counters_reset();
     if (error == cudaSuccess)
         error = kernel->launch(in, out);
@@ -117,7 +117,7 @@ static int show(const struct kernel *kernel)
     return error != cudaSuccess || fflush(stdout) != 0;
 }
 
-/** Prints how many blocks and warps a multiprocessor holds at a time, by what a block needs. */
+/** Prints how many blocks and warps a multiprocessor holds at a time, depending on what a block needs. */
 static void print_occupancy(void)
 {
     static const struct {

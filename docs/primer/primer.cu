@@ -1,6 +1,6 @@
 /**
  * @file primer.cu
- * @brief The primer's kernels: a few lines each, one idea each.
+ * @brief The primer's kernels, of a few lines and with one idea each.
  */
 #include "primer.h"
 
@@ -17,7 +17,7 @@ static __global__ void who(int *out)
 {
     const int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-    out[thread] = (int)threadIdx.x / WARP_SIZE * 100 + (int)threadIdx.x % WARP_SIZE; /* warp, lane */
+    out[thread] = (int)threadIdx.x / WARP_SIZE * 100 + (int)threadIdx.x % WARP_SIZE; /* its warp and its lane */
 }
 // [who]
 
@@ -49,7 +49,7 @@ cudaError_t primer_strides(const int *in, int *out)
 }
 
 // [references]
-/** Copies COUNT values into an array of the caller's. */
+/** Copies COUNT values into the caller's array. */
 template <typename T, int COUNT>
 static __device__ void load_row(const T *__restrict__ from, T (&row)[COUNT])
 {
@@ -81,7 +81,7 @@ cudaError_t primer_rows(const int *in, int *out)
 }
 
 // [warp_sum]
-/** The sum over each LANES neighbouring lanes, in every one of them. */
+/** Returns the sum over each LANES neighbouring lanes to all of them. */
 template <int LANES>
 static __device__ int warp_sum(int value)
 {
@@ -158,7 +158,7 @@ static __global__ void barrier(int *out)
 
     if (threadIdx.x % WARP_SIZE == 0)
         sums[threadIdx.x / WARP_SIZE] = sum;
-    __syncthreads(); /* every thread of the block has come here before any goes on */
+    __syncthreads(); /* every thread of the block has arrived before any continues */
     out[threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];
 }
 // [barrier]
@@ -169,7 +169,7 @@ cudaError_t primer_barrier(const int *, int *out)
     return cudaGetLastError();
 }
 
-/* As above, with the barrier left out. */
+/* The same without the barrier. */
 static __global__ void race(int *out)
 {
     __shared__ int sums[WARPS];
@@ -193,7 +193,7 @@ static __global__ void swap_neighbours(const int *in, int *out)
     const int lane = (int)threadIdx.x;
 
     values[lane] = in[lane];
-    __syncwarp(); /* what a lane has written above, the others see below */
+    __syncwarp(); /* other lanes see what a lane has written before */
     out[lane] = values[lane ^ 1];
 }
 // [syncwarp]
@@ -217,7 +217,7 @@ static __global__ void reverse(const int *in, int *out)
 
 cudaError_t primer_reverse(const int *in, int *out)
 {
-    const cudaStream_t stream = 0; /* the default one */
+    const cudaStream_t stream = 0; /* the default stream */
 
     reverse<<<BLOCKS, THREADS, THREADS * sizeof(int), stream>>>(in, out);
     return cudaGetLastError();
@@ -250,7 +250,7 @@ cudaError_t primer_collect(const int *in, int *out)
 }
 
 // [sum_all]
-/** Grid: any. Adds up `count` numbers into *sum. */
+/** Adds up `count` numbers into *sum. Grid: any. */
 static __global__ void sum_all(const int *in, int count, int *sum)
 {
     const int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -272,7 +272,7 @@ cudaError_t primer_sum(const int *in, int *out)
 }
 
 // [histogram]
-/** Grid: any. Adds to counts[e] how many of the numbers leave the remainder e when they are divided by EXPERTS. */
+/** Adds to counts[e] how many of the numbers leave the remainder e when divided by EXPERTS. Grid: any. */
 static __global__ void histogram(const int *in, int count, int *counts)
 {
     constexpr int EXPERTS = 6;
@@ -296,14 +296,14 @@ cudaError_t primer_histogram(const int *in, int *out)
 }
 
 // [tile]
-/** A tile of ROWS x COLUMNS numbers. Each thread has four of a row. */
+/** A tile of ROWS x COLUMNS numbers. Each thread has four numbers of a row. */
 template <int ROWS_, int COLUMNS_>
 struct tile {
     static constexpr int ROWS = ROWS_, COLUMNS = COLUMNS_, THREADS = ROWS * COLUMNS / 4;
     static_assert(COLUMNS % 4 == 0, "the four numbers of a thread lie in one row");
 };
 
-/** Grid: a block of Tile::THREADS threads. Adds up each row of a tile. */
+/** Adds up each row of a tile. Grid: one block of Tile::THREADS threads. */
 template <typename Tile>
 static __global__ void sum_tile(const int *in, int *out)
 {
@@ -322,7 +322,7 @@ cudaError_t primer_tile(const int *in, int *out)
 // [tile]
 
 // [publish]
-/** Grid: two blocks. Block 1 publishes a message in out[1]; block 0 polls the flag out[2] and copies the message. */
+/** Publishes a message in out[1] in block 1; block 0 polls the flag out[2] and copies the message. Grid: two blocks. */
 static __global__ void publish(const int *in, int *out)
 {
     if (blockIdx.x == 1) {
@@ -343,7 +343,7 @@ cudaError_t primer_publish(const int *in, int *out)
 }
 // [publish]
 
-/* As above, with a volatile flag and no fence. */
+/* The same with a volatile flag and without a fence. */
 static __global__ void publish_unordered(const int *in, int *out)
 {
     if (blockIdx.x == 1) {
@@ -364,7 +364,7 @@ cudaError_t primer_unordered(const int *in, int *out)
 }
 
 // [fences]
-/** Grid: two blocks. Publishes as `publish` does, with a fence at either end. */
+/** Publishes a message as `publish` does, with a fence at either end. Grid: two blocks. */
 static __global__ void publish_with_fences(const int *in, int *out)
 {
     if (blockIdx.x == 1) {

@@ -1,4 +1,4 @@
-/** @file primer.h  The primer's kernels: a few lines each, one idea each. */
+/** @file primer.h  The primer's kernels, of a few lines and with one idea each; main.c runs them. */
 #ifndef PRIMER_H
 #define PRIMER_H
 
@@ -9,17 +9,17 @@
 extern "C" {
 #endif
 
-/** Chooses two of six experts and prints how. */
+/** Chooses two of six experts and prints each step. */
 void primer_gate(void);
 
-/** Each launches one kernel that writes `out`, an array in device memory of 256 ints, and reads `in`, one of 1,024. */
+/** Each launches a kernel that writes `out`, 256 ints in device memory, and reads `in`, 1,024 ints. */
 typedef cudaError_t primer_launch(const int *in, int *out);
 
 primer_launch primer_who, primer_neighbours, primer_strides, primer_rows, primer_shuffle, primer_shuffle_8,
     primer_branch, primer_select, primer_barrier, primer_race, primer_syncwarp, primer_reverse, primer_collect,
     primer_sum, primer_histogram, primer_tile, primer_publish, primer_unordered, primer_fences;
 
-/** Returns how many blocks of the kernel `reverse` a multiprocessor holds at a time; 0 if it cannot hold one. */
+/** Returns how many blocks of the kernel `reverse` a multiprocessor holds at a time; 0 if it cannot hold any. */
 int primer_blocks_at_once(int threads, size_t shared_bytes);
 
 #ifdef __cplusplus

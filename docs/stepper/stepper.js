@@ -15,8 +15,8 @@
           BULK_COPY = 'bulk_copy', MBARRIER = 'mbarrier',
           LOADS = ['shared_load', 'global_load', 'copy_from'];
     const NUMBER_OF = {init: 'arrivals', arrive_expect: 'announced', wait: 'parity'}; /* column of an mbarrier event */
-    const UNDER_WAY = '\u2026'; /* in place of a value that a copy has not brought yet */
-    const SHARED = -2; /* a region's space; else the number of its allocation */
+    const UNDER_WAY = '\u2026'; /* replaces a value that a copy has not delivered yet */
+    const SHARED = -2; /* the space of a region in shared memory; otherwise it is the number of an allocation */
     const SVG = 'http://www.w3.org/2000/svg';
 
     function element(name, attributes, ...children) {
@@ -88,7 +88,7 @@
         return (event.lanes / 2 ** lane & 1) === 1;
     }
 
-    /* Returns the cells of the regions that have these words of shared memory: for each region its number, the first
+    /* Returns the cells of the regions that contain these words of shared memory: for each region its number, the first
        cell and the end, exclusive. */
     function copiedCells(word, count, regions) {
         return regions.map(([space, , first, cells], region) =>
@@ -96,8 +96,8 @@
             .filter(([, first, end]) => first < end);
     }
 
-    /* Converts an event of the trace for the page: columns have an element for each of the 32 lanes, null for inactive
-       lanes; values are texts. */
+    /* Converts an event of the trace for the page: each column has an element for each of the 32 lanes, null for
+       inactive lanes; values become texts. */
     function readEvent(event, trace, files, regions, dtype) {
         const {kind, warp, line = 0, lanes} = event;
         const shown = {kind, warp, file: files.indexOf(event.file || trace.source), line, lanes};
@@ -150,8 +150,8 @@
         return shown;
     }
 
-    /* Returns each lane's part of the 8x8 matrices whose rows a warp has read for ldmatrix, 8 lanes a matrix: of row
-       lane / 4 the word lane % 4. A row of texts for each matrix. */
+    /* Returns each lane's part of the 8x8 matrices whose rows a warp has read for ldmatrix, 8 lanes per matrix: word
+       lane % 4 of row lane / 4. The result has a row of texts for each matrix. */
     function fragments(load) {
         const matrices = load.words[0].filter(text => text !== null).length / 8;
 
@@ -159,7 +159,9 @@
             load.words[lane % 4][8 * matrix + Math.floor(lane / 4)]));
     }
 
-    /* Converts all events. A block barrier, which the trace has for each warp, is shown once; the first is number 1. */
+    /*
+     * Converts all events. A block barrier, which the trace lists for each warp, is shown once; the first is number 1.
+     */
     function readEvents(trace, files, regions, dtype) {
         const events = [];
         let barriers = 0;
@@ -188,7 +190,7 @@
         return halves.join(' ');
     }
 
-    /* Applies the writes of events `first` to `last` to the words of all regions; null: not written yet. */
+    /* Applies the writes of events `first` to `last` to the words of all regions; null means not written yet. */
     function write(data, memory, first, last) {
         for (let i = first; i <= last; i++) {
             const event = data.events[i];
@@ -249,7 +251,7 @@
             new Array(Number(line.dataset.times || 1)).fill(line.firstChild.data)); /* a line may be several steps */
         this.files = [...root.querySelectorAll('.stepper-file')];
         this.warp = 0;
-        this.position = 0; /* steps that are done */
+        this.position = 0; /* number of steps that are done */
         this.timer = null;
         this.words = regions.map(region => new Array(region[3]).fill(null)); /* the contents of memory */
         this.written = -1; /* the last event whose writes are in the words */
@@ -260,7 +262,7 @@
         this.chooseWarp(0);
     }
 
-    /* Chooses a warp. Its steps are indices of events; the last step is the end, when all warps are done. */
+    /* Selects a warp. Its steps are indices of events; the last step is the end, when all warps are done. */
     Stepper.prototype.chooseWarp = function (warp) {
         const at = this.position === 0 ? -1 : this.steps[this.position - 1];
         const last = this.data.events.length - 1;
@@ -384,7 +386,7 @@
         });
     };
 
-    /* Returns the number of characters of the longest text that a region ever has. */
+    /* Returns the length in characters of the longest text that a region has in any step. */
     Stepper.prototype.longest = function (region) {
         const texts = this.data.events.flatMap(
             event => event.words && event.region.includes(region) ? event.words.flat() : []);
@@ -509,7 +511,7 @@
         }
     };
 
-    /* Shows the 16x8 sums of an mma that each lane holds, or its part of the matrices that ldmatrix loads. */
+    /* Shows each lane's part of the 16x8 sums of an mma, or of the matrices that ldmatrix loads. */
     Stepper.prototype.showMatrices = function (event) {
         const each = text => Array.from({length: LANES}, (_, lane) => takesPart(event, lane) ? text(lane) : null);
         const row = lane => Math.floor(lane / 4), column = lane => 2 * (lane % 4);
@@ -629,7 +631,9 @@
         this.scrollSoon(pre, line);
     };
 
-    /* Scrolls a part into view inside its own box, in the next frame, when its position is known at no cost. */
+    /*
+     * Scrolls a part into view inside its own box, in the next frame, when its position is known without a new layout.
+     */
     Stepper.prototype.scrollSoon = function (box, part) {
         if (this.parts.size === 0)
             requestAnimationFrame(() => {
@@ -653,7 +657,7 @@
         readTrace(root).then(trace => {
             const stepper = new Stepper(root, trace);
 
-            stepper.moveTo(1); /* so that a reader sees lanes and values at once */
+            stepper.moveTo(1); /* so that a reader sees lanes and values immediately */
             root.stepper = stepper;
         });
     });

@@ -1,7 +1,6 @@
 /*
- * The site's functions for its reader: remembers, in this browser only, which chapters were read and which exercises
- * were solved, prints a page light and with its folded answers unfolded, and lets long commands continue in the next
- * line.
+ * The site's functions for its reader: remembers, only in this browser, which chapters were read and which exercises
+ * were solved; prints pages in light colours with unfolded answers; and lets long commands continue in the next line.
  */
 'use strict';
 

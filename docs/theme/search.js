@@ -1,6 +1,6 @@
 /*
- * The site's search. It works without a server, also from a file: search_data.js holds the text of all sections, and
- * lunr makes its index here, when the search is first used. Keys: / goes to the field, arrows choose, Enter opens,
+ * The site's search. It works without a server, even from a file: search_data.js contains the text of all sections, and
+ * lunr builds its index here when the search is first used. Keys: / focuses the field, arrows select, Enter opens,
  * Escape closes.
  */
 'use strict';
@@ -63,8 +63,8 @@
         return loading;
     }
 
-    /* Returns the sections that have all words, the last of which may be incomplete: first the sections of the course's
-       pages, of which a section of just this name is first, then the sections of the pages about source files. */
+    /* Returns the sections that contain all words, the last of which may be incomplete. Sections of the course's pages
+       come first, and among them one whose title is the text; sections of the pages about source files come last. */
     function find(text) {
         const words = text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(word => word);
         const stems = words.map(word => lunr.stemmer(new lunr.Token(word, {})).toString());
@@ -82,7 +82,7 @@
         const isCourse = ({ref}) => searchData.pages[searchData.sections[ref][0]][2] >= 1;
         const isNamed = ({ref}) => searchData.sections[ref][1].toLowerCase() === text.trim().toLowerCase();
         const rank = result => 2 * isCourse(result) + (isCourse(result) && isNamed(result));
-        const all = found.sort((a, b) => rank(b) - rank(a)); /* the sort is stable: otherwise lunr's order */
+        const all = found.sort((a, b) => rank(b) - rank(a)); /* stable: equal ranks keep lunr's order */
 
         return {words: [...words, ...stems], results: all.slice(0, MAX_RESULTS)};
     }

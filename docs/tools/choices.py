@@ -41,7 +41,7 @@ def _rows(path, columns, kind):
 
 
 def _read_words():
-    """Returns the words of the router's data, one for each row."""
+    """Returns the words of the text in the router's data, one for each row."""
     words = json.loads((ROUTER / "tokens.json").read_text())
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise ValueError(f"{ROUTER}/tokens.json: it must be a list of words")
@@ -207,7 +207,7 @@ def load(directory):
     if len(words) != shape[0]:
         raise ValueError(f"{ROUTER}/tokens.json: it has {len(words)} words for {shape[0]} rows")
     choices, total, busiest = collections.Counter(ids), collections.Counter(words), []
-    num_experts = -(-(max(ids) + 1) // GROUP) * GROUP  # the last experts may have got nothing
+    num_experts = -(-(max(ids) + 1) // GROUP) * GROUP  # the last experts may not have been chosen
     experts = sorted(range(num_experts), key=lambda expert: -choices[expert])
     for expert in experts[:BUSIEST]:
         sent = collections.Counter(words[place // shape[1]] for place, id_ in enumerate(ids) if id_ == expert)

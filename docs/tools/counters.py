@@ -18,7 +18,7 @@ SUMS = {"global_requests": ("global load and store requests", "global_load_reque
         "shared_wavefronts": ("shared load and store wavefronts", "shared_load_wavefronts", "shared_store_wavefronts")}
 GPU_ONLY = {"branches": "branch instructions", "instructions": "instructions run by a warp",
             "thread_instructions": "instructions run by a lane"}
-OTHERWISE_ON_GPU = ("block_barriers", "warp_barriers")  # counted in another unit
+OTHERWISE_ON_GPU = ("block_barriers", "warp_barriers")  # a GPU counts these in another unit
 NEVER_PER_TOKEN = ("launches",)
 MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}"  # the arguments of 08_e32
 

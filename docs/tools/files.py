@@ -25,7 +25,7 @@ def parser(description, *flags, **options):
 
 
 def reason(error):
-    """Returns the message of an OSError or ValueError in one line."""
+    """Returns the message of an OSError or ValueError as one line."""
     where = getattr(error, "filename", None) or "standard output"
     return f"{where}: {error.strerror}" if isinstance(error, OSError) else str(error)
 
@@ -65,7 +65,7 @@ def errors_in_one_line(tool, status=1):
 
 
 def write_whole(path, text):
-    """Replaces the file's text, whole or not at all; the file's permissions stay."""
+    """Replaces the file's text completely or not at all, and keeps the file's permissions."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -74,7 +74,7 @@ def write_whole(path, text):
             shutil.copymode(path, unfinished)
         unfinished.rename(path)
     except OSError as error:
-        error.filename = path  # the name that the user knows, not that of the unfinished file
+        error.filename = path  # the name that the user knows, not that of the temporary file
         raise
     finally:
         unfinished.unlink(missing_ok=True)

@@ -159,7 +159,7 @@ def words_at_barriers(trace, first, count):
                 if event["kind"] != "shared_load":
                     is_known = event["kind"] == "shared_store" and value is not None
                     now[word] = (value if is_known else UNKNOWN, writes + 1)
-                elif value is not None and content == UNKNOWN:  # it shows the result of atomics, and since which write
+                elif value is not None and content == UNKNOWN:  # a load shows what atomics left there
                     now[word] = (value, writes)
                     for words in moments:
                         words[word] = now[word] if words[word][1] == writes else words[word]

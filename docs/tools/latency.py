@@ -1,6 +1,6 @@
 """A model of one warp scheduler, for the primer's figure of how warps hide each other's latency."""
 
-LATENCY, CYCLES = 6, 24  # cycles from a load to the first instruction that needs its value; of a run
+LATENCY, CYCLES = 6, 24  # cycles from a load to the first instruction that needs its value; cycles of a run
 
 
 def schedule(num_warps, latency=LATENCY, cycles=CYCLES):

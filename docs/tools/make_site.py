@@ -37,9 +37,9 @@ PATCHES = (
     # The list of sections is at the side only if 120 characters of code fit beside it.
     ("doxygen-awesome.css", r"\(min-width: 1000px\)", "(min-width: 1560px)"),
     ("doxygen-awesome.css", r"\(max-width: 999px\)", "(max-width: 1559px)"),
-    # This link leads nowhere on a page that has only macros without a description.
+    # This link is broken on a page that has only macros without a description.
     ("*.html", r'.*<a href="#define-members">Macros</a>.*\n(?![\s\S]*id="define-members")', ""),
-    # Repeated attributes and empty rows are removed, because the site has 800 files.
+    # Repeated attributes and empty rows are removed, to make the site's 800 files smaller.
     ("*.html", r'( id="([^"]*)") name="\2"', r"\1"),
     ("*.html", r'<tr class="separator:[^>]*><td[^>]*>&#160;</td></tr>\n?', ""),
     # The tree at the side lists the pages; the bar at the top links to the pages that readers open from anywhere.
@@ -66,12 +66,12 @@ def _drop_wrong_links(html, page_ids):
 
 
 def _patch(html, page_ids):
-    """Changes Doxygen's output where its configuration cannot."""
+    """Makes changes to Doxygen's output that its configuration does not allow."""
     for path in (*html.glob("globals*.html"), html / "pages.html"):
-        path.unlink(missing_ok=True)  # lists to which nothing leads
+        path.unlink(missing_ok=True)  # lists that no page links to
     for path in [path for path in html.iterdir() if path.suffix in (".html", ".js", ".css")]:
         text = path.read_text()
-        if path.stem in page_ids:  # to Doxygen its title is no heading, and its sections are of the first level
+        if path.stem in page_ids:  # Doxygen does not treat the title as a heading, and puts sections at the first level
             text = re.sub(r"(</?h)([1-4])>", lambda heading: f"{heading[1]}{int(heading[2]) + 1}>", text)
         for name, pattern, replacement in PATCHES:
             if path.match(name):
@@ -91,7 +91,7 @@ def _define_terms(html, definitions):
 
 
 def _write_files(folder, texts):
-    """Replaces the folder by one with these files only."""
+    """Replaces the folder by one that contains only these files."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, text in texts.items():
@@ -118,7 +118,7 @@ def make_site(build, check=check_what_is_committed):
     texts = of_steps | pages.write_pages(site, recorded, {name.removesuffix(".md") for name in of_steps})
     out.mkdir(parents=True, exist_ok=True)
     with open(out / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two at once would change each other's pages
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes would change each other's pages
         _write_files(out / "pages", texts)
         shutil.rmtree(html, ignore_errors=True)
         environment = {**os.environ, "SITE_OUT": str(out), "DOXYGEN_AWESOME": str(AWESOME), "LUNR": str(LUNR)}

@@ -4,8 +4,8 @@
     python3 docs/tools/model_times.py steps     a decode step and the prefill, recorded by model.py
     python3 docs/tools/model_times.py parts     where a step's GPU time goes, recorded by model.py
 
-The records are docs/results/model/calls.json and model.json, which these scripts write with --out. What is not recorded
-is a "-".
+The records are docs/results/model/calls.json and model.json, which these scripts write with --out. Missing values are
+shown as "-".
 """
 import json
 import pathlib
@@ -54,7 +54,7 @@ def steps():
 
 
 def part_rows():
-    """Returns [(batch, experts, {part: us})] of what is recorded."""
+    """Returns the recorded parts as [(batch, experts, {part: us})]."""
     record = read("model.json") or {"parts": ()}
     return [(one["parts_of"], one["experts"], one["parts"]) for one in record["parts"] if "parts" in one]
 

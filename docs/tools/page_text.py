@@ -18,19 +18,19 @@ import files
 SOURCE_FOLDERS = ("chapters", "common", "docs/primer")
 SOURCE_SUFFIXES = (".c", ".h", ".cpp", ".cu", ".cuh", ".py")
 GLOSSARY = "docs/pages/glossary.md"
-LIST_ITEM = re.compile(r"([0-9]+[.)]|[-+*]|#+) ")  # also by accident, where a paragraph is broken before "256. "
-NO_PROSE = re.compile(r"$|[ #<]|[0-9]+[.)] |[-+*] ")  # a line after which a list or a heading may begin
+LIST_ITEM = re.compile(r"([0-9]+[.)]|[-+*]|#+) ")  # may match by accident, if a paragraph is broken before "256. "
+NO_PROSE = re.compile(r"$|[ #<]|[0-9]+[.)] |[-+*] ")  # lines after which a list or a heading may begin
 Page = collections.namedtuple("Page", "path id title")  # a file that becomes a page, whose file the id names, too
 
 
 @dataclasses.dataclass
 class Site:
-    """Everything that a page may refer to."""
-    pages: list  # of Page
+    """All targets that a page may refer to."""
+    pages: list  # a list of Page
     sources: list  # the paths of the source files that the site shows, in order
-    terms: dict  # words in small letters to the id of the glossary's term that they lead to
+    terms: dict  # from words in lower case to the id of the glossary's term that they lead to
     term_pages: dict = dataclasses.field(default_factory=dict)  # a term's id to read_term_pages()'s patterns
-    files: dict = dataclasses.field(default_factory=dict)  # that pages link to: addresses to paths
+    files: dict = dataclasses.field(default_factory=dict)  # files that pages link to: from addresses to paths
 
     def has_term(self, term, page_id):
         """Checks whether the words of a term have its meaning on a page."""
@@ -122,7 +122,7 @@ class Writer:
     linked_terms: set = dataclasses.field(default_factory=set)
     words: int = 0
     lines_of_code: int = 0
-    fence: str = ""  # of the code that the line is in
+    fence: str = ""  # the fence of the code block that the line is in
     in_generated: bool = False
     in_bold: bool = False
 
@@ -166,7 +166,7 @@ def _piece(writer, piece, terms):
         if piece["end"] != ")":
             raise ValueError(f"a link without its ')', or with a blank in it: '{piece.string[piece.start():][:40]}'")
         return f"]({_link_target(writer, piece['target'])})"
-    if piece.lastgroup == "bold":  # Doxygen 1.9.4 leaves `**"` as it is
+    if piece.lastgroup == "bold":  # Doxygen 1.9.4 does not convert `**"`
         writer.in_bold = not writer.in_bold
         return "<b>" if writer.in_bold else "</b>"
     if piece.lastgroup == "mark":  # between two quotation marks Doxygen recognises neither code nor links
@@ -193,7 +193,7 @@ def figure(name, alternative):
 
 
 def _figure_line(writer, line):
-    """Converts `![alternative text](path.svg)`, which must be on a line of its own."""
+    """Converts `![alternative text](path.svg)`, which must be alone on its line."""
     parts = re.fullmatch(r"!\[([^]]+)\]\(([^) ]+)\)", line)
     if not parts:
         raise ValueError(f"a picture must be '![what it shows](path)' on a line of its own: '{line[:60]}'")
@@ -250,7 +250,7 @@ def _heading_line(writer, line):
 
 
 def _line(writer, line, following):
-    """Converts a line of the file; returns None if it is left out."""
+    """Converts a line of the file; returns None if it is to be left out."""
     fence = line.lstrip(" ")[:3]
     if writer.fence or fence in ("```", "~~~"):
         is_end = fence == writer.fence
@@ -265,7 +265,7 @@ def _line(writer, line, following):
     if line.startswith("\\snippet "):
         return _snippet_line(writer, line)
     if line.startswith("[") and line.endswith(")") and following.startswith("\\snippet "):
-        return None  # in a README this line leads to the snippet's file; _snippet_line() writes another
+        return None  # a README's link to the snippet's file; _snippet_line() writes its own
     if line.startswith("##"):
         return _heading_line(writer, line)
     if not line and writer.in_bold:

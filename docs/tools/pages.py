@@ -24,7 +24,7 @@ import times
 PARTS = (("05", "the gate"), ("10", "align"), ("12", "the layer, and several GPUs"),
          ("99", "at the limit"))  # the last chapter of each
 ORDER = ("primer", "primer_together", "primer_machine", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb",
-         "router_data")  # others follow
+         "router_data")  # the other pages come after these
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
 PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"),
          ("chapters/[0-9][0-9]*_*/NOTES.md", "chapter_{number}_notes"), ("docs/pages/*.md", "{stem}"),
@@ -245,7 +245,7 @@ def _page(site, page, recorded, step_pages):
 
 
 def _uses(site):
-    """Returns comments that add to the page of each shared kernel the chapters that use it."""
+    """Returns comments that add, to the page of each shared kernel, the chapters that use it."""
     uses = {path: [f'@ref {page.id} "{page.title}"' for page in _chapters(site) if path in _included(site, page)]
             for path in site.sources if path.startswith(("common/kernels/", "chapters/"))}
     return "".join(f"/**\n * @file {path}\n *\n * Used in {', '.join(users)}.\n */\n"

@@ -39,7 +39,7 @@ def main():
     try:
         with tempfile.TemporaryDirectory() as profile:
             command = ["chromium", "--headless", "--disable-gpu", f"--user-data-dir={profile}",
-                       "--no-pdf-header-footer", "--no-sandbox",  # the page is ours, and containers have no sandbox
+                       "--no-pdf-header-footer", "--no-sandbox",  # safe for our own page; containers have no sandbox
                        "--generate-pdf-document-outline", f"--print-to-pdf={out.resolve()}", page.resolve().as_uri()]
             subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     finally:

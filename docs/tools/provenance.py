@@ -1,4 +1,4 @@
-"""Texts that name the source of figures, below a table or a plot. Used by the tools that write these."""
+"""Makes the texts below tables and plots that name the sources of their figures. Used by the tools that write these."""
 import re
 
 import results
@@ -19,7 +19,7 @@ def join(texts, quote=""):
 
 def machines(runs):
     """Returns the devices of recorded runs and the dates: "NVIDIA H200, CUDA 13.0, recorded on 2026-01-02"."""
-    most = max((run.get("ranks", 1) for run in runs), default=1)  # runs on one GPU may be among them
+    most = max((run.get("ranks", 1) for run in runs), default=1)  # some of the runs may be on one GPU
     names = distinct(f"{run['gpu']}, CUDA {run['cuda']}" if "counters" in run else
                      f"{most} x " * (most > 1) + f"{run.get('device', '?')}, {run.get('toolkit', '?')}" for run in runs)
     days = sorted(distinct(run["date"][:10] for run in runs))
@@ -40,7 +40,7 @@ def recorded(runs, only_first_command=False):
     runs = [run for run in runs if run]
     if not runs:
         return "Nothing is recorded yet."
-    programs = [results.program_of(run) for run in runs]  # replaced by NAME: chapters share a command
+    programs = [results.program_of(run) for run in runs]  # replaced by NAME, because the chapters share a command
     commands = [run["command"] if program in results.PEERS else run["command"].replace(program, "NAME", 1)
                 for run, program in zip(runs, programs)]
     return f"{machines(runs)} by {_commands(commands, only_first_command)}."

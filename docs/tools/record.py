@@ -35,7 +35,7 @@ def record(text, folder=results.FOLDER.parent):
     decoder, said, at = json.JSONDecoder(), [], 0
     while at < len(text.rstrip()):
         run, at = decoder.raw_decode(text, re.compile(r"\s*").match(text, at).end())
-        if isinstance(run, dict) and "stages" in run:  # from a GPU, which counts nothing
+        if isinstance(run, dict) and "stages" in run:  # from a GPU, which has no counters
             run = {name: value for name, value in run.items() if name not in ("counters", "kernels")}
         program = results.program_of(run) if isinstance(run, dict) else ""
         stem = results.chapter_of(program) or program

@@ -29,7 +29,7 @@ FEW_TOKENS = [f"--num-tokens {tokens} --num-experts 64 --topk 8 --dist uniform -
 DTYPES = ("--dtype f32", "--dtype f16", "--dtype bf16")
 F32_ONLY = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
-# no page has a GPU's counters of these, or times of their small kernel alone
+# no page shows a GPU's counters for these, or times of their small kernel alone
 AT_THE_LIMIT = ("13a_gate_bound", "13b_gate_lane_per_group", "13c_gate_fewer_instructions", "14a_align_bit_ranks",
                 "14b_align_published_counts")
 ONE_KERNEL = ("13c_gate_fewer_instructions_few", "13c_gate_fewer_instructions_many")
@@ -99,7 +99,7 @@ def commands(counters):
 
 
 def run(command, folder):
-    """Runs a command and records its output; returns the error, or ""."""
+    """Runs a command and records its output. Returns the error, or ""."""
     try:
         done = subprocess.run(command.split(), capture_output=True, text=True, check=False)
         if done.returncode != 0:

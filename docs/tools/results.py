@@ -21,7 +21,7 @@ PEERS = {"cub_align": "tests/peers/cub_align.cu", "moe_peers": "tests/peers/moe_
          "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py",
          "pytorch_launches": "chapters/01_cpu_baseline/grouped_topk.py",
          "cycles": "tests/gpu/cycles.cu", "store_rate": "tests/gpu/store_rate.cu"}
-# the list that a run has, and a field of each of its entries
+# the list in a run, and a field that each of its entries has
 KINDS = {"rows": "num_tokens", "counters": "counter", "figures": "figure", "stages": "stage"}
 COMMON = pathlib.Path(__file__).resolve().parents[2] / "common"
 
@@ -33,7 +33,7 @@ def program_of(run):
     return run.get("peer") or (run.get("chapter", "") if "counters" in run else pathlib.Path(command[0]).name)
 
 
-ONLY_64_LANES = ("19_sixty_four_lanes",)  # its program is in cpu64, and there are no times of it
+ONLY_64_LANES = ("19_sixty_four_lanes",)  # its program is in cpu64, and it has no times
 
 
 def kernel_of(chapter):

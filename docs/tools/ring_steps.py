@@ -7,7 +7,7 @@ def phases(stages, tiles):
 
     A wait for a parity returns when the barrier's current phase has the other one.
     """
-    filled, emptied = [[] for _ in range(stages)], [[] for _ in range(stages)]  # when each phase of a barrier ended
+    filled, emptied = [[] for _ in range(stages)], [[] for _ in range(stages)]  # end times of each barrier's phases
     rows, copied, multiplied = [], 0, 0
     for tile in range(tiles):
         stage, turn = tile % stages, tile // stages

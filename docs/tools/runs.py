@@ -14,8 +14,8 @@ import subprocess
 COUNTS = "--counts 3,1,7,0,4,1,6,3"
 COUNTS_64 = ("--counts 2,2,1,3,4,1,1,1,0,3,5,2,0,2,5,5,3,2,1,1,2,2,0,7,2,2,2,1,2,2,7,3,"
              "1,6,3,7,3,5,2,1,2,4,2,1,5,2,0,2,6,2,5,2,3,3,6,2,3,4,1,2,2,2,0,1")
-WITHOUT_STEPPER = ("17_overlapping_launches",)  # its kernels but one have a stepper in their own chapters
-STEPPED = {  # the run of a chapter's program that a reader may step through
+WITHOUT_STEPPER = ("17_overlapping_launches",)  # all of its kernels but one have steppers in their own chapters
+STEPPED = {  # the run of each chapter's program that readers step through
     "02_warp_per_group": "--num-tokens 1",
     "03_divergence_free": "--num-tokens 1",
     "04_bitonic_sort": "--num-tokens 1",
@@ -30,16 +30,16 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
                      "--trace-kernel down_kernel",
     "11c_moe_tensor_cores": "--num-tokens 2 --hidden-size 64 --intermediate-size 64 --num-experts 2 --topk 1 "
                             "--dtype bf16",
-    # Six steps, so that the ring turns twice; w13[0, row, k] is (k // 128 + 1) / 8, so that a value tells its step.
+    # Six steps, so that the ring is filled twice; w13[0, row, k] is (k // 128 + 1) / 8, so that a value tells its step.
     "11d_moe_async_ring": "--num-tokens 1 --hidden-size 768 --intermediate-size 64 --num-experts 1 --topk 1 "
                           "--dtype bf16 --w13 chapters/11d_moe_async_ring/weights_by_step.npy",
     "12_expert_parallel": "--num-tokens 2 --hidden-size 16 --intermediate-size 8 --num-experts 4 --topk 2 --dtype f32 "
                           "--trace-kernel sum_partial_kernel",
     "13a_gate_bound": "--num-tokens 1",
     "13b_gate_lane_per_group": "--num-tokens 4",  # a warp has four tokens
-    "13c_gate_fewer_instructions_many": "--num-tokens 4",  # its own kernel, whatever the number of tokens
+    "13c_gate_fewer_instructions_many": "--num-tokens 4",  # chapter 13c's own kernel for any number of tokens
     "14a_align_bit_ranks": "--counts 30,4 --block-size 8 --kernel small",  # so that one block writes the whole list
-    "14b_align_published_counts": "--counts 30,4 --block-size 8 --kernel small",  # a stepper takes atomics for counts
+    "14b_align_published_counts": "--counts 30,4 --block-size 8 --kernel small",  # a stepper assumes that atomics count
     "15_one_launch": "--num-tokens 1",  # a block has one token
     "16a_layer_bulk_copies": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
                              "--dtype bf16",
@@ -59,7 +59,7 @@ def _make(build, program, arguments, options, suffix, folder="cpu"):
     kept = pathlib.Path(build) / "docs" / "runs" / (name + suffix)
     if kept.exists() and kept.stat().st_mtime_ns > binary.stat().st_mtime_ns:
         return kept
-    shutil.rmtree(kept, ignore_errors=True)  # an older folder
+    shutil.rmtree(kept, ignore_errors=True)  # removes an older folder
     unfinished = kept.with_name(f".{os.getpid()}_{kept.name}")
     (unfinished if suffix == ".arrays" else kept.parent).mkdir(parents=True, exist_ok=True)
     command = [str(binary), *arguments.split(), *(word.format(unfinished) for word in options.split())]
@@ -72,7 +72,7 @@ def _make(build, program, arguments, options, suffix, folder="cpu"):
     os.utime(unfinished)
     try:
         unfinished.rename(kept)
-    except OSError:  # another tool has made the folder meanwhile
+    except OSError:  # another tool has made the folder in the meantime
         shutil.rmtree(unfinished)
     return kept
 

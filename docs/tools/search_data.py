@@ -4,11 +4,11 @@ import html
 import json
 import re
 
-# Parts of a page without text of its own: scripts, links to other pages, code that another page has as well.
+# Parts of a page that are not its own text: scripts, links to other pages, code that another page also has.
 LEFT_OUT = re.compile(r'<(script|nav)\b.*?</\1>|<table class="diff.*?</table>|<section class="stepper.*?</section>'
                       r'|<p class="origin">.*?</p>|<div hidden>.*?</div>|<div class="toc">.*?</div>\s*(?=<div|<p)|<!--.*?-->', re.S)
 HEADING = re.compile(r"<h[1-6]\b[^>]*>(.*?)</h[1-6]>", re.S)
-# The weight of a page of the course and of one of Doxygen's pages about a source file.
+# The weights of a page of the course and of Doxygen's page about a source file.
 COURSE, REFERENCE = 1, 0.3
 
 

@@ -27,7 +27,7 @@ import runs
 import trace as traces
 from trace import WORD_BYTES
 
-# Neighbouring words of one array; the first is counted from the beginning of the space, and is this word of the array.
+# Neighbouring words of one array: `first` is the first word's index in the space, `start` its index in the array.
 Region = collections.namedtuple("Region", "space name first count start", defaults=(0,))
 SHARED = -2  # space of an event's access; other spaces are numbers of allocations
 TEMPLATES = {
@@ -41,7 +41,7 @@ TEMPLATES = {
              '<h1>{title}, step by step</h1>\n{stepper}</body>\n</html>\n'}
 LOADS, STORES, ATOMIC = ("shared_load", "global_load", "copy_from"), ("shared_store", "global_store"), "atomic"
 MBARRIER_BYTES = 8
-FEW_LANES = 4  # at most so many lanes have their values in the text
+FEW_LANES = 4  # up to this many lanes have their values in the text
 COPIES = ("copy_to", "copy_from")  # in the order of the call's arguments
 BULK_COPIES = ("to", "bulk_copy")
 TOGETHER = {"mma.m16n8k16": "multiply 16x16 by 16x8 numbers and add: each has four of the sums",
@@ -64,8 +64,8 @@ def _first_name(pattern, text):
 
 
 def _follow_alias(lines, number, name):
-    """Returns the array that a pointer of this name points into, if a few lines above `name = (type *)(array + ...`;
-    else the name."""
+    """Returns the array that a pointer of this name points into, if it is set by `name = (type *)(array + ...` in the
+    20 lines above; else the name."""
     for line in reversed(lines[max(0, number - 20):number - 1]):
         _, found, behind = line.partition(f"const {name} = (")
         if found and "*" in behind and _first_name(r" \+ ", behind):

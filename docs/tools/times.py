@@ -25,11 +25,11 @@ import results
 from operators import OPERATORS
 
 SMALL_SIZES = (1, 16, 64, 120)
-HOST_CHAPTER = "01_cpu_baseline"  # the run of the next chapter has its times
+HOST_CHAPTER = "01_cpu_baseline"  # its times are in the next chapter's run
 WITHOUT_NUMBER = {"align": "times of align without a block size; 'align 64' has one",
                   "small": "times of the small kernel; 'small 64 CHAPTER' has experts and a chapter",
                   "ceilings": "ceilings of nothing; 'ceilings CHAPTER' has a chapter"}
-CEILINGS = {"bytes": (1, 16, 64), "operations": (4096, 16384)}  # the rate that limits a layer of so many tokens
+CEILINGS = {"bytes": (1, 16, 64), "operations": (4096, 16384)}  # numbers of tokens at which each rate limits a layer
 OLD_KERNEL = " (*recorded from an older kernel*)"
 
 
@@ -128,7 +128,7 @@ def _library_label(operator, run, way):
 def _library_rows(request, run):
     """Returns label and column of the library's rows; if chapters are named, only of the row most like them."""
     if request.overlap:
-        return []  # a library's kernels do not overlap here
+        return []  # the library's kernels are not launched with overlap
     operator, old = OPERATORS[request.operator], run and results.is_old(run)
     remark = f" (*recorded from an older {results.source_of(results.program_of(run)).name}*)" if old else ""
     ways = operator.plotted[:1] if request.chapters and not request.ceilings else operator.columns
@@ -175,8 +175,8 @@ def _small_table(request, recorded):
 
 
 def _layers(request, recorded):
-    """Returns label, run and column of the library's ways and of the chapters; and the last chapter's run, whose
-    ceilings are used."""
+    """Returns the rows (label, run, column) of the library's ways and of the chapters, and the last chapter's run,
+    whose ceilings are used."""
     library, chapters, _ = _read_runs(request, recorded)
     rows = [(label, library, way) for label, way in _library_rows(request, library)]
     return rows + [(_chapter_label(run, name), run, "here") for name, run, _ in chapters], chapters[-1][1]

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 00_own_element: every weight times a factor, with a thread per weight.
  *
- * There is no loop over the elements: the grid has a thread for each. Write your code between // TODO and // END; leave
- * the rest unchanged.
+ * There is no loop over the elements: the grid has one thread for each. Write your code between // TODO and // END;
+ * leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -11,8 +11,8 @@
 static __global__ void scale_kernel(const float *weights, int count, float factor, float *scaled)
 {
     // TODO kernel
-    // Which element is this thread's: scaled[i] = weights[i] * factor? threadIdx.x counts from 0 again in each block.
-    // There may be more threads than elements.
+    // Which element i does this thread compute, scaled[i] = weights[i] * factor? threadIdx.x starts again from 0 in
+    // each block. There may be more threads than elements.
     // END kernel
 }
 
@@ -20,7 +20,7 @@ static __global__ void scale_kernel(const float *weights, int count, float facto
 static int num_blocks(int count)
 {
     // TODO blocks
-    // Every element needs a thread, and every block an element.
+    // Every element needs a thread, but no block may be without an element.
     return 1;
     // END blocks
 }

@@ -1,4 +1,4 @@
-/** @file grader.c  00_own_element: every weight scaled, no more blocks than needed, 32 neighbours a request. */
+/** @file grader.c  00_own_element: every weight is scaled, with no unneeded block, and 32 neighbours per request. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -1,4 +1,4 @@
-/** @file grader.c  01_group_score: every group of every token must have the sum of its two largest choices. */
+/** @file grader.c  01_group_score: every group of every token has the sum of its two largest choices. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -53,7 +53,7 @@ static void fill_nan(struct random *random, float *choice, int count)
         choice[i] = random_below(random, 4) ? NAN : random_normal(random);
 }
 
-/** A group's two largest choices, and their experts; an expert is -1 if there is none. */
+/** A group's two largest choices and the experts that have them, -1 for a missing one. */
 struct two_best {
     int first, second;
 };
@@ -156,7 +156,7 @@ static void negative_values(struct grade *grade)
     check_filled(grade, (struct shape){4, 4, 20}, fill_negative);
 }
 
-/** Puts the two largest at every pair of positions: first and last, ascending and descending. */
+/** Puts the two largest values into every pair of positions, in both orders. */
 static void every_slot(struct grade *grade)
 {
     enum { EXPERTS = 7 };

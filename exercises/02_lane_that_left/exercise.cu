@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 02_lane_that_left: threads that return before others have stopped waiting for them.
+ * @brief 02_lane_that_left: threads that return although other threads still wait for them.
  *
- * A block has a token, a warp a group, a lane an expert, as in chapter 02. A thread with nothing left to do returns,
- * which is right only in some cases. Mend the code between // TODO and // END; leave the rest unchanged.
+ * A block has a token, a warp a group, a lane an expert, as in chapter 02. A thread without further work returns, which
+ * is right only in some cases. Mend the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -62,8 +62,8 @@ static __global__ void best_expert_kernel(const float *choice, int num_expert_gr
     const int row = blockIdx.x;
 
     // TODO kernel
-    // Three times threads return early, and not every time they may. For each `return`: which shuffle or which barrier
-    // comes after it, and who waits there? Let those stay that are waited for, and make sure they change nothing.
+    // Threads return early in three places, which is not always allowed. Which shuffle or barrier comes after each
+    // `return`, and which threads wait there? A thread that others wait for must stay, but must not change the result.
     if (lane >= experts_per_group) // this lane has no expert
         return;
 

@@ -18,15 +18,15 @@ struct candidate {
 
 /**
  * Finds each token's best expert among the experts of its best groups. A group's score is the sum of its two largest
- * choices; the topk_group groups with the largest scores are kept. Of equal groups the lower is kept, of equal experts
- * the lower wins.
+ * choices; the topk_group groups with the largest scores are kept. Of groups with equal scores the lower one is kept;
+ * of experts with equal choices the lower one wins.
  *
  * @param choice             [num_tokens, num_expert_group, experts_per_group]; neither NaN nor +infinity
  * @param num_tokens         at least 1
  * @param num_expert_group   1 to MAX_GROUPS: a warp each
  * @param experts_per_group  1 to 32: a lane each
  * @param topk_group         1 to num_expert_group
- * @param best               [num_tokens]; id is the expert's number in the row, group * experts_per_group + lane
+ * @param best               [num_tokens]; id is the expert's index in the row, group * experts_per_group + lane
  */
 cudaError_t best_expert_launch(const float *choice, int num_tokens, int num_expert_group, int experts_per_group,
                                int topk_group, struct candidate *best);

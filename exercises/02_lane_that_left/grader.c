@@ -1,4 +1,4 @@
-/** @file grader.c  02_lane_that_left: every token must have the best expert of its kept groups. */
+/** @file grader.c  02_lane_that_left: every token gets the best expert of its kept groups. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -25,7 +25,7 @@ static void fill_distinct(struct random *random, float *choice, struct shape sha
         choice[expert] = random_normal(random);
 }
 
-/** Fills with negative numbers only: a lane that brings 0 wins. */
+/** Fills with negative numbers only, so that a lane which contributes 0 would win. */
 static void fill_negative(struct random *random, float *choice, struct shape shape)
 {
     for (int expert = 0; expert < experts_of(shape); expert++)
@@ -57,7 +57,7 @@ static void fill_ties(struct random *random, float *choice, struct shape shape)
         choice[expert] = (float)random_below(random, 2);
 }
 
-/** Gives all groups the same score, and higher groups a larger best choice: only their numbers exclude them. */
+/** Gives all groups the same score, and higher groups a larger best choice, so that only their numbers decide. */
 static void fill_equal_scores(struct random *random, float *choice, struct shape shape)
 {
     for (int group = 0; group < shape.num_expert_group; group++) {
@@ -112,7 +112,7 @@ static bool is_kept(const float *choice, struct shape shape, int group)
     return before < shape.topk_group;
 }
 
-/** Returns the best expert of the kept groups by a loop over the experts. */
+/** Returns the best expert of the kept groups, found by a loop over the experts. */
 static struct candidate best_of(const float *choice, struct shape shape)
 {
     struct candidate best = {-INFINITY, NO_EXPERT};

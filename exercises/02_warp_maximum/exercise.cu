@@ -1,8 +1,8 @@
 /**
  * @file exercise.cu
- * @brief 02_warp_maximum: the largest of a warp's scores, and its expert.
+ * @brief 02_warp_maximum: the largest of a warp's scores, and the expert that has it.
  *
- * A warp has a token's scores, one in each lane. Lanes cannot read each other's registers; __shfl_xor_sync lets two
+ * A warp has a token's scores, one in each lane. Lanes cannot read each other's registers, but __shfl_xor_sync lets two
  * lanes exchange values. Five exchanges are enough for 32 lanes. Write your code between // TODO and // END; leave the
  * rest unchanged.
  */
@@ -12,13 +12,13 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns the best of the 32 lanes' candidates to every lane. All 32 lanes call. */
+/** Returns the best of the 32 lanes' candidates to every lane. All 32 lanes must call. */
 static __device__ candidate warp_best(candidate mine)
 {
     // TODO warp_best
     // __shfl_xor_sync(FULL_MASK, value, offset) gives each lane the value of the lane whose number differs by
     // `offset` in its bits. A candidate is two values: its score and its id must travel together.
-    // The larger score wins; of equal scores the lower id.
+    // The larger score wins; of equal scores, the one with the lower id.
     return mine;
     // END warp_best
 }
@@ -32,8 +32,8 @@ static __global__ void warp_maximum_kernel(const float *scores, int num_tokens, 
     // TODO kernel
     // Give each lane its candidate, call warp_best(), and let every lane write the result to
     // best[token * WARP_SIZE + lane]. Mind two things. The last block may have warps without a token. With fewer than
-    // 32 experts some lanes have none; such a lane must lose, even to a score of -INFINITY: NO_EXPERT is an id above
-    // all others.
+    // 32 experts, some lanes have none; such a lane must lose, even against a score of -INFINITY: NO_EXPERT is an id
+    // above all others.
     // END kernel
 }
 

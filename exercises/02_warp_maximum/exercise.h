@@ -17,7 +17,7 @@ struct candidate {
 };
 
 /**
- * Finds each token's best expert: the one with the largest score, of equal scores the one with the lowest number.
+ * Finds each token's best expert: the one with the largest score or, of equal scores, with the lowest id.
  *
  * @param scores       [num_tokens, num_experts]; may hold -infinity, but no NaN
  * @param num_tokens   at least 1

@@ -1,4 +1,4 @@
-/** @file grader.c  02_warp_maximum: every lane of every token's warp must hold the best score and its expert. */
+/** @file grader.c  02_warp_maximum: every lane of every token's warp holds the best score and its expert. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -20,7 +20,7 @@ static void fill_lowest(struct random *random, float *scores, int count)
         scores[i] = -INFINITY;
 }
 
-/** Returns the right answer by a loop over the experts. */
+/** Returns the right answer, found by a loop over the experts. */
 static struct candidate best_of(const float *scores, int num_experts)
 {
     struct candidate best = {scores[0], 0};
@@ -104,7 +104,7 @@ static void infinities(struct grade *grade)
     check(grade, 3, 20, fill_lowest);
 }
 
-/** Allows five steps with two shuffled values each. */
+/** Allows five steps with two shuffles each. */
 static void shuffles(struct grade *grade)
 {
     enum { TOKENS = 4, STEPS = 5, VALUES = 2 };

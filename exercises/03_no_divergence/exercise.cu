@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 03_no_divergence: a warp's best experts, round by round, without a divergent branch.
  *
- * The code is chapter 02's and right. In each step of each round some lanes take the other candidate and others keep
- * their own, so that the warp runs both paths. Rewrite the code between // TODO and // END; leave the rest unchanged.
+ * This is chapter 02's code, and right. In each step of each round some lanes take the other candidate, others do not,
+ * so the warp executes both paths. Rewrite the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -15,7 +15,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ candidate select(bool first, candidate a, candidate b)
 {
     // TODO select
-    // `?:` is a select, and no branch, if both outcomes are there already. Here they are not.
+    // `?:` is a select, without a branch, if both values have been computed already. Here they have not.
     return first ? a : b;
     // END select
 }
@@ -24,7 +24,7 @@ static __device__ candidate select(bool first, candidate a, candidate b)
 static __device__ candidate better(candidate mine, candidate other)
 {
     // TODO better
-    // Which of these words branch?
+    // Which of these operators branch?
     if (other.value >= mine.value && (other.value > mine.value || other.id < mine.id))
         mine = other;
     return mine;
@@ -44,7 +44,7 @@ static __device__ candidate warp_best(candidate mine)
     return mine;
 }
 
-/** Returns the lanes' `count` best candidates: lane k gets the k-th, lanes from `count` on get an empty candidate. */
+/** Returns the lanes' `count` best candidates: lane k gets the k-th; lanes from `count` on get an empty candidate. */
 static __device__ candidate best_in_rounds(candidate mine, int count, int lane)
 {
     const candidate no_candidate = {-INFINITY, NO_EXPERT};

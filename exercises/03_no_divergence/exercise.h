@@ -17,7 +17,7 @@ struct candidate {
 };
 
 /**
- * Finds each token's `topk` best experts, best first: the larger choice, of equal choices the lower number.
+ * Finds each token's `topk` best experts, best first: the larger choice or, of equal choices, the lower id.
  *
  * @param choice       [num_tokens, num_experts]; may hold -infinity, but neither NaN nor +infinity
  * @param num_tokens   at least 1

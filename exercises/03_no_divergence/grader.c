@@ -1,4 +1,4 @@
-/** @file grader.c  03_no_divergence: the right experts in the right order, and no divergent branch. */
+/** @file grader.c  03_no_divergence: the right experts in the right order, without a divergent branch. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -42,7 +42,7 @@ static bool ranks_before(const float *choice, int a, int b)
     return choice[a] > choice[b] || (choice[a] == choice[b] && a < b);
 }
 
-/** Returns the expert that exactly `slot` others rank before. */
+/** Returns the expert before which exactly `slot` others rank. */
 static int expert_at(const float *choice, int num_experts, int slot)
 {
     for (int expert = 0; expert < num_experts; expert++) {
@@ -145,7 +145,7 @@ static void infinities(struct grade *grade)
     check_filled(grade, 2, 20, 8, fill_lowest);
 }
 
-/** The launch that the counters are for: every lane has an expert, and many choices are equal. */
+/** The launch whose counters are checked: every lane has an expert, and many choices are equal. */
 enum { TOKENS = 4, TOPK = 8, STEPS = 5, VALUES = 2 };
 
 static void divergence(struct grade *grade)

@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 03_second_maximum: a warp's two largest values; a mistake loses the second.
+ * @brief 03_second_maximum: a warp's two largest values; a mistake loses the second one.
  *
- * A group's score is the sum of its two best choices. This code finds them, except in a case that random numbers hardly
- * ever hit. Mend the code between // TODO and // END; leave the rest unchanged.
+ * A group's score is the sum of its two best choices. This code finds them, except in a case that hardly ever occurs in
+ * random numbers. Mend the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -15,8 +15,8 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ two_best warp_two_best(float value)
 {
     // TODO warp_two_best
-    // Find the largest, remove it, find the largest of the rest. Which values go if two lanes hold the largest?
-    // Mend it without more shuffles than these 10.
+    // Find the largest, remove it, find the largest of the rest. Which values are removed if two lanes hold the
+    // largest? Mend it without using more than these 10 shuffles.
     float first = value;
 
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
@@ -36,7 +36,7 @@ static __global__ void second_maximum_kernel(const float *choice, int num_groups
     const int lane = threadIdx.x % WARP_SIZE;
     const int group = blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE;
 
-    /* All lanes of a warp return together. A lane without an expert stays, for the shuffles. */
+    /* All lanes of a warp return together. A lane without an expert stays, because the shuffles need it. */
     if (group >= num_groups)
         return;
     best[group * WARP_SIZE + lane] = warp_two_best(lane < experts_per_group ? choice[group * experts_per_group + lane]

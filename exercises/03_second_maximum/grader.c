@@ -1,4 +1,4 @@
-/** @file grader.c  03_second_maximum: every lane of every group's warp must hold the group's two largest choices. */
+/** @file grader.c  03_second_maximum: every lane of every group's warp holds the group's two largest choices. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -21,7 +21,7 @@ static void fill_negative(struct random *random, float *choice, int experts_per_
         choice[expert] = -1.0f - random_uniform(random);
 }
 
-/** Fills with the largest value in all experts of the group, or in 2 or 3 of them. */
+/** Gives the largest value to all experts of the group, or to 2 or 3 of them. */
 static void fill_ties(struct random *random, float *choice, int experts_per_group)
 {
     for (int expert = 0; expert < experts_per_group; expert++)
@@ -42,7 +42,7 @@ static void fill_equal(struct random *random, float *choice, int experts_per_gro
         choice[expert] = value;
 }
 
-/** Fills with -infinity and a few numbers, in some groups with none. */
+/** Fills with -infinity and a few numbers; in some groups there are none. */
 static void fill_infinities(struct random *random, float *choice, int experts_per_group)
 {
     for (int expert = 0; expert < experts_per_group; expert++)
@@ -154,7 +154,7 @@ static void distinct_choices(struct grade *grade)
     check_filled(grade, 8, 32, fill_negative);
 }
 
-/** Puts the two largest, equal and different, into every pair of lanes. */
+/** Puts the two largest values, equal or different, into every pair of lanes. */
 static void every_pair_of_lanes(struct grade *grade)
 {
     enum { EXPERTS = 32, PAIRS = EXPERTS * (EXPERTS - 1) };
@@ -202,7 +202,7 @@ static void infinities(struct grade *grade)
     check_filled(grade, 4, 20, fill_highest);
 }
 
-/** Allows five steps with two shuffled values each. */
+/** Allows five steps with two shuffles each. */
 static void shuffles(struct grade *grade)
 {
     enum { GROUPS = 4, STEPS = 5, VALUES = 2 };

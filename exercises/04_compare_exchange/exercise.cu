@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 04_compare_exchange: the step of a bitonic network.
+ * @brief 04_compare_exchange: the compare-exchange step of a bitonic network.
  *
- * The network is complete: warp_sort() selects the pairs of lanes, and which of the two keeps the better candidate. The
- * step between two lanes is missing. Write your code between // TODO and // END; leave the rest unchanged.
+ * The network is complete: warp_sort() selects the pairs of lanes, and which lane of a pair keeps the better candidate.
+ * The exchange between the two lanes is missing. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -11,21 +11,21 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Checks whether `a` ranks before `b`. Strict: of two candidates with different ids exactly one ranks first. */
+/** Checks whether `a` ranks before `b`. Of two candidates with different ids, exactly one ranks before the other. */
 static __device__ bool ranks_before(candidate a, candidate b)
 {
     // TODO ranks_before
-    // The larger value ranks before; of equal values the lower id.
+    // The larger value ranks before; of equal values, the one with the lower id.
     return false;
     // END ranks_before
 }
 
-/** Compares with the lane `distance` away; keeps the better of the two candidates, or the worse. All 32 lanes call. */
+/** Exchanges candidates with the lane `distance` away; returns the better of the two, or else the worse. */
 static __device__ candidate compare_exchange(candidate mine, int distance, bool keep_better)
 {
     // TODO compare_exchange
-    // Get the other lane's candidate, value and id: __shfl_xor_sync(FULL_MASK, x, distance) is its x. Of the two
-    // lanes of a pair one is called with keep_better, the other without. They must never keep the same candidate.
+    // Get the other lane's candidate, value and id: __shfl_xor_sync(FULL_MASK, x, distance) returns its x. In one lane
+    // of each pair keep_better is true, in the other it is false. The two must never keep the same candidate.
     return mine;
     // END compare_exchange
 }
@@ -59,9 +59,9 @@ static __global__ void sort_kernel(const float *scores, int num_tokens, int num_
     candidate mine = {score, lane};
 
     // TODO rank
-    // Two kinds of lanes must bring something else. NaN is neither larger than a number nor equal to one, so an expert
-    // with NaN cannot be compared: it brings -INFINITY and its number + num_experts, and so ranks below every expert
-    // that can. A lane without an expert brings -INFINITY and NO_EXPERT, below all.
+    // Two kinds of lanes need a special candidate. NaN is neither larger than a number nor equal to one, so an expert
+    // with NaN cannot be compared: its lane uses -INFINITY and its number + num_experts, which ranks below every expert
+    // with a number. A lane without an expert uses -INFINITY and NO_EXPERT, which ranks below all.
     // END rank
 
     mine = warp_sort(mine, lane);

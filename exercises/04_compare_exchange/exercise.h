@@ -17,7 +17,7 @@ struct candidate {
 };
 
 /**
- * Sorts each token's experts, the best first: the larger score, of equal scores the lower number.
+ * Sorts each token's experts, best first: the larger score or, of equal scores, the lower id.
  *
  * @param scores       [num_tokens, num_experts]; may hold infinities and NaN
  * @param num_tokens   at least 1

@@ -1,4 +1,4 @@
-/** @file grader.c  04_compare_exchange: every token's 32 slots must hold its experts in the chapter's order. */
+/** @file grader.c  04_compare_exchange: every token's 32 slots hold its experts in the chapter's order. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -33,7 +33,7 @@ static void fill_infinities(struct random *random, float *scores, int count)
         scores[i] = values[random_below(random, sizeof values / sizeof *values)];
 }
 
-/** Fills with NaN, a score, -infinity, NaN, ... from any of these on: every row of three experts has all of them. */
+/** Fills with NaN, a score, -infinity, NaN, ..., beginning with any of these, so every row of three experts has all. */
 static void fill_some_nan(struct random *random, float *scores, int count)
 {
     const int first = (int)random_below(random, 3);
@@ -172,7 +172,7 @@ static void not_a_number(struct grade *grade)
     check(grade, 3, 9, fill_nan);
 }
 
-/** Allows 15 steps with two shuffled values each. */
+/** Allows 15 steps with two shuffles each. */
 static void shuffles(struct grade *grade)
 {
     enum { TOKENS = 4, STEPS = 15, VALUES = 2 };

@@ -1,10 +1,10 @@
 /**
  * @file exercise.cu
- * @brief 05_another_router: extends chapter 05's gate, made for one router, to a second one.
+ * @brief 05_another_router: chapter 05's gate for one router, to be extended to a second one.
  *
- * It serves 256 experts in 8 groups of 32, of which 8 are chosen from the best 4 groups. This is chapter 05's kernel
- * for that router only: logits and bias are f32, the score is a sigmoid, weights are divided by their sum. Write your
- * code between // TODO and // END; leave the rest unchanged.
+ * The code serves 256 experts in 8 groups of 32, of which 8 are chosen from the best 4 groups. It is chapter 05's
+ * kernel for that router only: logits and bias are f32, the score is a sigmoid, and weights are divided by their sum.
+ * Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "harness/gate/gate.h"
 #include "kernels/candidate.cuh"
@@ -48,12 +48,12 @@ static __device__ __forceinline__ float sigmoid(float logit)
 
 template <int ROOM>
 struct experts {
-    float choice[ROOM]; /* -infinity where the choice is NaN or the expert is taken */
-    unsigned valid;     /* bit e: the choice of expert e is a number, and the expert is not taken */
-    unsigned invalid;   /* bit e: the choice of expert e is NaN, and the expert is not taken */
+    float choice[ROOM]; /* -infinity if the choice is NaN or the expert is taken */
+    unsigned valid;     /* bit e: expert e's choice is a number, and the expert is not taken yet */
+    unsigned invalid;   /* bit e: expert e's choice is NaN, and the expert is not taken yet */
 };
 
-/** Reads a group's numbers, 16 bytes at a time: groups of 20 or 32 begin at a multiple of that. */
+/** Reads a group's numbers, 16 bytes at a time; groups of 20 or 32 begin at a multiple of 16 bytes. */
 template <int ROOM>
 static __device__ __forceinline__ void load_group(const float *from, float (&to)[ROOM])
 {
@@ -73,7 +73,7 @@ template <int ROOM>
 static __device__ __forceinline__ candidate best_of(candidate (&best)[ROOM])
 {
     // TODO largest
-    // The first half takes the better of itself and of the second half, until one is left.
+    // Each element of the first half becomes the better of itself and its partner in the second, until one is left.
 #pragma unroll
     for (int half = ROOM / 2; half > 0; half /= 2) {
 #pragma unroll
@@ -84,7 +84,7 @@ static __device__ __forceinline__ candidate best_of(candidate (&best)[ROOM])
     // END largest
 }
 
-/** Returns the group's largest choice and its index, the lowest of equals. */
+/** Returns the group's largest choice and its index, the lowest index of equal choices. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
 {
@@ -97,8 +97,8 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
 }
 
 /**
- * Returns the group's best expert as an id. The id of an expert whose choice is NaN is its number plus the number of
- * all experts.
+ * Returns the group's best expert by id. The id of an expert whose choice is NaN is its number plus the number of all
+ * experts.
  */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id)
@@ -116,7 +116,7 @@ static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, i
     return best;
 }
 
-/** Removes expert number `taken` of the group, 0 to ROOM - 1; any other number removes no expert. */
+/** Removes expert `taken` of the group, 0 to ROOM - 1; any other number removes none. */
 template <int ROOM>
 static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
 {
@@ -148,8 +148,8 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own)
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
 /**
- * Routes tokens. Grid: enough blocks of 6 warps for 4 tokens a warp. Lanes past the last token repeat it and store
- * nothing, so that every lane that a shuffle's mask names takes part.
+ * Routes tokens. Grid: enough blocks of 6 warps, with 4 tokens per warp. Lanes past the last token repeat it and store
+ * nothing, because all lanes in a shuffle's mask must take part.
  */
 template <int ROOM>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
@@ -170,7 +170,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
         return;
 
     // TODO mapping
-    // Where the token's row begins, and which expert is the first of this thread's group.
+    // Where does the token's row begin, and which expert is the first of this thread's group?
     const float *const row = gating_output + token_read * 256;
     const int first_id = group * 32;
     // END mapping
@@ -207,7 +207,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     }
 
     // TODO topk
-    // Each round the token's lanes find the best expert that is left; the lane that holds it removes it.
+    // In each round the token's lanes find the best remaining expert, and the lane that holds it removes it.
 #pragma unroll 1
     for (int k = 0; k < 8; k++) {
         const candidate mine = own_best(own, first_id);
@@ -222,9 +222,9 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // END topk
 
     // TODO weights
-    // Eight lanes, eight choices: lane k of the token has the k-th. Its weight is its score by the sum of all.
+    // Eight lanes, eight choices: lane k of the token has the k-th. Its weight is its score divided by the sum of all.
     const int id = my_chosen[group];
-    const float chosen_score = id < 256 ? sigmoid(row[id]) : 0.0f; /* 0 for an expert with NaN */
+    const float chosen_score = id < 256 ? sigmoid(row[id]) : 0.0f; /* 0 for an expert whose choice is NaN */
     const float sum = token_sum(chosen_score);
     const float weight = sum != 0.0f ? chosen_score / sum : chosen_score;
 
@@ -252,7 +252,7 @@ cudaError_t gate_launch(const gate_problem *problem, const gate_buffers *buffers
     if (problem->num_expert_group != GROUPS || problem->topk > MAX_TOPK)
         return cudaErrorInvalidValue;
     // TODO dispatch
-    // A kernel for each number of experts: launch<ROOM>() is the one for groups of ROOM.
+    // One kernel for each number of experts: launch<ROOM>() launches the kernel for groups of ROOM.
     switch (problem->num_experts) {
     case 256:
         return launch<32>(problem, buffers, stream);

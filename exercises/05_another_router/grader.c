@@ -1,4 +1,4 @@
-/** @file grader.c  05_another_router: a gate for 160 experts in 8 groups of 20, top 6, and still for 256, top 8. */
+/** @file grader.c  05_another_router: a gate for 160 experts in 8 groups of 20, top 6, and as before for 256, top 8. */
 #include "../grade/grade.h"
 
 static const struct gate_problem another = {
@@ -39,7 +39,7 @@ static void check(struct grade *grade, const struct gate_problem *router, int64_
 
 enum { NUM_EXPERTS = 160, TOPK = 6 };
 
-/** The logits that are not -4. Expert 5 is better than three chosen experts, but the only one in its group. */
+/** The logits other than -4. Expert 5 is better than three chosen experts, but the only good one in its group. */
 static const struct {
     int expert;
     float logit;
@@ -94,7 +94,7 @@ static void many_tokens(struct grade *grade)
     check(grade, &another, 64, GATE_DIST_ZIPF);
 }
 
-/** Runs every number of tokens that the last warp may have, and warps with none: 4 tokens a warp, 24 a block. */
+/** Runs every number of tokens that the last warp may have, and warps without any: 4 tokens per warp, 24 per block. */
 static void last_warp(struct grade *grade)
 {
     for (int num_tokens = 1; num_tokens <= 5; num_tokens++)

@@ -1,18 +1,18 @@
 /**
  * @file exercise.cu
- * @brief 05_rows_apart: the layout of a warp's tokens' rows in shared memory.
+ * @brief 05_rows_apart: the layout in shared memory of the rows of a warp's tokens.
  *
- * The kernel is right, but its four rows share their banks. Write your code between // TODO and // END; leave the rest
+ * The kernel is right, but its four rows use the same banks. Write your code between // TODO and // END; leave the rest
  * unchanged.
  */
 #include "exercise.h"
 
-/** Returns the beginning of a token's row, in words from the beginning of the warp's rows. */
+/** Returns where a token's row begins, in words from the beginning of the warp's rows. */
 static __device__ int row_of(int token_of_warp)
 {
     // TODO row
-    // Word w lies in bank w % 32. In a round, one lane of each token writes word k of its row. Afterwards, the token's
-    // eight lanes read eight words in a row. No two lanes may want different words of one bank.
+    // Word w is in bank w % 32. In a round, one lane of each token writes word k of its row. Afterwards, the token's
+    // eight lanes read eight consecutive words. No two lanes may access different words of one bank.
     return token_of_warp * MAX_TOPK;
     // END row
 }
@@ -20,7 +20,7 @@ static __device__ int row_of(int token_of_warp)
 int chosen_words(void)
 {
     // TODO words
-    // The number of words with room for MAX_TOPK choices of each of the TOKENS_PER_WARP tokens.
+    // The number of words in which the rows of TOKENS_PER_WARP tokens, with MAX_TOPK choices each, have room.
     return TOKENS_PER_WARP * MAX_TOPK;
     // END words
 }

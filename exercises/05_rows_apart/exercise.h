@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** The shape: a warp has TOKENS_PER_WARP tokens, and a token GROUPS lanes. */
+/** The shape: a warp has TOKENS_PER_WARP tokens, and a token has GROUPS lanes. */
 enum { WARP_SIZE = 32, WARPS = 2, TOKENS_PER_WARP = 4, GROUPS = 8, MAX_TOPK = 32 };
 
 /** Returns the number of words of shared memory for a warp's rows. */

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 06_count_without_races: how many ids name each expert.
+ * @brief 06_count_without_races: the number of ids that name each expert.
  *
  * A block counts in shared memory, as in chapter 06, but with mistakes. Mend the code between // TODO and // END;
  * leave the rest unchanged.
@@ -9,7 +9,7 @@
 
 enum { THREADS = 256 };
 
-/** Checks whether the id names an expert. Other ids are skipped, and never index anything. */
+/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
 static __device__ bool is_expert(int id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);

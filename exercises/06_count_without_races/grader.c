@@ -24,7 +24,7 @@ static int32_t draw_one(struct random *random, int num_experts)
     return num_experts / 2;
 }
 
-/** Draws an id; three of four name no expert. */
+/** Draws an id; three in four name no expert. */
 static int32_t draw_invalid(struct random *random, int num_experts)
 {
     const int32_t no_candidate[] = {-1, INT32_MIN, INT32_MAX, num_experts, num_experts + 1, -num_experts};
@@ -61,7 +61,7 @@ static void check(struct grade *grade, int64_t numel, int num_experts, draw *dra
     check_ids(grade, ids, numel, num_experts);
 }
 
-/** Runs chapter 06's example: positions 2 4 9 11, 1, 6 7 8 10 12 and 0 3 5. */
+/** Runs chapter 06's example: positions 2 4 9 11, 1, 6 7 8 10 12 and 0 3 5 of the experts. */
 static void thirteen_ids(struct grade *grade)
 {
     static const int32_t ids[] = {3, 1, 0, 3, 0, 3, 2, 2, 2, 0, 2, 0, 2};
@@ -101,7 +101,7 @@ static void many_experts(struct grade *grade)
     check(grade, 100, 4096, draw_last);
 }
 
-/** Allows two reads of each id; a request loads a warp's 32 ids. */
+/** Allows two loads of each id; one request loads a warp's 32 ids. */
 static void cost(struct grade *grade)
 {
     enum { NUMEL = 4096, EXPERTS = 256 };

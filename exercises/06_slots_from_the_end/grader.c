@@ -1,4 +1,4 @@
-/** @file grader.c  06_slots_from_the_end: every position in a slot of its expert, by one atomic request a warp. */
+/** @file grader.c  06_slots_from_the_end: every position in a slot of its expert, by one atomic request per warp. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -6,7 +6,7 @@
 
 enum { LANES = 32 };
 
-/** Fails at the first slot that does not hold a position of its expert, or holds one that an earlier slot holds. */
+/** Fails at the first slot that does not hold a position of its expert, or holds one that an earlier slot has. */
 static void check_slots(struct grade *grade, const int32_t *ids, int numel, const int32_t *ends, const int32_t *slots)
 {
     unsigned char *const seen = grade_host(grade, (size_t)numel + 1);
@@ -51,7 +51,7 @@ static void check_ids(struct grade *grade, const int32_t *ids, int numel, int nu
     check_slots(grade, ids, numel, ends, grade_result(grade, slots));
 }
 
-/** Launches on ids that are drawn from the experts `first` to the last. */
+/** Launches on ids that are drawn from experts `first` to num_experts - 1. */
 static void check(struct grade *grade, int numel, int num_experts, int first)
 {
     int32_t *const ids = grade_host(grade, (size_t)numel * sizeof *ids);

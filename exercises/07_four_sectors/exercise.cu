@@ -16,8 +16,8 @@ static __global__ void fill_kernel(int *sorted_token_ids, int capacity, int pad)
     const int thread = threadIdx.x;
 
     // TODO fill
-    // Each thread fills its own range. The 32 lanes of a request write to 32 slots far apart: 32 sectors, a word in
-    // each. Make a request of 4-byte stores touch 4 sectors, and then let a lane store 16 bytes at a time.
+    // Each thread fills its own range, so the 32 lanes of a request write to 32 slots far apart: 32 sectors, with one
+    // word in each. Make a request of 4-byte stores touch 4 sectors; then let each lane store 16 bytes at a time.
     const int stretch = (capacity + THREADS - 1) / THREADS;
 
     for (int slot = thread * stretch; slot < (thread + 1) * stretch; slot++)

@@ -1,4 +1,4 @@
-/** @file grader.c  07_four_sectors: the list and nothing else is filled, with few requests and sectors. */
+/** @file grader.c  07_four_sectors: only the list is filled, with few requests and sectors. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -6,9 +6,9 @@
 
 enum { SECTOR_WORDS = SECTOR_BYTES / 4, LANE_WORDS = 4, REQUEST_WORDS = 32 * LANE_WORDS };
 
-/** Memory in which one list after the other is filled, and its expected contents. */
+/** Memory in which one list after the other is filled, and the contents that it should have. */
 struct memory {
-    int32_t *device; /**< begins at a sector */
+    int32_t *device; /**< begins at a sector boundary */
     int32_t *model;
     int words;
 };
@@ -22,7 +22,7 @@ static struct memory memory_make(struct grade *grade, int words)
     return memory;
 }
 
-/** Fails if a word of the memory has not the expected value: in the list, [begin, begin + capacity), a pad. */
+/** Fails if a word of the memory has the wrong value; words in the list, [begin, begin + capacity), are pads. */
 static void check_word(struct grade *grade, const struct memory *memory, int word, int begin, int capacity, int pad,
                        int32_t got)
 {
@@ -86,7 +86,7 @@ static void random_lists(struct grade *grade)
     }
 }
 
-/** Fills lists with every beginning within a sector, and every number of words in the last sectors. */
+/** Fills lists with every start within a sector, and every number of words in the last sectors. */
 static void short_lists(struct grade *grade)
 {
     enum { MOST = 4 * SECTOR_WORDS };
@@ -115,7 +115,7 @@ static int sectors_of(int begin, int capacity)
     return capacity == 0 ? 0 : (begin + capacity - 1) / SECTOR_WORDS - begin / SECTOR_WORDS + 1;
 }
 
-/** Checks that at most one sector is stored to twice, and that the counters include all stores. */
+/** Checks that at most one sector is stored to twice, and that no store escapes the counters. */
 static void sectors(struct grade *grade, int begin, int capacity)
 {
     const int least = sectors_of(begin, capacity);

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 07_tail_of_the_fill: pads, 16 bytes a store, for a list that begins and ends anywhere.
+ * @brief 07_tail_of_the_fill: pads, 16 bytes per store, for a list that may begin and end anywhere.
  *
  * This is chapter 07's fill with mistakes. Mend the code between // TODO and // END; leave the rest unchanged.
  */
@@ -8,11 +8,11 @@
 
 enum { THREADS = 256 };
 
-/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
 static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int thread, int num_threads)
 {
     // TODO fill
-    // There are three mistakes here. The list has a head of words before the first multiple of 16 bytes, then whole
+    // There are three mistakes here. The list has a head, the words before the first multiple of 16 bytes, then whole
     // chunks of four words, then a tail.
     const int head = (int)((uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int));
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;

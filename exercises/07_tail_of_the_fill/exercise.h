@@ -12,7 +12,7 @@ extern "C" {
 /**
  * Writes a pad to every slot of a list.
  *
- * @param sorted_token_ids  [capacity]; aligned to 4 bytes only
+ * @param sorted_token_ids  [capacity]; only 4-byte aligned
  * @param capacity          at least 0
  * @param pad               the value for every slot
  */

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/** The number of 4-byte words in 16 bytes. */
+/** Number of 4-byte words in a chunk of 16 bytes. */
 enum { PIECE = 4 };
 
 /** Fails the case unless the first `offset` words are unchanged and the rest holds the pad. */
@@ -64,7 +64,7 @@ static void any_beginning(struct grade *grade)
         check(grade, offset, 40 + (int)random_below(grade_random(grade), 60), any_pad(grade));
 }
 
-/** Fills lists of no slot, of one, and up to a length that contains a whole chunk in any case. */
+/** Fills lists of no slot, of one, and of more, up to a length that always contains a whole chunk. */
 static void short_lists(struct grade *grade)
 {
     for (int capacity = 0; capacity < 2 * PIECE; capacity++)
@@ -74,14 +74,14 @@ static void short_lists(struct grade *grade)
             check(grade, offset, capacity, any_pad(grade));
 }
 
-/** Fills lists with more chunks than threads, with every combination of beginning and end. */
+/** Fills lists with more chunks than threads, for every combination of start and end. */
 static void long_lists(struct grade *grade)
 {
     for (int i = 0; i < PIECE * PIECE; i++)
         check(grade, i % PIECE, 1100 + i / PIECE + PIECE * (int)random_below(grade_random(grade), 300), any_pad(grade));
 }
 
-/** Allows a request for every 32 chunks, and one for the three words at each end. */
+/** Allows one request for every 32 chunks, and one for the up to three words at each end. */
 static void requests(struct grade *grade)
 {
     enum { PIECES = 1000, WARP_SIZE = 32 };

@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 08_no_bank_conflict: Blelloch's scan, and the layout of its numbers in shared memory.
+ * @brief 08_no_bank_conflict: Blelloch's scan, and the layout in shared memory of its numbers.
  *
- * The kernel is right, but the words that a step accesses share a few banks. Write your code between // TODO and
- * // END; leave the rest unchanged.
+ * The kernel is right, but the words that a step accesses are in few banks. Write your code between // TODO and // END;
+ * leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -11,8 +11,8 @@
 static __host__ __device__ int padded_index(int i)
 {
     // TODO padded_index
-    // Word w lies in bank w % 32. A step touches every second number, every fourth, every eighth: with the numbers side
-    // by side, 32 lanes share 16 banks, then 8, then 4. Leave room between numbers, so that they share none.
+    // Word w is in bank w % 32. A step accesses every second number, every fourth, every eighth, and so on: if numbers
+    // are side by side, 32 lanes access 16 banks, then 8, then 4. Leave gaps, so that no two lanes share a bank.
     return i;
     // END padded_index
 }
@@ -20,7 +20,7 @@ static __host__ __device__ int padded_index(int i)
 int tree_words(int size)
 {
     // TODO words
-    // The number of words up to and including number size - 1, padding included.
+    // The number of words up to and including that of number size - 1, with padding.
     return size;
     // END words
 }
@@ -41,7 +41,7 @@ static __global__ void scan_kernel(const int *counts, int size, int *sums)
         if (right < size) {
             const int sum = tree[padded_index(left)] + tree[padded_index(right)];
 
-            tree[padded_index(right)] = 2 * stride == size ? 0 : sum; /* no number comes before the root */
+            tree[padded_index(right)] = 2 * stride == size ? 0 : sum; /* no number precedes the root's */
         }
         __syncthreads();
     }

@@ -15,7 +15,7 @@ enum { THREADS = 1024, MAX_LEAVES = 2 * THREADS };
 int tree_words(int size);
 
 /**
- * Computes exclusive prefix sums: for each count the sum of the counts before it.
+ * Computes exclusive prefix sums: for each count, the sum of the counts before it.
  *
  * @param counts  [size]
  * @param size    a power of two, 2 to MAX_LEAVES

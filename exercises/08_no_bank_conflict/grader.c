@@ -1,9 +1,9 @@
-/** @file grader.c  08_no_bank_conflict: right sums, no bank conflict, little shared memory. */
+/** @file grader.c  08_no_bank_conflict: right sums, without bank conflicts, with little shared memory. */
 #include "exercise.h"
 #include "../grade/grade.h"
 #include "../grade/grade_scan.h"
 
-/** Gives all ids, which are many, to one expert. */
+/** Gives all ids, a large number, to one expert. */
 static void fill_one(struct random *random, int32_t *counts, int size)
 {
     const int expert = (int)random_below(random, (uint32_t)size);
@@ -70,7 +70,7 @@ static void conflicts(struct grade *grade)
         check_conflicts(grade, size);
 }
 
-/** Runs the only size with a step that accesses 32 numbers at distances of 64. */
+/** Runs the only size with a step that accesses 32 numbers which are 64 apart. */
 static void conflicts_of_2048(struct grade *grade)
 {
     check_conflicts(grade, MAX_LEAVES);

@@ -2,19 +2,20 @@
  * @file exercise.cu
  * @brief 08_owner_of_a_block: each block of the output finds its expert.
  *
- * Groups of very different sizes lie one after the other. Write your code between // TODO and // END; leave the rest
- * unchanged.
+ * Groups of very different sizes are stored one after the other. Write your code between // TODO and // END; leave the
+ * rest unchanged.
  */
 #include "exercise.h"
 
 enum { THREADS = 256 };
 
-/** Returns the expert whose group holds slot `slot`, which lies before offsets[num_experts]. */
+/** Returns the expert whose group holds `slot`, which is below offsets[num_experts]. */
 static __device__ int expert_of(const int *offsets, int num_experts, int slot)
 {
     // TODO expert_of
-    // Search by halves: keep a range of experts that the owner is in, compare the one in the middle, and keep one half.
-    // Which comparison keeps the right half if several groups begin at the same slot, all of them empty but the last?
+    // Use a binary search: keep a range of experts that contains the owner, test the expert in the middle, and keep one
+    // half. Which comparison keeps the right half if several groups begin at the same slot, all of them empty but the
+    // last?
     return 0;
     // END expert_of
 }
@@ -25,9 +26,8 @@ static __global__ void expert_ids_kernel(const int *offsets, int num_experts, in
 {
     const int block = blockIdx.x * THREADS + threadIdx.x;
 
-    // TODO expert_ids
-    // Write expert_ids[block]: the expert of the block's first slot, or -1 if that lies past the last group. The last
-    // threads have no block.
+    // Write expert_ids[block]: the expert of the block's first slot, or -1 if that slot is past the last group. The
+    // last threads may have no block. threads have no block.
     // END expert_ids
 }
 

@@ -1,4 +1,4 @@
-/** @file grader.c  08_owner_of_a_block: every block's expert, however the groups are spread, in few loads. */
+/** @file grader.c  08_owner_of_a_block: every block's expert, for any sizes of groups, with few loads. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -10,7 +10,7 @@ struct groups {
     int offsets[MAX_EXPERTS + 1];
 };
 
-/** Returns the number of blocks of an expert's group. */
+/** Returns the number of blocks in an expert's group. */
 typedef int spread(struct random *random, int expert, int num_experts);
 
 static int spread_few(struct random *random, int expert, int num_experts)
@@ -57,7 +57,7 @@ static int spread_all_to_last(struct random *random, int expert, int num_experts
     return expert == num_experts - 1 ? 100 : 0;
 }
 
-/** Makes groups of that spread, and `blocks_after` blocks past the last. */
+/** Makes groups of sizes given by `blocks_of`, and `blocks_after` blocks past the last group. */
 static struct groups *make_groups(struct grade *grade, int num_experts, int block_size, spread *blocks_of,
                                   int blocks_after)
 {
@@ -75,7 +75,7 @@ static struct groups *make_groups(struct grade *grade, int num_experts, int bloc
     return groups;
 }
 
-/** Returns the right answer by a loop over the experts. */
+/** Returns the right answer, found by a loop over the experts. */
 static int owner_of(const struct groups *groups, int block)
 {
     const int64_t slot = (int64_t)block * groups->block_size;
@@ -174,7 +174,7 @@ static void all_to_one(struct grade *grade)
     check_spread(grade, MAX_EXPERTS, 64, spread_all_to_last, 7); /* more experts than threads */
 }
 
-/** Runs numbers of experts other than powers of two, and a single expert. */
+/** Runs with numbers of experts that are no powers of two, and with a single expert. */
 static void other_numbers(struct grade *grade)
 {
     static const int counts[] = {1, 2, 3, 5, 7, 33, 160};
@@ -199,7 +199,7 @@ static uint64_t warps_of(const struct groups *groups)
     return (uint64_t)(groups->num_blocks + WARP_SIZE - 1) / WARP_SIZE;
 }
 
-/** Allows the loads of a search by halves: an offset per round, and the end. */
+/** Allows the loads of a binary search: one offset per round, and the end. */
 static void loads(struct grade *grade)
 {
     static const int counts[] = {32, 160, 256, MAX_EXPERTS};
@@ -216,7 +216,7 @@ static void loads(struct grade *grade)
     }
 }
 
-/** Allows the stores of a kernel in which each thread writes one block, however the blocks are spread over experts. */
+/** Allows the stores of a kernel in which each thread writes one block's entry, whatever the sizes of the groups. */
 static void stores(struct grade *grade)
 {
     const struct groups *const groups = make_groups(grade, 256, 64, spread_all_to_middle, 3);

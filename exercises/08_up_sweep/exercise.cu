@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 08_up_sweep: the up-sweep of Blelloch's scan.
  *
- * The tree is in shared memory. Its leaves are counts; its last word must become the sum of all. Write your code
+ * The tree is in shared memory. Its leaves are counts; its last word must become the sum of all counts. Write your code
  * between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
@@ -18,9 +18,9 @@ static __global__ void up_sweep_kernel(const int *counts, int size, int *sums)
     __syncthreads();
 
     // TODO up
-    // In the step with `stride` 1 the words 1, 3, 5, ... get the word before them added; in the step with stride 2 the
-    // words 3, 7, 11, ... the word two before; and so on, until the last word has the sum of all. Which words does this
-    // thread add? Which threads must wait for which, and when?
+    // In the step with `stride` 1, words 1, 3, 5, ... each get the word before them added; in the step with stride 2,
+    // words 3, 7, 11, ... get the word two before them; and so on, until the last word has the sum of all. Which words
+    // does this thread add? Which threads must wait for which, and when?
     // END up
 
     for (int i = thread; i < size; i += THREADS)

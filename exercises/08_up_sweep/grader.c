@@ -1,11 +1,11 @@
-/** @file grader.c  08_up_sweep: every word of the tree, added by any thread, with the fewest barriers and requests. */
+/** @file grader.c  08_up_sweep: every word of the tree is right, with the fewest barriers and requests. */
 #include "exercise.h"
 #include "../grade/grade.h"
 #include "../grade/grade_scan.h"
 
 enum { WARP_SIZE = 32 };
 
-/** Gives all ids, which may be many, to one expert. */
+/** Gives all ids, possibly a large number, to one expert. */
 static void fill_one(struct random *random, int32_t *counts, int size)
 {
     grade_fill_zero(random, counts, size);
@@ -22,7 +22,9 @@ static int sum_of(const int *counts, int first, int last)
     return sum;
 }
 
-/** Checks that word w holds the sum of the last 2^n counts up to its own; 2^n is the largest that divides w + 1. */
+/**
+ * Checks that word w holds the sum of the last 2^n counts up to its own, where 2^n is the largest that divides w + 1.
+ */
 static void check_word(struct grade *grade, const int *counts, int word, int got)
 {
     const int leaves = (word + 1) & -(word + 1), first = word + 1 - leaves;
@@ -116,8 +118,8 @@ static void store_requests(struct grade *grade)
 }
 
 /**
- * Allows the loads of a tree: each pair is read once, the leaves are filled from `counts`, and the words are written to
- * `sums`.
+ * Allows the loads of a tree: each pair is read once, the leaves are loaded from `counts`, and the words are read to be
+ * written to `sums`.
  */
 static void load_requests(struct grade *grade)
 {

@@ -1,24 +1,24 @@
 /**
  * @file exercise.cu
- * @brief 09_exclusive_scan: the beginnings of 32 groups, added up by a warp.
+ * @brief 09_exclusive_scan: where 32 groups begin, added up by a warp.
  *
- * An expert's group begins where the groups before it end: at the sum of their counts. One thread would need 31
- * additions, one after the other. Lanes that pass each other their sums so far need five steps. Write your code between
- * // TODO and // END; leave the rest unchanged.
+ * An expert's group begins where the previous group ends: at the sum of the counts before it. One thread would need 31
+ * additions, one after the other. Lanes that pass their partial sums to each other need five steps. Write your code
+ * between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns the sum of the values of the lanes below this one; of none, 0. All 32 lanes call. */
+/** Returns the sum of the values in the lanes below this one, 0 if there are none. All 32 lanes must call. */
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
 
     // TODO warp_exclusive_scan
-    // __shfl_up_sync(FULL_MASK, sum, offset) gives each lane the `sum` of the lane `offset` below it. A lane that has
-    // no lane so far below gets its own back, and must not add it.
-    // In the end every lane knows the sum of all lanes up to itself. You are asked for the sum before it.
+    // __shfl_up_sync(FULL_MASK, sum, offset) gives each lane the `sum` of the lane `offset` below it. If there is no
+    // such lane, it gets its own value back, and must not add it. In the end, every lane has the sum of all lanes up to
+    // itself. The function must return the sum before it.
     return lane;
     // END warp_exclusive_scan
 }
@@ -32,7 +32,7 @@ static __global__ void exclusive_scan_kernel(const int32_t *counts, int num_list
     // TODO kernel
     // Give each lane its expert's count, call warp_exclusive_scan(), and write its result to
     // offsets[list * (num_experts + 1) + lane]. Mind three things. The last block may have warps without a list. With
-    // fewer than 32 experts some lanes have none: they stay, and add a value that changes no sum. And the last element
+    // fewer than 32 experts, some lanes have none: they stay, and add a value that changes no sum. And the last element
     // of a list, after its last expert, is the sum of all counts.
     // END kernel
 }

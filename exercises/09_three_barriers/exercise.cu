@@ -1,34 +1,34 @@
 /**
  * @file exercise.cu
- * @brief 09_three_barriers: the beginnings of 1,024 groups, added up by a block with few barriers.
+ * @brief 09_three_barriers: where 1,024 groups begin, added up by a block with few barriers.
  *
- * The code is right, but slow: ten steps through shared memory, with two barriers for all 1,024 threads in each. Three
+ * The code is right, but slow: ten steps through shared memory, each with two barriers for all 1,024 threads. Three
  * barriers are enough for any number of experts. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns the sum of the values of the lanes below this one; of none, 0. All 32 lanes call. */
+/** Returns the sum of the values in the lanes below this one, 0 if there are none. All 32 lanes must call. */
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of this lane and those below it: 1, 2, 4, 8, 16, then all 32 */
+    int sum = value; /* of this lane and the lanes below it: 1, 2, 4, 8, 16, then 32 lanes */
 
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += below * (lane >= offset); /* adds 0 in a lane that has no lane so far below */
+        sum += below * (lane >= offset); /* adds 0 if there is no lane `offset` below */
     }
     return sum - value;
 }
 
-/** Returns the sum of the values of the threads below; of none, 0. All THREADS threads call, more than once. */
+/** Returns the sum of the values in the threads below this one, or 0. All THREADS threads call it, more than once. */
 static __device__ int block_sum_before(int value)
 {
     // TODO block_sum_before
-    // Use two levels instead. A warp needs no barrier for what it can add up alone. Which numbers must the warps
-    // then pass to each other, and which threads add those up?
+    // Use two levels instead. A warp needs no barrier for sums that it can compute alone. Which numbers must the warps
+    // then pass to each other, and which threads add these up?
     __shared__ int sums[THREADS];
     const int thread = threadIdx.x;
 
@@ -39,7 +39,7 @@ static __device__ int block_sum_before(int value)
 
         __syncthreads(); /* all threads have read the sums of this step */
         sums[thread] += below;
-        __syncthreads(); /* and written those of the next */
+        __syncthreads(); /* all threads have written the sums for the next step */
     }
     return sums[thread] - value;
     // END block_sum_before
@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(THREADS)
     for (int list = 0; list < num_lists; list++) {
         const int32_t *const list_counts = counts + list * num_experts;
         int32_t *const list_offsets = offsets + list * (num_experts + 1);
-        const int count = expert < num_experts ? list_counts[expert] : 0; /* a thread without an expert stays */
+        const int count = expert < num_experts ? list_counts[expert] : 0; /* 0 without an expert */
         const int before = block_sum_before(count);
 
         if (expert < num_experts)

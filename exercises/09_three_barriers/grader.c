@@ -1,15 +1,15 @@
-/** @file grader.c  09_three_barriers: a block's scan: first its results, then its costs. */
+/** @file grader.c  09_three_barriers: a block's scan: first its results, then its cost. */
 #include "exercise.h"
 #include "../grade/grade_scan.h"
 
-/** Fills with counts of which most are 0. */
+/** Fills with counts, most of which are 0. */
 static void fill_sparse(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
         counts[e] = random_below(random, 50) ? 0 : 1 + (int32_t)random_below(random, 9);
 }
 
-/** Fills with odd numbers whose sums no float holds exactly: 1,024 of them are below 2^31. */
+/** Fills with odd numbers so large that a float cannot hold their sums exactly; 1,024 of them are below 2^31. */
 static void fill_large(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
@@ -67,7 +67,7 @@ static void large_counts(struct grade *grade)
     check(grade, 2, THREADS, fill_large);
 }
 
-/** Counts for one list alone; then for three, so that no list is cheaper at the expense of another. */
+/** Counts with a single list, then with three, so that no list may be cheap at the expense of another. */
 static void barriers(struct grade *grade)
 {
     enum { BARRIERS = 3 };

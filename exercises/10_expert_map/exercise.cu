@@ -2,14 +2,14 @@
  * @file exercise.cu
  * @brief 10_expert_map: align for a GPU that holds only some of the experts.
  *
- * These are chapter 10's two align kernels without the map: the entry of expert_ids for a block is the expert's number
- * in the whole model. Add the map. Write your code between // TODO and // END; leave the rest unchanged.
+ * These are chapter 10's two align kernels without the map: a block's entry of expert_ids is the expert's number in the
+ * whole model. Add the map. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "harness/align/align.h"
 
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { SLOTS_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
-enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* limits for the small kernel */
+enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* the small kernel's limits */
 enum { OFFSET_STRIDE = ALIGN_SECTOR_WORDS };
 
 static const unsigned FULL_MASK = 0xffffffffu;
@@ -19,28 +19,28 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** Checks whether the id names an expert. Other ids are skipped, and never index anything. */
+/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** Returns the entry of expert_ids for a block of this expert: its local id, or -1 if it is on another rank. */
+/** Returns the entry of expert_ids for a block of this expert's rows: its local id, or -1 if another GPU has it. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     // TODO local_id
-    // expert_map [num_experts] has each expert's local id, or -1. No map (a null pointer): every expert is local, and
-    // its local id is its number.
+    // expert_map [num_experts] has each expert's local id, or -1. Without a map (a null pointer), every expert is
+    // local, and its local id is its number.
     return expert;
     // END local_id
 }
 
-/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
-    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words in front */
+    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
@@ -53,23 +53,23 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
         sorted_token_ids[tail + thread] = pad;
 }
 
-/** Returns the sum of the values of the lanes below this one. */
+/** Returns the sum of the values in the lanes below this one. */
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of this lane and those below it: 1, 2, 4, 8, 16, then all 32 */
+    int sum = value; /* of this lane and the lanes below it: 1, 2, 4, 8, 16, then 32 lanes */
 
 #pragma unroll
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += below * (lane >= offset); /* adds 0 in a lane that has no lane so far below */
+        sum += below * (lane >= offset); /* adds 0 if there is no lane `offset` below */
     }
     return sum - value;
 }
 
 /**
- * Returns the expert whose group holds the slot: the last one that begins no later. Empty groups before it begin at the
+ * Returns the expert that owns a slot: the last one whose group begins at or before it. Empty groups may begin at the
  * same slot.
  */
 static __device__ int expert_of(const int *begins, int num_experts, int slot)
@@ -87,21 +87,21 @@ static __device__ int expert_of(const int *begins, int num_experts, int slot)
 }
 
 /**
- * Counts, adds up, and writes expert_ids in block 0; the other blocks fill. `offsets` [num_experts][OFFSET_STRIDE] gets
- * the slot where each expert's group begins.
+ * Counts the ids, adds up the counts and writes expert_ids in block 0; all other blocks write pads. `offsets`
+ * [num_experts][OFFSET_STRIDE] gets the slot where each expert's group begins.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: later where each group begins, and last the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: later each group's first slot, and last the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
 
-    if (blockIdx.x > 0) { /* all threads of the block return, so no barrier below misses a thread */
+    if (blockIdx.x > 0) { /* the whole block returns, so no barrier below misses a thread */
         fill(problem, sorted_token_ids, (blockIdx.x - 1) * THREADS + thread, (gridDim.x - 1) * THREADS);
         return;
     }
@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
     __syncthreads();
 
-    const int experts_per_thread = (num_experts + THREADS - 1) / THREADS; /* one, up to 1024 experts */
+    const int experts_per_thread = (num_experts + THREADS - 1) / THREADS; /* 1 for up to 1024 experts */
     const int first = min(thread * experts_per_thread, num_experts);
     const int end = min(first + experts_per_thread, num_experts);
     int sum = 0;
@@ -146,7 +146,7 @@ static __global__ void __launch_bounds__(THREADS)
         begin = next;
     }
     if (end == num_experts && first < end)
-        counts[num_experts] = begin; /* the total: where an expert past the last would begin */
+        counts[num_experts] = begin; /* the total, where an expert past the last would begin */
     __syncthreads();
 
     for (int e = thread; e < num_experts; e += THREADS)
@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(THREADS)
         *num_tokens_post_padded = counts[num_experts];
 
     // TODO expert_ids
-    // Every block finds its expert; a block past the last has none. Which of them may read the map?
+    // Every block must find its expert; a block past the last group has none. Which of them may read the map?
     for (int block = thread; block < num_blocks; block += THREADS)
         expert_ids[block] = block * block_size < counts[num_experts]
                                 ? expert_of(counts, num_experts, block * block_size)
@@ -163,7 +163,7 @@ static __global__ void __launch_bounds__(THREADS)
     // END expert_ids
 }
 
-/** Scatters the positions, a thread per id. Moves the beginning of each group in `offsets` to its end. */
+/** Scatters the positions, one thread per id. Advances each element of `offsets` past the slots that it assigns. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -173,16 +173,16 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
         sorted_token_ids[atomicAdd(&offsets[topk_ids[i] * OFFSET_STRIDE], 1)] = (int)i;
 }
 
-/** Returns the bytes of shared memory of the small kernel: offsets, a row of counters per thread, one row before. */
+/** Returns the small kernel's shared memory in bytes: the offsets, and one row of counters per thread plus one. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Does all of align. Grid: one block; SMALL_FILL_THREADS threads fill, at least num_experts others count, each in its
- * own row, without atomics; the sums down the columns are then each thread's first slots in every group. All threads of
- * the block reach every barrier: the two kinds differ only between barriers.
+ * Does all of align. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least num_experts others
+ * count, each in its own row, without atomics. A scan down each column then gives every thread its first slot in that
+ * group. All threads of the block reach every barrier: the code of the two kinds differs only between barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
@@ -192,7 +192,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const bool fills = threadIdx.x < SMALL_FILL_THREADS;
-    const int thread = fills ? 0 : threadIdx.x - SMALL_FILL_THREADS; /* among those that count */
+    const int thread = fills ? 0 : threadIdx.x - SMALL_FILL_THREADS; /* index among the counting threads */
     const int num_threads = blockDim.x - SMALL_FILL_THREADS;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
@@ -226,7 +226,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     if (fills) /* no barrier follows */
         return;
     // TODO small_expert_ids
-    // Here it is the reverse: every expert has a thread, which finds the expert's blocks.
+    // Here the roles are reversed: every expert has a thread, which finds the expert's blocks.
     if (thread < num_experts)
         for (int slot = offsets[thread]; slot < offsets[thread + 1]; slot += block_size)
             expert_ids[slot / block_size] = thread;

@@ -1,4 +1,4 @@
-/** @file grader.c  10_expert_map: align with a map of experts and without, by the course's checker. */
+/** @file grader.c  10_expert_map: align with and without an expert map, checked by the course's checker. */
 #include "../grade/grade.h"
 
 static const struct align_implementation step = {.name = "10_expert_map",
@@ -80,7 +80,7 @@ static void any_ids(struct grade *grade)
     check(grade, 90, 6, 7, (struct variation){.dist = ALIGN_DIST_ZIPF, .wide_ids = true, .topk = 3});
 }
 
-/** Runs with no id, one id, and sorted_token_ids that begins anywhere. */
+/** Runs with no id, with one, and with a sorted_token_ids that begins anywhere. */
 static void few_ids(struct grade *grade)
 {
     check(grade, 0, 64, 16, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});

@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 10_predict_the_fill: the cost of a fill, predicted before it runs.
+ * @brief 10_predict_the_fill: what a fill costs, predicted before it runs.
  *
- * Block 0 counts while other blocks fill. First predict such a launch's numbers of store requests, sectors, bytes and
- * barriers. Then write the missing line, and compare. Write your code between // TODO and // END; leave the rest
+ * Block 0 counts while other blocks write pads. First predict such a launch's numbers of store requests, sectors, bytes
+ * and barriers. Then write the missing line, and compare. Write your code between // TODO and // END; leave the rest
  * unchanged.
  */
 #include "exercise.h"
@@ -11,8 +11,8 @@
 /* --- the forecast ------------------------------------------------------------------------------------------------- */
 
 // TODO shown
-// Four numbers for the launch with SHOWN_NUMEL = 800 ids and SHOWN_CAPACITY = 16,960 slots, which has two filling
-// blocks. struct fill_forecast in exercise.h defines them.
+// Four numbers for the launch with SHOWN_NUMEL = 800 ids and SHOWN_CAPACITY = 16,960 slots, in which two blocks write
+// pads. struct fill_forecast in exercise.h defines them.
 static const int64_t store_requests = -1;
 static const int64_t store_sectors = -1;
 static const int64_t store_bytes = -1;
@@ -29,18 +29,18 @@ struct fill_forecast fill_forecast_of(int64_t capacity)
     struct fill_forecast forecast = {-1, -1, -1, -1};
 
     // TODO formulas
-    // The same four for any capacity that is a multiple of 4, with sorted_token_ids on a 32-byte boundary:
-    // forecast.store_requests = ..., forecast.store_sectors, forecast.store_bytes, forecast.block_barriers.
+    // The same four numbers for any capacity that is a multiple of 4, with sorted_token_ids on a 32-byte boundary: set
+    // forecast.store_requests, forecast.store_sectors, forecast.store_bytes and forecast.block_barriers.
     // END formulas
     return forecast;
 }
 
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
-/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
 static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int thread, int num_threads)
 {
-    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words in front */
+    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
     const int head = unaligned < capacity ? unaligned : capacity;
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
@@ -58,14 +58,14 @@ static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int th
         sorted_token_ids[tail + thread] = pad;
 }
 
-/** Counts and fills. Grid: a block that counts, then blocks that fill. */
+/** Counts and fills. Grid: one block that counts, then blocks that write pads. */
 static __global__ void __launch_bounds__(THREADS)
     count_and_fill_kernel(const int *topk_ids, int numel, int capacity, int *counts, int *sorted_token_ids)
 {
     __shared__ int block_counts[NUM_EXPERTS];
     const int thread = threadIdx.x;
 
-    if (blockIdx.x > 0) { /* a block leaves as a whole, so no barrier below misses a thread */
+    if (blockIdx.x > 0) { /* the whole block returns, so no barrier below misses a thread */
         fill(sorted_token_ids, capacity, numel, (blockIdx.x - 1) * THREADS + thread, (gridDim.x - 1) * THREADS);
         return;
     }
@@ -77,7 +77,7 @@ static __global__ void __launch_bounds__(THREADS)
             atomicAdd(&block_counts[topk_ids[i]], 1);
     __syncthreads();
     if (thread < NUM_EXPERTS)
-        atomicAdd(&counts[thread], block_counts[thread]); /* no plain store: only the fill's stores are counted */
+        atomicAdd(&counts[thread], block_counts[thread]); /* not a store: only the fill's stores are counted */
 }
 
 cudaError_t count_and_fill_launch(const int32_t *topk_ids, int numel, int capacity, int32_t *counts,

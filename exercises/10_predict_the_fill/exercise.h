@@ -16,10 +16,10 @@ enum { SHOWN_NUMEL = 800, SHOWN_CAPACITY = 16960 };
 
 /** A forecast of a launch's counters. */
 struct fill_forecast {
-    int64_t store_requests; /**< store instructions of warps to global memory; atomics are not among them */
-    int64_t store_sectors;  /**< 32-byte sectors that each of those requests accesses, added up */
-    int64_t store_bytes;    /**< bytes of sorted_token_ids that get a value */
-    int64_t block_barriers; /**< barriers that a block reached, added up over all blocks */
+    int64_t store_requests; /**< requests to global memory by store instructions, not by atomics */
+    int64_t store_sectors;  /**< 32-byte sectors that these requests access, added up */
+    int64_t store_bytes;    /**< bytes of sorted_token_ids that are written */
+    int64_t block_barriers; /**< barriers that a block reached, added up over the blocks */
 };
 
 /** Returns the learner's forecast of the launch with SHOWN_NUMEL ids and SHOWN_CAPACITY slots. */
@@ -39,7 +39,7 @@ struct fill_forecast fill_forecast_of(int64_t capacity);
  * @param numel             at least 0; also the pad's value
  * @param capacity          at least 0
  * @param counts            [NUM_EXPERTS], 0 before the launch
- * @param sorted_token_ids  [capacity]; aligned to 4 bytes only
+ * @param sorted_token_ids  [capacity]; only 4-byte aligned
  */
 cudaError_t count_and_fill_launch(const int32_t *topk_ids, int numel, int capacity, int32_t *counts,
                                   int32_t *sorted_token_ids);

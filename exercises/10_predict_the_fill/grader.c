@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/** Makes ids as a router may send them; some name no expert. */
+/** Makes ids as a router might; some name no expert. */
 static const int32_t *make_ids(struct grade *grade, int numel)
 {
     int32_t *const ids = grade_host(grade, (size_t)(numel ? numel : 1) * sizeof *ids);
@@ -44,7 +44,7 @@ static void check_slots(struct grade *grade, const int32_t *words, int front, in
     }
 }
 
-/** Launches with sorted_token_ids `front` words past a 32-byte boundary. Returns the bytes that got a value. */
+/** Launches with sorted_token_ids `front` words past a 32-byte boundary. Returns the number of bytes written. */
 static uint64_t check(struct grade *grade, int numel, int capacity, int front)
 {
     enum { BACK = 8 };
@@ -96,7 +96,7 @@ static void require_all(struct grade *grade, struct fill_forecast forecast, cons
     require(grade, "block_barriers", forecast.block_barriers, region);
 }
 
-/** Checks that all numbers are predicted before any is measured. */
+/** Checks that all numbers have been predicted, before any is measured. */
 static void forecast(struct grade *grade)
 {
     require_all(grade, ask_shown(grade), "shown");
@@ -132,7 +132,7 @@ static void nothing_to_fill(struct grade *grade)
     check(grade, 0, 64, 0);
 }
 
-/** Checks that lanes store side by side in whole requests, and no sector twice. */
+/** Checks that lanes store side by side in full requests, and that no sector is stored to twice. */
 static void side_by_side(struct grade *grade)
 {
     enum { CAPACITY = 40000, SLOTS_PER_REQUEST = 4 * WARP_SIZE, SLOTS_PER_SECTOR = 8 };
@@ -159,7 +159,7 @@ static int64_t number_of(struct fill_forecast forecast, enum number number)
     return numbers[number];
 }
 
-/** Launches and returns the measured number. */
+/** Launches, and returns the measured number. */
 static uint64_t measure(struct grade *grade, enum number number, int numel, int capacity)
 {
     const uint64_t bytes = check(grade, numel, capacity, 0);
@@ -176,7 +176,7 @@ static uint64_t measure(struct grade *grade, enum number number, int numel, int 
     }
 }
 
-/** Scores a number of the shown launch; gets the forecast before the launch. */
+/** Scores a number of the shown launch. Gets the forecast before the launch. */
 static void score_shown(struct grade *grade, enum number number)
 {
     const int64_t predicted = number_of(ask_shown(grade), number);

@@ -9,22 +9,22 @@
 extern "C" {
 #endif
 
-/** A second product: the weighted rows of `num_positions` choices. All arrays are device memory, in C order. */
+/** A second product: the weighted rows of `num_positions` choices. All arrays are row-major, in device memory. */
 struct down_problem {
     int num_positions;               /**< also the value of a pad */
     int intermediate_size;           /**< at least 1 */
-    int hidden_size;                 /**< at least 1; any */
-    int block_size;                  /**< slots of one expert in a block */
-    int capacity;                    /**< slots; a multiple of block_size */
-    const float *intermediate;       /**< [num_positions, intermediate_size]; undefined where the expert is elsewhere */
+    int hidden_size;                 /**< at least 1, not necessarily a multiple of anything */
+    int block_size;                  /**< slots in a block, all of one expert */
+    int capacity;                    /**< number of slots; a multiple of block_size */
+    const float *intermediate;       /**< [num_positions, intermediate_size]; undefined for non-local experts */
     const float *w2;                 /**< [local experts, hidden_size, intermediate_size] */
     const float *topk_weights;       /**< [num_positions] */
-    const int32_t *sorted_token_ids; /**< [capacity] positions, or num_positions: a pad */
-    const int32_t *expert_ids;       /**< [capacity / block_size]; -1: elsewhere, or past the last block */
+    const int32_t *sorted_token_ids; /**< [capacity] positions; num_positions is a pad */
+    const int32_t *expert_ids;       /**< [capacity / block_size]; -1: not local, or past the last block */
     float *partial;                  /**< [num_positions, hidden_size] */
 };
 
-/** Fills partial. */
+/** Computes problem->partial. */
 cudaError_t down_launch(const struct down_problem *problem);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/** @file grader.c  11a_write_zeros: products of local experts, zeros for the others, and no rows for pads. */
+/** @file grader.c  11a_write_zeros: products of local experts, zeros for others, and no rows for pads. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -19,7 +19,7 @@ static float small_number(struct grade *grade)
     return (float)((int)random_below(grade_random(grade), 5) - 2);
 }
 
-/** Makes `count` small whole numbers, so that sums of their products are exact. */
+/** Makes `count` small integers, so that sums of their products are exact. */
 static float *small_numbers(struct grade *grade, int count)
 {
     float *const numbers = grade_host(grade, (size_t)count * sizeof *numbers);
@@ -29,7 +29,7 @@ static float *small_numbers(struct grade *grade, int count)
     return numbers;
 }
 
-/** Makes `local` experts local, the odd ones first, with descending local ids; the others are -1. */
+/** Makes `local` experts local, the odd ones first, with descending local ids; the map is -1 for the others. */
 static void make_map(struct layer *layer, struct grade *grade, int local)
 {
     const int num_odd = layer->num_experts / 2;
@@ -39,7 +39,7 @@ static void make_map(struct layer *layer, struct grade *grade, int local)
         layer->map[n < num_odd ? 2 * n + 1 : 2 * (n - num_odd)] = n < local ? local - 1 - n : -1;
 }
 
-/** Lists the positions expert by expert, in whole blocks; positions of an expert ascend. */
+/** Lists the positions by expert, in whole blocks; an expert's positions ascend. */
 static void sort_positions(struct layer *layer, struct grade *grade)
 {
     struct down_problem *const problem = &layer->problem;
@@ -57,7 +57,7 @@ static void sort_positions(struct layer *layer, struct grade *grade)
         while (slot % problem->block_size != 0)
             slots[slot++] = problem->num_positions;
     }
-    for (int spare = 0; spare < problem->block_size; spare++) { /* a block past the last */
+    for (int spare = 0; spare < problem->block_size; spare++) { /* a block past the last group */
         owners[slot / problem->block_size] = -1;
         slots[slot++] = problem->num_positions;
     }
@@ -171,7 +171,7 @@ static void some_elsewhere(struct grade *grade)
     check(grade, 40, 8, 3, 64, 8);
 }
 
-/** Runs rows that are no multiple of a block's threads, and rows shorter than a warp. */
+/** Runs with rows that are no multiple of a block's threads, and with rows shorter than a warp. */
 static void any_row(struct grade *grade)
 {
     check(grade, 10, 4, 2, 1, 4);
@@ -194,7 +194,7 @@ static void no_expert_here(struct grade *grade)
     check(grade, 20, 6, 0, 96, 4);
 }
 
-/** Allows, for a row of zeros, only the loads of a warp's position and expert. */
+/** Allows, for a row of zeros, only the loads of the warp's position and expert. */
 static void zeros_cost_no_reads(struct grade *grade)
 {
     enum { POSITIONS = 24, HIDDEN = 128, WARPS_A_SLOT = 4 };

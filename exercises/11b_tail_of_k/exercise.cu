@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 11b_tail_of_k: a product of matrices in tiles.
+ * @brief 11b_tail_of_k: a matrix product, computed in tiles.
  *
  * Mend the code between // TODO and // END; leave the rest unchanged.
  */
@@ -9,11 +9,11 @@
 enum { TILE = 16, K_STEP = 32, THREADS = TILE * TILE };
 
 // TODO line
-// The number of words in a line of a tile: is it the number of rows?
+// The number of words in a line of a tile: should it be the number of rows?
 enum { LINE = TILE };
 // END line
 
-/** Loads elements first_k to first_k + K_STEP - 1 of TILE rows, from first_row on. Missing elements are 0. */
+/** Loads elements first_k to first_k + K_STEP - 1 of TILE rows, from first_row on. Missing elements become 0. */
 static __device__ void load_tile(float (&tile)[K_STEP][LINE], const float *from, int first_row, int num_rows,
                                  int length, int first_k)
 {
@@ -29,7 +29,7 @@ static __device__ void load_tile(float (&tile)[K_STEP][LINE], const float *from,
     }
 }
 
-/** Multiplies rows by weights. Grid: TILE rows in x, TILE columns in y. */
+/** Multiplies rows by weights. Grid: x is a tile of TILE rows, y a tile of TILE columns. */
 static __global__ void product_kernel(const float *rows, const float *weights, int num_rows, int num_columns,
                                       int length, float *out)
 {
@@ -38,7 +38,7 @@ static __global__ void product_kernel(const float *rows, const float *weights, i
     float sum = 0.0f;
 
     // TODO steps
-    // A step for each K_STEP elements. Which thread may do what, and when?
+    // One step for every K_STEP elements. Which thread may do what, and when?
     for (int k = 0; k + K_STEP <= length; k += K_STEP) {
         load_tile(row_tile, rows, blockIdx.x * TILE, num_rows, length, k);
         load_tile(column_tile, weights, blockIdx.y * TILE, num_columns, length, k);

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /**
- * Multiplies rows with rows. All arrays are device memory, in C order.
+ * Multiplies rows by rows. All arrays are row-major, in device memory.
  *
  * @param rows     [num_rows, length]
  * @param weights  [num_columns, length]

@@ -1,10 +1,10 @@
-/** @file grader.c  11b_tail_of_k: every sum of a product in tiles, for any length, and its cost. */
+/** @file grader.c  11b_tail_of_k: every sum of a product in tiles, for any length, and what it costs. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 enum { TILE = 16, K_STEP = 32 };
 
-/** Makes small whole numbers other than 0, so that sums are exact and no product is 0. */
+/** Makes small integers other than 0, so that sums are exact and no product is 0. */
 static float *small_numbers(struct grade *grade, int count)
 {
     float *const numbers = grade_host(grade, (size_t)count * sizeof *numbers);
@@ -55,7 +55,7 @@ static void some_steps(struct grade *grade)
     check(grade, TILE, TILE, 5 * K_STEP);
 }
 
-/** Runs a partial step, alone and after others; the last row ends at the end of the array. */
+/** Runs a partial step, alone and after full ones; the last row ends at the end of the array. */
 static void tail_of_k(struct grade *grade)
 {
     check(grade, TILE, TILE, K_STEP + 1);
@@ -78,7 +78,7 @@ static void no_bank_conflicts(struct grade *grade)
     grade_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
 }
 
-/** Allows one read per element of a tile. A kernel that reads per product needs as many requests for a single sum. */
+/** Allows one load per element of a tile. A kernel that loads for each product needs as many for a single sum. */
 static void each_element_once(struct grade *grade)
 {
     enum { ROWS = 2, COLUMNS = 3, STEPS = 2, REQUESTS_A_TILE = TILE * K_STEP / 32 };

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 11c_fragments_by_hand: a warp loads the fragments of one product itself, and stores its sums.
+ * @brief 11c_fragments_by_hand: a warp loads the fragments of a product without ldmatrix, and stores its sums.
  *
  * Write your code between // TODO and // END; leave the rest unchanged.
  */
@@ -9,19 +9,19 @@
 
 enum { WARP_SIZE = 32 };
 
-/** Returns two elements as one word of a fragment, the first in the lower half. */
+/** Packs two elements into one word of a fragment, the first in the lower half. */
 static __device__ uint32_t pack(uint16_t low, uint16_t high)
 {
     return (uint32_t)high << 16 | low;
 }
 
-/** Fills a lane's fragments: a of the weights, b of the tokens. */
+/** Fills a lane's fragments: a from the weights, b from the tokens. */
 static __device__ void load_fragments(uint32_t (&a)[4], uint32_t (&b)[2], int lane, const uint16_t *weights,
                                       const uint16_t *tokens)
 {
     // TODO load
-    // Which rows and columns of A and of B does this lane hold? weights[row * DEPTH + k] is an element of A,
-    // tokens[k * TOKENS + token] is one of B. b[0] and b[1] belong to one token.
+    // Which rows and columns of A and B does this lane hold? weights[row * DEPTH + k] is an element of A,
+    // tokens[k * TOKENS + token] is an element of B. b[0] and b[1] belong to the same token.
     (void)lane, (void)weights, (void)tokens;
     for (int i = 0; i < 4; i++)
         a[i] = pack(0, 0);
@@ -33,7 +33,7 @@ static __device__ void load_fragments(uint32_t (&a)[4], uint32_t (&b)[2], int la
 static __device__ void store_sums(const float (&d)[4], int lane, float *sums)
 {
     // TODO store
-    // Which row and which token has each of the four sums? Store it at sums[token * ROWS + row].
+    // To which row and token does each of the four sums belong? Store it to sums[token * ROWS + row].
     (void)d, (void)lane, (void)sums;
     // END store
 }

@@ -6,7 +6,7 @@
 
 enum { MOST = 8 };
 
-/** Returns the bits of a whole number from -128 to 128 in bf16, which holds it exactly. */
+/** Returns the bf16 bits of an integer from -128 to 128, which bf16 holds exactly. */
 static uint16_t bf16_bits(int value)
 {
     const float number = (float)value;
@@ -16,7 +16,7 @@ static uint16_t bf16_bits(int value)
     return (uint16_t)(bits >> 16);
 }
 
-/** Launches on whole numbers, so that no sum is rounded, and checks every sum. */
+/** Launches on integers, so that no sum is rounded, and checks every sum. */
 static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[DEPTH][TOKENS])
 {
     uint16_t *const weight_bits = grade_host(grade, ROWS * DEPTH * sizeof *weight_bits);
@@ -50,7 +50,7 @@ static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[D
         }
 }
 
-/** Multiplies by the identity: the sums are the tokens' 128 elements, all different, so that no two are confused. */
+/** Multiplies by the identity: the sums are the tokens' 128 elements, all different, so no two can be confused. */
 static void identity(struct grade *grade)
 {
     int weights[ROWS][DEPTH] = {{0}}, tokens[DEPTH][TOKENS];
@@ -63,7 +63,7 @@ static void identity(struct grade *grade)
     multiply(grade, weights, tokens);
 }
 
-/** Fills both matrices with whole numbers of at most MOST and multiplies them. */
+/** Fills both matrices with integers of at most MOST and multiplies them. */
 static void multiply_random(struct grade *grade)
 {
     int weights[ROWS][DEPTH], tokens[DEPTH][TOKENS];

@@ -10,14 +10,14 @@
 #include <cuda_pipeline.h>
 
 enum { WARP_SIZE = 32, WARPS = 2, MMA_ROWS = 16, MMA_K = 16 };
-enum { CHUNK = 8, CHUNKS = LENGTH / CHUNK }; /* a chunk: 8 elements, 16 bytes; a line has 4 */
+enum { CHUNK = 8, CHUNKS = LENGTH / CHUNK }; /* a chunk has 8 elements, 16 bytes; a line has 4 chunks */
 
-/** Returns a chunk's slot in its line, of PIECES slots. The kernel calls it for the store and for the load. */
+/** Returns a chunk's slot in its line, 0 to CHUNKS - 1. The kernel calls it for the store and for the load. */
 static __device__ int slot_of_chunk(int line, int chunk)
 {
     // TODO slot
-    // Each chunk is in the slot of its number: right, but slow. ldmatrix reads the same chunk of 8 neighbouring lines
-    // at once. Every second line begins in the same bank, so four of those 8 chunks are in the same 4 banks.
+    // Each chunk is in the slot with its own number: right, but slow. ldmatrix reads the same chunk of 8 neighbouring
+    // lines at once. Every second line begins in the same bank, so four of these 8 chunks are in the same 4 banks.
     (void)line;
     return chunk;
     // END slot
@@ -28,7 +28,7 @@ static __device__ const void *piece_at(const uint16_t *lines, int line, int chun
     return lines + line * LENGTH + slot_of_chunk(line, chunk) * CHUNK;
 }
 
-/** Multiplies all weights by all tokens. Grid: one block of WARPS warps; each has 16 rows of weights. */
+/** Multiplies all weights by all tokens. Grid: one block of WARPS warps, each of which has 16 rows of weights. */
 static __global__ void multiply_kernel(const uint16_t *weights, const uint16_t *tokens, float *sums)
 {
     __shared__ __align__(128) uint16_t lines[LINES * LENGTH]; /* the weights' lines, then the tokens' */

@@ -1,4 +1,4 @@
-/** @file grader.c  11d_swizzled_chunks: right sums, and no bank conflict. */
+/** @file grader.c  11d_swizzled_chunks: right sums, without bank conflicts. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -6,7 +6,7 @@
 
 enum { MOST = 8 };
 
-/** Returns the bits of a whole number from -8 to 8 in bf16, which holds it exactly. */
+/** Returns the bf16 bits of an integer from -8 to 8, which bf16 holds exactly. */
 static uint16_t bf16_bits(int value)
 {
     const float number = (float)value;
@@ -16,7 +16,7 @@ static uint16_t bf16_bits(int value)
     return (uint16_t)(bits >> 16);
 }
 
-/** Launches on whole numbers, so that no sum is rounded, and checks every sum. */
+/** Launches on integers, so that no sum is rounded, and checks every sum. */
 static void multiply(struct grade *grade, const int *weights, const int *tokens)
 {
     uint16_t *const bits = grade_host(grade, (size_t)LINES * LENGTH * sizeof *bits);
@@ -54,7 +54,7 @@ static void multiply_random(struct grade *grade)
 
 /* --- right -------------------------------------------------------------------------------------------------------- */
 
-/** Multiplies tokens t that are 1 at element 2t and 0 elsewhere: their sums are that element of every row. */
+/** Multiplies by tokens t that are 1 at element 2t and 0 elsewhere, so that sums are this element of every row. */
 static void one_element(struct grade *grade)
 {
     int *const numbers = grade_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);
@@ -78,7 +78,7 @@ static void random_numbers(struct grade *grade)
 
 /* --- the budget --------------------------------------------------------------------------------------------------- */
 
-/** Checks that slots come from no table and no shuffles, which would cost as much as they save. */
+/** Checks that slots are computed without a table or shuffles, which would cost as much as they save. */
 static void no_detour(struct grade *grade)
 {
     multiply_random(grade);

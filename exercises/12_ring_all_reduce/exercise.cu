@@ -1,14 +1,14 @@
 /**
  * @file exercise.cu
- * @brief 12_ring_all_reduce: an all-reduce in which every rank sends to its neighbour only.
+ * @brief 12_ring_all_reduce: an all-reduce in which every rank sends only to its neighbour.
  *
  * Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 /**
- * Runs one step of 2 (ranks - 1): every rank, a block, writes one chunk of its own array directly into the next rank's
- * array. Blocks of a launch run at the same time. A chunk is 1 / ranks of an array.
+ * Runs one of 2 (ranks - 1) steps: every rank, which is a block, writes one chunk of its own array directly to the next
+ * rank's array. The blocks of a launch run at the same time. A chunk is 1 / ranks of an array.
  */
 static __global__ void step_kernel(float *sums, int ranks, int count, int step)
 {
@@ -16,8 +16,8 @@ static __global__ void step_kernel(float *sums, int ranks, int count, int step)
     float *const own = sums + rank * count, *const next = sums + (rank + 1) % ranks * count;
 
     // TODO step
-    // In steps 0 to ranks - 2 the chunk is added to the next rank's, so that each chunk becomes complete in one rank.
-    // In the others it replaces the next rank's. Which chunk is it, for this rank and this step?
+    // In steps 0 to ranks - 2, the chunk is added to the next rank's chunk, so that each chunk becomes complete in one
+    // rank. In the other steps it replaces the next rank's chunk. Which chunk is it, for this rank and this step?
     (void)length, (void)own, (void)next, (void)step;
     // END step
 }

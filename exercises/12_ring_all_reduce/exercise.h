@@ -11,7 +11,7 @@ extern "C" {
 enum { THREADS = 64 };
 
 /**
- * Adds up the arrays of several ranks, element by element; each rank gets all sums.
+ * Adds up the arrays of several ranks, element by element; every rank gets all sums.
  *
  * @param sums   [ranks, count] the ranks' arrays, one after the other; changed in place
  * @param ranks  at least 1

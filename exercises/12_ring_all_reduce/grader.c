@@ -1,9 +1,9 @@
-/** @file grader.c  12_ring_all_reduce: all sums in all ranks, with as few bytes as possible. */
+/** @file grader.c  12_ring_all_reduce: all sums in all ranks, with the fewest bytes possible. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 /**
- * Launches on arrays of small whole numbers, whose sums are exact, and checks every element of every rank.
+ * Launches on arrays of small integers, whose sums are exact, and checks every element of every rank.
  */
 static void check(struct grade *grade, int ranks, int count)
 {
@@ -40,7 +40,7 @@ static void four_ranks(struct grade *grade)
     check(grade, 4, 4 * THREADS);
 }
 
-/** Runs rings of any length, with chunks of one element, shorter and longer than a block. */
+/** Runs rings of any length, with chunks of one element, and chunks shorter and longer than a block. */
 static void any_ring(struct grade *grade)
 {
     check(grade, 1, 5);
@@ -50,7 +50,7 @@ static void any_ring(struct grade *grade)
     check(grade, 8, 8 * (3 * THREADS + (int)random_below(grade_random(grade), THREADS)));
 }
 
-/** Allows whole requests of neighbouring lanes for a chunk per step: 2 (ranks - 1) / ranks of an array per rank. */
+/** Allows full requests of neighbouring lanes for one chunk per step: 2 (ranks - 1) / ranks of an array per rank. */
 static void as_few_bytes(struct grade *grade)
 {
     enum { RANKS = 6, CHUNK_REQUESTS = 4, COUNT = RANKS * CHUNK_REQUESTS * 32 };

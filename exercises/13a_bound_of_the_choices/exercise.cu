@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 13a_bound_of_the_choices: the eight largest of 128 keys, without a round.
+ * @brief 13a_bound_of_the_choices: the eight largest of 128 keys, without rounds.
  *
  * Write your code between // TODO and // END; leave the rest unchanged.
  */
@@ -43,19 +43,19 @@ static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *c
         key[g] = keys[token * EXPERTS + g * WARP_SIZE + lane];
 
     // TODO bound
-    // The largest number that the eighth choice is certain to reach: each group has two keys that are at least as large
-    // as its second largest one.
+    // The largest number that the eighth choice certainly reaches: each group has two keys that are at least its second
+    // largest one.
     // END bound
 
     // TODO list
-    // Store every key that is at least `bound` as an entry, one after the other in `list`, and their number in every
-    // lane's `count`.
+    // Store every key that is at least `bound` as an entry, one after the other in `list`, and their number in `count`
+    // of every lane.
     // END list
     __syncwarp();
 
     // TODO choose
-    // The slot of a candidate among the choices is the number of entries that are larger. There may be more
-    // candidates than lanes.
+    // A candidate's slot among the choices is the number of larger entries. There may be more candidates than
+    // lanes.
     // END choose
     if (lane == 0)
         candidates[token] = count;

@@ -15,10 +15,10 @@ enum { WARP_SIZE = 32, GROUPS = 4, EXPERTS = GROUPS * WARP_SIZE, TOPK = 8 };
 /**
  * Chooses the TOPK largest keys of each token without rounds.
  *
- * @param keys        [num_tokens, EXPERTS], 0 is a key like any other
- * @param topk_ids    [num_tokens, TOPK]: the largest first, of equal ones the lower id
- * @param candidates  [num_tokens]: number of keys that are at least the bound, which is the least of the groups' second
- * largest keys
+ * @param keys        [num_tokens, EXPERTS]; 0 is a key like any other
+ * @param topk_ids    [num_tokens, TOPK]: the largest first; of equal keys, the lower id first
+ * @param candidates  [num_tokens]: number of keys that are at least the bound, the smallest of the groups' second
+ *                    largest keys
  */
 cudaError_t choose_launch(const uint32_t *keys, int num_tokens, int32_t *topk_ids, int32_t *candidates);
 

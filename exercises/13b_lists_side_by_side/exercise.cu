@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 13b_lists_side_by_side: four tokens of a warp list their candidates, without atomics.
+ * @brief 13b_lists_side_by_side: a warp's four tokens list their candidates, without atomics.
  *
  * Write your code between // TODO and // END; leave the rest unchanged.
  */
@@ -8,7 +8,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Lists candidates. Grid: a block of one warp per TOKENS tokens. Lanes past the last token store nothing. */
+/** Lists candidates. Grid: a block of one warp for every TOKENS tokens. Lanes past the last token store nothing. */
 static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds, int num_tokens, int *lists,
                                     int *counts)
 {
@@ -28,13 +28,13 @@ static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds
     int end = own_count, count = 0;
 
     // TODO scan
-    // `end`: the number of candidates of this lane's group and of the groups before it, of the same token.
+    // `end`: the number of candidates of this lane's group and of the same token's groups before it.
     // `count`: the number of all candidates of the token, in each of its lanes.
     // END scan
 
     // TODO store
-    // Store the ids of this lane's candidates in the positions that end at `end`. The token's lanes divide among
-    // themselves the positions after its last candidate, which hold -1.
+    // Store the ids of this lane's candidates in the positions that end at `end`. The token's lanes share the positions
+    // after its last candidate, which must hold -1.
     // END store
     if (writes && group == 0)
         counts[token] = count;

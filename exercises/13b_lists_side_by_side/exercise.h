@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** The shape: a token has 8 groups of 4 experts; a warp has a lane for each group of 4 tokens. */
+/** The shape: a token has 8 groups of 4 experts; a warp has 4 tokens, and a lane for each of their groups. */
 enum {
     WARP_SIZE = 32,
     GROUPS = 8,
@@ -22,7 +22,7 @@ enum {
  * Lists the candidates of each token.
  *
  * @param keys     [num_tokens, EXPERTS]
- * @param bounds   [num_tokens]: a key that is not below its token's bound is a candidate
+ * @param bounds   [num_tokens]: a key that is at least its token's bound is a candidate
  * @param lists    [num_tokens, EXPERTS]: the candidates' experts in ascending order, then -1 up to the end
  * @param counts   [num_tokens]: number of candidates
  */

@@ -1,8 +1,8 @@
-/** @file grader.c  13b_lists_side_by_side: the right lists, for every number of tokens, by shuffles. */
+/** @file grader.c  13b_lists_side_by_side: the right lists, for any number of tokens, by shuffles. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
-/** Launches on keys below `levels`; each token's bound is from `least_bound` to `most_bound`. */
+/** Launches on keys below `levels`; each token's bound is between `least_bound` and `most_bound`. */
 static void check(struct grade *grade, int num_tokens, uint32_t levels, uint32_t least_bound, uint32_t most_bound)
 {
     const size_t count = (size_t)num_tokens * EXPERTS;

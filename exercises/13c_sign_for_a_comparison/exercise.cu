@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 13c_sign_for_a_comparison: the slots of 32 values by signs, and a separate path for rare rows.
+ * @brief 13c_sign_for_a_comparison: the slots of 32 values from signs, with a separate path for rare rows.
  *
  * Write your code between // TODO and // END; leave the rest unchanged.
  */
@@ -38,13 +38,13 @@ static __global__ void slots_kernel(const float *values, int *slots)
     __syncwarp();
 
     // TODO quick
-    // `slot`: WARP_SIZE - 1, less 1 for each value of `others` that is below the lane's own. The sign of a difference
-    // shows whether it is.
+    // `slot`: WARP_SIZE - 1, less 1 for each value in `others` that is below this lane's own. The sign of a difference
+    // shows which value is smaller.
     // END quick
 
     // TODO unsure
-    // `unsure`: true if any lane of the warp may have a wrong slot, the same in all lanes. A difference may have been
-    // NaN, or equal values may have left a slot free.
+    // `unsure`: true in all lanes if any lane of the warp may have a wrong slot: a difference may have been NaN, or
+    // equal values may have left a slot free.
     // END unsure
     if (unsure)
         slot = slot_by_shuffles(value);

@@ -15,8 +15,8 @@ enum { WARP_SIZE = 32 };
  * Ranks the WARP_SIZE values of each row.
  *
  * @param values  [num_rows, WARP_SIZE]
- * @param slots   [num_rows, WARP_SIZE]: number of values of the row that rank before this one. The larger one ranks
- *                first, 0 before -0, of equal ones the one with the lower position; NaN ranks last
+ * @param slots   [num_rows, WARP_SIZE]: number of values of the row that rank before this one. Larger values rank
+ *                first, and 0 before -0; of equal values, the one with the lower position; NaN ranks last
  */
 cudaError_t slots_launch(const float *values, int num_rows, int32_t *slots);
 

@@ -1,4 +1,4 @@
-/** @file grader.c  13c_sign_for_a_comparison: the right slots, rare rows included, and no shuffles for the others. */
+/** @file grader.c  13c_sign_for_a_comparison: the right slots, even in rare rows, and no shuffles for other rows. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -7,7 +7,7 @@
 
 enum { MAX_ROWS = 8 };
 
-/** Returns a number that orders like the ranking of values: the largest for the first. */
+/** Returns a number by which values are ranked: the largest ranks first. */
 static uint32_t key_of(float value)
 {
     uint32_t bits;
@@ -30,7 +30,7 @@ static void fill_row(struct grade *grade, float *row)
     }
 }
 
-/** Checks the slots of rows in which special values stand at random positions. */
+/** Checks the slots of rows that have special values at random positions. */
 static void check(struct grade *grade, int num_rows, const char *what, int num_special, const float *special)
 {
     const size_t count = (size_t)num_rows * WARP_SIZE;
@@ -72,7 +72,7 @@ static void equal_values(struct grade *grade)
     check(grade, MAX_ROWS, "five are equal", 5, (const float[]){9.0f, 9.0f, 9.0f, 9.0f, 9.0f});
 }
 
-/** Runs rows with 0 and -0, which compare equal but whose difference has a sign. */
+/** Runs rows with 0 and -0, which compare equal although one of their differences has a sign. */
 static void two_zeros(struct grade *grade)
 {
     check(grade, MAX_ROWS, "0 and -0", 2, (const float[]){0.0f, -0.0f});

@@ -1,15 +1,15 @@
 /**
  * @file exercise.cu
- * @brief 14a_ranks_without_atomics: the number of ids before each id that name the same expert.
+ * @brief 14a_ranks_without_atomics: for each id, the number of earlier ids that name the same expert.
  *
- * The order in which atomics execute decides the ranks here. Make them depend on the ids only. Write your code between
- * // TODO and // END; leave the rest unchanged.
+ * Here the ranks depend on the order in which atomics execute. Make them depend only on the ids. Write your code
+ * between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Checks whether the id names an expert. Other ids are skipped, and never index anything. */
+/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
 static __device__ bool is_expert(int id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
@@ -19,7 +19,7 @@ static __device__ bool is_expert(int id, int num_experts)
 static __global__ void __launch_bounds__(WARP_SIZE)
     rank_kernel(const int32_t *topk_ids, int numel, int num_experts, int32_t *ranks)
 {
-    __shared__ int counts[MAX_EXPERTS]; /* ids of each expert in the rounds so far */
+    __shared__ int counts[MAX_EXPERTS]; /* number of ids of each expert in the rounds so far */
     const int lane = threadIdx.x;
 
     for (int e = lane; e < num_experts; e += WARP_SIZE)
@@ -32,9 +32,9 @@ static __global__ void __launch_bounds__(WARP_SIZE)
         int rank = -1;
 
         // TODO rank
-        // Which lanes have this lane's expert? __ballot_sync(FULL_MASK, condition) has a bit for each lane for which
-        // the condition holds, and __match_any_sync(FULL_MASK, value) one for each lane with the same value. Which
-        // lanes must add to counts, how much, and when may the others read it?
+        // Which lanes have this lane's expert? __ballot_sync(FULL_MASK, condition) returns a bit for each lane in which
+        // the condition holds, __match_any_sync(FULL_MASK, value) a bit for each lane with the same value. Which lanes
+        // must add to counts, how much, and when may the other lanes read it?
         if (valid)
             rank = atomicAdd(&counts[id], 1);
         // END rank

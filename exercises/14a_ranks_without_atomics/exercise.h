@@ -12,9 +12,9 @@ extern "C" {
 enum { WARP_SIZE = 32, MAX_EXPERTS = 256 };
 
 /**
- * Finds for each id the number of ids before it that name the same expert, with one warp.
+ * Finds for each id the number of earlier ids that name the same expert, with one warp.
  *
- * @param topk_ids     [numel]; those outside 0 to num_experts - 1 name no expert
+ * @param topk_ids     [numel]; ids outside 0 to num_experts - 1 name no expert
  * @param numel        at least 0
  * @param num_experts  1 to MAX_EXPERTS
  * @param ranks        [numel]; -1 for ids that name no expert

@@ -1,4 +1,4 @@
-/** @file grader.c  14a_ranks_without_atomics: every rank, and the operations used for it. */
+/** @file grader.c  14a_ranks_without_atomics: every rank, and the operations that compute it. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -18,7 +18,7 @@ static int32_t draw_last(struct random *random, int num_experts)
     return random_below(random, 2) ? num_experts - 1 : draw_any(random, num_experts);
 }
 
-/** Draws an id; every other one names no expert. */
+/** Draws an id; one in two names no expert. */
 static int32_t draw_invalid(struct random *random, int num_experts)
 {
     const int32_t no_candidate[] = {-1, INT32_MIN, INT32_MAX, num_experts, num_experts + 1, -num_experts};

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 14b_old_words_and_new: launches that share a workspace and must not read each other's words.
  *
- * The blocks of a launch publish a word each and poll all of them. The previous launch's words are still there. Write
- * your code between // TODO and // END; leave the rest unchanged.
+ * The blocks of a launch publish one word each and poll all of them. The words of the previous launch are still there.
+ * Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 #include "kernels/launch_coresident.cuh"
@@ -11,9 +11,9 @@
 enum { WARP_SIZE = 32, MAX_POLLS = 1000 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** The workspace: zeros before the first launch. */
+/** The workspace, which holds zeros before the first launch. */
 struct workspace {
-    uint32_t leavers; /* for you: blocks of this launch that no longer need the words */
+    uint32_t leavers; /* for your use: blocks of this launch that no longer need the words */
     uint32_t words[MAX_BLOCKS];
 };
 
@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     const int lane = threadIdx.x, own = blockIdx.x, num_blocks = gridDim.x;
 
     if (lane == 0)
-        atomicExch(&workspace->words[own], (uint32_t)numbers[own] + 1); /* zero: not published yet */
+        atomicExch(&workspace->words[own], (uint32_t)numbers[own] + 1); /* zero means not published yet */
 
     uint32_t word = lane < num_blocks ? 0 : 1;
 

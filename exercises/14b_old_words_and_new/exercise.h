@@ -12,15 +12,14 @@ extern "C" {
 enum { MAX_BLOCKS = 12, WORKSPACE_WORDS = 1 + MAX_BLOCKS };
 
 /**
- * Launches several times with one workspace. In each launch every block has a number and computes the sum of the
- * numbers of all blocks. The blocks of a launch are on the device at the same time.
+ * Launches several times with one workspace. In each launch, every block has a number and computes the sum of all
+ * blocks' numbers. The blocks of a launch are all on the device at the same time.
  *
- * @param numbers       [num_launches, MAX_BLOCKS] on the device, at least 0; the first num_blocks[launch] of each count
+ * @param numbers       [num_launches, MAX_BLOCKS] on the device, at least 0; only num_blocks[launch] of each are used
  * @param num_blocks    [num_launches] on the host, 1 to MAX_BLOCKS each
  * @param num_launches  at least 1
  * @param workspace     [WORKSPACE_WORDS] on the device, zeros before the first launch
- * @param sums          [num_launches, MAX_BLOCKS] on the device; for each block that there is the sum, or -1 if it
- *                      gave up
+ * @param sums          [num_launches, MAX_BLOCKS] on the device: each block's sum, or -1 if the block gave up
  */
 cudaError_t sums_launch(const int32_t *numbers, const int *num_blocks, int num_launches, uint32_t *workspace,
                         int32_t *sums);

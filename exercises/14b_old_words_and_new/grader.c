@@ -1,4 +1,4 @@
-/** @file grader.c  14b_old_words_and_new: the sums of launch after launch with one workspace. */
+/** @file grader.c  14b_old_words_and_new: the sums of many launches that share one workspace. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -61,7 +61,7 @@ static void four_launches(struct grade *grade)
     check(grade, (const int[]){4, 4, 4, 4}, 4);
 }
 
-/** Checks that a large launch's words are cleared even if a small launch comes before the next large one. */
+/** Checks that a large launch's words are cleared even if a small launch precedes the next large one. */
 static void sizes_change(struct grade *grade)
 {
     check(grade, (const int[]){12, 1, 12, 12, 3, 7, 12, 2, 9}, 9);

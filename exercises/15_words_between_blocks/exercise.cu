@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 15_words_between_blocks: blocks of one launch that publish a number for each other.
+ * @brief 15_words_between_blocks: the blocks of a launch publish a number for each other.
  *
- * A block knows only its own id. Make the ids of all blocks known to it. Write your code between // TODO and // END;
- * leave the rest unchanged.
+ * A block knows only its own id. Let all blocks know all ids. Write your code between // TODO and // END; leave the
+ * rest unchanged.
  */
 #include "exercise.h"
 #include "kernels/launch_coresident.cuh"
@@ -17,16 +17,16 @@ static __global__ void __launch_bounds__(WARP_SIZE)
 {
     const int lane = threadIdx.x, own = blockIdx.x, num_blocks = gridDim.x;
     const uint32_t id = (uint32_t)ids[own];
-    int both = 0;     /* this lane's part of the total in the lower half, of the rank in the upper half */
-    bool good = true; /* false: a word did not come */
+    int both = 0;     /* lower half: this lane's part of the total; upper half: of the rank */
+    bool good = true; /* false: a word was not published */
 
     if (own == absent)
         return;
 
     // TODO exchange
-    // Publish the id as one word, by one atomic: which word holds the id, but is never the zero from before the launch?
-    // The lanes below num_blocks poll a word each, by a volatile load, until it is there or they have polled MAX_POLLS
-    // times. __nanosleep(20) between two polls lets other warps run.
+    // Publish the id as one word, by one atomic. Which word encodes the id, but is never 0, its value before the
+    // launch? The lanes below num_blocks each poll one word with a volatile load, until it is published or MAX_POLLS
+    // polls have failed. __nanosleep(20) between two polls lets other warps run.
     if (lane == 0)
         words[own] = id;
     if (lane < num_blocks)

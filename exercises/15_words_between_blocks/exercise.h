@@ -12,15 +12,15 @@ extern "C" {
 enum { MAX_BLOCKS = 12, NO_LANE_ABSENT = -1 };
 
 /**
- * Finds, in each block, the number of blocks with the same id, and how many of those come before it. A block of one
- * warp has one id; all blocks are on the device at the same time.
+ * Finds, in each block, the number of blocks with the same id, and how many of these come before it. Each block has one
+ * warp and one id; all blocks are on the device at the same time.
  *
  * @param ids         [num_blocks], at least 0
  * @param num_blocks  1 to MAX_BLOCKS
  * @param absent      a block that returns at once, or NO_LANE_ABSENT
  * @param words       [num_blocks], zeros before the launch
- * @param totals      [num_blocks] blocks with the same id, this one included; -1 if a block is absent
- * @param ranks       [num_blocks] blocks with the same id before this one; -1 if a block is absent
+ * @param totals      [num_blocks] number of blocks with the same id, including this one; -1 if a block is absent
+ * @param ranks       [num_blocks] number of earlier blocks with the same id; -1 if a block is absent
  */
 cudaError_t words_launch(const int32_t *ids, int num_blocks, int absent, uint32_t *words, int32_t *totals,
                          int32_t *ranks);

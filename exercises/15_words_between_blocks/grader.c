@@ -1,10 +1,10 @@
-/** @file grader.c  15_words_between_blocks: every total and rank, and that an absent block holds up no other. */
+/** @file grader.c  15_words_between_blocks: every total and rank, and no endless wait for an absent block. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 #include <string.h>
 
-/** Launches a block for each id, and checks every block's results. */
+/** Launches one block for each id, and checks every block's results. */
 static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, int absent)
 {
     int32_t expected_totals[MAX_BLOCKS], expected_ranks[MAX_BLOCKS];
@@ -30,7 +30,7 @@ static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, i
 
     cudaMemcpy(words, zeros, (size_t)num_blocks * sizeof *zeros, cudaMemcpyHostToDevice);
     grade_ran(grade, words_launch(device_ids, num_blocks, absent, words, totals, ranks));
-    if (absent != NO_LANE_ABSENT) { /* it writes nothing */
+    if (absent != NO_LANE_ABSENT) { /* the absent block writes nothing */
         const int32_t *const got = grade_result(grade, totals);
 
         for (int own = 0; own < num_blocks; own++)

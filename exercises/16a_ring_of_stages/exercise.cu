@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 16a_ring_of_stages: one warp copies, two add; a ring of three stages is between them.
+ * @brief 16a_ring_of_stages: one warp copies and two add, with a ring of three stages between them.
  *
  * The code is right only for the first round of the ring. Write your code between // TODO and // END; leave the rest
  * unchanged.
@@ -10,12 +10,12 @@
 
 enum { WARP_SIZE = 32 };
 
-/** Adds up rows. Grid: one block of CONSUMERS + 1 warps; the last one copies. */
+/** Adds up rows. Grid: one block of CONSUMERS + 1 warps, the last of which copies. */
 static __global__ void add_kernel(const float *rows, int steps, float *sums)
 {
     __shared__ __align__(128) float ring[STAGES][LENGTH];
-    __shared__ mbarrier filled[STAGES];  /* a phase: 1 arrival, and the bytes that it announces */
-    __shared__ mbarrier emptied[STAGES]; /* a phase: CONSUMERS arrivals */
+    __shared__ mbarrier filled[STAGES];  /* per phase: 1 arrival, and the bytes that it announces */
+    __shared__ mbarrier emptied[STAGES]; /* per phase: CONSUMERS arrivals */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
     float sum = 0.0f;
 
@@ -33,7 +33,7 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
         if (warp == CONSUMERS && lane == 0) {
             // TODO copy
             // This does not wait until the stage's last row was added. mbarrier_wait(&barrier, parity) waits for the
-            // end of a phase: 0 names the first, 1 the second, 0 the third. A wait for 1 returns at once in the first.
+            // end of a phase: 0 names the first, 1 the second, 0 the third. In the first, parity 1 returns at once.
             (void)round;
             mbarrier_arrive_expect(&filled[stage], LENGTH * sizeof(float));
             bulk_copy(ring[stage], rows + step * LENGTH, LENGTH * sizeof(float), &filled[stage]);

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** The sizes: CONSUMERS warps add and one copies; a row has a number for each adding thread. */
+/** The sizes: CONSUMERS warps add and one warp copies; a row has one number for each adding thread. */
 enum { STAGES = 3, CONSUMERS = 2, LENGTH = 32 * CONSUMERS };
 
 /**

@@ -7,7 +7,7 @@
 
 enum { MOST = 8 };
 
-/** Launches on `steps` rows of whole numbers, so that no sum is rounded, and checks the sums. */
+/** Launches on `steps` rows of integers, so that no sum is rounded, and checks the sums. */
 static void add_rows(struct grade *grade, int steps)
 {
     float *const rows = grade_host(grade, (size_t)steps * LENGTH * sizeof *rows);

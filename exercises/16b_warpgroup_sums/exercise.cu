@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 16b_warpgroup_sums: the layout of a product's sums in a warpgroup.
+ * @brief 16b_warpgroup_sums: how a product's sums are distributed over a warpgroup.
  *
  * Write your code between // TODO and // END; leave the rest unchanged.
  */
@@ -11,7 +11,7 @@
 #include <cuda_pipeline.h>
 
 enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE, PRODUCT_K = 16 };
-enum { CHUNK = 8, CHUNKS = LENGTH / CHUNK }; /* a chunk: 8 elements, 16 bytes; a line has 8 chunks */
+enum { CHUNK = 8, CHUNKS = LENGTH / CHUNK }; /* a chunk has 8 elements, 16 bytes; a line has 8 chunks */
 
 /** Multiplies rows by tokens. Grid: one block, which is a warpgroup. */
 static __global__ void product_kernel(const uint16_t *weights, const uint16_t *tokens, int count, float *sums)
@@ -32,7 +32,7 @@ static __global__ void product_kernel(const uint16_t *weights, const uint16_t *t
     __pipeline_wait_prior(0);
     __syncthreads();
 
-    async_proxy_fence_shared(); /* the asynchronous proxy reads what threads have copied */
+    async_proxy_fence_shared(); /* the asynchronous proxy may read what threads have copied */
     wgmma_keep(d);
     wgmma_fence();
     for (int k = 0; k < LENGTH; k += PRODUCT_K)
@@ -45,7 +45,7 @@ static __global__ void product_kernel(const uint16_t *weights, const uint16_t *t
         int row = 0, token = 0;
 
         // TODO slot
-        // Which row and which token is d[i] of? Warp w has rows 16 w to 16 w + 15; the rest is on the chapter's figure.
+        // To which row and token does d[i] belong? Warp w has rows 16 w to 16 w + 15; the chapter's figure has more.
         (void)lane, (void)warp;
         row = thread % ROWS;
         token = i;

@@ -1,6 +1,6 @@
 /**
  * @file grader.c
- * @brief 16b_warpgroup_sums: every sum is right and at its index.
+ * @brief 16b_warpgroup_sums: every sum is right and stored at its index.
  */
 #include "exercise.h"
 #include "../grade/grade.h"
@@ -9,7 +9,7 @@
 
 enum { MOST = 8 };
 
-/** Draws a whole number from -MOST to MOST, so that sums are exact. Returns it as bf16, and stores it in `value`. */
+/** Draws an integer from -MOST to MOST, so that sums are exact. Returns it as bf16, and stores it in `value`. */
 static uint16_t whole_number(struct grade *grade, int *value)
 {
     float number;

@@ -1,8 +1,8 @@
 /**
  * @file exercise.cu
- * @brief 17_late_wait: statements before and after the wait for the previous kernel.
+ * @brief 17_late_wait: which statements may come before the wait for the previous kernel.
  *
- * Move the statements so that the wait stands as late as it may. Write your code between // TODO and // END; leave the
+ * Move the statements so that the wait comes as late as it may. Write your code between // TODO and // END; leave the
  * rest unchanged.
  */
 #include "exercise.h"
@@ -11,13 +11,13 @@
 enum { WARP_SIZE = 32 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/* Waits for the previous kernel. If the grader counts what stands before it, the thread ends here. */
+/* Waits for the previous kernel. If the grader counts what comes before it, the thread ends here. */
 #define WAIT()                  \
     wait_for_previous_kernel(); \
     if (to_the_wait)            \
     return
 
-/** Makes the token of a step. Grid: one block of WIDTH threads. */
+/** Makes a step's token. Grid: one block of WIDTH threads. */
 static __global__ void __launch_bounds__(WIDTH)
     token_kernel(const int32_t *prompt, const int32_t *logits, int num_rows, int32_t *token)
 {
@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(WIDTH)
     token[threadIdx.x] = prompt[threadIdx.x] + (logits[threadIdx.x % num_rows] & 3);
 }
 
-/** Adds a row's product with the token, and its bias, to its logit. Grid: a block of WIDTH threads for each row. */
+/** Adds a row's product with the token, and its bias, to the row's logit. Grid: one block of WIDTH threads per row. */
 static __global__ void __launch_bounds__(WIDTH)
     logits_kernel(const int32_t *weights, const int32_t *bias, const int32_t *token, bool to_the_wait, int32_t *logits)
 {
@@ -34,8 +34,8 @@ static __global__ void __launch_bounds__(WIDTH)
     const int thread = threadIdx.x, row = blockIdx.x;
 
     // TODO order
-    // These statements are right in a launch without overlap. Put them into an order in which everything that may
-    // stand before WAIT() does, and nothing else. All threads call it once.
+    // These statements are right in a launch without overlap. Reorder them so that everything that may come before
+    // WAIT() does, and nothing else. All threads must execute WAIT() once.
     const int32_t element = token[thread];
     const int32_t before = logits[row];
     WAIT();

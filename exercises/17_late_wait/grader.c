@@ -1,10 +1,10 @@
-/** @file grader.c  17_late_wait: every logit of some steps, and what a thread does before it waits. */
+/** @file grader.c  17_late_wait: every logit of several steps, and what a thread does before it waits. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 #include <string.h>
 
-/** Inputs of some steps, on the host, and their logits. */
+/** The inputs of several steps, on the host, and the expected logits. */
 struct steps {
     int num_rows, num_steps;
     int32_t *weights, *bias, *prompt, *logits;
@@ -40,7 +40,7 @@ static void expect(struct grade *grade, struct steps *steps)
     }
 }
 
-/** Launches steps of so many rows; to_the_wait ends the threads there, else every logit is checked. */
+/** Launches steps of `num_rows` rows. Checks every logit, unless to_the_wait ends the threads at the wait. */
 static void run(struct grade *grade, int num_rows, int num_steps, bool to_the_wait)
 {
     struct steps steps = {.num_rows = num_rows,
@@ -79,7 +79,7 @@ static void some_steps(struct grade *grade)
     run(grade, 7, 4, false);
 }
 
-/** A row is a block of two warps. */
+/** Counts the loads before the wait; a row has a block of two warps. */
 static void what_runs_before_the_wait(struct grade *grade)
 {
     enum { ROWS = 5 };

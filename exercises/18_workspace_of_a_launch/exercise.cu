@@ -1,12 +1,12 @@
 /**
  * @file exercise.cu
- * @brief 18_workspace_of_a_launch: which launches may share the workspace through which their blocks exchange words.
+ * @brief 18_workspace_of_a_launch: which launches may share a workspace, in which their blocks exchange words.
  *
- * All of this is code for the host. Change it between // TODO and // END; leave the rest unchanged.
+ * All of this is host code. Change it between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
-/** A workspace. It has been used by one kind of call only, or by none. */
+/** A workspace. Only calls of one kind have used it, or none. */
 struct workspace {
     int num_experts;
     bool taken;
@@ -16,14 +16,14 @@ struct workspace {
 static struct workspace workspaces[MAX_WORKSPACES];
 static int num_workspaces;
 
-/** Allocates more workspaces, which belong to a number of experts. No memory may be allocated in a capture. */
+/** Allocates workspaces for a number of experts. Must not be called in a capture. */
 static void allocate(int count, int num_experts)
 {
     for (int i = 0; i < count && num_workspaces < MAX_WORKSPACES; i++)
         workspaces[num_workspaces++] = {num_experts, false, 0, 0};
 }
 
-/** Counts the workspaces for a number of experts that no call has taken. */
+/** Counts the workspaces for this number of experts that no call has taken. */
 static int count_spare(int num_experts)
 {
     int count = 0;
@@ -33,11 +33,11 @@ static int count_spare(int num_experts)
     return count;
 }
 
-/** Returns the number of the call's workspace: that of earlier calls of its kind, or the first spare one; -1: none. */
+/** Returns the number of the call's workspace: that of earlier calls of its kind, or the first spare one, or -1. */
 static int take(const struct call *call)
 {
     // TODO take
-    // Two launches that may run at the same time must not share a workspace. What else than the stream decides?
+    // Two launches that may run at the same time must not share a workspace. What decides besides the stream?
     for (int i = 0; i < num_workspaces; i++)
         if (workspaces[i].taken && workspaces[i].stream == call->stream)
             return i;
@@ -50,13 +50,13 @@ static int take(const struct call *call)
     // END take
 }
 
-/** Makes a call; returns the number of its workspace. */
+/** Makes a call. Returns the number of its workspace. */
 static int make_call(const struct call *call)
 {
     int number = take(call);
 
     // TODO provide
-    // Captures take spare workspaces. Outside of captures, see to it that enough of them are there: AT_ONCE more as
+    // Captures take spare workspaces. Outside of captures, make sure that there are enough: allocate AT_ONCE more as
     // soon as fewer than SPARE are left.
     if (number < 0 && count_spare(call->num_experts) == 0)
         allocate(1, call->num_experts);

@@ -18,9 +18,9 @@ struct call {
     int num_experts;
 };
 
-/** The results of some calls, in their order. */
+/** The results of several calls, in their order. */
 struct results {
-    int8_t workspace[MAX_CALLS]; /**< number of the call's workspace, from 0; -1: there was none */
+    int8_t workspace[MAX_CALLS]; /**< number of the call's workspace, from 0; -1: none was left */
     int8_t allocated[MAX_CALLS]; /**< number of workspaces that were allocated during the call */
 };
 

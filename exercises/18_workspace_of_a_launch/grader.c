@@ -1,4 +1,4 @@
-/** @file grader.c  18_workspace_of_a_launch: calls of one kind share a workspace, all others do not. */
+/** @file grader.c  18_workspace_of_a_launch: calls of the same kind share a workspace; others do not. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -15,7 +15,7 @@ static const char *name_of(char text[96], const struct call *calls, int i)
     return text;
 }
 
-/** Returns why two calls must not share a workspace; NULL: they must. */
+/** Returns why two calls must not share a workspace, or NULL if they must. */
 static const char *reason_apart(const struct call *a, const struct call *b)
 {
     if (a->stream != b->stream)
@@ -90,7 +90,7 @@ static void two_models(struct grade *grade)
     check(grade, calls, 6, 2 * AT_ONCE);
 }
 
-/** Takes workspaces outside of captures, then as many as must be left in captures. */
+/** Takes workspaces outside of captures, then in captures as many as must be left for them. */
 static void enough_for_captures(struct grade *grade)
 {
     for (int streams = 1; streams <= 10; streams++) {

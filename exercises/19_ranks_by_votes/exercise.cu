@@ -9,11 +9,11 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Checks whether group a with its score ranks higher than group b. */
+/** Checks whether group a, with score_a, ranks higher than group b. */
 static __device__ bool ranks_higher(float score_a, int a, float score_b, int b)
 {
     // TODO ranks_higher
-    // The larger score ranks higher; of equal scores, the one of the lower group.
+    // The larger score ranks higher; of equal scores, that of the lower group.
     return false;
     // END ranks_higher
 }
@@ -25,8 +25,8 @@ static __global__ void ranks_kernel(const float *scores, int num_tokens, int *ra
     const int token = blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE;
 
     // TODO kernel
-    // In the first vote lane 8i + j compares group j with group i, in the second one with group i + 4. Eight lanes
-    // then write the ranks to ranks[token * NUM_GROUPS + group]. __popc(bits) counts the bits that are 1.
+    // In the first vote, lane 8i + j compares group j with group i; in the second, with group i + 4. Eight lanes then
+    // write the ranks to ranks[token * NUM_GROUPS + group]. __popc(bits) returns the number of bits that are 1.
     // END kernel
 }
 

@@ -1,4 +1,4 @@
-/** @file grader.c  19_ranks_by_votes: every group of every token must have its rank, from two votes of a warp. */
+/** @file grader.c  19_ranks_by_votes: every group of every token has its rank, from two votes of a warp. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -14,7 +14,7 @@ static void fill_equal(struct random *random, float *scores, int count)
         scores[i] = -INFINITY;
 }
 
-/** Descending, so that each group's rank is its number. */
+/** Fills with descending scores, so that each group's rank is its number. */
 static void fill_descending(struct random *random, float *scores, int count)
 {
     (void)random;
@@ -22,7 +22,7 @@ static void fill_descending(struct random *random, float *scores, int count)
         scores[i] = (float)-i;
 }
 
-/** Returns a group's rank by a loop over its rivals. */
+/** Returns a group's rank, found by a loop over its rivals. */
 static int rank_of(const float *row, int group)
 {
     int rank = 0;

@@ -1,4 +1,4 @@
-/** @file grade.c  Runs a grader's case: its memory, its launches, and its end. */
+/** @file grade.c  Runs one case of a grader: its memory, its launches, and its end. */
 #include "grade.h"
 
 #include "grade_state.h"

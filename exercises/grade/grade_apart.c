@@ -2,8 +2,8 @@
  * @file grade_apart.c
  * @brief Runs each launch of the learner's code in its own forked process.
  *
- * The process shares only the device's memory and a page for its results with the grader, so that a crash or an endless
- * loop leaves the grader unchanged.
+ * The process shares only device memory and a page for its results with the grader, so a crash or an endless loop does
+ * not affect the grader.
  */
 #include "grade.h"
 #include "grade_state.h"
@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Processor time. The event limit stops other loops much earlier: this is for loops that cause no events. */
+/* Limit of processor time. The event limit stops other loops much earlier; this one is for loops without events. */
 enum { LAUNCH_SECONDS = 2 };
 
 bool grade_apart_open(struct grade *grade)
@@ -30,7 +30,7 @@ bool grade_apart_open(struct grade *grade)
     grade->apart = mmap(NULL, sizeof *grade->apart, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (grade->apart == MAP_FAILED)
         grade->apart = NULL;
-    backend_allow_host_access(true); /* in the grader only: the learner's process closes it */
+    backend_allow_host_access(true); /* only in the grader: the learner's process ends it */
     return grade->apart && backend_share_with_forks();
 }
 
@@ -124,7 +124,7 @@ bool grade_apart_begins(struct grade *grade)
     return false;
 }
 
-/** Ends the case if the process died. Else returns the launch's status. */
+/** Ends the case if the process died. Otherwise returns the launch's status. */
 cudaError_t grade_apart_status(struct grade *grade)
 {
     if (grade->apart_death[0])

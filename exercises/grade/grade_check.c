@@ -1,6 +1,6 @@
 /**
  * @file grade_check.c
- * @brief The graders' comparisons: of elements with the expected ones, of counters with a budget or a prediction.
+ * @brief The comparisons that graders use: of elements with expected ones, of counters with a budget or a prediction.
  */
 #include "grade.h"
 #include "grade_state.h"
@@ -59,7 +59,7 @@ bool grade_has_counters(const struct grade *grade)
     return grade->backend.has_counters;
 }
 
-/** Returns the counter of that name among `counters`. */
+/** Returns the value of the counter `name` in `counters`. */
 static uint64_t find_counter(struct grade *grade, const struct counter *counters, const char *name)
 {
     struct error error;

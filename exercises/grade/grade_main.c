@@ -1,12 +1,12 @@
 /**
  * @file grade_main.c
- * @brief The main function of a graded program: tries every case and reports on descriptor 3, as learn/verdict.h
- * describes.
+ * @brief The main function of a graded program: runs every case and reports on descriptor 3, in the format of
+ * learn/verdict.h.
  *
  *     PROGRAM [--seed S] [--only CASE] [--until-failure] [--records]
  *     PROGRAM [--seed S] [--only CASE] --trace FILE
  *
- * With --until-failure no case is tried after the first that does not pass. Without --records it reports on standard
+ * With --until-failure, no case runs after the first one that does not pass. Without --records, reports go to standard
  * output. With --trace nothing is reported or judged: the first case that launches a kernel writes that launch's trace.
  *
  * Exits with 0 if every case passed, 1 if not, 2 for a bad command line, 3 without a device.
@@ -60,14 +60,14 @@ static void report_case(const struct grade_case *grade_case, struct grade *grade
 }
 
 /**
- * Checks whether the next case has a device: a fault may have made it unusable, and an endless launch would not end.
+ * Checks whether the next case can use the device: a fault may have made it unusable, or an endless launch occupies it.
  */
 static bool can_go_on(const struct grade *grade)
 {
     return grade->status != cudaErrorLaunchTimeout && (cudaGetLastError(), cudaDeviceSynchronize() == cudaSuccess);
 }
 
-/** Checks whether a case belongs to this run. */
+/** Checks whether a case is to run. */
 static bool is_asked(const struct grade *grade, const struct grade_case *grade_case, const char *only)
 {
     return (!grade_case->needs_counters || grade_has_counters(grade)) && (!only || strcmp(only, grade_case->name) == 0);
@@ -76,12 +76,12 @@ static bool is_asked(const struct grade *grade, const struct grade_case *grade_c
 /** The options of the command line. */
 struct memory_request {
     uint64_t seed;
-    const char *only;  /**< the case of that name, or NULL */
+    const char *only;  /**< the name of the only case to run, or NULL */
     const char *trace; /**< the file for a trace, or NULL */
     bool until_failure;
 };
 
-/** Tries the cases. Returns the number that did not pass, or -1 if there is none to try. */
+/** Runs the cases. Returns the number that did not pass, or -1 if there was none to run. */
 static int try_cases(struct grade *grade, const struct memory_request *request)
 {
     int planned = 0, failed = 0;

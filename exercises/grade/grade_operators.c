@@ -1,4 +1,4 @@
-/** @file grade_operators.c  Grades the whole gate or align: generated input, one checked run. */
+/** @file grade_operators.c  Grades a whole gate or align: generated input, one checked run. */
 #include "grade.h"
 #include "grade_state.h"
 #include "harness/align/problem.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* An implementation's launch function has no context parameter, and only one case runs at a time. */
+/* A launch function has no context parameter, so these are global; only one case runs at a time. */
 static grade_gate_launch *gate_launch_now;
 static cudaError_t (*align_launch_now)(const struct align_problem *problem, const struct align_buffers *buffers,
                                        cudaStream_t stream);
@@ -16,7 +16,8 @@ static cudaError_t status_now;
 static struct grade *grade_now;
 
 /**
- * Returns the launch's status. If the process died, settle() ends the case, because the run has freed its memory then.
+ * Returns the launch's status, also if the process died: settle() then ends the case, after the run has freed its
+ * memory.
  */
 static cudaError_t launched(void)
 {
@@ -39,7 +40,7 @@ static cudaError_t launch_align(const struct align_problem *problem, const struc
     return launched();
 }
 
-/** Ends the case unless the run was verified. The run has freed its memory. */
+/** Ends the case unless the run was verified. The run has freed its memory by then. */
 static void settle(struct grade *grade, const struct error *error)
 {
     grade_now = NULL;

@@ -1,6 +1,6 @@
 /**
  * @file grade_scan.h
- * @brief Helpers of graders of sums: lists of counts, and a check of every offset of their exclusive scans.
+ * @brief Helpers for graders of scans: lists of counts, and a check of every offset of their exclusive scans.
  */
 #ifndef GRADE_SCAN_H
 #define GRADE_SCAN_H
@@ -17,12 +17,12 @@ grade_fill grade_fill_zero;
 grade_fill grade_fill_one; /**< one expert has all ids, 1 to 999 */
 
 /**
- * Finds where groups begin: `counts` [num_lists, num_experts], `offsets` [num_lists, num_experts + 1], each list's
- * total last.
+ * The type of the learner's launch: finds where groups begin. `counts` [num_lists, num_experts], `offsets` [num_lists,
+ * num_experts + 1], each list's total last.
  */
 typedef cudaError_t grade_scan_launch(const int32_t *counts, int num_lists, int num_experts, int32_t *offsets);
 
-/** Launches on lists that `fill` fills, and fails at the first offset that is not the sum of the counts before it. */
+/** Launches on lists filled by `fill`, and fails at the first offset that is not the sum of the counts before it. */
 void grade_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_fill *fill);
 
 #endif

@@ -1,4 +1,4 @@
-/** @file grade_state.h  The state of a running case: its memory, figures and result. For grade's own files. */
+/** @file grade_state.h  The state of a running case, used only in this folder: its memory, figures and result. */
 #ifndef GRADE_STATE_H
 #define GRADE_STATE_H
 
@@ -11,19 +11,19 @@
 enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 900, GRADE_GIVEN_SIZE = 240 };
 enum { GRADE_MAX_FIGURES = 64, GRADE_FIGURE_NAME_SIZE = 64 };
 
-/** The results that the learner's process returns. */
+/** What the learner's process returns to the grader. */
 struct grade_apart {
     bool ended; /**< the process ended normally */
     cudaError_t status;
     struct run_counters counters;
-    char fault[GRADE_MESSAGE_SIZE]; /**< backend_fault()'s line, or "" */
+    char fault[GRADE_MESSAGE_SIZE]; /**< the line of backend_fault(), or "" */
     unsigned char result[GRADE_ASKED_BYTES];
 };
 
-/** The result of a case. GRADE_NOT_TRIED: an earlier case left no usable device. */
+/** How a case ended. GRADE_NOT_TRIED: an earlier case left the device unusable. */
 enum grade_result { GRADE_PASSED, GRADE_FAILED, GRADE_FAULTED, GRADE_NOT_TRIED };
 
-/** A figure that a case measured, for the learner to see. */
+/** A figure that a case measured and that is shown to the learner. */
 struct grade_figure {
     char name[GRADE_FIGURE_NAME_SIZE];
     double value;
@@ -33,17 +33,17 @@ struct grade_figure {
 struct grade_array {
     const char *name;
     struct device_buffer buffer;
-    const void *input; /**< the contents that a launch must not change; NULL for an output */
+    const void *input; /**< the contents, which a launch must not change; NULL for an output */
 };
 
 struct grade {
-    jmp_buf end; /**< the jump target of a failure */
+    jmp_buf end; /**< where a failure jumps to */
     uint64_t seed;
     struct random random;
     struct backend backend;
-    struct grade_apart *apart;    /**< shared with the learner's processes; NULL on a GPU, where there are none */
+    struct grade_apart *apart;    /**< shared with the learner's processes; NULL on a GPU, which has none */
     cudaError_t apart_status;     /**< the launch's status, set by grade_apart_begins() and grade_apart_ends() */
-    char apart_death[120];        /**< how the process ended if not normally, or "" */
+    char apart_death[120];        /**< how the process died, or "" */
     struct run_counters counters; /**< of the last launches that grade_ran() and similar functions waited for */
     char given[GRADE_GIVEN_SIZE];
     struct grade_array arrays[GRADE_MAX_ARRAYS];
@@ -54,7 +54,7 @@ struct grade {
     int num_figures;
     enum grade_result result;
     char message[GRADE_MESSAGE_SIZE];
-    cudaError_t status; /**< the status of the launch that failed */
+    cudaError_t status; /**< status of the failed launch */
 };
 
 /** Runs a case from a clean state: sets result and message, and frees the case's arrays and memory. */

@@ -103,7 +103,7 @@ static enum build_result run(struct command *command, struct built_answer *built
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
-/** Maps a line of the written file to its source by the #line directives. Returns false if there is no such line. */
+/** Maps a line of the written file to its source by the #line directives. Returns false if it has none. */
 static bool find_source_line(const char *text, int number, char path[PATH_ROOM], int *line)
 {
     int physical = 0;
@@ -123,7 +123,9 @@ static bool find_source_line(const char *text, int number, char path[PATH_ROOM],
     return false;
 }
 
-/** Replaces the file and line in a message of rewrite_launch, which knows only the copy, by the learner's. */
+/**
+ * Replaces the file and line in a message of rewrite_launch, which knows only the copy, by those of the learner's file.
+ */
 static void rename_place(struct built_answer *built, const char *source, const char *text)
 {
     const size_t length = strlen(source);

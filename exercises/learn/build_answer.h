@@ -19,25 +19,25 @@ extern const char answer_build[];
 /** The result of building an answer. */
 enum build_result {
     BUILD_DONE,
-    BUILD_REFUSED,    /**< it does not compile or link: `messages` have the reason, with the learner's line numbers */
-    BUILD_IMPOSSIBLE, /**< not the learner's mistake: `error` has one line (no compiler, no grader, no room, no nvcc) */
+    BUILD_REFUSED,    /**< it does not compile or link; `messages` have the reason, with the learner's line numbers */
+    BUILD_IMPOSSIBLE, /**< for a reason that `error` gives: no compiler, no grader, no disk space, no nvcc */
 };
 
 enum { BUILT_PATH_SIZE = 256 };
 
-/** A program and the private folder it is in. */
+/** A built program and its private folder. */
 struct built_answer {
-    char folder[BUILT_PATH_SIZE];  /**< "" before and after */
+    char folder[BUILT_PATH_SIZE];  /**< "" before it is made and after it is removed */
     char program[BUILT_PATH_SIZE]; /**< in the folder */
-    char *messages; /**< the compiler's output, warnings included; may be ""; never NULL once built or refused */
+    char *messages;                /**< the compiler's output, with warnings, perhaps ""; NULL only before building */
 };
 
 /** An answer to build. */
 struct answer {
-    const char *exercise; /**< its name, a folder in exercises/: "02_warp_maximum" */
+    const char *exercise; /**< the exercise's name, which is its folder's name: "02_warp_maximum" */
     struct text text;     /**< the whole file, filled; text.path is the name that messages use for its first line */
-    bool gpu;             /**< with nvcc, for a GPU */
-    bool colour;          /**< of the compiler's messages */
+    bool gpu;             /**< compile with nvcc, for a GPU */
+    bool colour;          /**< colour the compiler's messages */
 };
 
 /**

@@ -21,7 +21,7 @@ enum { RECORDS_FD = 3, LOWEST_FD = 10, SHOWN_OUTPUT = 64 << 10 };
 
 /* --- pipes -------------------------------------------------------------------------------------------------------- */
 
-/** The two ends of a pipe; -1 when closed. */
+/** The two ends of a pipe; -1 if closed. */
 struct pipe_ends {
     int read, write;
 };
@@ -56,7 +56,7 @@ static bool pipe_open(struct pipe_ends *ends)
 /** The pipes between parent and child. */
 struct pipes {
     struct pipe_ends output, records;
-    struct pipe_ends start; /**< errno, if the program cannot be started */
+    struct pipe_ends start; /**< sends errno if the program cannot be started */
 };
 
 static void pipes_close(struct pipes *pipes)
@@ -89,7 +89,10 @@ struct environment {
     char events[64];
 };
 
-/** Makes the environment. Few threads: malloc reserves 64 MiB for each. Returns false if memory is short. */
+/**
+ * Makes the environment. It limits the threads, because malloc reserves 64 MiB for each. Returns false if memory is
+ * short.
+ */
 static bool environment_make(struct environment *environment, uint64_t events)
 {
     static char threads[] = "OMP_NUM_THREADS=2", policy[] = "OMP_WAIT_POLICY=passive", arenas[] = "MALLOC_ARENA_MAX=1";
@@ -169,7 +172,7 @@ static pid_t start(const char *const arguments[], const struct pipes *pipes, con
         become(arguments, pipes, &environment, limits, parent);
     free(environment.variables);
     if (child > 0)
-        setpgid(child, child); /* the child does the same: either may run first */
+        setpgid(child, child); /* the child calls it as well: either may run first */
     return child;
 }
 
@@ -193,7 +196,7 @@ static pid_t start_with_pipes(const char *const arguments[], const struct verdic
 
 /* --- the parent's side -------------------------------------------------------------------------------------------- */
 
-/** A pipe that is read to its end. */
+/** A pipe that is read until its end. */
 struct stream {
     int *end;
     struct child_text *text;
@@ -271,7 +274,7 @@ static enum child_how watch(pid_t child, struct stream streams[2], const struct 
         const bool ended = has_ended(child);
         const size_t recorded = streams[1].total;
 
-        /* A child that has ended has all its output in the pipes: read them until they are empty. */
+        /* All output of a child that has ended is in the pipes: read until they are empty. */
         const int found = take_any(streams, ended ? 0 : SLICE);
 
         if (streams[1].total > recorded)
@@ -285,7 +288,7 @@ static enum child_how watch(pid_t child, struct stream streams[2], const struct 
             return CHILD_BROKEN_OFF;
         if (!ended && seconds_now() > deadline)
             return CHILD_TOOK_TOO_LONG;
-        if (ended && seconds_now() > deadline) /* another process keeps writing */
+        if (ended && seconds_now() > deadline) /* another process still writes */
             return CHILD_EXITED;
     }
 }

@@ -1,4 +1,4 @@
-/** @file child.h  Runs a program as a child within limits, and returns its output and how it ended. */
+/** @file child.h  Runs a program as a child process within limits, and returns its output and how it ended. */
 #ifndef CHILD_H
 #define CHILD_H
 
@@ -15,34 +15,34 @@ enum child_how {
     CHILD_BROKEN_OFF, /**< stopped by child_stop_when()'s function */
 };
 
-/** A child's output; a 0 follows. NULL: no output. */
+/** A child's output, terminated by a NUL; NULL if there is none. */
 struct child_text {
     char *text;
     size_t size;
 };
 
-/** The end of a child. */
+/** How a child ended, and its output. */
 struct child_end {
     enum child_how how;
-    int exit_code;             /**< of CHILD_EXITED */
-    int signal;                /**< of CHILD_DIED */
-    bool short_of_memory;      /**< it may have died because it ran out of memory */
+    int exit_code;             /**< if CHILD_EXITED */
+    int signal;                /**< if CHILD_DIED */
+    bool short_of_memory;      /**< it may have died because memory was short */
     double seconds;            /**< wall time */
-    struct child_text output;  /**< on standard output and error, its first 64 KiB */
-    struct child_text records; /**< on descriptor 3 */
+    struct child_text output;  /**< the first 64 KiB of standard output and error */
+    struct child_text records; /**< the output on descriptor 3 */
 };
 
 /**
  * Runs arguments[0] with descriptor 3 for records, an empty standard input, and the limits; waits until it ends or is
- * stopped. Every process of its group is gone afterwards. False with one line if it could not be started; else
- * child_end_free().
+ * stopped. No process of its group is left afterwards. Returns false with one line if it could not be started;
+ * otherwise the caller calls child_end_free().
  */
 bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_end *end,
                struct error *error);
 
 /**
- * Sets the function that child_run() calls some fifty times a second from now on; once it returns other than 0, the
- * child is ended. NULL: none.
+ * Sets a function that child_run() calls about fifty times a second. When it returns a value other than 0, the child is
+ * stopped. NULL: none.
  */
 void child_stop_when(int (*asked)(void));
 

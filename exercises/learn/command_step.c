@@ -1,4 +1,4 @@
-/** @file command_step.c  build/learn step: makes a docs/stepper page of one launch of the learner's kernel. */
+/** @file command_step.c  build/learn step: makes a stepper page from one launch of the learner's kernel. */
 #include "build_answer.h"
 #include "child.h"
 #include "commands.h"
@@ -23,7 +23,7 @@ static bool make_folder(char *folder, size_t size, struct error *error)
            error_set(error, "%s: it cannot be made: %s", folder, strerror(errno));
 }
 
-/** Makes the page of a trace. Returns false with one line on failure. */
+/** Makes the page of a trace with docs/stepper. Returns false with one line on failure. */
 static bool make_page(const struct learn *learn, const struct exercise *exercise, const char *trace, const char *page,
                       struct error *error)
 {
@@ -45,7 +45,7 @@ static bool make_page(const struct learn *learn, const struct exercise *exercise
     return good;
 }
 
-/** Lets the desktop show the page, if there is a desktop; does not wait for it. */
+/** Asks the desktop, if there is one, to show the page. Does not wait. */
 static void open_page(char *page)
 {
     char *const words[] = {"xdg-open", page, NULL};

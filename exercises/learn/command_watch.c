@@ -1,4 +1,4 @@
-/** @file command_watch.c  build/learn without a command: grades saved files and obeys keys, until q or Ctrl-C. */
+/** @file command_watch.c  build/learn without a command: grades saved files and handles keys until q or Ctrl-C. */
 #include "commands.h"
 #include "interrupt.h"
 #include "learner_file.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** The exercises whose files were saved since the last grading. */
+/** The exercises whose files have been saved since the last grading. */
 struct saved {
     bool files[MAX_EXERCISES];
 };
@@ -27,7 +27,7 @@ static void note_saved(void *context, const char *name)
     }
 }
 
-/** Keeps only the learner's current exercise if all are marked, as they are after the system has lost events. */
+/** Keeps only the learner's current exercise if all are marked, as after the system has lost events. */
 static void keep_one_of_all(const struct learn *learn, struct saved *saved)
 {
     const struct exercise *const current = learn_current(learn);
@@ -42,7 +42,7 @@ static void keep_one_of_all(const struct learn *learn, struct saved *saved)
 }
 
 /**
- * Makes the copy of the learner's current exercise and shows its path. Returns false if there is nothing to watch.
+ * Makes the copy of the learner's current exercise and shows its path. Returns false if nothing can be watched.
  */
 static bool show_start(struct learn *learn, const struct exercise **current, struct error *error)
 {
@@ -62,12 +62,12 @@ static bool show_start(struct learn *learn, const struct exercise **current, str
         return learn_end(learn, error);
     }
     learn_drop(learn);
-    learn_refuse(error); /* the file is gone: keep watching */
+    learn_refuse(error); /* the file is gone, but others may be saved */
     *current = NULL;
     return true;
 }
 
-/** Shows the progress and the next exercise after a pass, and makes that exercise's copy. */
+/** After a pass, shows the progress and the next exercise, and makes that exercise's copy. */
 static void move_on(struct learn *learn)
 {
     struct error error = {0};
@@ -108,7 +108,7 @@ static const struct exercise *grade(struct learn *learn, const struct exercise *
 /* --- keys --------------------------------------------------------------------------------------------------------- */
 
 /**
- * Obeys a key. `shown` is the exercise that was graded last, or NULL for the learner's current one. Returns false if
+ * Handles a key. `shown` is the exercise that was graded last, or NULL for the learner's current one. Returns false if
  * the key ends the program.
  */
 static bool press(struct learn *learn, char key, const struct exercise **shown)
@@ -144,7 +144,7 @@ static char read_key(void)
     return read(STDIN_FILENO, &key, 1) == 1 ? key : 0;
 }
 
-/** Waits for saved files, or for a key unless *key is 0; *key gets the key that was pressed. */
+/** Waits for saved files or, unless *key is 0, for a key, which it stores in *key. */
 static enum watch_result wait_for(struct learn *learn, struct watch *watch, struct saved *saved, char *key,
                                   struct error *error)
 {
@@ -175,7 +175,7 @@ static int watch_files(struct learn *learn, struct watch *watch, struct saved *s
 {
     struct error error = {0};
     const struct exercise *shown = NULL;
-    char key = ' '; /* 0: no keys can be read */
+    char key = ' '; /* 0: keys cannot be read */
 
     for (bool idle = false;;) {
         for (size_t i = 0; i < num_exercises && !interrupt_seen(); i++)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Returns the exercise of that name, or NULL with one line. */
+/** Returns the exercise of that name. On failure returns NULL with one line. */
 static const struct exercise *find_exercise(const struct learn *learn, const char *wanted, struct error *error)
 {
     struct error why = {0};
@@ -54,7 +54,10 @@ int command_run(struct learn *learn, const struct command_words *words)
     return grade_file(learn, exercise, &words->grading);
 }
 
-/** Locks the record and returns the exercise's entry, made if there is none. Returns NULL with one line on failure. */
+/**
+ * Locks the record and returns the exercise's entry, which is made if there is none. On failure returns NULL with one
+ * line.
+ */
 static struct progress_entry *begin_entry(struct learn *learn, const struct exercise *exercise, struct error *error)
 {
     struct progress_entry *entry;
@@ -74,7 +77,7 @@ static void show_hint(const struct learn *learn, const struct hints *hints, int 
     terminal_print(&learn->out, STYLE_STRONG, "Hint %d of %d\n", step + 1, hints->count);
     terminal_wrap(&learn->out, STYLE_PLAIN, 2, 2, hints->steps[step]);
 }
-
+/** Shows the next hint; if all have been shown, all of them again. */
 /** Shows the next hint; after the last, all hints once more. */
 static void show_hints(const struct learn *learn, const struct exercise *exercise, const struct hints *hints, int seen)
 {
@@ -129,7 +132,7 @@ int command_hint(struct learn *learn, const struct command_words *words)
 }
 
 /* --- beginning anew ----------------------------------------------------------------------------------------------- */
-
+/** Sets the learner's file aside and copies the exercise again. On failure nothing changes. */
 /** Sets the learner's file aside and copies the exercise again. On failure, nothing has changed. */
 static bool remake(const struct exercise *exercise, char *kept, size_t size, struct error *error)
 {
@@ -229,7 +232,7 @@ int command_solution(struct learn *learn, const struct command_words *words)
 }
 
 /* --- moving on ---------------------------------------------------------------------------------------------------- */
-
+/** Makes this exercise the learner's current one, with a copy. Ends with learn_end() or learn_drop(). */
 /** Makes this exercise the learner's current one, with a copy. Calls learn_end() or learn_drop(). */
 static bool go_to(struct learn *learn, const struct exercise *exercise, struct error *error)
 {

@@ -1,4 +1,4 @@
-/** @file commands.h  The commands of build/learn. Each returns an exit code. */
+/** @file commands.h  The commands of build/learn, each of which returns an exit code. */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
@@ -6,30 +6,32 @@
 
 #include <stdint.h>
 
-/** The options of a grading. */
+/** The options for grading a file. */
 struct grading {
-    bool has_seed; /**< else a fresh one is taken */
+    bool has_seed; /**< otherwise a fresh seed is used */
     uint64_t seed;
     bool gpu;
     bool show_output;
-    bool watching; /**< the caller shows what comes after a pass */
+    bool watching; /**< after a pass, the caller shows what comes next */
     /** The file for the trace of one launch, or NULL. With a trace, only compile errors are shown. */
     const char *trace;
 };
 
 /**
  * Makes the learner's copy if it was never made, compiles it, runs its grader, records the result and shows it. Returns
- * an exit code. A run that Ctrl-C ended early is neither recorded nor shown.
+ * an exit code. If Ctrl-C ended the run early, nothing is recorded or shown.
  */
 int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading *grading);
 
 /** The words after the command's name. */
 struct command_words {
-    const char *name; /**< an exercise's name or a part of it; NULL: none was given */
+    const char *name; /**< an exercise's name or a part of it, or NULL */
     struct grading grading;
 };
 
-/** Returns the named exercise, or the learner's current one if none is named. Returns NULL with one line on failure. */
+/**
+ * Returns the named exercise, or the learner's current one if none is named. On failure returns NULL with one line.
+ */
 const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error);
 
 /** Shows the learner's current exercise, grades it, and grades every exercise when it is saved, until Ctrl-C. */

@@ -15,7 +15,7 @@ static bool is_there(const char *folder, const char *name, mode_t type)
            (status.st_mode & S_IFMT) == type;
 }
 
-/** Finds the root in the program's path. */
+/** Finds the repository's root from this program's path. */
 static bool find_root(char root[PATH_MAX], struct error *error)
 {
     const ssize_t length = readlink("/proc/self/exe", root, PATH_MAX - 1);
@@ -34,7 +34,9 @@ static bool find_root(char root[PATH_MAX], struct error *error)
                      program);
 }
 
-/** Finds the prefix from `here` to `root`: a number of "../" if `here` is below the root, else the root's full path. */
+/**
+ * Finds the path prefix from `here` to `root`: several "../" if `here` is below the root, else the root's full path.
+ */
 static void find_prefix(const char *root, const char *here, char prefix[PATH_MAX])
 {
     const size_t length = strlen(root);

@@ -1,4 +1,4 @@
-/** @file course.h  The repository's root, and the prefix of its files' paths as seen from the learner's folder. */
+/** @file course.h  The repository's root, and the prefix of its files' paths in the learner's working directory. */
 #ifndef COURSE_H
 #define COURSE_H
 

@@ -10,12 +10,12 @@ enum { MAX_DIAGNOSTICS = 3 };
 /** An error or a warning: its first line, and the source line, the caret and the notes after it. */
 struct diagnostic {
     const char *line;
-    size_t line_size; /**< without the line break */
+    size_t line_size; /**< size without the line break */
     const char *rest;
-    size_t rest_size; /**< of whole lines, perhaps none */
+    size_t rest_size; /**< size of further whole lines, or 0 */
 };
 
-/** The first few diagnostics of a kind, and the number of all. */
+/** The first few diagnostics of a kind, and the total number. */
 struct diagnostics {
     struct diagnostic first[MAX_DIAGNOSTICS];
     size_t count;

@@ -45,7 +45,7 @@ static bool plain_word(const char *wanted, char word[MAX_WANTED])
     return true;
 }
 
-/** Returns the number of letters to change, add or remove to make `word` a part of `name`. */
+/** Returns how many letters must be changed, added or removed to make `word` a part of `name`. */
 static size_t letters_off(const char *word, const char *name)
 {
     const size_t length = strlen(word);
@@ -91,7 +91,7 @@ static void list_names(const char *word, size_t most, char *list, size_t size)
     }
 }
 
-/** Copies the wanted name, cut to `size` and without characters that a terminal would act on. */
+/** Copies the wanted name for a message: truncated, and without characters that control a terminal. */
 static void show_wanted(const char *wanted, char *shown, size_t size)
 {
     snprintf(shown, size, "%s", wanted);

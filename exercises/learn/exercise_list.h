@@ -6,7 +6,9 @@
 
 #include <stddef.h>
 
-/** The task's kind: WRITE missing code, MEND broken code, meet a BUDGET, PREDICT and measure, EXTEND working code. */
+/**
+ * What the learner does: WRITE missing code, MEND broken code, meet a BUDGET, PREDICT and measure, EXTEND working code.
+ */
 enum exercise_kind { WRITE, MEND, BUDGET, PREDICT, EXTEND };
 
 struct exercise {
@@ -30,8 +32,8 @@ const char *exercise_stars(const struct exercise *exercise);
 
 /**
  * Finds the exercise whose name is `wanted` or contains it. Ignores case, a path before the name and ".cu" after it, so
- * that a file name from the shell works. Returns NULL with one line, which lists the matching names or the nearest
- * ones.
+ * that a file name from the shell works. On failure returns NULL with one line, which lists the matching names
+ * or the nearest ones.
  */
 const struct exercise *exercise_find(const char *wanted, struct error *error);
 

@@ -20,11 +20,11 @@ struct attempt {
     const struct exercise *exercise;
     const struct grading *grading;
     uint64_t seed;
-    char path[LEARN_PATH_SIZE]; /**< the learner's file, from the root */
-    char *original;             /**< exercise.cu's text */
-    char *text;                 /**< the learner's file's */
+    char path[LEARN_PATH_SIZE]; /**< path of the learner's file, relative to the root */
+    char *original;             /**< text of exercise.cu */
+    char *text;                 /**< text of the learner's file */
     struct built_answer built;
-    bool compiled; /**< then `verdict` is set */
+    bool compiled; /**< it compiled, so `verdict` is set */
     struct verdict verdict;
     double seconds;
 };
@@ -69,7 +69,7 @@ static bool run_built(struct attempt *attempt, struct error *error)
     return attempt->compiled;
 }
 
-/** Runs the program for the trace only. Returns false with a reason on failure. */
+/** Runs the program only for the trace. Returns false with a reason on failure. */
 static bool run_traced(struct attempt *attempt, struct error *error)
 {
     static const struct verdict_limits limits = {
@@ -130,7 +130,7 @@ static void note(struct learn *learn, const struct attempt *attempt)
         return;
     entry->last = passed ? PROGRESS_PASSED : PROGRESS_FAILED;
     if (passed && !entry->passed)
-        learn_set_at(learn, attempt->exercise); /* the command `next` continues after it */
+        learn_set_at(learn, attempt->exercise); /* so that `next` continues after it */
     entry->passed |= passed;
 }
 
@@ -151,7 +151,7 @@ static void show(const struct learn *learn, const struct attempt *attempt)
     fflush(learn->out.stream);
 }
 
-/** Grades the file that was read between learn_begin() and learn_end(), and then shows the result. */
+/** Grades a file that has been read, and shows the result. Ends with learn_end() or learn_drop(). */
 static int grade_read(struct learn *learn, struct attempt *attempt)
 {
     struct error error = {0}, unsaved = {0};

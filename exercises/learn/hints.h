@@ -1,4 +1,4 @@
-/** @file hints.h  The hints of a hints.md: each is the text under a line "## 1", "## 2", ... */
+/** @file hints.h  The hints in a hints.md: each is the text under a heading "## 1", "## 2", ... */
 #ifndef HINTS_H
 #define HINTS_H
 
@@ -10,11 +10,11 @@ enum { MAX_HINTS = 9 };
 
 struct hints {
     char *text;             /**< the text that `steps` points into */
-    char *steps[MAX_HINTS]; /**< without blank lines around; a paragraph is one line */
+    char *steps[MAX_HINTS]; /**< without blank lines before and after; each paragraph is one line */
     int count;              /**< at least 1 */
 };
 
-/** Reads the hints of a file. Returns false with one line that names the file, and nothing to free. */
+/** Reads the hints of a file. On failure returns false with one line that names the file; there is nothing to free. */
 bool hints_read(const char *path, struct hints *hints, struct error *error);
 
 void hints_free(struct hints *hints);

@@ -1,4 +1,4 @@
-/** @file interrupt.h  SIGINT, SIGTERM and SIGHUP as a flag and a descriptor, so that commands end in order. */
+/** @file interrupt.h  SIGINT, SIGTERM and SIGHUP as a flag and a descriptor, so that commands can clean up. */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
@@ -12,10 +12,10 @@ bool interrupt_open(struct error *error);
 /** Returns the last signal, or 0. */
 int interrupt_seen(void);
 
-/** Returns a descriptor that becomes readable once a signal has come. */
+/** Returns a descriptor that becomes readable when a signal arrives. */
 int interrupt_descriptor(void);
 
-/** Ends the process as the signal would have. Returns only if none came. */
+/** Ends the process as the last signal would have. Returns only if there was none. */
 void interrupt_obey(void);
 
 #endif

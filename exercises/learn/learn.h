@@ -17,11 +17,11 @@ enum learn_result { LEARN_PASSED = 0, LEARN_DONE = 0, LEARN_NOT_PASSED = 1, LEAR
 enum { LEARN_PATH_SIZE = 160 }; /* exercises/mine/NAME.cu, with a number appended */
 
 struct learn {
-    const char *command; /**< this program's name on the command line: argv[0] */
+    const char *command; /**< this program's argv[0] */
     struct course course;
     struct terminal out;
     struct progress progress;
-    int lock; /**< -1 while this process does not hold the record's lock */
+    int lock; /**< -1 unless this process holds the record's lock */
 };
 
 /** Writes the path exercises/mine/NAME.cu, relative to the root. */
@@ -37,7 +37,7 @@ int learn_refuse(const struct error *error);
 bool learn_look(struct learn *learn, struct error *error);
 
 /**
- * Makes exercises/mine if need be, waits for the record's lock, which another `learn` may hold, and reads the record,
+ * Makes exercises/mine if necessary, waits for the record's lock, which another `learn` may hold, and reads the record,
  * which the caller may then change. Returns false with one line on failure, or if Ctrl-C ended the wait.
  */
 bool learn_begin(struct learn *learn, struct error *error);
@@ -49,21 +49,23 @@ bool learn_end(struct learn *learn, struct error *error);
 void learn_drop(struct learn *learn);
 
 /**
- * Makes the learner's copy and its entry in the record when the exercise is begun, but not if the learner deleted the
- * copy: then returns false with one line. Call it between learn_begin() and learn_end().
+ * Makes the learner's copy and its entry in the record if the exercise has not been begun. If the learner has deleted
+ * the copy, returns false with one line. To be called between learn_begin() and learn_end().
  */
 bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error);
 
-/** Records the exercise that `next` led to or that was passed last. Call between learn_begin() and learn_end(). */
+/**
+ * Records the exercise that `next` chose, or that was passed last. To be called between learn_begin() and learn_end().
+ */
 void learn_set_at(struct learn *learn, const struct exercise *exercise);
 
-/** Returns the learner's current exercise: the first not passed, from the recorded one on; NULL if all are passed. */
+/** Returns the learner's current exercise: the first one not passed, from the recorded one on, or NULL if all are. */
 const struct exercise *learn_current(const struct learn *learn);
 
-/** Checks whether the learner has begun learn_current()'s exercise, and has not just come from a passed one. */
+/** Checks whether the learner has begun learn_current()'s exercise, and did not just reach it by a pass. */
 bool learn_has_begun(const struct learn *learn);
 
-/** Returns the next exercise that is not passed, from the start again after the last; NULL if there is no other. */
+/** Returns the next exercise that is not passed, starting again after the last one, or NULL if there is no other. */
 const struct exercise *learn_next(const struct learn *learn, const struct exercise *after);
 
 #endif

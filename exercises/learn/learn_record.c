@@ -1,4 +1,4 @@
-/** @file learn_record.c  The learner's record and copies, between commands that may run at the same time. */
+/** @file learn_record.c  The learner's record and copies, which commands that run at the same time share. */
 #include "interrupt.h"
 #include "learn.h"
 #include "learner_file.h"
@@ -90,7 +90,7 @@ bool learn_end(struct learn *learn, struct error *error)
 void learn_drop(struct learn *learn)
 {
     if (learn->lock >= 0)
-        close(learn->lock); /* this releases the lock */
+        close(learn->lock); /* releases the lock */
     learn->lock = -1;
 }
 
@@ -134,7 +134,7 @@ const struct exercise *learn_next(const struct learn *learn, const struct exerci
     return NULL;
 }
 
-/** Finds the recorded exercise; NULL if there is none. */
+/** Returns the recorded exercise, or NULL. */
 static const struct exercise *recorded_at(const struct learn *learn)
 {
     for (size_t i = 0; i < num_exercises; i++)
@@ -159,6 +159,6 @@ bool learn_has_begun(const struct learn *learn)
 {
     const struct exercise *const at = recorded_at(learn), *const current = learn_current(learn);
 
-    /* After a pass the current exercise has not been offered yet, even if its file is there. */
+    /* After a pass, the current exercise has not been shown yet, even if its file exists. */
     return current && !(at && is_passed(learn, at)) && progress_find(&learn->progress, current->name);
 }

@@ -126,8 +126,8 @@ static bool make_in_place(const char *path, const char *text)
 }
 
 /**
- * Makes the whole file at once, by a link to a temporary beside it. A link never replaces a file, and `learn watch`,
- * which waits for files to be saved, does not take it for a save of the learner's.
+ * Makes the whole file at once, by a link to a temporary file beside it. A link never replaces a file, and the watch
+ * for saved files ignores it.
  */
 static bool make_by_link(const char *path, const char *text)
 {

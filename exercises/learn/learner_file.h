@@ -1,4 +1,4 @@
-/** @file learner_file.h  The learner's copies of the exercises: made, read, set aside, never overwritten. */
+/** @file learner_file.h  The learner's copies of the exercises: makes, reads and renames them, never overwrites one. */
 #ifndef LEARNER_FILE_H
 #define LEARNER_FILE_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The largest file that can be an exercise. */
+/* Largest size of an exercise's file. */
 enum { LEARNER_FILE_MAX_BYTES = 1 << 20 };
 
 /**
@@ -16,7 +16,7 @@ enum { LEARNER_FILE_MAX_BYTES = 1 << 20 };
  */
 bool learner_file_read(const char *path, char **text, struct error *error);
 
-/** Copies the exercise to a path that must not exist yet. On failure, returns false with one line and leaves none. */
+/** Copies the exercise to a path that must not exist yet. On failure returns false with one line and leaves no file. */
 bool learner_file_make(const char *exercise, const char *path, struct error *error);
 
 /**

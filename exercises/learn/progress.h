@@ -1,4 +1,4 @@
-/** @file progress.h  A learner's progress, in a text file that is replaced as a whole. */
+/** @file progress.h  A learner's progress, stored in a text file that is always replaced as a whole. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
@@ -12,17 +12,17 @@ enum { PROGRESS_NAME_SIZE = 64 }; /* an exercise's name and its NUL */
 /** The result of the last grading of an exercise. */
 enum progress_last { PROGRESS_UNGRADED, PROGRESS_FAILED, PROGRESS_PASSED };
 
-/** The record of an exercise that was begun: its copy was made. */
+/** The record of an exercise that the learner has begun by making a copy. */
 struct progress_entry {
     char name[PROGRESS_NAME_SIZE];
     enum progress_last last;
-    bool passed;  /**< at least once since it was begun */
-    bool refused; /**< the solution was requested once before that */
+    bool passed;  /**< passed at least once since it was begun */
+    bool refused; /**< asked for the solution, which the first request before a pass refuses */
     int hints;    /**< number of hints shown */
 };
 
 struct progress {
-    struct progress_entry *entries; /**< in no order; entries of removed exercises stay */
+    struct progress_entry *entries; /**< in no particular order; entries of removed exercises are kept */
     size_t num_entries;
     char at[PROGRESS_NAME_SIZE]; /**< the exercise that the learner went on to or passed last, or "" */
 };
@@ -36,13 +36,13 @@ struct progress {
 bool progress_read(const char *path, bool set_aside, struct progress *progress, struct error *notice,
                    struct error *error);
 
-/** Replaces the file. On failure, returns false with a reason and leaves the old file unchanged. */
+/** Replaces the file. On failure returns false with a reason and leaves the old file unchanged. */
 bool progress_write(const char *path, const struct progress *progress, struct error *error);
 
 /** Returns the exercise's entry, or NULL. */
 struct progress_entry *progress_find(const struct progress *progress, const char *name);
 
-/** Returns the exercise's entry, made if there is none; NULL with a reason if memory is short or the name too long. */
+/** Returns the exercise's entry, new if necessary; NULL with a reason if memory is short or the name is too long. */
 struct progress_entry *progress_begin(struct progress *progress, const char *name, struct error *error);
 
 void progress_free(struct progress *progress);

@@ -38,7 +38,7 @@ static bool line_step(const struct text *text, struct line *line)
     return true;
 }
 
-/** Finds the line without leading white space, for messages. Returns its length, at most 100 characters. */
+/** Finds the line's text without leading white space, for messages. Returns its length, at most 100 characters. */
 static int line_shown(const struct text *text, const struct line *line, const char **begin)
 {
     enum { MOST = 100 };
@@ -57,7 +57,7 @@ static bool is_name_character(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/** Checks whether the line is `word` and a name, and nothing else; copies the name. */
+/** Checks whether the line consists of `word` and a name; copies the name. */
 static bool is_marker(const struct text *text, const struct line *line, const char *word, char name[REGION_NAME_SIZE])
 {
     const size_t word_length = strlen(word);
@@ -82,10 +82,10 @@ static const struct region *find_region(const struct regions *regions, const cha
     return NULL;
 }
 
-/** A search for the regions of a text. */
+/** A search for the regions in a text. */
 struct search {
     const struct text *text;
-    const struct regions *known; /**< the only names to find; NULL: all names */
+    const struct regions *known; /**< the only names to look for; NULL: all names */
     struct regions *regions;
     struct region *open; /**< the region that the search is in, or NULL */
 };
@@ -123,7 +123,7 @@ static bool end_region(struct search *search, const struct line *line, const cha
     return true;
 }
 
-/** Finds regions. With `known`, markers with other names are ordinary text. */
+/** Finds regions. With `known`, markers with other names are treated as ordinary text. */
 static bool find(const struct text *text, const struct regions *known, struct regions *regions, struct error *error)
 {
     struct search search = {.text = text, .known = known, .regions = regions};
@@ -155,7 +155,7 @@ bool regions_find(const struct text *text, struct regions *regions, struct error
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
 
-/** Checks that only comments and blank lines are between the regions of answers. */
+/** Checks that there are only comments and blank lines between the regions of answers. */
 static bool nothing_between(const struct text *answers, const struct regions *regions, struct error *error)
 {
     struct line line = {0};
@@ -270,7 +270,7 @@ static struct text part_of(const struct text *text, size_t begin, size_t end)
     return (struct text){.path = text->path, .text = text->text + begin, .size = end - begin};
 }
 
-/** Moves to the next line, or to an empty one after the last. Returns false if no line was left. */
+/** Moves to the next line or, after the last one, to an empty line. Returns false if no line was left. */
 static bool step_or_empty(const struct text *text, struct line *line)
 {
     if (line_step(text, line))
@@ -289,7 +289,7 @@ static bool equal_lines(const struct text *a, const struct line *line_a, const s
            memcmp(a->text + line_a->begin, b->text + line_b->begin, length) == 0;
 }
 
-/** Compares line by line, except for blanks at the ends of lines. Additional lines at the end must be blank. */
+/** Compares line by line, ignoring blanks at the ends of lines. Additional lines at the end must be blank. */
 static bool same_lines(const struct text *exercise, const struct text *learner, int line_before, struct error *error)
 {
     struct line expected = {0}, found = {.number = line_before};

@@ -2,8 +2,8 @@
  * @file regions.h
  * @brief The learner's parts of an exercise: the lines between `// TODO name` and `// END name`.
  *
- * A marker is alone on its line, except for spaces. A name consists of a-z, 0-9 and _. The lines of the markers
- * themselves belong to the exercise. Lines count from 1.
+ * A marker is alone on its line, except for spaces. A name consists of a-z, 0-9 and _. The markers' lines belong to the
+ * exercise, not to the learner. Lines are numbered from 1.
  */
 #ifndef REGIONS_H
 #define REGIONS_H
@@ -15,18 +15,18 @@
 
 enum { MAX_REGIONS = 16, REGION_NAME_SIZE = 64 };
 
-/** A text and its name in messages and for compilers. */
+/** A text, and its name in messages and for compilers. */
 struct text {
-    const char *path; /**< the caller's; only shown, never opened */
-    const char *text; /**< the caller's; `size` characters, then a 0 */
+    const char *path; /**< owned by the caller; only shown, never opened */
+    const char *text; /**< owned by the caller; `size` characters and a NUL */
     size_t size;
 };
 
 struct region {
     char name[REGION_NAME_SIZE];
     size_t begin, end; /**< the learner's lines, in characters: [begin, end) of the text; whole lines */
-    int first_line;    /**< the number of the line at `begin`: the one after the marker */
-    int last_line;     /**< the number of the line with // END */
+    int first_line;    /**< number of the line at `begin`, the one after the marker */
+    int last_line;     /**< number of the line with // END */
 };
 
 struct regions {
@@ -35,16 +35,16 @@ struct regions {
 };
 
 /**
- * Finds the regions of an exercise. Returns false with one line, PATH:LINE: and the mistake: a region that is not
- * closed, is opened inside another or twice, an END without its TODO, or no region at all.
+ * Finds the regions of an exercise. On failure returns false with one line, PATH:LINE: and the mistake: a region that
+ * is not closed, that is opened inside another or twice, an END without its TODO, or no region at all.
  */
 bool regions_find(const struct text *text, struct regions *regions, struct error *error);
 
 /**
- * Replaces the texts of the exercise's regions by the answers'. Answers hold only regions of the exercise, and between
- * them blank lines and lines that begin with //. A region that `answers` does not have is taken from `rest`; without
- * `rest` (NULL) it is an error. `#line` directives make compilers and the simulator name the file that a line comes
- * from. On success *filled is the text, which ends with a 0 and which the caller frees.
+ * Replaces the texts of the exercise's regions by the answers' texts. Answers contain only regions of the exercise and,
+ * between them, blank lines and lines that begin with //. A region that `answers` lacks is taken from `rest`; if that
+ * is NULL, it is an error. With `#line` directives, compilers and the simulator name the file that a line comes from.
+ * On success *filled is the text, terminated by a NUL, which the caller frees.
  */
 bool regions_fill(const struct text *exercise, const struct text *answers, const struct text *rest, char **filled,
                   struct error *error);

@@ -67,7 +67,7 @@ void show_progress(const struct learn *learn)
     terminal_print(&learn->out, STYLE_STRONG, "  %zu of %zu passed\n", passed, num_exercises);
 }
 
-/** Checks whether the learner's copy is missing or unchanged. */
+/** Checks whether the learner's copy does not exist or is unchanged. */
 static bool is_untouched(const struct exercise *exercise)
 {
     char original_path[LEARN_PATH_SIZE], path[LEARN_PATH_SIZE];
@@ -168,7 +168,7 @@ void show_next(const struct learn *learn, const struct exercise *next)
 
 /* --- a solution --------------------------------------------------------------------------------------------------- */
 
-/** Returns the text of a line that is only a comment, or NULL. A region's marker is no comment. */
+/** Returns the text of a line that is only a comment, or NULL. A region's marker does not count as a comment. */
 static const char *comment_of(const char *line)
 {
     const char *const begin = line + strspn(line, " ");
@@ -220,7 +220,7 @@ void show_solution(const struct learn *learn, const char *text)
 
 /* --- a grading ---------------------------------------------------------------------------------------------------- */
 
-/** Returns the number of bytes of the first few lines. */
+/** Returns the size of the first few lines in bytes. */
 static size_t first_lines(const char *text, size_t size)
 {
     size_t end = 0;
@@ -239,7 +239,7 @@ static bool is_in_repository(const char *message)
     return strncmp(message, "exercises/", strlen("exercises/")) == 0;
 }
 
-/** Shows the first few errors or warnings, each with its source line, and the number of the others. */
+/** Shows the first few errors or warnings, each with its source line, and the number of further ones. */
 static void show_diagnostics(const struct learn *learn, const struct diagnostics *found, size_t most, const char *word)
 {
     char line[LINE_SIZE];
@@ -282,7 +282,7 @@ static int count_case_passed(const struct verdict *verdict)
 }
 
 /**
- * Copies a text with the full paths of files, as the simulator prints them, and shortens them for the learner's folder.
+ * Copies a text, shortening the full paths that the simulator prints to paths from the learner's folder.
  */
 static void shorten_paths(const struct learn *learn, const char *text, char *shorter, size_t size)
 {
@@ -297,7 +297,7 @@ static void shorten_paths(const struct learn *learn, const char *text, char *sho
         snprintf(shorter + used, size - used, "%s", text);
 }
 
-/** Shows "NOT PASSED at equal_scores  (3 of 9 cases pass)", and the reason in the words of the task. */
+/** Shows "NOT PASSED at equal_scores  (3 of 9 cases pass)", and the reason in the task's terms. */
 static void show_failure(const struct learn *learn, const struct verdict *verdict)
 {
     char reason[LINE_SIZE];
@@ -331,7 +331,7 @@ static void show_others(const struct learn *learn, const struct verdict *verdict
         labelled(learn, "also", "%s", names);
 }
 
-/** Shows the measured figures, each once: "shuffles 10, block barriers 2 to 3". */
+/** Shows each measured figure once: "shuffles 10, block barriers 2 to 3". */
 static void show_measures(const struct learn *learn, const struct verdict *verdict)
 {
     char text[LINE_SIZE] = "";

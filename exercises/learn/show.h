@@ -1,4 +1,4 @@
-/** @file show.h  Output for learners: of an exercise, of a grading and of their progress. */
+/** @file show.h  Output for learners about an exercise, a grading and their progress. */
 #ifndef SHOW_H
 #define SHOW_H
 
@@ -15,14 +15,14 @@ struct graded {
     bool show_output;              /**< the learner requested the program's output */
     bool watching;                 /**< the caller shows the next exercise */
     const char *messages;          /**< the compiler's messages */
-    const struct verdict *verdict; /**< NULL: it did not compile */
-    double seconds;                /**< time of building and running */
+    const struct verdict *verdict; /**< NULL if it did not compile */
+    double seconds;                /**< time for building and running */
 };
 
 /** Shows "[####....]  4 of 17 passed". */
 void show_progress(const struct learn *learn);
 
-/** Shows the exercise's title, the file with its task and the learner's file. */
+/** Shows the exercise's title, the file that describes the task, and the learner's file. */
 void show_exercise(const struct learn *learn, const struct exercise *exercise);
 
 /** Shows how a grading ended, the first failure, and the commands to use next. */

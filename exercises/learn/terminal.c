@@ -36,7 +36,7 @@ void terminal_measure(struct terminal *terminal)
 
 /* --- keys --------------------------------------------------------------------------------------------------------- */
 
-static struct termios lines; /* the terminal's mode before the keys */
+static struct termios lines; /* the terminal's mode before single keys were read */
 static bool has_keys;
 
 bool terminal_begin_keys(const struct terminal *terminal)
@@ -93,7 +93,7 @@ static size_t character_size(const char *text)
     for (size_t i = 1; i < size; i++)
         if (((unsigned char)text[i] & 0xc0) != 0x80)
             return 0;
-    return first == 0xc2 && (unsigned char)text[1] < 0xa0 ? 0 : size; /* the second range of control characters */
+    return first == 0xc2 && (unsigned char)text[1] < 0xa0 ? 0 : size; /* excludes further control characters */
 }
 
 /** Prints the character at `text`, or `?`. Returns its size in bytes. */
@@ -137,7 +137,7 @@ static void start_line(const struct terminal *terminal, int indent, int *column)
 /** Prints words from `column` on, and indents lines after the first by `rest`. Ends with a line break. */
 static void wrap_from(const struct terminal *terminal, enum style style, int column, int rest, const char *text)
 {
-    int blanks = 0; /* to print before the next word */
+    int blanks = 0; /* number of blanks before the next word */
 
     begin_style(terminal, style);
     while (*text) {

@@ -1,4 +1,4 @@
-/** @file terminal.h  Output for people: wrapped to the terminal's width, in colour where that is wanted. */
+/** @file terminal.h  Output for people: wrapped to the terminal's width, and in colour if wanted. */
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/** The style of a text where there is colour. No information is in the colour alone. */
+/** The style of a text, for terminals with colour. Colour never carries information that the text lacks. */
 enum style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_BAD, STYLE_NOTE };
 
 struct terminal {
-    FILE *stream; /**< the caller's */
+    FILE *stream; /**< owned by the caller */
     bool colour;
-    int width; /**< columns of a line, 40 to 100; 80 where there is no terminal */
+    int width; /**< columns per line, 40 to 100; 80 without a terminal */
 };
 
 /** Returns the settings for a stream, from NO_COLOR, TERM and the window's size. */
@@ -22,30 +22,31 @@ struct terminal terminal_open(FILE *stream);
 void terminal_measure(struct terminal *terminal);
 
 /**
- * Switches standard input to single keys without echo until terminal_end_keys(). Returns false unless standard input
- * and the stream are terminals and this program is in the foreground. Call it again after a stop: the shell resets it.
+ * Makes standard input return single keys without echo until terminal_end_keys(). Returns false unless standard input
+ * and the stream are terminals and this program is in the foreground. To be called again after a stop, because the
+ * shell resets the mode.
  */
 bool terminal_begin_keys(const struct terminal *terminal);
 void terminal_end_keys(void);
 
-/** Prints in a style, unchanged. The text must be the program's own; use terminal_wrap() for any other text. */
+/** Prints in a style, without changes. The text must be the program's own; use terminal_wrap() for any other text. */
 __attribute__((format(printf, 3, 4))) void terminal_print(const struct terminal *terminal, enum style style,
                                                           const char *format, ...);
 
 /**
  * Prints text of any origin in lines that fit the width, broken between words if possible. The first line is indented
- * by `first` columns, the others by `rest`. The text's own line breaks stay; tabs become spaces; control characters and
- * bytes that are not UTF-8 become `?`. Ends with a line break.
+ * by `first` columns, the others by `rest`. The text's own line breaks are kept; tabs become spaces; control characters
+ * and bytes that are not UTF-8 become `?`. Ends with a line break.
  */
 void terminal_wrap(const struct terminal *terminal, enum style style, int first, int rest, const char *text);
 
 /** Prints a label in the strong style and then the text, wrapped like terminal_wrap()'s: "  label   text". */
 void terminal_labelled(const struct terminal *terminal, const char *label, enum style style, const char *text);
 
-/** Prints `length` bytes of code of any origin. Each line is cut to the width, because its line breaks matter. */
+/** Prints `length` bytes of code of any origin. Lines are truncated to the width, so that they stay lines. */
 void terminal_code(const struct terminal *terminal, const char *text, size_t length);
 
-/** Prints a bar of `columns` columns of which the part `done` / `all` is filled. */
+/** Prints a bar of `columns` columns, filled in the proportion `done` / `all`. */
 void terminal_bar(const struct terminal *terminal, int columns, size_t done, size_t all);
 
 #endif

@@ -16,7 +16,7 @@ uint64_t verdict_fresh_seed(void)
     struct timespec now;
     uint64_t bits;
 
-    clock_gettime(CLOCK_REALTIME, &now); /* if the system provides no random numbers */
+    clock_gettime(CLOCK_REALTIME, &now); /* a fallback if the system provides no random numbers */
     if (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits)
         bits = (uint64_t)now.tv_nsec ^ (uint64_t)getpid();
     return bits % 1000000000;
@@ -36,10 +36,10 @@ static struct verdict_limits limits_or_defaults(const struct verdict_limits *lim
 
 enum { MAX_FIELDS = 4, LINE_SIZE = 4096 };
 
-/** The progress of reading the records. */
+/** How far the records have been read. */
 struct records {
-    bool done;                      /**< the last record came */
-    char trying[VERDICT_NAME_SIZE]; /**< the case that has begun and not ended; "" if there is none */
+    bool done;                      /**< the last record has been read */
+    char trying[VERDICT_NAME_SIZE]; /**< the case that has begun but not ended, or "" */
 };
 
 /** A record's fields; missing ones are "". */
@@ -72,7 +72,7 @@ static void read_measure(const struct record *record, struct verdict *verdict, c
     struct verdict_measure *const measure = &verdict->measures[verdict->num_measures];
 
     if (verdict->num_measures == VERDICT_MAX_MEASURES)
-        return; /* the rest is dropped */
+        return; /* further fields are ignored */
     memcpy(measure->of_case, records->trying, sizeof measure->of_case);
     copy_shown(measure->name, sizeof measure->name, record->field[1]);
     measure->value = strtod(record->field[2], NULL);

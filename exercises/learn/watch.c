@@ -10,7 +10,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-/* An editor's events are a few milliseconds apart; no editor saves without a pause for as long as MAX_QUIET_MS. */
+/* An editor's events for one save are a few milliseconds apart; no save takes MAX_QUIET_MS without a pause. */
 enum { QUIET_MS = 80, MAX_QUIET_MS = 1000 };
 
 bool watch_open(struct watch *watch, const char *folder, struct error *error)
@@ -30,7 +30,7 @@ static bool is_loss(const struct inotify_event *event)
     return event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT);
 }
 
-/** Returns the name of the saved file; NULL if the kernel's event queue overflowed. */
+/** Returns the name of the saved file, or NULL if the kernel's event queue overflowed. */
 static const char *name_of(const struct inotify_event *event)
 {
     return event->len > 0 && !(event->mask & IN_Q_OVERFLOW) ? event->name : NULL;
@@ -67,7 +67,7 @@ enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*sav
 {
     struct pollfd polled[] = {
         {.fd = watch->descriptor, .events = POLLIN}, {.fd = stop, .events = POLLIN}, {.fd = keys, .events = POLLIN}};
-    double first = -1; /* time of the first save of this answer */
+    double first = -1; /* time of the first save that the next return reports */
 
     for (;;) {
         const int ready = poll(polled, first < 0 ? 3 : 2, first < 0 ? -1 : QUIET_MS);

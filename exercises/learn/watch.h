@@ -1,4 +1,4 @@
-/** @file watch.h  Waits until files of a folder are saved (inotify). */
+/** @file watch.h  Waits until files in a folder are saved, with inotify. */
 #ifndef WATCH_H
 #define WATCH_H
 
@@ -11,22 +11,21 @@ struct watch {
 enum watch_result {
     WATCH_SAVED,   /**< some files were saved; `saved` was called for each event */
     WATCH_KEY,     /**< `keys` became readable */
-    WATCH_WOKEN,   /**< a signal came: the terminal's mode or size may have changed */
+    WATCH_WOKEN,   /**< a signal arrived: the terminal's mode or size may have changed */
     WATCH_STOPPED, /**< `stop` became readable */
     WATCH_LOST,    /**< the folder is gone, or cannot be watched any more; with a reason */
 };
 
-/** Starts to watch a folder. Returns false with a reason on failure. */
+/** Starts watching a folder. Returns false with a reason on failure. */
 bool watch_open(struct watch *watch, const char *folder, struct error *error);
 
 /**
- * Waits for a save, then until nothing was saved for a moment, so that all events of one save in an editor are one
- * answer. A save is a file that was closed after writing, or that got its name by a rename.
+ * Waits for a save, and then until nothing has been saved for a moment, so that all events of one save in an editor are
+ * reported together. A save is a file that was closed after writing, or that a rename gave its name.
  *
  * @param stop   a descriptor that becomes readable when the wait must end
  * @param keys   a descriptor that becomes readable when a key was pressed; -1: there are no keys
- * @param saved  gets each file's name, without the folder; a name may come several times. NULL: any file may have been
- *               saved
+ * @param saved  gets each file's name, without the folder; a name may be repeated. NULL: any file may have been saved
  */
 enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*saved)(void *context, const char *name),
                              void *context, struct error *error);

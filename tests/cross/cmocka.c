@@ -1,8 +1,8 @@
 /**
  * @file cross_cmocka.c
- * @brief The part of cmocka that the simulator's tests use, for processors it is not installed for. Prints TAP.
+ * @brief The part of cmocka that the simulator's tests use, for processors for which it is not installed. Prints TAP.
  *
- * The tests include cmocka's own header; only the functions behind its macros are here.
+ * The tests include cmocka's own header; this file only has the functions that its macros call.
  */
 #include <setjmp.h>
 #include <stdarg.h>

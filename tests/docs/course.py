@@ -1,4 +1,4 @@
-"""A small course in a folder of its own, for the tests of docs/tools: chapters, recorded runs, programs, pages."""
+"""Makes a small course in its own folder, for the tests of docs/tools: chapters, recorded runs, programs, pages."""
 import contextlib
 import io
 import json
@@ -33,7 +33,7 @@ def python_with(module):
 
 
 def write(path, text, mode=None):
-    """Writes a file and makes its folders."""
+    """Writes a file, after making its folders."""
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -53,7 +53,7 @@ def program(name, *reports, trace=None, status=0):
 
 
 def access(kind, size, offsets, values, space="shared"):
-    """Returns an event of a trace: an access by as many of warp 0's lanes as there are offsets that are not None."""
+    """Returns an event of a trace: an access by those lanes of warp 0 whose offset is not None."""
     lanes = sum(1 << lane for lane, offset in enumerate(offsets) if offset is not None)
     others = [None] * (32 - len(offsets))
     return {"kind": kind, "warp": 0, "lanes": lanes, "space": space, "bytes": size, "offset": offsets + others,
@@ -66,13 +66,13 @@ def barrier(number):
 
 
 def trace(events, offset, size):
-    """Returns a trace of these events, with so many bytes of dynamic shared memory."""
+    """Returns a trace of these events, of a launch with `dynamic` bytes of dynamic shared memory."""
     return {"kernel": "k", "block": [64, 1, 1], "dynamic_shared": {"offset": offset, "bytes": size}, "truncated": False,
             "events": events}
 
 
 def call(main, *arguments, stdin=""):
-    """Runs a tool's main(); returns its exit status and its output on both streams."""
+    """Runs a tool's main(). Returns its exit status and its output on both streams."""
     said, kept = io.StringIO(), (sys.argv, sys.stdin)
     sys.argv, sys.stdin = ["tool", *map(str, arguments)], io.StringIO(stdin)
     results.source_hash.cache_clear()
@@ -88,7 +88,7 @@ def call(main, *arguments, stdin=""):
 
 
 class Course(unittest.TestCase):
-    """Base of tests that each run in a folder of their own, with the fixtures of make_course()."""
+    """Base of tests, each of which runs in its own folder, with the files of make_course()."""
 
     maxDiff = None
 
@@ -112,7 +112,7 @@ class Course(unittest.TestCase):
         return [line for line in pathlib.Path("a.md").read_text().split("\n") if line and not line.startswith("<!--")]
 
     def row(self, start):
-        """Returns the line of a.md that begins so."""
+        """Returns the line of a.md that begins with this text."""
         return next((line for line in self.written() if line.startswith(start)), None)
 
     def tables(self, *arguments):
@@ -120,7 +120,7 @@ class Course(unittest.TestCase):
         return call(tables.main, *(arguments or ["a.md"]))
 
     def writes(self, *lines):
-        """Writes a.md again from these lines and an end; returns its table. A second time changes nothing."""
+        """Generates a.md from these lines and an end, twice; the second time must change nothing. Returns its table."""
         self.page(*lines, "<!-- end -->")
         self.assertEqual(self.tables(), (0, ""))
         self.assertEqual(self.tables("--check", "a.md"), (0, ""))

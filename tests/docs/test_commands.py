@@ -1,4 +1,4 @@
-"""Tests that every target that pages tell a reader to build is a target of build.ninja."""
+"""Tests that every target which pages tell a reader to build exists in build.ninja."""
 import re
 import subprocess
 import unittest

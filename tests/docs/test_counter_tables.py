@@ -1,5 +1,5 @@
 # run: $b
-"""Tests of tables of counters: the course's tables against the programs' CSV, the counts of simulator and GPU, and the
+"""Tests of tables of counters: the course's tables against the programs' CSV, simulator's against GPU's counts, and
 inputs that are rejected."""
 import csv
 import io
@@ -19,7 +19,7 @@ BUILD = course.build_folder()
 
 
 class TheCourse(unittest.TestCase):
-    """Tests of the course's tables against the programs' CSV, from which the tables are not made."""
+    """Tests of the course's tables against the programs' CSV, which is not the tables' source."""
 
     def csv(self, chapter, name):
         done = subprocess.run([f"{BUILD}/cpu/{chapter}", "--format", "csv"], cwd=ROOT, capture_output=True, text=True,

@@ -13,7 +13,7 @@ from test_counter_tables import report
 from test_tables import gate_run, us
 
 NUMBER = re.compile(r"(?<![\w.])[-+~]?\d[\d,.]*(?:e-?\d+)?(?!\w)")
-WRITTEN = "|".join((*tables.TABLES, "list", "session"))  # the last two by tests/record_session.sh
+WRITTEN = "|".join((*tables.TABLES, "list", "session"))  # tests/record_session.sh writes the last two
 REASON = re.compile(r"<!-- by hand: \S.* -->")
 PAGES = ("README.md", "chapters/*/*.md", "docs/pages/*.md", "common/data/*/README.md", "exercises/*.md",
          "exercises/*/README.md")
@@ -51,8 +51,8 @@ def blocks(text):
 
 
 def typed_by_hand(text):
-    """Returns the line numbers of a page's tables of numbers that no tool writes and no marker gives a reason for; and
-    the number of reasons that are above no such table."""
+    """Returns the line numbers of a page's tables of numbers that are neither generated nor marked with a reason, and
+    the number of reasons that are not followed by such a table."""
     found = list(blocks(text))
     without = [number for number, block, above in found if is_of_numbers(block) and not REASON.fullmatch(above)]
     used = sum(bool(is_of_numbers(block) and REASON.fullmatch(above)) for _, block, above in found)

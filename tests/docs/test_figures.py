@@ -1,5 +1,5 @@
 # run in all: $b
-"""Tests of the figures: up to date, of today's data, readable on light and dark pages; and of inputs that are
+"""Tests of the figures: up to date with their data, readable on light and dark pages; and of inputs that are
 rejected."""
 import ast
 import collections
@@ -62,7 +62,7 @@ def texts(name):
 
 
 def recorded(name):
-    """Checks whether a chapter's times are recorded, which a new chapter's are not yet."""
+    """Checks whether a chapter's times are recorded; those of a new chapter are not yet."""
     return (ROOT / "docs" / "results" / "h200" / f"{name}.json").exists()
 
 
@@ -75,7 +75,7 @@ def holds(sequence, part):
 
 
 def tool(*arguments, python=(sys.executable,)):
-    """Runs figures.py; returns its exit status and its output."""
+    """Runs figures.py. Returns its exit status and its output."""
     done = subprocess.run([*python, "docs/tools/figures.py", "--build", BUILD, *map(str, arguments)],
                           capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
@@ -108,7 +108,7 @@ class Committed(unittest.TestCase):
 
     @NEEDS_MATPLOTLIB
     def test_text_stays_on_its_card(self):
-        """Measured in DejaVu Sans, the widest of the fonts."""
+        """Text is measured in DejaVu Sans, the widest of the fonts."""
         svgs = [(path.name, xml.dom.minidom.parseString(path.read_text()).documentElement) for path in FOLDER.iterdir()]
         characters = sorted(
             {letter for _, svg in svgs for text in svg.getElementsByTagName("text") for letter in text.firstChild.data})
@@ -721,7 +721,7 @@ class Refused(unittest.TestCase):
         self.refuses("no expert is chosen by all 64 tokens", choices.words, self.folder)
         self.arrays("15_one_launch", "--num-tokens 3 --block-size 4")
         slot = figures.read_data("15_words", BUILD)["blocks"][0]["slot"]
-        self.change("sorted_token_ids.npy", 4 * (slot - 96), 24)  # a pad in the place of a position
+        self.change("sorted_token_ids.npy", 4 * (slot - 96), 24)  # a pad instead of a position
         self.refuses("a position is not in the list", choices.words, self.folder)
 
     def test_words(self):

@@ -1,6 +1,6 @@
 # run: $b
-"""Tests of pages of the site from Markdown files: the conversion of their lines, and all errors that must stop pages
-from being made."""
+"""Tests of the site's pages that are made from Markdown files: how their lines are converted, and all errors that must
+keep pages from being made."""
 import json
 import pathlib
 
@@ -97,7 +97,7 @@ class Lines(TinyCourse):
         self.becomes("@htmlonly</details>@endhtmlonly", "<!-- unfold -->")
 
     def test_summaries(self):
-        """No link is in a summary, where a click unfolds what is below it."""
+        """A summary must not contain links, because a click on it unfolds the text below."""
         question = "<details><summary>Why a warp?</summary>"
         self.becomes(question, question, "A warp it is.")
         self.becomes("A [warp](@ref term_warp) it is.", question, "A warp it is.")
@@ -215,7 +215,7 @@ class Refusals(TinyCourse):
         self.refuses(f"{FIRST}:5: it links to '../../../a.md', which is outside the repository", "[c](../../../a.md)")
 
     def test_values_and_reasons(self):
-        """A reader sees the value; what follows a reason is no generated text."""
+        """A reader sees the value; text after a reason is not generated."""
         self.first("It is <!-- value: 1 + 1 -->2<!-- end -->, and", "<!-- value: 3 -->3<!-- end --> more.", "",
                    "<!-- by hand: an example -->", "| a | 1 |", "|---|---|", "", "A warp.")
         made = self.make()["chapter_01.md"]

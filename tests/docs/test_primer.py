@@ -1,6 +1,6 @@
 # run: $b
 """Tests of the primer: its programs end as its page says and print the numbers that its text explains, and a reader's
-own kernel is built as the page says."""
+own kernel can be built as the page says."""
 import os
 import pathlib
 import re
@@ -14,7 +14,7 @@ import pages
 PAGES = [pathlib.Path(f"docs/pages/{name}.md") for name in ("primer", "primer_together", "primer_machine")]
 BUILD = course.build_folder()
 
-# The parts of outputs that the text uses: commands, and parts of their output.
+# Commands, and the parts of their output that the text uses.
 PRINTED = {
     "primer gate": ["topk_ids 2 5", "topk_weights 0.54 0.46"],
     "primer who": ["[33] = 101", "[128] = 0", "global store requests 8"],
@@ -68,7 +68,7 @@ class Primer(unittest.TestCase):
             self.assertEqual(pathlib.Path(path).read_text().splitlines()[int(number) - 1], line)
 
     def test_pages_are_short(self):
-        """As the course's chapters: at most 1,800 words of prose a page."""
+        """Like a chapter, a page has at most 1,800 words of prose."""
         for page in PAGES:
             prose = re.sub(r"<!--.*?-->|^```.*?^```|<details>.*?</details>|^ *[|\\@#<].*?$|\]\([^)]*\)", "", page.read_text(),
                            flags=re.M | re.S)

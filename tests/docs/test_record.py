@@ -1,4 +1,4 @@
-"""Tests of recorded runs: where they are added, in which layout, and the commands by which everything is recorded."""
+"""Tests of recorded runs: where they are added, their layout, and the commands that record everything."""
 import json
 import os
 import pathlib
@@ -137,13 +137,13 @@ class TheCourse(unittest.TestCase):
         finally:
             os.chdir(kept)
         commands = listed("--counters")
-        if any("figures" in entry for entry in recorded):  # all of the claims or none
+        if any("figures" in entry for entry in recorded):  # either all claims are recorded, or none
             commands += listed("--claims")
-        if any(results.program_of(entry) == "moe_peers" for entry in recorded):  # all of the layer or none
+        if any(results.program_of(entry) == "moe_peers" for entry in recorded):  # either all runs of the layer, or none
             commands += listed("--layer")
-        if any("stages" in entry for entry in recorded):  # all splits of the layer or none
+        if any("stages" in entry for entry in recorded):  # either all splits of the layer, or none
             commands += listed("--gpus")
-        if any(results.field(entry, "overlap") for entry in recorded):  # all launches that overlap or none
+        if any(results.field(entry, "overlap") for entry in recorded):  # either all overlapping launches, or none
             commands += listed("--overlap")
         self.assertEqual(len(set(commands)), len(commands))
         self.assertEqual(len(commands), len(recorded))

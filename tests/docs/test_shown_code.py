@@ -1,5 +1,5 @@
-"""Each line of a chapter's kernel file is in a snippet on the chapter's page or in its lab notes, or unchanged from the
-chapter before, which shows it. Comments, braces, blank lines and includes aside.
+"""Checks that each line of a chapter's kernel file is in a snippet on the chapter's page or in its lab notes, or is
+unchanged from the previous chapter, which shows it. Comments, braces, blank lines and includes do not count.
 
     python3 tests/docs/test_shown_code.py [CHAPTER...]     prints the lines that no page shows, of these or of all
 """
@@ -12,13 +12,13 @@ import unittest
 
 CHAPTERS = pathlib.Path(__file__).resolve().parents[2] / "chapters"
 
-# Chapters whose pages do not show all of their kernel file yet. A chapter whose page does must be removed.
+# Chapters whose pages do not yet show all of their kernel file. Remove a chapter once its page does.
 INCOMPLETE = set()
 
-# The chapter that a kernel continues, where that is not the nearest one before it.
+# The chapter that a kernel continues, if that is not the nearest earlier one.
 CONTINUES = {"19_sixty_four_lanes": "03_divergence_free"}
 
-# Files of the host beside the one that makes a chapter without kernels.
+# Further host files of a chapter without kernels.
 BESIDE = {"workspace.c"}
 
 # Lines that no page shows, each with the reason: {chapter: {line: reason}}.
@@ -72,7 +72,7 @@ def snippet_lines(chapter):
 
 
 def unchanged_lines(chapter):
-    """Returns the numbers of the lines of the kernel file that the chapter before also has."""
+    """Returns the numbers of the lines of the kernel file that the previous chapter's file also has."""
     before = chapter_before(chapter)
     if not before:
         return set()

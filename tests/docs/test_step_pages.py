@@ -71,7 +71,7 @@ class TheCourse(unittest.TestCase):
                        for page in site.pages if pages.number_of(page)}
 
     def test_each_step_has_its_page(self):
-        """The first chapters of align and of the layer have no page, because they begin another operator."""
+        """The first chapters of align and of the layer have no such page, because each begins an operator."""
         self.assertEqual(list(self.pages), ["02", "03", "04", "05", "07", "08", "09", "10", "11b", "11c", "11d", "13b", "13c",
                                             "14b", "16b"])
         for number, page in self.pages.items():
@@ -141,7 +141,7 @@ RECORDED = "docs/results/h200/04_fourth.json"
 
 
 class Step(course.Course):
-    """Two kernels, the second with a line changed, one more and one less."""
+    """Two kernels; in the second a line is changed, one is added and one removed."""
 
     def make_course(self):
         write("chapters/03_third/README.md", "# 03 Third & more\n")

@@ -24,7 +24,7 @@ import stepper_pages
 import trace as traces
 
 BUILD = course.build_folder()
-MAX_BYTES, OF_THE_RING = 300_000, 620_000  # 11d: eight warps take six steps, so that its ring turns twice
+MAX_BYTES, OF_THE_RING = 300_000, 620_000  # in 11d, eight warps take six steps, so that its ring is filled twice
 SPACE, LEFT, RIGHT, HOME, END = " ", "\ue012", "\ue014", "\ue011", "\ue010"
 KEYS = [(RIGHT, 1), (RIGHT, 2), (LEFT, 1), (END, None), (HOME, 0)]
 LOADED = """
@@ -70,7 +70,7 @@ return [...poor];
 
 
 def read_npy(path):
-    """Returns a file's elements, flat."""
+    """Returns a file's elements as a flat list."""
     data = path.read_bytes()
     length = int.from_bytes(data[8:10], "little")
     header = ast.literal_eval(data[10:10 + length].decode())
@@ -80,7 +80,7 @@ def read_npy(path):
 
 
 def outputs_of(command):
-    """Runs the command that the page shows; returns the arrays that the program writes."""
+    """Runs the command that the page shows. Returns the arrays that the program writes."""
     with tempfile.TemporaryDirectory() as folder:
         words = [f"{folder}/trace.json" if word == "trace.json" else word for word in command.split()]
         words[0] = words[0].replace("build", BUILD, 1)
@@ -244,9 +244,9 @@ class InABrowser(Pages):
         return self.browser.run(STEPPER + script, *arguments)
 
     def test_each_page(self):
-        """Opens each page only once, because opening it takes longer than most checks."""
+        """Opens each page only once, because that takes longer than most checks."""
         for chapter, name, text in self.each():
-            self.browser.emulate(width=1280, scheme="light", motion="reduce")  # colours at once
+            self.browser.emulate(width=1280, scheme="light", motion="reduce")  # so that colours change at once
             self.open(name)
             self.assertEqual(self.run_script("return s.position"), 1, "it opens with its first step done")
             for look in (self.reads_the_trace, self.ends_with_what_the_program_wrote, self.hears_keys,
@@ -274,7 +274,7 @@ class InABrowser(Pages):
                 continue  # a later kernel writes it
             expected = [f"{number:.4g}" if isinstance(number, float) else str(number) for number in numbers]
             shown = self.browser.run(cells, name) or self.browser.run(cells, name.removeprefix("topk_"))
-            self.assertEqual(shown, expected, name)  # under the name that the kernel's line gives it
+            self.assertEqual(shown, expected, name)  # named as in the kernel's line
 
     def test_bulk_copies_are_under_way_until_their_words_are_read(self):
         self.open("stepper_16a.html")
@@ -373,7 +373,7 @@ class InABrowser(Pages):
         self.assertEqual(in_view, [True, True, True])
 
     def has_contrast_and_does_not_scroll_sideways(self, *_):
-        """Light and dark, on a phone and on a wide screen."""
+        """Opens pages light and dark, with the widths of a phone and of a wide screen."""
         self.run_script("s.moveTo(Math.min(6, s.steps.length))")
         for scheme in ("dark", "light"):
             self.browser.emulate(scheme=scheme, motion="reduce")
@@ -384,7 +384,7 @@ class InABrowser(Pages):
             self.assertEqual(wide, 0, f"{width} pixels")
 
     def shows_all_lanes_and_every_value_whole(self, *_):
-        """In 100 steps, evenly spread; each is laid out, which takes most of this test's time."""
+        """Tests 100 evenly spaced steps; laying each of them out takes most of this test's time."""
         self.browser.resize(1400)
         clipped = self.run_script("""
             const box = document.querySelector('.stepper-box'), out = new Set();

@@ -4,7 +4,7 @@
 #   sh tests/gpu/count_on_gpu.sh 02_warp_per_group [NUM_TOKENS]      (after ninja and ninja gpu)
 #
 # Needs ncu and the right to read the GPU's counters. Prints JSON in the form of docs/results: the program and the GPU,
-# and "counters": the name, the simulator's figure, the GPU's figure (null: not counted) and the GPU's metric of each.
+# and "counters", each with its name, the simulator's figure, the GPU's figure (null: not counted) and the GPU's metric.
 # Figures of several launches are added up.
 # "kernels" has, for each launch, a warp's cycles between two of its instructions, by the reason of the wait ("selected"
 # is the cycle in which it issues), and their sum.
@@ -42,7 +42,7 @@ simulator() {
 measured=$(ncu --clock-control none --kernel-name "regex:$kernels" --launch-count "$(simulator launches)" \
     --metrics "$metrics" --print-metric-instances details --print-units base \
     --csv "build/gpu/$chapter" --num-tokens "$num_tokens" 2>/dev/null)
-# values METRIC: prints the GPU's figures, one for each launch
+# values METRIC: prints the GPU's figures, one per launch
 values() { echo "$measured" | grep -F "\"$1\"" | sed 's/.*,"\([^"]*\)"$/\1/' | tr -d ','; }
 gpu() { values "$1" | awk '{ sum += $1 } END { if (NR) printf "%.15g", sum; else printf "null" }'; }
 opcodes=$(values sass__inst_executed_per_opcode | tr '(;)' '\n\n\n')

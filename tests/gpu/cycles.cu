@@ -1,6 +1,6 @@
 /**
  * @file cycles.cu
- * @brief Measures instructions and small sorts in a GPU's clock cycles. Prints one line per figure: its name, the
+ * @brief Measures the GPU clock cycles of instructions and small sorts. Prints one line per figure: its name, the
  * number and the unit. Exits 1 if a result is wrong.
  *
  *   sh tests/gpu/figures.sh cycles
@@ -94,7 +94,10 @@ struct block_barrier {
     }
 };
 
-/** Runs a chain in one block. `took` gets the cycles of STEPS operations in the first warp, in the second round. */
+/**
+ * Runs a chain in one block. `took` gets the cycles of STEPS operations in the first warp, measured in the second
+ * round.
+ */
 template <typename Chain>
 static __global__ void __launch_bounds__(1024) chain(unsigned word, unsigned *out, long long *took)
 {
@@ -188,7 +191,7 @@ struct by_sorting {
     }
 };
 
-/** Keeps the better of lanes `distance` apart in both of them, then sorts runs of 8, which alternate at bit `bit`. */
+/** Keeps the better of two lanes `distance` apart in both lanes, then sorts runs of 8, which alternate at bit `bit`. */
 static __device__ __forceinline__ candidate prune_lanes(candidate mine, unsigned lane, int distance, int bit)
 {
     mine = better(mine, exchange(mine, distance));
@@ -236,8 +239,8 @@ struct by_maxima {
 };
 
 /**
- * Makes SORTS choices one after another in each warp of a block. `zero` is 0; it makes each choice depend on the one
- * before. `ids` [SORTS][TOPK] gets the first warp's choices, `took` the cycles of the second round.
+ * Makes SORTS choices, one after another, in each warp of a block. `zero` is 0; it makes each choice depend on the
+ * previous one. `ids` [SORTS][TOPK] gets the first warp's choices, `took` the cycles of the second round.
  */
 template <typename Way>
 static __global__ void __launch_bounds__(1024) choose(int zero, int *ids, long long *took)
@@ -302,8 +305,8 @@ static void report_choice(const char *name, int count, int *ids, long long *took
 /* --- lanes of one warp wait for each other ------------------------------------------------------------------------ */
 
 /**
- * Passes a number between lanes 0 and 1, each in a loop of its own. A warp in lock step would never leave the first
- * loop.
+ * Passes a number back and forth between lanes 0 and 1, each in its own loop. A warp in lockstep would never leave the
+ * first loop.
  */
 static __global__ void to_and_fro(int *rounds)
 {

@@ -3,9 +3,8 @@
 #
 #   sh tests/gpu/exercises.sh GRADE_ANSWER      (after ninja learn-gpu)
 #
-# Exercises with a budget or a prediction need the simulator's counters, so on a GPU they pass before they are solved.
-# The same is true of kernels whose fault has no effect on a GPU. These are only run, to check that neither a crash nor
-# a hang escapes from the grader.
+# Exercises with a budget or a prediction need the simulator's counters, so on a GPU they pass unsolved. So do kernels
+# whose fault has no effect on a GPU. These are only run, to check that the grader survives a crash or a hang.
 . tests/tap.sh
 grade_answer=$1
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures on a GPU the figures of docs/pages/claims.md that no chapter's page has, records them, rewrites the page's
-# tables, and prints a short form of all. Failures are named, and the rest continues.
+# tables, and prints all figures in short form. If a measurement fails, this is reported and the others continue.
 #
 #   ninja && ninja gpu && sh tests/gpu/measure_claims.sh      (ncu and PyTorch for some of it)
 set -u

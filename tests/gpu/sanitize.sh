@@ -2,7 +2,7 @@
 # Runs chapter programs under compute-sanitizer's four tools. A test passes if the program verified its results and the
 # tool counted no error, no hazard and no warning.
 #
-#   sh tests/gpu/sanitize.sh build/gpu/02_warp_per_group...     (without a program: only says whether it could)
+#   sh tests/gpu/sanitize.sh build/gpu/02_warp_per_group...     (without a program: only reports whether it could run)
 #
 # Uses compute-sanitizer of $CUDA_HOME, else of PATH, else of /usr/local/cuda.
 set -u
@@ -37,7 +37,7 @@ clean() {
     ! echo "$summaries" | grep -vF "$none" || { echo 'a summary that is not clean'; return 1; }
 }
 
-# runs_of PROGRAM: prints the arguments of the runs under every tool, a line each: every type and every kernel
+# runs_of PROGRAM: prints the arguments of the runs under every tool, one run per line: every type and every kernel
 runs_of() {
     case $(operator_of "$1") in
     align)

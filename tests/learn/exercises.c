@@ -1,6 +1,6 @@
 /**
  * @file exercises.c
- * @brief The exercises that tests of build/learn have: each is a copy of the first one, and of no other's business.
+ * @brief The list of exercises for the tests of build/learn: each is a copy of the first one under another name.
  */
 #include "../../exercises/learn/exercise_list.h"
 

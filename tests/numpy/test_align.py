@@ -1,6 +1,6 @@
 # run: $b/cpu/*_align_*
 # needs: numpy
-"""Puts random align problems to NumPy and to programs, and compares: TAP on stdout.
+"""Compares NumPy's and programs' answers to random align problems. Prints TAP.
 
     python3 tests/numpy/test_align.py PROGRAM... [--count N] [--seed S]
 
@@ -67,8 +67,8 @@ def ask_program(program, problem, folder):
 
 
 def in_order(sorted_token_ids, topk_ids, num_experts):
-    """Sorts each run of positions of one expert into ascending order; everything else stays where it is."""
-    ids = numpy.append(topk_ids.reshape(-1), num_experts)  # a pad's expert
+    """Sorts each run of positions of one expert into ascending order, and leaves everything else unchanged."""
+    ids = numpy.append(topk_ids.reshape(-1), num_experts)  # the expert of a pad
     experts = ids[numpy.clip(sorted_token_ids, 0, ids.size - 1)]
     ordered = sorted_token_ids.copy()
     ends = numpy.flatnonzero(numpy.diff(experts)) + 1

@@ -1,11 +1,11 @@
 # run: $b/cpu/11[ab]_*
 # needs: numpy
-"""Puts random layers to NumPy and to programs, and compares their outputs: TAP on stdout.
+"""Compares NumPy's and programs' outputs of random layers. Prints TAP.
 
     python3 tests/numpy/test_moe.py PROGRAM... [--count N] [--seed S]
 
-NumPy computes in f64. In f32 an output may differ by a hundred-thousandth of the largest, in bf16 by a fiftieth: what
-is computed wrongly differs by more.
+NumPy computes in f64. In f32 an output may differ by a hundred-thousandth of the largest, in bf16 by a fiftieth; wrong
+computations differ by more.
 """
 import argparse
 import pathlib

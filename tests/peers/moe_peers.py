@@ -2,7 +2,7 @@
 
     python3 tests/peers/moe_peers.py --dist router --format json | python3 docs/tools/record.py
 
-PyTorch, a loop over the experts, in a stream; PyTorch's grouped product and a kernel of Triton, from CUDA graphs: see
+PyTorch's loop over the experts runs in a stream, PyTorch's grouped product and a Triton kernel in CUDA graphs: see
 moe_layers.py. For each size the fastest of Triton's configurations is reported. Tokens and weights are random; experts
 are the router's choices, or generated as --dist says. All outputs are compared with each other, and a few of their rows
 with f32. A graph has 20 calls, or one call if it takes more than 5 ms, and is replayed for as long as --seconds, like
@@ -46,7 +46,7 @@ def choose(num_tokens, options):
         problem = argparse.Namespace(dtype="f32", device="cpu")
         weights, ids = pytorch_gate.gate(*pytorch_gate.load_problem(num_tokens, problem))
         return ids, weights
-    if options.dist == "balanced":  # round and round one order of the experts
+    if options.dist == "balanced":  # cycles through the experts in one order
         experts = torch.randperm(NUM_EXPERTS, generator=generator)
         ids = experts[torch.arange(num_tokens * TOPK) % NUM_EXPERTS].view(num_tokens, TOPK)
         ids = ids[torch.randperm(num_tokens, generator=generator)]
@@ -106,7 +106,7 @@ def expected_row(layer, token):
 
 
 class Check:
-    """Check of an output: a few rows are compared with f32, all rows with the first output that passed."""
+    """Checks an output: a few rows against f32, all rows against the first output that passed."""
 
     def __init__(self, layer):
         self.tokens = sorted({0, len(layer.hidden) // 2, len(layer.hidden) - 1})

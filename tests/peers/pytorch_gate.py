@@ -1,4 +1,4 @@
-"""Times the PyTorch function, as it is and compiled, on the problem that the chapters are timed on.
+"""Times the PyTorch function, eager and compiled, on the problem that the chapters are timed on.
 
     python3 tests/peers/pytorch_gate.py --dtype f32 --format json | python3 docs/tools/record.py
 
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-# so that compilation is timed, not a look-up of cached code
+# so that compilation is timed, and not the loading of cached code
 os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
 import numpy
 import torch
@@ -47,7 +47,7 @@ def gate(logits, bias):
 
 
 def load_problem(num_tokens, options):
-    """Returns the router's logits, its rows repeated, and its bias."""
+    """Returns the router's logits, with rows repeated as needed, and its bias."""
     folder = ROOT / "common" / "data" / "router"
     logits = torch.from_numpy(numpy.load(folder / "layer2_logits.npy"))
     rows = torch.arange(num_tokens) % logits.shape[0]
@@ -279,7 +279,7 @@ def repeating_command(options):
 
 
 def source_hash():
-    """Returns the hash of the function that is measured, without the lines that mark a snippet."""
+    """Returns the hash of the measured function, without the lines that mark snippets."""
     return hashlib.sha256(re.sub(rb"(?m)^# \[.*\n", b"", SOURCE.read_bytes())).hexdigest()
 
 

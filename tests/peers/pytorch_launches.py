@@ -37,7 +37,7 @@ def make_problem(num_tokens, num_experts, device):
 
 
 def operator_times(num_tokens, num_experts, device):
-    """Returns the microseconds a call of each operator that the function calls, in the order of their first calls."""
+    """Returns the microseconds per call of each operator that the function calls, in the order of their first calls."""
     problem = make_problem(num_tokens, num_experts, device)
     for _ in range(3):
         pytorch_gate.gate(*problem)

@@ -62,14 +62,14 @@ class Peers(unittest.TestCase):
             changed, check = layer_of(1), moe_peers.Check(layer)
             vars(changed).update(vars(layer))
             kept = getattr(layer, change)
-            setattr(changed, change, {  # up's rows before the gate's, the neighbour's weights, no routing weights
+            setattr(changed, change, {  # w3's rows before w1's, the neighbouring expert's weights, no routing weights
                 "w13": torch.cat(kept.chunk(2, dim=1)[::-1], dim=1), "w2": kept.roll(1, 0),
                 "topk_weights": torch.ones_like(kept)}[change])
             assert refused(check, moe_layers.loop(changed)), change
         check = moe_peers.Check(layer)
         assert not refused(check, right)
         other = right.clone()
-        other[2] = right[3]  # no row that is compared with f32
+        other[2] = right[3]  # not one of the rows that are compared with f32
         assert refused(check, other) and refused(check, right * float("nan"))
 
     def test_blocks_hold_every_position_once(self):

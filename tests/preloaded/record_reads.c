@@ -1,9 +1,10 @@
 /**
  * @file record_reads.c
- * @brief Preloaded into a test's processes: notes which of the course's files they open to read, list or run.
+ * @brief Preloaded into a test's processes: records which of the course's files they open to read, list or execute.
  *
- * tests/run.sh compiles it, and gives it in the environment the course's folder, READS_ROOT, and a file to append to,
- * READS_LOG: a path a line, below the folder, as it was spelled. It allocates nothing and leaves errno as it was.
+ * tests/run.sh compiles it, and passes it two environment variables: the course's folder, READS_ROOT, and a file to
+ * append to, READS_LOG. Each path is a line, relative to the folder, as it was spelled. It allocates no memory and
+ * keeps errno.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -39,7 +40,7 @@ static void append(const char *path)
         close(file);
 }
 
-/** Notes a file that was opened in a folder: an open folder, or AT_FDCWD. */
+/** Records a file that was opened relative to a folder: an open folder, or AT_FDCWD. */
 static void note(int folder, const char *path)
 {
     const int error = errno;
@@ -68,7 +69,7 @@ __attribute__((constructor)) static void note_program(void)
         note(AT_FDCWD, path);
 }
 
-/** Opens a file as the C library does, and notes it. `rest` has a mode if the flags ask for one. */
+/** Opens a file as the C library does, and records it. `rest` has a mode if the flags require one. */
 static int open_and_note(int folder, const char *path, int flags, va_list rest)
 {
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
@@ -79,7 +80,7 @@ static int open_and_note(int folder, const char *path, int flags, va_list rest)
     return file;
 }
 
-/** The C library's function of this name, in `next`. */
+/** Calls the C library's function of this name through `next`. */
 #define FIND(next, name) *(void **)&(next) = dlsym(RTLD_NEXT, name)
 
 static FILE *fopen_and_note(const char *name, const char *path, const char *mode)

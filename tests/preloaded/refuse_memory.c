@@ -1,11 +1,10 @@
 /**
  * @file refuse_memory.c
- * @brief A library that refuses a program memory once, and so shows what the program makes of it.
+ * @brief Makes one memory request of a program fail, to show how the program handles that.
  *
  *     LD_PRELOAD=refuse_memory.so REFUSE=N PROGRAM 3>FILE
  *
- * The Nth time that the program itself asks for memory, not a library that it uses, there is none, and FILE gets a
- * byte.
+ * The Nth request by the program itself, not by a library that it uses, fails, and a byte is written to FILE.
  */
 #include <errno.h>
 #include <link.h>
@@ -17,17 +16,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* glibc's, by names that are not replaced. */
+/* glibc's functions, under names that are not replaced. */
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
 extern void *__libc_realloc(void *memory, size_t bytes);
 
-/** The program's code is in [begin, end). */
+/** Where the program's code is: [begin, end). */
 static uintptr_t begin, end;
-static atomic_long left;      /* requests until the one that is refused */
-static atomic_flag ends_seen; /* stop_refusing() is registered */
+static atomic_long left;      /* requests until the one that fails */
+static atomic_flag ends_seen; /* set once stop_refusing() is registered */
 
-/** The first object is the program. */
+/** Finds the program's code; the first object is the program. */
 static int find_code(struct dl_phdr_info *object, size_t size, void *data)
 {
     (void)size;
@@ -48,7 +47,7 @@ __attribute__((constructor)) static void begin_to_count(void)
     dl_iterate_phdr(find_code, NULL);
 }
 
-/** Called before the program's destructors: what they do may be a tool's, as gcov's is. */
+/** Stops before the program's destructors, which may be a tool's, such as gcov's. */
 static void stop_refusing(void)
 {
     left = 0;

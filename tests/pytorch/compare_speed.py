@@ -1,4 +1,4 @@
-"""Times the PyTorch function and a host program on the same problems, one thread each, in one run; prints the ratio.
+"""Times the PyTorch function and a host program on the same problems, with one thread each. Prints the ratio.
 
     python3 tests/pytorch/compare_speed.py build/cpu/01_cpu_baseline
 """

@@ -1,6 +1,6 @@
 # run: $b/cpu/01_cpu_baseline $b/tests/pytorch/check_answer
 # needs: numpy, torch
-"""Puts random gate problems to PyTorch and to a chapter's program, and compares: TAP on stdout.
+"""Compares PyTorch's and a chapter program's answers to random gate problems. Prints TAP.
 
     python3 tests/pytorch/test_answers.py PROGRAM CHECK_ANSWER [--count N] [--seed S] [--device cpu|cuda]
 
@@ -108,11 +108,11 @@ def compare(problem, ids, weights, their_ids, their_weights, choices):
     weights. Few rows may have other ids, more of them only in 16 bits. Experts whose choices are nearly equal may
     replace each other."""
     same = (ids == their_ids).all(axis=1)
-    last_bits = 0 if problem["bias"] == "none" else 1e-7  # of the sum, which may be next to 0
+    last_bits = 0 if problem["bias"] == "none" else 1e-7  # error of the sum, which may be close to 0
     chosen = (numpy.take_along_axis(choices, row[:, :problem["topk"]], 1) for row in (ids, their_ids))
     tied = numpy.isclose(*chosen, rtol=2e-6, atol=last_bits).all(axis=1)
     if problem["renormalize"] and problem["score"] == "none":
-        return ""  # a sum of positive and negative logits can be anything, its quotients with it
+        return ""  # a sum of positive and negative logits can be arbitrarily small, and its quotients arbitrarily large
     close = numpy.isclose(weights, their_weights, rtol=ROUNDING[problem["dtype"]], atol=1e-6).all(axis=1)
     if not close[same].all():
         return f"weights of row {int(numpy.argmax(same & ~close))} differ"
@@ -141,7 +141,7 @@ def main():
             why = "PyTorch's answer was refused: " + why if why else run(
                 [options.program, "--out", str(folder / "ours")] + flags(problem, folder), problem["shared"])
             if why == REFUSED:
-                why = ""  # PyTorch's answer is right by the checker, and this program has none
+                why = ""  # the checker accepts PyTorch's answer, and this program has none
             elif not why:
                 why = compare(problem, numpy.load(folder / "ours" / "topk_ids.npy"),
                               numpy.load(folder / "ours" / "topk_weights.npy"), *theirs)

@@ -36,7 +36,7 @@ def ids_of(num_tokens, topk, num_experts, dtype=torch.int32, seed=1):
 
 
 def aligned(ids, num_experts, block_size):
-    """Returns what align must: each expert's positions in ascending order, padded to whole blocks."""
+    """Returns the expected list: each expert's positions in ascending order, padded to whole blocks."""
     flat, rows, owners = ids.flatten().tolist(), [], []
     for expert in range(num_experts):
         own = [i for i, e in enumerate(flat) if e == expert]

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cmocka's header is for C only. */
+/* cmocka's header can only be included in C. */
 extern "C" {
 #include <cmocka.h>
 }

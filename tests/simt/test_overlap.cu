@@ -213,7 +213,7 @@ static __global__ void write_halves_kernel(short *halves)
     halves[threadIdx.x] = 1; // [write_halves]
 }
 
-/** Writes the second halves of words after the first halves: in one block, behind a barrier. */
+/** Writes the second halves of words after the first halves: in one block, after a barrier. */
 static __global__ void write_halves_in_turn_kernel(short *halves)
 {
     halves[2 * threadIdx.x] = 1; // [write_halves_in_turn]

@@ -8,8 +8,8 @@
  * The kernel that runs it records each event before it happens. From that list alone the oracle computes the order of
  * the events, as a graph, by the rules at the top of happens_before.h, and compares every two events.
  *
- * A program of the second kind gives the host a few launches, copies and memsets in four streams, events, and waits;
- * its rules are at the top of work.h.
+ * A program of the second kind gives the host several launches, copies and memsets in four streams, events, and waits;
+ * its rules are at the top of stream_work.h.
  */
 #include "simt_test.h"
 
@@ -376,9 +376,9 @@ static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_
 }
 
 /**
- * True if the simulator may report a race of the last compared event, or not. The event does not race only because an
- * atomic that it has seen covers the other event (in CUDA's model this gives no order), or because the other event is a
- * load before one that is forgiven.
+ * Checks whether the simulator may or may not report a race of the last compared event. The event does not race only
+ * because an atomic that it has seen covers the other event (in CUDA's model this gives no order), or because the other
+ * event is a load before one that is exempted.
  */
 static bool either;
 

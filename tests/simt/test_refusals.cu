@@ -641,7 +641,7 @@ static __global__ void barrier_in_if_kernel(int *y)
     y[threadIdx.x] = words[threadIdx.x % 32]; // [after_barrier_in_if]
 }
 
-/** The threads that miss the barrier read without order, and that follows from it. */
+/** The threads that miss the barrier read without order, which is a consequence of missing it. */
 static void a_barrier_in_an_if(void **)
 {
     char where[64];
@@ -667,7 +667,7 @@ static __global__ void barrier_in_loop_kernel(int *y)
     }
 }
 
-/** A race before the barrier may be why some threads miss it, and is reported. */
+/** A race before the barrier may be the reason why some threads miss it, so it is reported. */
 static void a_race_before_a_barrier_that_some_threads_miss(void **)
 {
     barrier_in_loop_kernel<<<1, 64>>>(device_y);
@@ -920,7 +920,7 @@ static void endless_loops_without_events(void **)
     EXPECT_FAULT(cudaErrorLaunchTimeout, "spin_in_macro", "endless loop?");
     assert_non_null(strstr(simt_fault(), "without a load, a store or a branch"));
     spin_in_constexpr_kernel<<<1, 64>>>(device_y, 1);
-    assert_int_equal(cudaGetLastError(), cudaErrorLaunchTimeout); /* at the loop's line or at the line behind it */
+    assert_int_equal(cudaGetLastError(), cudaErrorLaunchTimeout); /* at the loop's line or at the line after it */
     assert_non_null(strstr(simt_fault(), "without a load, a store or a branch"));
     assert_int_equal(unsetenv("SIMT_EVENT_LIMIT"), 0);
 }

@@ -1,15 +1,16 @@
 #!/bin/sh
-# The README's commands on minimal installs of other systems, as a reader meets them. debootstrap makes each system anew
-# in a scratch folder; it gets a clone of this repository's HEAD, and nothing but what common/setup.sh installs.
+# Runs the README's commands on minimal installations of other systems, as a reader would. debootstrap makes each system
+# in a scratch folder; the system gets a clone of this repository's HEAD, and nothing but what common/setup.sh installs.
 #
-#   sh tests/systems/two_commands.sh [-b BUILD] [SYSTEM...]      a release that debootstrap knows; without one, Debian 12
+#   sh tests/systems/two_commands.sh [-b BUILD] [SYSTEM...]      a release that debootstrap knows; without one, Debian
+# 12
 #                                                                and 13: bookworm and trixie
 #
-# In each system:
+# In each system the commands are run by
 #
-#   root, in /root/course and without a locale: what the README begins with, then the site
-#   a user, in a folder with a space in its name, where numbers have commas, without a network: the same once more, with
-#   what the site needs, so that the site's tests run too
+#   root, in /root/course and without a locale: those at the beginning of the README, then the site
+#   a user, in a folder with a space in its name, where numbers have commas, without a network: the same again, with
+#   what the site needs, so that the site's tests run as well
 #
 # Each command is a test, and its output is BUILD/systems/SYSTEM_N.log. The last line is the sum; the exit code is 1 if
 # anything failed. A system takes an hour, and 4 GB of scratch space ($TMPDIR). Needs root.
@@ -21,7 +22,7 @@ skipped=0
 child=
 scratch=
 
-# clean_up: ends what runs. Mounts are in a namespace of what was run, and end with it.
+# clean_up: ends the running commands. Mounts are in a separate namespace and end with the commands.
 clean_up() {
     trap - EXIT
     [ ! "$child" ] || kill -KILL "$child" 2>/dev/null
@@ -41,7 +42,7 @@ skip() {
     echo "skipped: $1: $2"
 }
 
-# wait_for COMMAND...: runs it so that this script can be ended meanwhile
+# wait_for COMMAND...: runs it in the background and waits, so that this script can be interrupted
 wait_for() {
     "$@" </dev/null &
     child=$!
@@ -51,12 +52,12 @@ wait_for() {
     return "$1"
 }
 
-# apart OPTION... COMMAND...: runs it with mounts and processes of its own, by unshare's options
+# apart OPTION... COMMAND...: runs it with its own mounts and processes, by unshare's options
 apart() {
     wait_for unshare --mount --pid --fork --kill-child --propagation private "$@"
 }
 
-# inside network|none WORD...: runs env with these words in the system
+# inside network|none WORD...: runs env with these words inside the system, with or without a network
 inside() {
     inside_network=$1
     shift
@@ -79,7 +80,7 @@ mount --rbind /sys "$0/sys"
 shift
 exec chroot "$0" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb "$@"'
 
-# try NAME COMMAND...: a test, whose output is a log of its own
+# try NAME COMMAND...: runs a command as a test, with its output in a log
 try() {
     name="$system, $1"
     number=$((number + 1))
@@ -112,7 +113,7 @@ as_user() {
         setpriv --reuid=reader --regid=reader --clear-groups sh -c "cd '/home/reader/a course' && $1"
 }
 
-# add_user: with a clone, and a locale where numbers have commas
+# add_user: makes a user with a clone, and a locale in which numbers have commas
 add_user() {
     inside network HOME=/root DEBIAN_FRONTEND=noninteractive sh -euc '
         apt-get -q -y install --no-install-recommends locales
@@ -122,7 +123,7 @@ add_user() {
         inside network chown -R reader:reader /home/reader
 }
 
-# try_system: the commands in $system
+# try_system: runs the commands in $system
 try_system() {
     root=$scratch/$system
     number=0

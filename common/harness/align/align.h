@@ -2,9 +2,9 @@
  * @file align/align.h
  * @brief Align: the tokens' choices, grouped by expert, each group padded to whole blocks.
  *
- * The gate has chosen topk experts for every token. A matrix multiplication needs its rows expert by expert, in blocks
+ * The gate has chosen topk experts for every token. A matrix multiplication needs its rows sorted by expert, in blocks
  * of `block_size` rows that all belong to one expert. Align makes the list of rows: `sorted_token_ids` holds positions
- * in `topk_ids`, expert by expert. A chapter's kernel and its main.c need no other header of the harness.
+ * in `topk_ids`, sorted by expert. A chapter's kernel and its main.c need no other header of the harness.
  */
 #ifndef ALIGN_H
 #define ALIGN_H
@@ -18,18 +18,18 @@
 extern "C" {
 #endif
 
-/** Kernel to launch, in a chapter that has a second kernel for small batches. */
+/** The kernel to launch, in a chapter that has a second kernel for small batches. */
 enum align_kernel { ALIGN_KERNEL_AUTO, ALIGN_KERNEL_LARGE, ALIGN_KERNEL_SMALL };
 
 /** An align problem: its shape and its types. */
 struct align_problem {
     int64_t numel;            /**< number of ids, num_tokens * topk; at least 0 */
     int num_experts;          /**< ids outside 0 .. num_experts - 1 are skipped */
-    int block_size;           /**< rows in a block; at least 1, not only powers of two */
-    int64_t capacity;         /**< of sorted_token_ids, a multiple of block_size up to 2147483647; holds every group */
+    int block_size;           /**< rows in a block; at least 1, not necessarily a power of two */
+    int64_t capacity;         /**< of sorted_token_ids: a multiple of block_size that holds every group */
     bool wide_ids;            /**< topk_ids are i64, not i32 */
-    enum align_kernel kernel; /**< AUTO outside tests and figures */
-    bool overlap; /**< launch so that blocks may start before the stream's previous kernel has ended (chapter 17) */
+    enum align_kernel kernel; /**< AUTO, except in tests and figures */
+    bool overlap;             /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
 };
 
 /** Addresses of the tensors in device memory. */
@@ -42,7 +42,7 @@ struct align_buffers {
     void *workspace;                 /**< [workspace_bytes], 256-byte aligned */
 };
 
-/** Returns the least capacity that holds any ids of this problem: every expert may need block_size - 1 pads. */
+/** Returns the smallest capacity that holds any ids of this problem: every expert may need block_size - 1 pads. */
 static inline int64_t align_capacity(const struct align_problem *problem)
 {
     const int64_t slots = problem->numel + (int64_t)problem->num_experts * (problem->block_size - 1);
@@ -50,7 +50,9 @@ static inline int64_t align_capacity(const struct align_problem *problem)
     return (slots + problem->block_size - 1) / problem->block_size * problem->block_size;
 }
 
-/** Returns align_capacity(), or, for fewer ids than experts, a block per id: an id opens at most one block. */
+/**
+ * Returns align_capacity() or, with fewer ids than experts, one block per id, because an id opens at most one block.
+ */
 static inline int64_t align_capacity_of_few(const struct align_problem *problem)
 {
     return problem->numel < problem->num_experts ? problem->numel * problem->block_size : align_capacity(problem);
@@ -59,21 +61,21 @@ static inline int64_t align_capacity_of_few(const struct align_problem *problem)
 enum { ALIGN_LAST_SIZES = 8 };
 
 /**
- * An implementation of align. `unsupported_reason` returns NULL, or one line that names the flag that it does not
- * support and why; if the pointer itself is NULL, every problem is supported.
+ * An implementation of align. `unsupported_reason` returns NULL, or one line that names the unsupported flag and why;
+ * if the pointer itself is NULL, every problem is supported.
  */
 struct align_implementation {
     const char *name;
-    bool overlaps; /**< takes align_problem.overlap */
-    /** Numbers of ids and of experts after which it launches another kernel; --check-all has both sides of each. */
+    bool overlaps; /**< the launch honours align_problem.overlap */
+    /** Numbers of ids and of experts beyond which it launches another kernel; --check-all tries both sides of each. */
     int64_t last_ids[ALIGN_LAST_SIZES], last_experts[ALIGN_LAST_SIZES];
     const char *(*unsupported_reason)(const struct align_problem *problem);
-    int64_t (*capacity)(const struct align_problem *problem); /**< of sorted_token_ids, unless the user gives one */
-    size_t (*workspace_bytes)(const struct align_problem *problem); /**< besides the tensors; NULL: none */
-    bool workspace_zeroed; /**< zeros before the first launch, later as the last launch left it; else undefined */
-    /** Returns the bytes of shared memory that a block needs, if not every GPU has as many; else 0. NULL: always 0. */
+    int64_t (*capacity)(const struct align_problem *problem); /**< of sorted_token_ids, if --capacity is not given */
+    size_t (*workspace_bytes)(const struct align_problem *problem); /**< size of the workspace; NULL: none */
+    bool workspace_zeroed; /**< it holds zeros before the first launch, not undefined values */
+    /** Returns a block's shared memory in bytes if some GPUs have less, else 0. NULL: always 0. */
     size_t (*shared_bytes)(const struct align_problem *problem);
-    /** Returns true if positions ascend in every group of this problem's answer. NULL: no such promise. */
+    /** Returns true if positions ascend in every group of this problem's answer. NULL: not guaranteed. */
     bool (*ascending)(const struct align_problem *problem);
     /** Launches on `stream`, once or more. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct align_problem *problem, const struct align_buffers *buffers,
@@ -86,13 +88,13 @@ struct align_chapter {
     struct align_implementation before;
 };
 
-/** Returns the bytes of a workspace for each expert's offset and the total: num_experts + 1 words. */
+/** Returns the bytes of a workspace with each expert's offset and the total: num_experts + 1 words. */
 static inline size_t align_offsets_bytes(const struct align_problem *problem)
 {
     return ((size_t)problem->num_experts + 1) * sizeof(int32_t);
 }
 
-/** Words in a sector of global memory, 32 bytes. We assume that L2 serialises the atomics of one sector. */
+/** Words in a 32-byte sector of global memory. We assume that L2 serialises the atomics on one sector. */
 enum { ALIGN_SECTOR_WORDS = 8 };
 
 /** Returns the bytes of a workspace with each expert's offset in its own sector. */

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** An answer under examination, with the checker's working memory. */
+/** An answer that is being checked, with the checker's working memory. */
 struct examination {
     const struct align_problem *problem;
     const struct align_buffers *buffers;
     bool ascending;
     struct align_groups groups;
-    int32_t *placed_at; /* [numel] slot of sorted_token_ids that holds this position; -1: not seen yet */
+    int32_t *placed_at; /* [numel] slot of sorted_token_ids that holds this position; -1: not found yet */
     error_words expected, got;
     struct error *error;
 };
@@ -66,7 +66,7 @@ static bool fail(struct examination *exam, const char *array, int64_t index, int
                         exam->expected, exam->got);
 }
 
-/** Describes a number, and whether it is the poison from before the launch. */
+/** Describes a number, and whether it is still the poison from before the launch. */
 static void describe_value(error_words *text, int32_t value)
 {
     int32_t poison;
@@ -91,7 +91,7 @@ static void describe_element(error_words *text, const struct examination *exam, 
         error_words_set(text, "position %" PRId32 " of expert %" PRId64, element, id_at(exam, element));
 }
 
-/** Returns the expert's lowest position that its group lacks; -1 if it has all. Checks the slots from `slot` on. */
+/** Returns the expert's lowest position that is missing in its group from `slot` on, or -1 if none is. */
 static int64_t missing_position(struct examination *exam, int expert, int64_t slot)
 {
     int64_t position = 0;
@@ -107,7 +107,7 @@ static int64_t missing_position(struct examination *exam, int expert, int64_t sl
     return position < exam->problem->numel ? position : -1;
 }
 
-/** Adds to the error how many of the positions that belong in sorted_token_ids are not in it. */
+/** Adds to the error how many positions are missing in sorted_token_ids. */
 static void count_missing(struct examination *exam)
 {
     struct error *const error = exam->error;
@@ -270,7 +270,7 @@ static bool slots_are_right(struct examination *exam)
     return true;
 }
 
-/** Checks every id. This follows from the other checks if the groups were counted right, but does not rely on them. */
+/** Checks every id on its own. The other checks imply the result only if the groups were counted right. */
 static bool every_id_is_placed_or_skipped(struct examination *exam)
 {
     for (int64_t i = 0; i < exam->problem->numel; i++) {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams of random numbers; the stream of a distribution has the distribution's number. */
+/* Streams of random numbers. A distribution's stream has the distribution's number. */
 enum { STREAM_COUNTS = 100, STREAM_MAP };
 
 const char *const align_dist_names[] = {"balanced", "uniform", "zipf", "one", "sparse", "repeated", "invalid", NULL};
@@ -44,7 +44,7 @@ static void fill_shuffled(int32_t *values, int count, struct random *random)
     shuffle(values, count, sizeof *values, random);
 }
 
-/** Draws a value from those at `index` and after, which are not drawn yet, and swaps it to `index`. */
+/** Draws one of the values that are not drawn yet, those from `index` on, and swaps it to `index`. Returns it. */
 static int32_t draw(int32_t *values, int index, int count, struct random *random)
 {
     swap(&values[index], &values[index + (int)random_below(random, (uint32_t)(count - index))], sizeof *values);
@@ -53,11 +53,11 @@ static int32_t draw(int32_t *values, int index, int count, struct random *random
 
 /* --- distributions ------------------------------------------------------------------------------------------------ */
 
-/** State of the generation of ids. */
+/** State while ids are generated. */
 struct generator {
     const struct align_problem *problem;
     int topk;
-    int32_t *experts; /* all experts in random order, so that no distribution favours low numbers */
+    int32_t *experts; /* all experts in random order, so that no distribution favours low ids */
     struct random random;
     void *topk_ids;
 };
@@ -70,8 +70,8 @@ static void shuffle_ids(struct generator *generator, int64_t begin, int64_t coun
 }
 
 /**
- * Fills the ids with the shuffled experts over and over: any topk <= num_experts neighbours differ, and counts differ
- * by at most one. Both still hold after the tokens, and the ids inside each token, are shuffled.
+ * Fills the ids by cycling through the shuffled experts: any topk <= num_experts neighbouring ids differ, and counts
+ * differ by at most one. Both still hold after the tokens, and the ids within each token, have been shuffled.
  */
 static void walk_round(struct generator *generator)
 {
@@ -83,7 +83,7 @@ static void walk_round(struct generator *generator)
     shuffle(generator->topk_ids, problem->numel / generator->topk, token_bytes, &generator->random);
 }
 
-/** Fills a token from the first `size` experts; no expert repeats before all of them have been used. */
+/** Fills a token from the first `size` experts; no expert occurs again before all of them have been used. */
 static void deal_distinct(struct generator *generator, int64_t begin, int count, int size)
 {
     for (int k = 0; k < count; k++)
@@ -104,7 +104,7 @@ static void deal_repeated(struct generator *generator, int64_t begin, int count)
     shuffle_ids(generator, begin, count);
 }
 
-/** Returns an id that names no expert; some of these look valid to a kernel that truncates ids to 15, 16 or 32 bits. */
+/** Returns an id that names no expert; some look valid to a kernel that truncates ids to 15, 16 or 32 bits. */
 static int64_t invalid_id(int num_experts, struct random *random)
 {
     const int64_t low_word = random_below(random, (uint32_t)num_experts);
@@ -140,11 +140,11 @@ static void deal_invalid(struct generator *generator, int64_t begin, int count)
 
 /* --- zipf --------------------------------------------------------------------------------------------------------- */
 
-/** Generator of ranks, rank r with a probability proportional to 1 / (r + 1); it knows the current token's ranks. */
+/** A generator of ranks: rank r has a probability proportional to 1 / (r + 1). It tracks the current token's ranks. */
 struct zipf {
     int size;
     double *below;   /**< [size] sum of the weights of ranks 0 to this one */
-    int32_t *deck;   /**< [size] every rank once, the token's ranks first */
+    int32_t *deck;   /**< [size] every rank once, with the current token's ranks first */
     int32_t *placed; /**< [size] index of each rank in the deck */
 };
 
@@ -303,7 +303,7 @@ void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map)
             expert_map[e] = -1;
 }
 
-/** Checks the values of a map; first_at [num_experts] is working memory. False, naming --expert-map. */
+/** Checks the values of a map; first_at [num_experts] is working memory. On failure the error names --expert-map. */
 static bool check_local_ids(const int32_t *expert_map, int num_experts, int32_t *first_at, struct error *error)
 {
     char range[40] = " is 0";

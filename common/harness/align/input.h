@@ -1,18 +1,18 @@
-/** @file align/input.h  Align's inputs: ids converted from arrays or generated, and maps of experts. */
+/** @file align/input.h  Align's inputs: ids, generated or converted from arrays, and expert maps. */
 #ifndef ALIGN_INPUT_H
 #define ALIGN_INPUT_H
 
 #include "harness/align/align.h"
 #include "harness/core/npy.h"
 
-/** Distribution of generated ids. "Distinct": no expert occurs twice in a token, as long as topk allows it. */
+/** Distributions of generated ids. "Distinct": no expert occurs twice in a token, if topk allows that. */
 enum align_dist {
     ALIGN_DIST_BALANCED, /**< counts differ by at most one; distinct */
     ALIGN_DIST_UNIFORM,  /**< every expert is equally likely; distinct */
     ALIGN_DIST_ZIPF,     /**< the r-th expert is 1 / r as likely as the first; distinct */
     ALIGN_DIST_ONE,      /**< one expert only */
-    ALIGN_DIST_SPARSE,   /**< one expert in sixteen, at least two; distinct where these are at least topk */
-    ALIGN_DIST_REPEATED, /**< every expert of a token at least twice, where topk is 2 or more */
+    ALIGN_DIST_SPARSE,   /**< one expert in sixteen, but at least two; distinct if these are at least topk */
+    ALIGN_DIST_REPEATED, /**< every expert of a token occurs at least twice, if topk is 2 or more */
     ALIGN_DIST_INVALID,  /**< half of the ids name no expert: -1, E, E + 1, the limits of i32; in i64 also ids whose low
                               32 bits name an expert */
     ALIGN_DIST_COUNT
@@ -23,12 +23,16 @@ extern const char *const align_dist_names[];
 
 /**
  * Fills topk_ids with the distribution, in tokens of `topk` ids; numel may cut the last token short. The same seed
- * gives the same ids in i32 and i64, except that an id that does not fit i32 is -1 there. False when memory is short.
+ * gives the same ids in i32 and i64, except that an id that does not fit i32 is -1 there. Returns false if memory is
+ * short.
  */
 bool align_generate_ids(const struct align_problem *problem, int topk, enum align_dist dist, uint64_t seed,
                         void *topk_ids, struct error *error);
 
-/** Sets *numel to the sum of `counts` [num_experts]. False, naming --counts, if one is below 0 or the sum too large. */
+/**
+ * Sets *numel to the sum of `counts` [num_experts]. If one is below 0 or the sum is too large, returns false with an
+ * error that names --counts.
+ */
 bool align_counts_check(const int64_t *counts, int num_experts, int64_t *numel, struct error *error);
 
 /** Fills topk_ids with counts[e] copies of each expert e, in random order. numel is that of align_counts_check(). */
@@ -39,14 +43,14 @@ void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map);
 
 /**
  * Fills topk_ids from an array of i32 or i64: id i is the array's element i % count. A value that does not fit the
- * problem's type becomes -1; neither names an expert. The array may be empty if numel is 0.
+ * problem's type names no expert and becomes -1. The array may be empty if numel is 0.
  */
 void align_convert_ids(const struct align_problem *problem, const struct npy_array *source, void *topk_ids);
 
 /**
- * Checks a user's map of i32 or i64 and copies it to expert_map [num_experts]: it must have num_experts values, of
- * which the L values other than -1 must be 0 .. L-1, each once. False with one line that names --expert-map, the index
- * and the value, or when memory is short.
+ * Checks a user's map of i32 or i64 and copies it to expert_map [num_experts]. It must have num_experts values; the L
+ * values other than -1 must be 0 .. L-1, each once. Otherwise the error names --expert-map, the index and the value.
+ * Also fails if memory is short.
  */
 bool align_convert_map(const struct npy_array *source, int num_experts, int32_t *expert_map, struct error *error);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The opened source of the ids. Members of other sources are empty. */
+/** The opened source of the ids. The members of the other sources are empty. */
 struct source {
     struct npy_array file;       /**< ALIGN_SOURCE_FILE */
     int64_t *counts;             /**< ALIGN_SOURCE_COUNTS */
@@ -27,7 +27,7 @@ static void close_source(struct source *source)
 
 /* --- opening, which determines the problem's shape ---------------------------------------------------------------- */
 
-/** Reads the file, and takes topk, the number of tokens and the ids' type from it where no option gives them. */
+/** Reads the file. Topk, the number of tokens and the ids' type come from it unless an option gives them. */
 static bool open_file(struct align_options *options, struct npy_array *file, struct error *error)
 {
     int64_t rows, length;
@@ -75,9 +75,7 @@ static bool open_counts(struct align_options *options, int64_t **counts, struct 
 /* The most experts per token that the gate chooses from the router's logits. */
 enum { ROUTER_MAX_CHOICES = 32 };
 
-/**
- * Reads the router's logits and bias for the requested tokens; if the data have fewer tokens, its rows repeat later.
- */
+/** Reads the router's logits and bias for the requested tokens; if the data have fewer tokens, rows repeat later. */
 static bool open_router(struct align_options *options, struct source *source, struct error *error)
 {
     const struct gate_implementation any = {.name = "the gate's reference"};
@@ -117,7 +115,7 @@ static bool open_source(struct align_options *options, struct source *source, st
     }
 }
 
-/** Sets the members that depend on the shape, then checks the problem and whether the implementation takes it. */
+/** Sets the members that depend on the shape, then checks the problem and whether the implementation supports it. */
 static bool settle_problem(struct align_options *options, const struct align_implementation *implementation,
                            struct error *error)
 {
@@ -200,7 +198,7 @@ static bool give_room(const struct align_implementation *implementation, const s
     return true;
 }
 
-/** Fills the inputs and counts the groups. The map comes first: nothing is launched with a wrong map. */
+/** Fills the inputs and counts the groups. The map comes first, because nothing must be launched with a wrong map. */
 static bool fill(struct align_options *options, const struct align_implementation *implementation,
                  struct source *source, struct tensors *tensors, struct align_groups *groups, struct error *error)
 {

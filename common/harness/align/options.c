@@ -23,7 +23,7 @@ const char *align_source_name(const struct align_options *options)
     return options->source == ALIGN_SOURCE_GENERATED ? align_dist_names[options->dist] : names[options->source];
 }
 
-/** Sets the source of the input, which only one of the flags may name. False, naming both flags, if two do. */
+/** Sets the source of the input. If two flags name one, returns false with an error that names both flags. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
     static const char *const flags[] = {"", "topk-ids", "dist", "counts"}; /* in the order of enum align_source */
@@ -42,7 +42,7 @@ static bool take_source(const struct option_row *row, void *context, struct erro
 #define GIVEN(member) .given = offsetof(struct align_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
-/* In the order of the command that repeats a run. */
+/* The order is that of the command that repeats a run. */
 static const struct option_row table[] = {
     {.help = "The problem", .group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,

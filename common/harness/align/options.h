@@ -8,11 +8,11 @@
 
 enum align_source { ALIGN_SOURCE_ROUTER, ALIGN_SOURCE_FILE, ALIGN_SOURCE_GENERATED, ALIGN_SOURCE_COUNTS };
 
-/* Words in 16 bytes: only the alignment of sorted_token_ids within 16 bytes matters. */
+/* Words in 16 bytes: of the address of sorted_token_ids only its offset in 16 bytes matters. */
 enum { ALIGN_MISALIGNMENTS = 4 };
 
 /**
- * Capacity for the ids: the one that the implementation allocates, the least that the ids need, or more than the
+ * The capacity that --room selects: what the implementation allocates, the least that the ids need, or more than the
  * implementation would allocate.
  */
 enum align_room { ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE, NUM_ALIGN_ROOMS };
@@ -20,13 +20,13 @@ enum align_room { ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE, NUM_ALIG
 /** The options of a run. Strings belong to argv. */
 struct align_options {
     struct program_options program;
-    struct align_problem problem; /**< align_load() sets numel and, unless it is given, the capacity */
+    struct align_problem problem; /**< align_load() sets numel, and the capacity unless it is given */
     int topk;
     bool num_experts_given;
     bool topk_given;
     bool ids_given;
     bool capacity_given;
-    int misalign; /**< words that sorted_token_ids begins past a 16-byte boundary */
+    int misalign; /**< words between a 16-byte boundary and the start of sorted_token_ids */
     enum align_source source;
     const char *ids_path; /**< ALIGN_SOURCE_FILE */
     enum align_dist dist; /**< ALIGN_SOURCE_GENERATED */
@@ -37,20 +37,20 @@ struct align_options {
 
 /**
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
- * what was given and what is allowed.
+ * the given value and the allowed ones.
  */
 bool align_options_parse(struct program *program, int argc, char **argv, struct align_options *options);
 
-/** Returns the options of an empty command line, whose input is the real router's choices. */
+/** Returns the options of an empty command line, for which the input is the real router's choices. */
 struct align_options align_options_default(void);
 
-/** "auto", "large", "small", in the order of the enum; NULL-terminated. */
+/** The names "auto", "large", "small", in the order of the enum, NULL-terminated. */
 extern const char *const align_kernel_names[];
 
-/** "bound", "exact", "spare", in the order of the enum; NULL-terminated. */
+/** The names "bound", "exact", "spare", in the order of the enum, NULL-terminated. */
 extern const char *const align_room_names[];
 
-/** Returns one word for the source of the ids: the distribution's name, "router", "file" or "counts". */
+/** Returns one word for the source of the ids: "router", "file", "counts", or the distribution's name. */
 const char *align_source_name(const struct align_options *options);
 
 /** Sets program->command to a command that repeats this run, with every option given explicitly. */
@@ -61,7 +61,8 @@ void align_covering_start(const struct align_implementation *implementation, uin
                           struct covering *covering);
 
 /**
- * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
+ * Sets the options to the next problem that the implementation supports; covering_take() accepts it. Returns false if
+ * there is none.
  */
 bool align_problem_to_try(struct covering *covering, const struct align_implementation *implementation, uint64_t seed,
                           struct align_options *options);

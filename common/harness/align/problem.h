@@ -6,12 +6,16 @@
 #include "harness/align/align.h"
 #include "harness/core/dtype.h"
 
-/** Sets *numel to num_tokens * topk. False, naming the flag, if a factor is out of range or numel above 2147483647. */
+/**
+ * Sets *numel to num_tokens * topk. If a factor is out of range or numel is above 2147483647, returns false with an
+ * error that names the flag.
+ */
 bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error);
 
 /**
  * Checks numel, num_experts and block_size, but not the capacity. If it returns true, align_capacity() and an
- * implementation's capacity() do not overflow. False, naming the flag, what was given and what is allowed.
+ * implementation's capacity() do not overflow. On failure the error names the flag, the given value and the allowed
+ * ones.
  */
 bool align_shape_check(const struct align_problem *problem, struct error *error);
 
@@ -53,7 +57,7 @@ static inline enum dtype align_ids_dtype(const struct align_problem *problem)
     return problem->wide_ids ? DTYPE_I64 : DTYPE_I32;
 }
 
-/** Returns one line on why the implementation does not support the problem; NULL: it does. */
+/** Returns one line on why the implementation does not support the problem, or NULL if it does. */
 static inline const char *align_unsupported_reason(const struct align_implementation *implementation,
                                                    const struct align_problem *problem)
 {

@@ -2,11 +2,11 @@
 
 #include "harness/align/problem.h"
 
-/** The dimensions; numbers of ids and experts after which an implementation changes are added with their neighbours. */
+/** The dimensions. Numbers of ids and experts at which an implementation changes its kernel are added as corners. */
 enum { IDS, EXPERTS, TOPK, BLOCK_SIZE, WIDE_IDS, KERNEL, MISALIGN, DIST, MAP, ROOM, LAUNCHES, NUM_DIMENSIONS };
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
-    /* every residue of 32; the last ones have 16 bits or 17 */
+    /* every residue modulo 32; the last ones need 16 or 17 bits */
     [IDS] = {CORNERS(128, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
                      26, 27, 28, 29, 30, 31, 32, 33, 63, 64, 65, 66, 127, 129, 255, 256, 257, 511, 512, 513, 1023, 1024,
                      1025, 65535, 65536, 65537),
@@ -27,10 +27,12 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [LAUNCHES] = {CORNERS(1, 2, 3)},
 };
 
-/* The most slots of a problem: with corners that stand alone, and otherwise; numbers of ids from which one does. */
+/*
+ * The most slots of a problem with corners that stand alone, and of others; the number of ids from which a corner does.
+ */
 enum { MOST_SLOTS_ALONE = 1 << 20, MOST_SLOTS = 1 << 17, IDS_ALONE = 8192 };
 
-/** Adds a corner, and the next number, that stand alone from `most` on. */
+/** Adds a corner and the number after it; each stands alone if it is above `most`. */
 static void add_both_sides(struct covering *covering, int dimension, int64_t last, int64_t most)
 {
     covering_add(covering, dimension, last, last > most);
@@ -47,7 +49,7 @@ void align_covering_start(const struct align_implementation *implementation, uin
         add_both_sides(covering, EXPERTS, implementation->last_experts[i], INT64_MAX);
 }
 
-/** Makes the options of the proposed problem. */
+/** Sets the options to the proposed problem. */
 static void set_options(const struct covering *covering, uint64_t seed, struct align_options *options)
 {
     *options = align_options_default();

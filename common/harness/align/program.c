@@ -11,7 +11,7 @@ static double percent(int64_t part, int64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/** Makes the texts that describe the run: command, problem, input. */
+/** Sets the texts that describe the run: command, problem, input. */
 static void name_run(const struct align_options *options, struct program *program)
 {
     const struct align_problem *const problem = &options->problem;
@@ -37,7 +37,7 @@ static void name_run(const struct align_options *options, struct program *progra
              count_of(problem->capacity, "slot", slots), count_of(align_blocks(problem), "block", blocks));
 }
 
-/** Adds the problem: all of it, or, for a benchmark, the part that is the same in every row. */
+/** Adds the problem: all of it or, in a benchmark, the part that is the same in every row. */
 static void report_problem(const struct align_options *options, bool all, struct record *report)
 {
     const struct align_problem *const problem = &options->problem;
@@ -67,7 +67,7 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_text(fields, IN_JSON, "expert_map", "%s", options->map);
 }
 
-/** Adds the padded size and the number of pads, which depend on the ids alone and not on the implementation. */
+/** Adds the padded length and the number of pads, which depend only on the ids, not on the implementation. */
 static void report_padding(const struct align_problem *problem, const struct align_groups *groups,
                            struct record *report)
 {
@@ -109,7 +109,7 @@ static void report_load(const struct align_problem *problem, const struct align_
     record_number(fields, IN_DATA, "idle_experts", "%d", idle);
 }
 
-/** Adds the numbers of local experts and of skipped ids to the table. */
+/** Adds the numbers of local experts and of skipped ids. */
 static void report_left_out(const struct align_problem *problem, const struct align_groups *groups,
                             const int32_t *expert_map, struct record *report)
 {
@@ -126,7 +126,7 @@ static void report_left_out(const struct align_problem *problem, const struct al
                     groups->skipped == 1 ? "s" : "");
 }
 
-/** Adds the part of the report that describes the ids; nothing if there is no report. */
+/** Adds the part of the report that describes the ids. Does nothing without a report. */
 static void report_ids(const struct align_problem *problem, const struct align_groups *groups,
                        const int32_t *expert_map, struct record *report)
 {
@@ -137,7 +137,7 @@ static void report_ids(const struct align_problem *problem, const struct align_g
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
-/** Times the previous chapter, if there is one, with its own capacity and workspace. */
+/** Times the previous chapter, if there is one, with the capacity and workspace that it needs. */
 static void run_before(struct program *program, const struct align_options *options,
                        const struct align_implementation *before, const struct tensors *tensors)
 {

@@ -7,31 +7,31 @@
 
 /** Sizes and offsets of the experts' groups. */
 struct align_groups {
-    int64_t *counts;  /**< [num_experts] ids of each expert */
-    int64_t *offsets; /**< [num_experts + 1] start of each expert's group; the last one is the padded length */
-    int64_t skipped;  /**< ids that name no expert */
+    int64_t *counts;  /**< [num_experts] number of ids of each expert */
+    int64_t *offsets; /**< [num_experts + 1] start of each expert's group, and last the padded length */
+    int64_t skipped;  /**< number of ids that name no expert */
 };
 
 /**
- * Counts the ids of each expert and computes the offsets. The capacity is not used, so that a problem that passed
- * align_shape_check() suffices. align_groups_free() frees the groups. False, owning nothing, when memory is short.
+ * Counts the ids of each expert and computes the offsets. It does not use the capacity, so align_shape_check() is
+ * enough of a check. align_groups_free() frees the groups. Returns false, with everything freed, if memory is short.
  */
 bool align_groups_count(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
                         struct error *error);
 void align_groups_free(struct align_groups *groups);
 
-/** Returns the padded length: the slots that these ids need. */
+/** Returns the padded length: the number of slots that these ids need. */
 int64_t align_required_capacity(const struct align_problem *problem, const struct align_groups *groups);
 
-/** Checks that the capacity holds these ids. False, naming --capacity and the slots that they need. */
+/** Checks that the capacity holds these ids. Otherwise the error names --capacity and the slots that they need. */
 bool align_capacity_check(const struct align_problem *problem, const struct align_groups *groups, struct error *error);
 
-/** Returns the expert with the most ids; of several, the lowest. */
+/** Returns the expert with the most ids; if several have as many, the lowest. */
 int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups);
 
 /**
- * Fills the outputs with an answer whose positions ascend inside each group. All arrays are host memory. False when
- * memory is short or the capacity is too small.
+ * Fills the outputs with an answer whose positions ascend in each group. All arrays are in host memory. Returns false
+ * if memory is short or the capacity is too small.
  */
 bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
                              struct error *error);

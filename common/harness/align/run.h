@@ -1,4 +1,4 @@
-/** @file align/run.h  Align's tensors: their list, their input from the command line, and a run over them. */
+/** @file align/run.h  Align's tensors: their list, the command line's input for them, and a run over them. */
 #ifndef ALIGN_RUN_H
 #define ALIGN_RUN_H
 
@@ -18,9 +18,9 @@ enum {
 };
 
 /**
- * Lists the tensors of a checked problem and allocates them on the host: sorted_token_ids begins `misalign` words past
- * a 16-byte boundary on the device; the workspace has the size that `implementation` needs (NULL: none). False, owning
- * nothing, when memory is short.
+ * Lists the tensors of a checked problem and allocates them on the host. sorted_token_ids begins `misalign` words past
+ * a 16-byte boundary on the device; the workspace has the size that `implementation` needs (NULL: none). Returns false,
+ * with everything freed, if memory is short.
  */
 bool align_tensors_allocate(const struct align_problem *problem, const struct align_implementation *implementation,
                             bool has_map, int misalign, struct tensors *tensors, struct error *error);
@@ -34,15 +34,15 @@ bool align_tensors_like(const struct tensors *like, const struct align_problem *
 struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
- * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input it names, checks the problem,
- * asks the implementation whether it supports it, allocates the tensors, fills the inputs and counts the ids' groups.
- * The real router's ids are the choices of the gate's reference for the router's logits. The caller frees tensors and
- * groups. False, owning nothing, with the reason: the arguments, a file or memory.
+ * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input that they name, checks the
+ * problem, asks whether the implementation supports it, allocates the tensors, fills the inputs and counts the ids'
+ * groups. The real router's ids are the choices of the gate's reference for the router's logits. The caller frees the
+ * tensors and groups. On failure returns false with the reason (the arguments, a file or memory) and frees everything.
  */
 bool align_load(struct align_options *options, const struct align_implementation *implementation,
                 struct tensors *tensors, struct align_groups *groups, struct error *error);
 
-/** Fills expert_map [num_experts] as --expert-map says; "none" leaves it unchanged. False with the reason. */
+/** Fills expert_map [num_experts] as --expert-map says; "none" leaves it unchanged. Returns false with the reason. */
 bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *expert_map, struct error *error);
 
 /** Returns the implementation's launch and check, for running and timing. */

@@ -19,17 +19,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** Description of the backend, as reports print it. Unknown entries are "". */
+/** A description of the backend, as reports print it. Unknown entries are "". */
 struct backend {
-    char device[256]; /**< "NVIDIA H200", "CPU simulator" */
+    char device[256]; /**< such as "NVIDIA H200" or "CPU simulator" */
     char driver[64];
     char toolkit[64];
     struct gpu gpu;    /**< all zeros for the simulator */
     bool has_times;    /**< backend_time() works */
-    bool has_counters; /**< backend_read_counters() finds any */
+    bool has_counters; /**< backend_read_counters() finds some */
 };
 
-/** Finds the device. Returns false and the reason when there is none that can run kernels with these needs, or NULL. */
+/** Finds the device. Returns false with the reason if no device can run kernels with these needs, which may be NULL. */
 bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error);
 
 /** A deterministic counter of the launches' work. */
@@ -51,7 +51,7 @@ struct kernel_counters {
     struct counter counters[MAX_COUNTERS];
 };
 
-/** A branch at which warps diverged. Only backend_describe_branches() knows where it is. */
+/** A branch at which warps diverged. Only backend_describe_branches() can locate it in the source. */
 struct divergent_branch {
     uintptr_t pc;
     uint64_t count;
@@ -59,11 +59,11 @@ struct divergent_branch {
 
 enum { MAX_BRANCHES = 64 };
 
-/** Counters of a run. All zero: nothing was counted, as on a GPU. */
+/** The counters of a run. All zeros if nothing was counted, as on a GPU. */
 struct run_counters {
     struct counter total[MAX_COUNTERS]; /**< sums over the kernels */
     int num_counters;
-    int num_rare; /**< number of rare counters, the last ones, which reports leave out if they are 0 */
+    int num_rare; /**< the last counters are rare: reports leave them out if they are 0 */
     struct kernel_counters
         kernels[MAX_KERNELS]; /**< in the order of their first launches; each has num_counters of them */
     int num_kernels;
@@ -75,44 +75,44 @@ struct run_counters {
 /** Reads the counters since backend_reset_counters(). */
 void backend_read_counters(struct run_counters *counters);
 
-/** Writes where warps diverged, the lines with most divergence first: "gate.cu:40 (16 times), :52 (8 times)". */
+/** Describes where warps diverged, the most divergent lines first: "gate.cu:40 (16 times), :52 (8 times)". */
 void backend_describe_branches(const struct run_counters *counters, char *text, size_t size);
 
 /**
- * Shares the device's memory with processes that are forked later, so that they can launch, too. Call it before any
- * allocation. Returns false if that is not possible, as on a GPU.
+ * Shares the device's memory with processes that are forked later, so that these can launch kernels as well. To be
+ * called before any allocation. Returns false if that is not possible, as on a GPU.
  */
 bool backend_share_with_forks(void);
 
 /**
- * Makes device memory accessible to the host without checks, or, with `false`, protects it again; calls nest. Meanwhile
- * the caller accesses it only by calls of the runtime, so that the backend need not check these accesses.
+ * Makes device memory accessible to the host without checks or, with `false`, protects it again; calls nest. Meanwhile
+ * the caller accesses it only by runtime calls, so the backend need not check these accesses.
  */
 void backend_allow_host_access(bool open);
 
 /**
- * Limits kernels to these bytes of their allocation, without its guard bands, and gives the bytes their name in
- * messages, if the backend can.
+ * Limits kernels to these bytes of their allocation, excluding its guard bands, and uses `name` for them in messages,
+ * if the backend supports that.
  */
 void backend_array(const void *begin, size_t bytes, const char *name);
 
 /**
- * Marks device memory as not written: a kernel that reads it before a kernel has written it is reported, if the backend
- * can.
+ * Marks device memory as unwritten: if the backend supports it, a kernel that reads the memory before a kernel has
+ * written it is reported.
  */
 void backend_mark_unwritten(const void *begin, size_t bytes);
 
 /**
- * Writes `count` generated values, from number `first` on, to device memory in the type f32 or bf16; or, with `others`,
- * writes nothing and adds the number of differing elements to it. Returns when that is done.
+ * Writes `count` generated values, from number `first` on, to device memory as f32 or bf16. With `others`, writes
+ * nothing, but adds the number of differing elements to *others. Returns when that is complete.
  */
 cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
                              uint64_t *others);
 
-/** Returns one line that describes the fault of a failed launch, with file and line; NULL if it is not known. */
+/** Returns one line that describes the fault of a failed launch, with file and line, or NULL if it is not known. */
 const char *backend_fault(void);
 
-/** Returns a text for readers on what the counters do not cover, or NULL. */
+/** Returns a text for readers about what the counters do not cover, or NULL. */
 const char *backend_limits(void);
 
 /**
@@ -126,45 +126,49 @@ bool backend_trace_begin(const char *kernel, struct error *error);
  */
 bool backend_trace_end(FILE *stream, struct error *error);
 
-/** Launches the timed work once. `turn` is the number of the launch, by which a caller can rotate among inputs. */
+/** Launches the timed work once. `turn` is the launch's number, by which the callback can rotate among inputs. */
 typedef cudaError_t backend_launch(void *context, int turn, cudaStream_t stream);
 
 enum backend_cache {
-    BACKEND_WARM,    /**< launches follow one another, each with the L2 contents of the last one */
+    BACKEND_WARM,    /**< launches follow one another; L2 holds what the previous one left there */
     BACKEND_FLUSHED, /**< L2 is overwritten before each launch */
 };
 
-/** Microseconds per launch over the replays of a graph. */
+/** Microseconds per launch: the median and percentiles over the replays of a graph. */
 struct timing {
     double median, p10, p90;
 };
 
-/** Returns the three times of repeated launches, or of batches of launches, after sorting `times`. */
+/** Returns the median and percentiles of the times of repeated launches, or of batches of them. Sorts `times`. */
 struct timing timing_of(double *times, int count);
 
 /**
- * Times a launch by replaying a CUDA graph of 20 launches, or of one launch if it takes more than 5 ms: the median and
- * the 10th and 90th percentiles over the replays. `launch` must not allocate or synchronise. False with the reason.
+ * Times a launch by replaying a CUDA graph of 20 launches, or of one launch if it runs longer than 5 ms. Sets *timing
+ * to the median and the 10th and 90th percentiles over the replays. `launch` must not allocate or synchronise. On
+ * failure returns false with the reason.
  */
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
                   struct error *error);
 
-/** Lower bounds of a kernel's time. */
+/** Measurements from which lower bounds of a kernel's time follow. */
 struct floor_figures {
-    double empty_us;         /**< an empty kernel in the same kind of graph */
-    double bytes_per_second; /**< a large device-to-device copy, counting bytes read and bytes written */
+    double empty_us;         /**< time of an empty kernel in a graph of the same kind */
+    double bytes_per_second; /**< of a large device-to-device copy, counting the bytes read and the bytes written */
 };
 
-/** Measures the floor on this device. Returns false with the reason. */
+/** Measures both figures on this device. On failure returns false with the reason. */
 bool backend_measure_floor(struct floor_figures *figures, struct error *error);
 
-/** Measures the rate at which all multiprocessors together read memory, without writing. False with the reason. */
+/**
+ * Measures the rate at which all multiprocessors together read memory, without writing. On failure returns false with
+ * the reason.
+ */
 bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *error);
 
 /**
- * Measures the operations per second of a library's products of large bf16 matrices, run for at least `least_us`
- * microseconds: as long as the launches with which they are compared, because a GPU at its power limit lowers its
- * clock. 0 if the library is not installed. False with the reason.
+ * Measures the operations per second of cuBLAS's products of large bf16 matrices, run for at least `least_us`
+ * microseconds. That should be as long as the launches compared with it, because a GPU at its power limit lowers its
+ * clock. The rate is 0 if the library is not installed. On failure returns false with the reason.
  */
 bool backend_measure_product_rate(double least_us, double *operations_per_second, struct error *error);
 

@@ -8,10 +8,10 @@
 
 enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 
-/* Size from which rotated inputs come from memory: more than the L2 of any GPU sold. */
+/* Total size of the copies that rotate, so that each comes from memory: more than the L2 of any GPU sold. */
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
 
-/** Measures the floor. False, with the reason, if the backend has no times. */
+/** Measures the floor. Returns false with the reason if the backend has no times. */
 static bool measure_floor(struct benchmark *bench, struct error *error)
 {
     if (bench->on_host)
@@ -37,8 +37,8 @@ bool bench_next(struct benchmark *bench, struct error *error)
 }
 
 /**
- * Returns the time to move inputs and outputs once, or that of an empty kernel, whichever is longer; 0 on the host.
- * Operators that are compared with ceilings read nearly all bytes that they move, and reading is faster than copying.
+ * Returns the time to move inputs and outputs once or that of an empty kernel, whichever is longer; 0 on the host. The
+ * rate is that of reading for operators that are compared with ceilings, which read nearly all bytes that they move.
  */
 static double floor_us(const struct benchmark *bench, const struct tensors *tensors)
 {
@@ -51,7 +51,7 @@ static double floor_us(const struct benchmark *bench, const struct tensors *tens
 
 /* --- on the host -------------------------------------------------------------------------------------------------- */
 
-/** Returns the microseconds of `calls` calls; negative when memory is short. */
+/** Returns the microseconds that `calls` calls take; a negative number if memory is short. */
 static double time_calls(const struct launch *launch, const struct tensors *tensors, int calls)
 {
     const double start = seconds_now();
@@ -62,7 +62,9 @@ static double time_calls(const struct launch *launch, const struct tensors *tens
     return 1e6 * (seconds_now() - start);
 }
 
-/** Measures median, p10 and p90 of repeated calls; short calls are timed in batches. False when memory is short. */
+/**
+ * Measures median, p10 and p90 of repeated calls; short calls are timed in batches. Returns false if memory is short.
+ */
 static bool time_on_host(const struct launch *launch, const struct tensors *tensors, struct timing *timing)
 {
     double times[HOST_REPEATS];
@@ -82,7 +84,7 @@ static bool time_on_host(const struct launch *launch, const struct tensors *tens
 
 /* --- on the device ------------------------------------------------------------------------------------------------ */
 
-/** A launch on its tensors, or on copies of the largest input in turn. */
+/** A launch on its tensors, or on each of several copies of the largest input in turn. */
 struct turns {
     const struct launch *launch;
     struct tensors tensors; /**< the tensors, with the current copy as input */
@@ -118,8 +120,8 @@ static void free_copies(struct turns *turns)
 }
 
 /**
- * Makes copies of the input until together they exceed every cache. False if MAX_COPIES do not suffice, if a single one
- * exceeds the caches, or if memory is short.
+ * Makes copies of the largest input until together they exceed every cache. Returns false if that would need more than
+ * MAX_COPIES, if a single copy exceeds the caches, or if memory is short.
  */
 static bool make_copies(struct turns *turns)
 {
@@ -202,7 +204,7 @@ void bench_before(struct benchmark *bench, const struct launch *launch, struct t
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/** Returns the speed-up as text; "noise" if the spreads of the two times overlap; "" without the second time. */
+/** Returns the speed-up as text: "noise" if the spreads of the two times overlap, "" without a second time. */
 static const char *compare(struct timing here, struct timing before, char text[32])
 {
     if (before.median <= 0.0)

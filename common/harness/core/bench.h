@@ -1,4 +1,4 @@
-/** @file core/bench.h  Benchmarks over a sweep of sizes: measurement and report, for core/program.c. */
+/** @file core/bench.h  Benchmarks over a sweep of sizes: measurement and report, used by core/program.c. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -6,30 +6,30 @@
 #include "harness/core/backend.h"
 #include "harness/core/run.h"
 
-/** Results of one size. Times are in microseconds; a median of 0 means that it was not measured. */
+/** The results for one size. Times are in microseconds; a median of 0 means that it was not measured. */
 struct bench_row {
     int64_t num_tokens;
-    struct timing here;    /**< the chapter, its input as the last launch left it in the cache */
+    struct timing here;    /**< the chapter, with its input in the cache as the last launch left it */
     struct timing rotated; /**< the chapter, with another copy of its input in each launch */
     struct timing before;  /**< the previous chapter */
     double floor_us;
-    double operations, bytes;   /**< required work; operations 0: not compared with ceilings */
-    double products_per_second; /**< rate of a library's products, over the time of `here`; 0: none */
+    double operations, bytes;   /**< required work; operations 0: no comparison with ceilings */
+    double products_per_second; /**< rate of cuBLAS's products over the time of `here`; 0: none */
 };
 
 enum { BENCH_MAX_ROWS = 24 };
 
-/** A benchmark: first its parameters, which the program sets, then its results, which begin as zeros. */
+/** A benchmark: first the parameters, which the program sets, then the results, which begin as zeros. */
 struct benchmark {
     const char *name, *before; /**< names of the chapter and of the previous one, or NULL */
-    bool on_host;              /**< it computes on the host and launches nothing */
-    bool has_times;            /**< the backend measures times; not used on the host */
+    bool on_host;              /**< the chapter computes on the host and launches nothing */
+    bool has_times;            /**< the backend can measure times; ignored if on_host */
     bool flush_l2;             /**< flush L2 before each launch */
-    int64_t one_size;          /**< the only size; below 0: a sweep of sizes */
-    const int64_t *sweep;      /**< at most BENCH_MAX_ROWS sizes, then 0; NULL: the usual ones */
+    int64_t one_size;          /**< the only size to measure; negative: a sweep of sizes */
+    const int64_t *sweep;      /**< at most BENCH_MAX_ROWS sizes, terminated by 0; NULL: the usual sizes */
     int64_t most_tokens;       /**< largest size of the sweep; 0: no limit */
 
-    int host_threads; /**< threads of an implementation on the host; 0: on the device */
+    int host_threads; /**< threads of an implementation on the host; 0: it runs on the device */
     struct floor_figures floor;
     double read_bytes_per_second; /**< read bandwidth; 0: no comparison with ceilings */
     double timed_us;              /**< total time for which the last launch was replayed */
@@ -37,11 +37,11 @@ struct benchmark {
     struct bench_row rows[BENCH_MAX_ROWS];
 };
 
-/** Begins the row of the next size and sets its num_tokens. False: there is none, or an error. */
+/** Begins the row of the next size and sets its num_tokens. Returns false if there is none, or on an error. */
 bool bench_next(struct benchmark *bench, struct error *error);
 
 /**
- * Runs and verifies a launch, times it, and verifies its last answer again: fills the row's times except `before`.
+ * Runs and verifies a launch, times it, and verifies its last answer again; sets the row's times except `before`.
  * `rotated` uses copies of the largest input in turn, enough to exceed every cache. It is not measured if L2 is
  * flushed, if one copy exceeds the caches, if too many copies would be needed, or if memory is short.
  */

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Problems that are proposed for a corner and for a pair; weight of a corner that no problem has, in pairs. */
+/* Problems proposed for a corner and for a pair before giving it up; pairs that a corner without a problem is worth. */
 enum { TRIES_OF_CORNER = 10000, TRIES_OF_PAIR = 100, WEIGHT_OF_CORNER = MAX_DIMENSIONS };
 
 void covering_start(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions,
@@ -61,7 +61,7 @@ static bool is_alone(const struct covering *covering, int corner)
     return corner >= covering->first[d + 1] - covering->dimensions[d].num_alone;
 }
 
-/** Numbers the corners, and marks the pairs that no problem needs to have as covered. */
+/** Numbers the corners, and marks the pairs that need no problem as covered. */
 static void number_corners(struct covering *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
@@ -89,7 +89,7 @@ static void target_corners(const struct covering *covering, int *a, int *b)
     *b = pair < 0 ? covering->target : pair % all;
 }
 
-/** Moves the target to the next pair that is not covered. False: there is none. */
+/** Moves the target to the next pair that is not covered. Returns false if there is none. */
 static bool find_target(struct covering *covering)
 {
     const int all = all_corners(covering), end = covering->corners_only ? all : all + all * all;
@@ -109,7 +109,7 @@ static bool find_target(struct covering *covering)
 
 /* --- problems ----------------------------------------------------------------------------------------------------- */
 
-/** Returns what a corner adds to the problem: pairs that are not covered, with the corners that it has. */
+/** Returns the gain of adding a corner to the problem: the number of its pairs that are not covered yet. */
 static int gain_of(const struct covering *covering, int corner)
 {
     int gain = covering->state[corner][corner] == NOT_COVERED ? WEIGHT_OF_CORNER : 0;
@@ -119,7 +119,7 @@ static int gain_of(const struct covering *covering, int corner)
     return gain;
 }
 
-/** Returns the corner of a dimension that adds most; of equal ones, one at random. */
+/** Returns the corner of a dimension with the largest gain; if several have it, a random one of them. */
 static int best_corner(struct covering *covering, int d)
 {
     const int first = covering->first[d], count = covering->dimensions[d].count - covering->dimensions[d].num_alone;
@@ -138,7 +138,7 @@ static int best_corner(struct covering *covering, int d)
     return best;
 }
 
-/** Returns any corner of a dimension that does not stand alone. */
+/** Returns a random corner of a dimension, but none that stands alone. */
 static int any_corner(struct covering *covering, int d)
 {
     const struct covering_dimension *const from = &covering->dimensions[d];
@@ -147,9 +147,9 @@ static int any_corner(struct covering *covering, int d)
 }
 
 /**
- * Completes the problem that begins with the target: first with the corners that add most, but from try to try with
- * more of the usual ones, which most implementations support together, and with any for every third other. With a
- * corner that stands alone, all are usual first, and the others any.
+ * Completes a problem that begins with the target. The first try takes the corners with the largest gain; later tries
+ * take more and more of the usual ones, which most implementations support together, and in every third, random ones.
+ * With a corner that stands alone, the first try takes only usual corners, and later ones random corners.
  */
 static void complete_row(struct covering *covering, bool alone)
 {

@@ -1,11 +1,11 @@
 /**
  * @file core/covering.h
- * @brief Problems of --check-all: a covering design over the corners of a problem's dimensions.
+ * @brief The problems of --check-all: a covering design over the corners of a problem's dimensions.
  *
- * An operator lists its dimensions and, for each, the corners: values at which kernels go wrong. The design puts every
- * corner, and then every pair of corners of two dimensions, into at least one problem that the implementation supports.
- * It is greedy: a problem begins with a pair that no problem has yet, and takes in each other dimension the corner that
- * adds most such pairs. It depends on the seed alone.
+ * An operator lists its dimensions and, for each, its corners: values at which kernels tend to go wrong. The design
+ * puts every corner, and then every pair of corners of two dimensions, into at least one problem that the
+ * implementation supports. It is greedy: a problem begins with a pair that no problem has yet, and adds in each other
+ * dimension the corner that covers most new pairs. The design depends only on the seed.
  */
 #ifndef COVERING_H
 #define COVERING_H
@@ -19,28 +19,28 @@ enum { MAX_DIMENSIONS = 16, MAX_CORNERS = 80, MAX_ALL_CORNERS = 288 };
 
 /** A dimension of a problem. */
 struct covering_dimension {
-    int64_t corners[MAX_CORNERS]; /**< all different; the first one is the usual value */
+    int64_t corners[MAX_CORNERS]; /**< all different; the first is the usual value */
     int count;
-    int num_alone; /**< the last corners, so large that one problem each suffices; the rest of it is usual */
+    int num_alone; /**< the last corners, each so large that one problem suffices, whose other corners are usual */
 };
 
-/** Initialises the corners of a dimension. */
+/** Initialises a dimension's corners and their number. */
 #define CORNERS(...) .corners = {__VA_ARGS__}, .count = sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t)
 
-/** State of a pair of corners; that of a corner with itself is the corner's. */
+/** State of a pair of corners; a corner's own state is that of its pair with itself. */
 enum coverage { NOT_COVERED, COVERED, NOT_SUPPORTED, NOT_NEEDED };
 
-/** A design that is being made. */
+/** A design under construction. */
 struct covering {
     struct covering_dimension dimensions[MAX_DIMENSIONS];
     int num_dimensions;
-    bool corners_only; /**< ends as soon as every corner is in a problem */
+    bool corners_only; /**< end as soon as every corner is in a problem */
     struct random random;
     int first[MAX_DIMENSIONS + 1]; /**< number of each dimension's first corner among all corners */
     unsigned char state[MAX_ALL_CORNERS][MAX_ALL_CORNERS];
-    int target;    /**< number of the pair with which the problem begins; first the corners alone, then pairs of them */
-    int num_tries; /**< problems that began with it and were not taken */
-    int row[MAX_DIMENSIONS]; /**< the problem: a corner of each dimension, by its number among all corners */
+    int target;              /**< number of the pair that the problem begins with: first single corners, then pairs */
+    int num_tries;           /**< problems that began with it and were not accepted */
+    int row[MAX_DIMENSIONS]; /**< the problem: one corner per dimension, by its number among all corners */
     int num_taken;
 };
 
@@ -48,15 +48,15 @@ struct covering {
 void covering_start(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions,
                     uint64_t seed, bool corners_only);
 
-/** Adds dimensions, behind those that there are. */
+/** Adds dimensions after the existing ones. */
 void covering_extend(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions);
 
-/** Adds a corner to a dimension, if it does not have it; as one of those that stand alone, or before them. */
+/** Adds a corner to a dimension, if it is new; either as one that stands alone, or before those. */
 void covering_add(struct covering *covering, int dimension, int64_t corner, bool alone);
 
 /**
  * Proposes the next problem. The caller accepts it with covering_take(); otherwise other problems with the same pair
- * are proposed, up to a limit, after which no supported problem is taken to have the pair. False: the design is done.
+ * are proposed, up to a limit, after which the pair counts as not supported. Returns false when the design is complete.
  */
 bool covering_next(struct covering *covering);
 
@@ -66,7 +66,7 @@ int64_t covering_corner(const struct covering *covering, int dimension);
 /** Checks whether the proposed problem has a corner that stands alone. */
 bool covering_is_alone(const struct covering *covering);
 
-/** Records the pairs of the proposed problem. */
+/** Accepts the proposed problem and marks its pairs as covered. */
 void covering_take(struct covering *covering);
 
 /** Returns the number of corners, or of pairs of corners of two dimensions, that are in this state. */

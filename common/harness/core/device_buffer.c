@@ -14,7 +14,7 @@ bool device_error(struct error *error, const char *doing, cudaError_t status)
     return error_set_as(error, RUN_NO_DEVICE, "%s: %s", doing, fault ? fault : cudaGetErrorString(status));
 }
 
-/** Checks the status of an operation. False, as device_error(), if it failed. */
+/** Checks the status of an operation. If it failed, sets the error by device_error() and returns false. */
 static bool is_done(cudaError_t status, const char *doing, struct error *error)
 {
     return status == cudaSuccess || device_error(error, doing, status);
@@ -103,7 +103,7 @@ bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *n
 
 bool device_buffer_equals(const struct device_buffer *buffer, const void *host, const char *name, struct error *error)
 {
-    unsigned char piece[1 << 18]; /* compared in pieces, because inputs are large */
+    unsigned char piece[1 << 18]; /* inputs are large, so they are compared in chunks */
 
     for (size_t done = 0, bytes; done < buffer->bytes; done += bytes) {
         bytes = buffer->bytes - done < sizeof piece ? buffer->bytes - done : sizeof piece;

@@ -11,31 +11,31 @@
 struct device_buffer {
     void *base;   /**< start of the allocation; NULL in an empty buffer */
     void *data;   /**< address for the kernel */
-    size_t bytes; /**< usable at `data` */
+    size_t bytes; /**< size of the data */
 };
 
 /**
- * Allocates `bytes` (or 0), `misalign` bytes past a multiple of 256, and both guard bands. Messages use `name`. False,
- * owning nothing, with the reason.
+ * Allocates `bytes` (or 0), `misalign` bytes past a multiple of 256, and both guard bands. `name` is used in messages.
+ * On failure returns false with the reason, and frees everything.
  */
 bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size_t bytes, size_t misalign,
                             struct error *error);
 void device_buffer_free(struct device_buffer *buffer);
 
-/** Fills the usable bytes with zeros, which count as written: kernels may read them. */
+/** Fills the data with zeros. They count as written, so kernels may read them. */
 bool device_buffer_zero(const struct device_buffer *buffer, struct error *error);
 
-/** Fills the usable bytes with poison, which only the host may read until a kernel has written them. */
+/** Fills the data with poison, which only the host may read until a kernel has written it. */
 bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct error *error);
 
-/** Copies all usable bytes from or to host memory. */
+/** Copies all of the data from or to host memory. */
 bool device_buffer_upload(const struct device_buffer *buffer, const void *host, struct error *error);
 bool device_buffer_download(const struct device_buffer *buffer, void *host, struct error *error);
 
-/** Checks both guard bands. False, naming the buffer, if one was written to. */
+/** Checks both guard bands. If one was written to, returns false with an error that names the buffer. */
 bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *name, struct error *error);
 
-/** Compares the bytes with `host`. False, naming the buffer, if they differ: a kernel wrote to its input. */
+/** Compares the data with `host`. If they differ, the error says that a kernel wrote to the input `name`. */
 bool device_buffer_equals(const struct device_buffer *buffer, const void *host, const char *name, struct error *error);
 
 /** Sets the error of a failed CUDA call: the operation and CUDA's message, or the fault. Returns false. */

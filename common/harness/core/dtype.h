@@ -1,4 +1,4 @@
-/** @file core/dtype.h  The types of arrays: names, sizes and, for the float types, rounding, loads and stores. */
+/** @file core/dtype.h  The types of array elements: names, sizes and, for float types, rounding, loads and stores. */
 #ifndef DTYPE_H
 #define DTYPE_H
 
@@ -12,10 +12,10 @@
 extern "C" {
 #endif
 
-/** Types of array elements, the float types first: elsewhere, "a dtype" is one of these. DTYPE_U8 is for workspaces. */
+/** The types, with the float types first; options named "dtype" accept only these. DTYPE_U8 is for workspaces. */
 enum dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_I32, DTYPE_I64, DTYPE_U8, NUM_DTYPES };
 
-/** Returns the bytes of an element. */
+/** Returns the size of an element in bytes. */
 static inline size_t dtype_size(enum dtype dtype)
 {
     return dtype == DTYPE_I64 ? 8 : dtype == DTYPE_U8 ? 1 : dtype == DTYPE_F32 || dtype == DTYPE_I32 ? 4 : 2;
@@ -29,7 +29,7 @@ static inline const char *dtype_name(enum dtype dtype)
     return names[dtype];
 }
 
-/** Rounds to the nearest value of the type, ties to even. */
+/** Returns `value` rounded to the nearest value of the type, with ties to even. */
 static inline float dtype_round(enum dtype dtype, float value)
 {
     switch (dtype) {
@@ -42,7 +42,7 @@ static inline float dtype_round(enum dtype dtype, float value)
     }
 }
 
-/** Loads element `index` of an array of the type. */
+/** Returns element `index` of an array of the type as a float. */
 static inline float dtype_load(enum dtype dtype, const void *array, size_t index)
 {
     switch (dtype) {
@@ -70,7 +70,7 @@ static inline void dtype_store(enum dtype dtype, void *array, size_t index, floa
     }
 }
 
-/** Returns the bits of element `index`, zero-extended. Equal bits are the same value, including NaN. */
+/** Returns the bits of element `index`, zero-extended. Equal bits mean the same value, even for NaN. */
 static inline uint32_t dtype_bits(enum dtype dtype, const void *array, size_t index)
 {
     return dtype == DTYPE_F32 ? ((const uint32_t *)array)[index] : ((const uint16_t *)array)[index];

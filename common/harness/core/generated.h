@@ -2,8 +2,8 @@
  * @file core/generated.h
  * @brief Arrays whose elements are hashes of their indices, and therefore the same on the host and on a GPU.
  *
- * A layer's weights, which may need more memory than the host has, are generated in device memory, and the checker
- * generates those that it needs again.
+ * A layer's weights, which may need more memory than the host has, are generated in device memory; the checker
+ * generates the elements that it needs again.
  */
 #ifndef GENERATED_H
 #define GENERATED_H
@@ -17,11 +17,11 @@
 #endif
 
 /**
- * An array of numbers uniform between -scale and scale. If `row` is not 0, it is a rank's part of the whole array:
- * `row` elements of every `pitch`, from element `skip` on.
+ * An array of numbers uniformly distributed between -scale and scale. If `row` is not 0, it is a rank's part of a
+ * larger array: of every `pitch` elements it has `row`, beginning with element `skip`.
  */
 struct generated {
-    uint64_t state; /**< from the seed and the array's stream */
+    uint64_t state; /**< derived from the seed and the array's stream */
     float scale;
     int64_t row, pitch, skip;
 };
@@ -36,7 +36,7 @@ GENERATED_FUNCTION uint64_t generated_bits(uint64_t state, uint64_t index)
     return z ^ z >> 31;
 }
 
-/** Returns array number `stream` of a seed. */
+/** Returns the array of stream `stream` of a seed. */
 GENERATED_FUNCTION struct generated generated_start(uint64_t seed, uint64_t stream, float scale)
 {
     struct generated generated = {generated_bits(generated_bits(seed, 0), stream), scale, 0, 0, 0};
@@ -44,7 +44,7 @@ GENERATED_FUNCTION struct generated generated_start(uint64_t seed, uint64_t stre
     return generated;
 }
 
-/** Returns element `index`: a multiple of scale / 2^23, rounded once. */
+/** Returns element `index` of the array: a multiple of scale / 2^23, rounded once. */
 GENERATED_FUNCTION float generated_value(struct generated generated, int64_t index)
 {
     if (generated.row)

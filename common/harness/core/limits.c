@@ -10,12 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Ids are int32_t, and chapters give an invalid expert the number id + num_experts. */
+/* Ids are int32_t, and chapters give an expert whose choice is NaN the number id + num_experts. */
 enum { MAX_EXPERTS = 1 << 20 };
 
-/**
- * Ends a program before main() if its own stack may overflow, which would end it without a line; raises a soft limit.
- */
+/** Ends a program before main() with one line if its stack limit is too low; raises a soft limit. */
 static __attribute__((constructor)) void check_stack(void)
 {
     enum { STACK_BYTES = 1 << 20 };
@@ -47,7 +45,7 @@ bool count_check(const char *name, int count, struct error *error)
     return count >= 1 || error_set(error, "--%s: %d; it must be at least 1", name, count);
 }
 
-/** Checks whether a text is a whole number from 1 to `most`, or, with `list`, several separated by commas. */
+/** Checks whether a text is an integer from 1 to `most` or, with `list`, several of them separated by commas. */
 static bool are_counts(const char *text, int64_t most, bool list)
 {
     char number[24];
@@ -71,7 +69,7 @@ bool environment_check(struct error *error)
     static const struct {
         const char *name;
         int64_t most;
-        bool list; /* for parallel regions inside others */
+        bool list; /* one number per level of nested parallel regions */
     } variables[] = {{"OMP_NUM_THREADS", 1024, true}, {"SIMT_EVENT_LIMIT", INT64_MAX, false}};
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

@@ -12,11 +12,11 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".npy data is read and written as it lies in memory");
 
-/* A file is: magic, version (2 bytes), the header's length (2 bytes), the header (a Python dictionary), the data. */
+/* A file consists of: magic, version (2 bytes), header length (2 bytes), header (a Python dictionary), data. */
 static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 enum { PREFIX_BYTES = 10, ALIGNMENT = 64 };
 
-/* Names of the types in a file. NumPy has no bf16, and bytes are not written here. */
+/* The types' names in a file. NumPy has no bf16, and no file has DTYPE_U8. */
 static const char *const descr_names[NUM_DTYPES] = {
     [DTYPE_F16] = "<f2", [DTYPE_F32] = "<f4", [DTYPE_I32] = "<i4", [DTYPE_I64] = "<i8"};
 
@@ -39,7 +39,7 @@ void npy_free(struct npy_array *array)
 
 /* --- the header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } -------------------------------------- */
 
-/** The reader's position in a NUL-terminated header, and the array that it fills. */
+/** The position in a NUL-terminated header that is being parsed, and the array that it describes. */
 struct cursor {
     const char *path;
     const char *at;
@@ -48,7 +48,7 @@ struct cursor {
     struct error *error;
 };
 
-/** Skips white space, and then `word` if it comes next. Returns whether it does. */
+/** Skips white space, and then `word` if it comes next. Returns whether it did. */
 static bool take(struct cursor *cursor, const char *word)
 {
     cursor->at += strspn(cursor->at, " \t\n\v\f\r");
@@ -156,7 +156,7 @@ static bool take_shape(struct cursor *cursor)
         array->shape[array->ndim++] = dimension;
         comma = take(cursor, ",");
     }
-    /* In Python (3) without a comma is a number, although () is a tuple. */
+    /* in Python, (3) without a comma is a number, whereas () is a tuple */
     return array->ndim != 1 || comma ||
            error_set(cursor->error, "%s: the shape is a number, not a tuple", cursor->path);
 }
@@ -168,7 +168,7 @@ static const struct {
 
 enum { NUM_KEYS = sizeof keys / sizeof *keys };
 
-/** Reads one key and its value. `seen` has a bit for each key read before. */
+/** Reads one key and its value. `seen` has one bit for each key. */
 static bool take_entry(struct cursor *cursor, unsigned int *seen)
 {
     const char *text;
@@ -209,7 +209,7 @@ static bool parse_header(struct cursor *cursor)
     return true;
 }
 
-/** Returns the data's bytes, or -1 if the product of the dimensions other than 0 overflows. */
+/** Returns the size of the data in bytes, or -1 if the product of the dimensions other than 0 overflows. */
 static int64_t data_bytes(const struct npy_array *array)
 {
     int64_t bytes = (int64_t)dtype_size(array->dtype);
@@ -283,7 +283,7 @@ static bool read_array(FILE *file, const char *path, int64_t file_bytes, struct 
 bool npy_read(const char *path, struct npy_array *array, struct error *error)
 {
     struct stat status;
-    FILE *file = NULL; /* only a regular file is opened: opening a pipe without a writer would block */
+    FILE *file = NULL; /* opens only a regular file, because opening a pipe without a writer would block */
     bool good;
 
     *array = (struct npy_array){.data = NULL};
@@ -337,7 +337,7 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/** Makes everything before the data. Returns its bytes, a multiple of ALIGNMENT. */
+/** Makes everything before the data. Returns its size in bytes, a multiple of ALIGNMENT. */
 static size_t make_header(const struct npy_array *array, char header[4 * ALIGNMENT])
 {
     size_t size = PREFIX_BYTES + (size_t)sprintf(header + PREFIX_BYTES,

@@ -2,7 +2,8 @@
  * @file core/npy.h
  * @brief NumPy's .npy files, version 1.0: f2, f4, i4 and i8, little-endian, C order.
  *
- * Errors are one line, "PATH: what was found and what is allowed". The reader checks everything in the file.
+ * Errors are one line, "PATH: ...", with the found value and the allowed ones. The reader checks everything in the
+ * file.
  */
 #ifndef NPY_H
 #define NPY_H
@@ -18,28 +19,28 @@ enum { NPY_MAX_DIMS = 4 };
 struct npy_array {
     enum dtype dtype;            /**< f16, f32, i32 or i64 in a file */
     int ndim;                    /**< 0 (one element) to NPY_MAX_DIMS */
-    int64_t shape[NPY_MAX_DIMS]; /**< each 0 or more; their product times the element's size fits 63 bits */
-    void *data;                  /**< C order; f16 as its bits, uint16_t */
+    int64_t shape[NPY_MAX_DIMS]; /**< each at least 0; their product times the element size must fit in 63 bits */
+    void *data;                  /**< in C order; f16 as uint16_t bits */
 };
 
 /** Returns the number of elements. */
 int64_t npy_count(const struct npy_array *array);
 
-/** Reads a whole file. On success the caller frees `array` with npy_free(); on failure there is nothing to free. */
+/** Reads a whole file. On success the caller frees `array` with npy_free(); on failure everything is freed. */
 bool npy_read(const char *path, struct npy_array *array, struct error *error);
 
 enum npy_kind { NPY_FLOATS, NPY_INTEGERS };
 
 /**
- * Reads a whole file whose elements must be of this kind, with `least_dims` to `most_dims` dimensions; `axes` names
- * them in the error: "[tokens, experts]".
+ * Reads a whole file whose elements must be of this kind, with `least_dims` to `most_dims` dimensions. `axes` names the
+ * dimensions in the error: "[tokens, experts]".
  */
 bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, const char *axes,
                    struct npy_array *array, struct error *error);
 
 /**
- * Writes a whole file, which atomic_files_commit() then moves to `path`: `path` is either complete or unchanged. On
- * failure there is nothing to drop.
+ * Writes a temporary file, which atomic_files_commit() then moves to `path`, so that `path` is either complete or
+ * unchanged. On failure there is nothing to discard.
  */
 bool npy_write(const char *path, const struct npy_array *array, struct atomic_file *file, struct error *error);
 

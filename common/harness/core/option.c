@@ -76,14 +76,16 @@ static bool set_option(const struct option_row *option, const char *text, void *
 
 /* --- command line ------------------------------------------------------------------------------------------------- */
 
-/** Returns the next row, in the same table or in the table that continues it; NULL after the last row. */
+/** Returns the next row, in the same table or in the one that continues it, or NULL after the last row. */
 static const struct option_row *next_row(const struct option_row *option)
 {
     option = option[1].next_table ? option[1].next_table : option + 1;
     return option->name || option->help ? option : NULL;
 }
 
-/** Returns the number of options that `--name` may abbreviate; `found` is the exact match or the last one. */
+/**
+ * Returns the number of options that `length` bytes of `name` abbreviate. `found` is the exact match or the last one.
+ */
 static int match_option(const struct option_row *table, const char *name, size_t length,
                         const struct option_row **found)
 {
@@ -108,11 +110,11 @@ static bool is_among(const char *const *names, const char *name)
     return names && *names;
 }
 
-/** Prints the answer to --help, --usage or --version, and exits. */
+/** Prints the text of --help, --usage or --version, and exits. */
 static _Noreturn void show_help(const struct option_row *table, const char *const *refused, const char *doc,
                                 const char *program, const char *word)
 {
-    enum { MAX_ROWS = 64 }; /* more than any program has */
+    enum { MAX_ROWS = 64 }; /* more rows than any program has */
     char *const arguments[] = {(char *)program, (char *)word, NULL};
     struct argp_option rows[MAX_ROWS + 1] = {{0}};
     int count = 0;
@@ -128,7 +130,7 @@ static _Noreturn void show_help(const struct option_row *table, const char *cons
 
     struct error error = {.result = RUN_VERIFIED};
 
-    unsetenv("ARGP_HELP_FMT"); /* some of its values make argp print without end */
+    unsetenv("ARGP_HELP_FMT"); /* some of its values make argp print forever */
     argp_parse(&argp, 2, (char **)arguments, ARGP_NO_EXIT, NULL, NULL);
     if (!standard_output_flush(&error))
         fprintf(stderr, "%s: %s\n", program, error.text);
@@ -209,7 +211,7 @@ const char *options_find_other(const struct option_row *table, const char *const
 
 /* --- the command that repeats a run ------------------------------------------------------------------------------- */
 
-/** Writes the fewest digits, at least six, that are read as the same number again. */
+/** Writes the shortest form, of six digits or more, that is read as the same number. */
 static void write_float(float value, FILE *stream)
 {
     char text[32] = "";

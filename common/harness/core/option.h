@@ -14,60 +14,62 @@
 /** Kind of an option's value, and the type of the field that it sets. */
 enum option_type {
     OPTION_FLAG,  /**< has no value: bool */
-    OPTION_TEXT,  /**< anything, a path: const char *, which stays argv's */
+    OPTION_TEXT,  /**< any text, such as a path: const char *, which points into argv */
     OPTION_INT,   /**< int */
-    OPTION_INT64, /**< int64_t, or uint64_t where the least is 0 */
+    OPTION_INT64, /**< int64_t; uint64_t if `least` is 0 */
     OPTION_FLOAT, /**< float, finite */
-    OPTION_BOOL,  /**< bool: 0 or 1, or one of two words */
-    OPTION_WORD,  /**< int or an enum: the index of one of some words */
+    OPTION_BOOL,  /**< bool: 0 or 1, or the index of one of two words */
+    OPTION_WORD,  /**< int or an enum: the index of one of the words */
 };
 
-/** An option; or, without a name, the heading of a group in --help. A row of zeros ends a table. */
+/** An option or, without a name, the heading of a group in --help. A row of zeros ends a table. */
 struct option_row {
     const char *name;     /**< without its dashes */
-    const char *argument; /**< name of its value in --help; NULL for a flag */
+    const char *argument; /**< what --help calls the value; NULL for a flag */
     const char *help;
-    int group; /**< of --help, which sorts each group by name */
+    int group; /**< group in --help, where each group is sorted by name */
     enum option_type type;
-    size_t field;             /**< offset in the program's options */
-    size_t given;             /**< offset of a bool that is set when it is given; 0: there is none */
-    int64_t least, most;      /**< of whole numbers, including an OPTION_BOOL without words */
+    size_t field;             /**< offset of the field in the program's options */
+    size_t given;             /**< offset of a bool that is set if the option is given; 0: there is none */
+    int64_t least, most;      /**< range of integers, including an OPTION_BOOL without words */
     const char *const *words; /**< of OPTION_WORD and some OPTION_BOOL; NULL-terminated */
-    /** Handles the option further, once its field is set; NULL: nothing to do. False with the reason. */
+    /**
+     * Called once the field is set; NULL: nothing more to do. On failure returns false with the reason.
+     */
     bool (*on_parse)(const struct option_row *row, void *options, struct error *error);
     /**
-     * Traits of the runs whose repeating command has this option; 0: every run. Flags and texts are in it only if they
-     * are set.
+     * The option is in the command that repeats a run if the run has one of these traits; 0: in every run's. Flags and
+     * texts are in it only if they are set.
      */
     unsigned traits;
-    const struct option_row *next_table; /**< if set, the table continues there, and this row has nothing else */
+    const struct option_row *next_table; /**< if set, the table continues there, and this row is otherwise empty */
 };
 
-/** A trait that no run has; other traits begin at 2. */
+/** A trait that no run has. The other traits begin at 2. */
 enum { WITH_NO_RUN = 1 };
 
 /**
- * Lines "NAME: VALUE\n" that --version adds to the course's name and the compiler; "" unless a program sets it before
- * options_parse(). Tests read the features of a build from it.
+ * Lines "NAME: VALUE\n" that --version prints after the course's name and the compiler; "" unless a program sets it
+ * before options_parse(). Tests read from it which features a build has.
  */
 extern const char *options_version_lines;
 
 /**
  * Parses the command line into `options`; --help and --version print and exit. `doc` is the text of --help around the
  * options. --help leaves out the options in `refused`, a NULL-terminated list or NULL: the program parses them only to
- * report why it does not have them. False with one line that names the argument, what was given and what is allowed.
+ * report why it does not have them. On failure the error names the argument, the given value and the allowed ones.
  */
 bool options_parse(const struct option_row *table, const char *const *refused, const char *doc, int argc, char **argv,
                    void *options, struct error *error);
 
 /**
- * Returns the first option of a parsed command line that is not in `names`, a NULL-terminated list; NULL: none.
+ * Returns the first option of a parsed command line that is not in `names`, a NULL-terminated list, or NULL if all are.
  */
 const char *options_find_other(const struct option_row *table, const char *const *names, int argc, char **argv);
 
 /**
  * Returns the shell command that repeats a run with these traits: the program and, in the table's order, its options.
- * The caller frees it; NULL when memory is short.
+ * The caller frees it. Returns NULL if memory is short.
  */
 char *options_command(const struct option_row *table, const void *options, unsigned traits, const char *program);
 

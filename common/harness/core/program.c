@@ -86,7 +86,7 @@ static bool check_options(const struct program_options *options, struct error *e
 
 static bool ended;
 
-/** Replaces exit code 1 of OpenMP, which exits when it cannot create a thread: that is not a wrong result. */
+/** Replaces exit code 1, with which OpenMP exits if it cannot create a thread, because 1 means a wrong result. */
 static void end_early(void)
 {
     if (!ended)
@@ -141,7 +141,7 @@ bool output_directory_ready(const char *directory, struct error *error)
 
 /* --- runs --------------------------------------------------------------------------------------------------------- */
 
-/** Begins the benchmark's next size. False: there is none, or an error. */
+/** Begins the benchmark's next size. Returns false if there is none, or on an error. */
 static bool next_size(struct program *program)
 {
     struct benchmark *const bench = &program->bench;
@@ -166,7 +166,7 @@ bool program_next(struct program *program)
     return requested->bench ? next_size(program) : first || requested->check_all;
 }
 
-/** Runs the launch with a trace, which is written if the answer is verified. */
+/** Runs the launch with a trace; commits the trace file only if the answer is verified. */
 static bool run_traced(struct program *program, const struct launch *launch, struct tensors *tensors,
                        struct atomic_file *trace)
 {
@@ -178,7 +178,7 @@ static bool run_traced(struct program *program, const struct launch *launch, str
     return backend_trace_end(good ? trace->stream : NULL, good ? error : &(struct error){0}) && good;
 }
 
-/** Runs the launch once; keeps the trace and the outputs, all or none, and the counters. */
+/** Runs the launch once. Writes the trace and the outputs, all or none, and reads the counters. */
 static void run_once(struct program *program, const struct launch *launch, struct tensors *tensors)
 {
     const char *const out = program->requested.out;
@@ -201,7 +201,7 @@ static bool has_room(const struct program *program, const struct launch *launch,
     return gpu_has_shared_memory(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
 }
 
-/** Counts the problem for each kernel that its last launch consisted of. */
+/** Counts the problem for each kernel that its last launch started. */
 static void record_kernels(struct program *program)
 {
     if (program->on_host)
@@ -221,7 +221,7 @@ static void record_kernels(struct program *program)
     }
 }
 
-/** Returns the number of the first problem of --check-share: from the hash, so that each change tries others. */
+/** Returns the number of the first problem of --check-share. It depends on the hash, so each change tries others. */
 static int first_of_share(const struct program *program)
 {
     char digits[8] = "";
@@ -286,7 +286,7 @@ static void report_run(const struct program *program, struct record *report)
 
 void report_origin(const struct program *program, struct record *report)
 {
-    const struct backend *const backend = &program->backend; /* all "" on the host */
+    const struct backend *const backend = &program->backend; /* all "" for a program that runs on the host */
     const time_t now = time(NULL);
     struct tm utc;
     char date[32];
@@ -345,7 +345,7 @@ struct record *program_report_result(struct program *program)
 
 /* --- counters ----------------------------------------------------------------------------------------------------- */
 
-/** Adds a line of the table, with a column for each kernel if there are several. */
+/** Adds a line to the table, with a column for each kernel if there are several. */
 static void add_row(const struct run_counters *counters, int index, double num_tokens, struct record *row)
 {
     const struct counter *const total = &counters->total[index];
@@ -402,7 +402,7 @@ void counters_report(const struct run_counters *counters, double num_tokens, str
 
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits)
 {
-    const char *const order = program->backend.has_counters ? getenv("SIMT_ORDER") : NULL; /* the simulator's */
+    const char *const order = program->backend.has_counters ? getenv("SIMT_ORDER") : NULL; /* for the simulator */
     char *const command = options_command(table, program->options, traits, program->path);
 
     free(program->command);
@@ -427,7 +427,7 @@ int program_exit(const struct program *program)
     return program->error.result;
 }
 
-/** Prints what --check-all has verified. */
+/** Prints how many problems, pairs and kernels --check-all has verified. */
 static void print_coverage(const struct program *program)
 {
     const struct covering *const covering = &program->covering;

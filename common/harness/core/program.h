@@ -1,4 +1,4 @@
-/** @file core/program.h  Code that the programs of all operators share: options, a run and its files, report, exit. */
+/** @file core/program.h  What the programs of all operators share: options, a run and its files, report, exit code. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -10,52 +10,54 @@
 #include "harness/core/option.h"
 #include "harness/core/run.h"
 
-/** Options of every operator: the first member of the operator's own options. Strings belong to argv. */
+/** The options of every operator; the first member of an operator's own options. Strings belong to argv. */
 struct program_options {
     int64_t num_tokens;
     bool num_tokens_given;
     uint64_t seed;
     const char *out;          /**< a directory, or NULL */
     const char *trace;        /**< a file, or NULL */
-    const char *trace_kernel; /**< kernel whose first launch is traced; NULL: the first launch */
+    const char *trace_kernel; /**< the kernel whose first launch is traced; NULL: any */
     enum record_format format;
     bool check_all;
-    bool check_corners; /**< with check_all: only until every corner is in a problem */
-    int check_share;    /**< with check_all: one of this many problems is verified; 0 counts as 1 */
-    int launches;       /**< with the same workspace; 0 counts as 1 */
+    bool check_corners; /**< with check_all: stop as soon as every corner has been in a problem */
+    int check_share;    /**< with check_all: verify one in this many problems; 0 counts as 1 */
+    int launches;       /**< number of launches with the same workspace; 0 counts as 1 */
     bool bench;
     bool flush_l2;
 };
 
-/** Traits that select the options which repeat a run; an operator's own begin at OPERATOR_TRAIT. */
+/**
+ * Traits of a run, by which options are selected for the command that repeats it; operators begin at OPERATOR_TRAIT.
+ */
 enum { HAS_NUM_TOKENS = 2, IS_RANDOM = 4, OPERATOR_TRAIT = 8, SEVERAL_LAUNCHES = 1 << 30 };
 
 /**
  * The rows of --seed, --launches, --check-corners, --check-share, --format, --bench, --flush-l2, --trace and
- * --trace-kernel: an operator's table, which has the other options, continues with them.
+ * --trace-kernel. An operator's table, which has its other options, continues with them.
  */
 extern const struct option_row program_option_rows[];
 
-/** Source of an input array, as its option was given. */
+/** The kind of source that an option names for an input array. */
 enum array_source { ARRAY_NOT_GIVEN, ARRAY_NONE, ARRAY_RANDOM, ARRAY_FILE };
 
-/** Returns the source that the text, or NULL, names. */
+/** Returns the kind of source that the option's text, or NULL, names. */
 enum array_source array_source(const char *text);
 
-/** Hash of the kernel's source, which the build writes. */
+/** SHA-256 of the kernel's source. The build writes a file that defines it. */
 extern const char kernel_source_sha256[];
 
 /**
- * A chapter's program. Its main() fills the first members; the operator fills the last ones for each run; the others
- * begin as zeros. A program runs its implementation once; with --check-all on many problems; with --bench for each of
- * some sizes.
+ * A chapter's program. Its main() sets the first members, and the operator sets the last ones for each run; all others
+ * begin as zeros. A program runs its implementation once; with --check-all on many problems; with --bench for a list of
+ * sizes.
  */
 struct program {
     const char *path;              /**< argv[0] */
-    const char *name;              /**< the chapter's */
-    const char *before;            /**< the chapter before it; NULL in the first */
-    bool on_host;                  /**< it computes on the host and launches nothing */
-    const char *const *refused;    /**< options of the table that it lacks, NULL-terminated; NULL: it has all */
+    const char *name;              /**< the chapter's name */
+    const char *before;            /**< the previous chapter's name; NULL in the first */
+    bool on_host;                  /**< the chapter computes on the host and launches nothing */
+    const char *const *refused;    /**< options of the table that it does not offer, NULL-terminated; NULL: none */
     const struct gpu_needs *needs; /**< requirements of a GPU; NULL: none */
     const char *source_hash;       /**< kernel_source_sha256 */
     struct benchmark bench;        /**< the operator may set its sweep and most_tokens */
@@ -66,8 +68,8 @@ struct program {
     struct error error;
     bool begun;               /**< true once the first run has begun */
     struct covering covering; /**< with --check-all: the problems */
-    int num_verified;         /**< of them */
-    /** With --check-all: the kernels, and in how many problems each was launched; none on a GPU, which has no names. */
+    int num_verified;         /**< number of these problems that were verified */
+    /** With --check-all: in how many problems each kernel was launched; empty on a GPU, which reports no names. */
     struct {
         char name[KERNEL_NAME_SIZE];
         int num_problems;
@@ -76,72 +78,74 @@ struct program {
     struct run_counters counters;
     struct record report;
 
-    char *command;                 /**< repeats the run; see program_set_command() */
+    char *command;                 /**< the command that repeats the run; see program_set_command() */
     char problem[320], input[256]; /**< descriptions for readers */
     char verified[192];            /**< description of what was verified */
-    const char *distribution;      /**< of the input, one word */
+    const char *distribution;      /**< one word for the distribution of the input */
 };
 
 /**
- * Parses the command line into `options`, which begin with program_options; `does` is the chapter's description in
- * --help. False with one line that names the argument, what was given and what is allowed.
+ * Parses the command line into `options`, which begin with program_options; `does` describes the chapter in --help. On
+ * failure the error names the argument, the given value and the allowed ones.
  */
 bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
                    void *options);
 
 /**
- * Prepares a program whose launches overlap: it needs a GPU that can do so, and a benchmark compares it with the same
- * kernels launched one after the other. Called before program_open().
+ * Prepares a program whose launches overlap: requires a GPU that supports that, and lets a benchmark compare it with
+ * the same kernels launched one after the other. To be called before program_open().
  */
 void program_overlaps(struct program *program);
 
 /**
- * Opens the device and sets up the benchmark, after the operator has checked its options. False if two of
+ * Opens the device and sets up the benchmark, after the operator has checked its options. Returns false if two of
  * program_options exclude each other, or if there is no suitable device.
  */
 bool program_open(struct program *program);
 
-/** Creates the directory of --out if its parent exists. False if that fails or no file can be created in it. */
+/** Creates the directory of --out, whose parent must exist. Returns false if no file can be created in it. */
 bool output_directory_ready(const char *directory, struct error *error);
 
-/** Begins the next run. False after the last run or an error. */
+/** Begins the next run. Returns false after the last run or an error. */
 bool program_next(struct program *program);
 
 /**
- * Runs a launch once, as launch_run() does, with a trace if --trace is given; if the answer is verified, keeps the
- * trace and writes the outputs to --out. In a benchmark it also times the launch. Sets program->error on failure.
+ * Runs a launch once, as launch_run() does, with a trace if --trace is given. If the answer is verified, keeps the
+ * trace and writes the outputs to --out. In a benchmark, also times the launch. On failure sets program->error.
  */
 void program_run(struct program *program, const struct launch *launch, struct tensors *tensors);
 
-/** Times the implementation of the previous chapter, in a benchmark. Missing times are not an error. */
+/**
+ * Times the implementation of the previous chapter, in a benchmark. A failure is not an error; the times are missing.
+ */
 void program_run_before(struct program *program, const struct launch *launch, struct tensors *tensors);
 
-/** Makes the command that repeats the current run, from its options and the table that parsed them. */
+/** Sets the command that repeats the current run, from its options and the table that parsed them. */
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits);
 
-/** Returns the command that repeats the current run; if there was no memory for it, only the program's path. */
+/** Returns the command that repeats the current run or, if memory was too short for it, the program's path. */
 const char *program_command(const struct program *program);
 
 /** Returns HAS_NUM_TOKENS, or 0 if the run is a sweep of sizes. */
 unsigned program_traits(const struct program *program);
 
 /**
- * Begins a report; a benchmark begins it again with every size. Returns the record to which the operator adds
- * "problem", in JSON and CSV. With --check-all it returns NULL, to which nothing is added, because single problems have
- * no report.
+ * Begins a report; a benchmark begins it anew with every size. Returns the record to which the operator adds "problem",
+ * in JSON and CSV. With --check-all it returns NULL, because single problems have no report; adding to NULL does
+ * nothing.
  */
 struct record *program_report_head(struct program *program);
 
-/** Adds the origin of times to a report, in JSON: software, date, the kernel's hash, the input. */
+/** Adds the circumstances of measured times to a report, in JSON: software, date, the kernel's hash, the input. */
 void report_origin(const struct program *program, struct record *report);
 
-/** Adds whether the answer is right. Returns the record for the operator's further fields of a single run, or NULL. */
+/** Adds whether the answer is right. Returns the record for the operator's other fields of a single run, or NULL. */
 struct record *program_report_result(struct program *program);
 
 /**
- * Writes the result: the report of one run, with its counters, and an error in the answer on standard error; the times
- * of a benchmark; or the number of verified problems, or the command that repeats the failed one. Returns the exit
- * code.
+ * Writes the result: the report of a run with its counters, and an error in the answer on standard error; or the times
+ * of a benchmark; or, with --check-all, the number of verified problems or the command that repeats the failed one.
+ * Returns the exit code.
  */
 int program_end(struct program *program);
 
@@ -149,9 +153,9 @@ int program_end(struct program *program);
 int program_exit(const struct program *program);
 
 /**
- * Adds the counters to a report. Table: the total and the figure per token (none if `num_tokens` is 0), with a column
- * for each kernel if there are several, and below them the limits of the counters; nothing if nothing was counted.
- * JSON: "counters" and, for each kernel, "kernels". CSV: the totals. The counters must outlive the report.
+ * Adds the counters to a report. Table: the total and, unless `num_tokens` is 0, the figure per token, with a column
+ * for each kernel if there are several; below, the limits of the counters. Nothing if nothing was counted. JSON:
+ * "counters" and, for each kernel, "kernels". CSV: the totals. The counters must outlive the report.
  */
 void counters_report(const struct run_counters *counters, double num_tokens, struct record *report);
 

@@ -23,7 +23,7 @@ bool launch_failed(cudaError_t status, struct error *error)
     return false;
 }
 
-/** Launches with poisoned outputs and the workspace as it is. */
+/** Launches once, with poisoned outputs; the workspace keeps its contents. */
 static bool launch_once(const struct launch *launch, struct tensors *tensors, struct error *error)
 {
     cudaError_t status;

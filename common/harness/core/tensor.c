@@ -41,7 +41,7 @@ void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, floa
     if (!recipe->chunk)
         for (int64_t i = 0; i < count; i++)
             values[i] = dtype_load(dtype, tensor->host.data, (size_t)(first + i));
-    else if (dtype == DTYPE_BF16) /* its own loop for speed: a check reads billions */
+    else if (dtype == DTYPE_BF16) /* a separate loop for speed: a check reads billions of elements */
         for (int64_t i = 0; i < count; i++)
             values[i] = dtype_round(DTYPE_BF16, generated_value(generated, first + i));
     else
@@ -95,9 +95,7 @@ void tensors_poison_host(struct tensors *tensors)
 
 /* --- device ------------------------------------------------------------------------------------------------------- */
 
-/**
- * Checks that the device has enough free memory. False, with the bytes needed. Allocation may still fail after that.
- */
+/** Checks that the device has enough free memory. Allocation may still fail after that. */
 static bool memory_suffices(const struct tensors *tensors, struct error *error)
 {
     size_t needed = 0, available, all;
@@ -136,7 +134,7 @@ static bool fill_device(const struct tensor *tensor, unsigned char poison, struc
                                 : device_buffer_upload(&tensor->device, tensor->host.data, error);
 }
 
-/** Checks that no kernel has written to this input. False, naming the tensor. */
+/** Checks that no kernel has written to this input. On failure the error names the tensor. */
 static bool input_is_as_before(const struct tensor *tensor, struct error *error)
 {
     uint64_t others = 0;
@@ -192,7 +190,7 @@ bool tensors_download_checked(struct tensors *tensors, struct error *error)
             good = input_is_as_before(&list[i], error);
     backend_allow_host_access(false);
     if (!good)
-        error->result = RUN_WRONG; /* the kernel is the cause if data cannot be read any more */
+        error->result = RUN_WRONG; /* data that cannot be read any more are the kernel's fault */
     return good;
 }
 

@@ -1,8 +1,8 @@
 /**
  * @file decode/decode.h
- * @brief The kernels of a layer's decoding step, one after the other: router, gate, align, layer.
+ * @brief The kernels of a decoding step in a layer, one after the other: router, gate, align, layer.
  *
- * The router multiplies every token by a row of weights for each expert. Its logits are the gate's input, the gate's
+ * The router multiplies every token by one row of weights per expert. Its logits are the gate's input, the gate's
  * choices are align's, and the layer computes what align has listed. A chapter's kernel and its main.c need no other
  * header of the harness.
  */
@@ -21,13 +21,13 @@ extern "C" {
 /** The kernels of a step, in the order of their launches. */
 enum decode_kernel { DECODE_ROUTER, DECODE_GATE, DECODE_ALIGN, DECODE_LAYER, NUM_DECODE_KERNELS };
 
-/** A step. The parts agree: the gate's tokens and experts are the layer's, its choices are align's ids. */
+/** A decoding step. Its parts agree: the gate's tokens and experts are the layer's, its choices are align's ids. */
 struct decode_problem {
     struct gate_problem gate;
     struct align_problem align;
     struct moe_problem layer;
-    unsigned launched;    /**< a bit for each kernel: 1 << DECODE_GATE; a step launches all, a benchmark parts of it */
-    unsigned overlapping; /**< a bit for each kernel whose launch overlaps the previous one */
+    unsigned launched;    /**< a bit per kernel, 1 << DECODE_GATE and so on; a step launches all, a benchmark some */
+    unsigned overlapping; /**< a bit per kernel: its launch overlaps the previous one */
 };
 
 /** Addresses of the tensors in device memory. The gate's logits are the router's, align's ids are the gate's. */
@@ -43,11 +43,11 @@ struct decode_buffers {
 /** A chapter: its kernels and their requirements. */
 struct decode_chapter {
     const char *name;
-    struct gpu_needs needs; /**< of the GPU */
-    /** Returns one line that names the flag that is not supported and why; NULL: the problem is supported. */
+    struct gpu_needs needs; /**< requirements of the GPU */
+    /** Returns one line that names the unsupported flag and why, or NULL if the problem is supported. */
     const char *(*unsupported_reason)(const struct decode_problem *problem);
-    struct moe_implementation layer;   /**< for its block size and workspace */
-    struct align_implementation align; /**< for its workspace */
+    struct moe_implementation layer;   /**< gives the block size and workspace */
+    struct align_implementation align; /**< gives the workspace */
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. Never called without tokens. */
     cudaError_t (*launch)(const struct decode_problem *problem, const struct decode_buffers *buffers,
                           cudaStream_t stream);

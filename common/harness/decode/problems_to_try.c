@@ -2,7 +2,7 @@
 
 enum { TOKENS, ROUTER, OVERLAP, LAUNCHES, NUM_DIMENSIONS };
 
-/* Experts, groups, kept groups, experts per token: chapter 13c has a kernel for the first ones, not for the last. */
+/* Experts, groups, kept groups, experts per token. Chapter 13c has its own kernel for all but the last. */
 static const int routers[][4] = {{128, 4, 2, 4}, {128, 8, 8, 8}, {64, 4, 2, 6}};
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
@@ -26,7 +26,7 @@ bool decode_problem_to_try(struct covering *covering, uint64_t seed, struct deco
     if (!covering_next(covering))
         return false;
     router = routers[covering_corner(covering, ROUTER)];
-    wide = covering_corner(covering, TOKENS) == 2; /* with few tokens, for they take the simulator's time */
+    wide = covering_corner(covering, TOKENS) == 2; /* only with few tokens, because the simulator is slow */
     *moe = moe_options_default();
     moe->program.seed = seed + (uint64_t)covering->num_taken;
     moe->program.num_tokens = covering_corner(covering, TOKENS);

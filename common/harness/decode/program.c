@@ -13,7 +13,7 @@
 #define GIVEN(member) .given = offsetof(struct decode_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
-/* In the order of the command that repeats a run. */
+/* The order is that of the command that repeats a run. */
 static const struct option_row table[] = {
     {.help = "The problem: by default a small layer on the CPU, DeepSeek-V3's on a GPU", .group = 1},
     {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(moe.program.num_tokens),
@@ -44,7 +44,7 @@ static const char *const kernel_names[NUM_DECODE_KERNELS] = {"router", "gate", "
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Makes the texts that describe the run: command, problem, input. */
+/** Sets the texts that describe the run: command, problem, input. */
 static void name_run(const struct decode_options *options, const struct decode_problem *problem,
                      struct program *program)
 {
@@ -72,7 +72,7 @@ static void report_problem(const struct decode_options *options, const struct de
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
-/** A step of which a part is timed. */
+/** A step of which the kernels in problem.launched are timed, and its tensors. */
 struct timed_step {
     struct decode_step step;
     const struct tensors *tensors;
@@ -87,7 +87,7 @@ static cudaError_t launch_step(void *context, int turn, cudaStream_t stream)
     return launch.call(&launch, timed->tensors, stream);
 }
 
-/** Times a repetition of these kernels, of which some overlap the one before. False with the reason. */
+/** Times a repetition of these kernels, `overlapping` ones with overlap. On failure returns false with the reason. */
 static bool time_kernels(const struct decode_step *step, const struct tensors *tensors, unsigned launched,
                          unsigned overlapping, struct timing *timing, struct error *error)
 {
@@ -105,8 +105,8 @@ static void add_time(struct record *row, int width, const char *heading, const c
 }
 
 /**
- * Adds a row for each kernel of a chain, with its time when it is launched alone, over and over, and the time that the
- * chain saves if only this kernel overlaps the one before it; then a row for the whole chain.
+ * Adds a row for each kernel of a chain, with its time when only it is launched, repeatedly, and the time that the
+ * chain saves if only this kernel overlaps the previous one; then a row for the whole chain.
  */
 static bool report_chain(const struct decode_step *step, const struct tensors *tensors, unsigned launched,
                          const char *name, struct record *list, struct error *error)
@@ -151,7 +151,7 @@ static bool report_chain(const struct decode_step *step, const struct tensors *t
     return true;
 }
 
-/** Runs and verifies a step, times the chain without and with the layer, and verifies its last answer again. */
+/** Runs and verifies a step, times the chain without and with the layer, and verifies the last answer again. */
 static bool bench_step(const struct decode_step *step, struct tensors *tensors, struct record *list,
                        struct error *error)
 {
@@ -167,7 +167,7 @@ static bool bench_step(const struct decode_step *step, struct tensors *tensors, 
     return good && launch.verify(&launch, tensors, error);
 }
 
-/** Times steps of some sizes, or of the one that is asked for, and writes the report. Returns the exit code. */
+/** Times steps of several sizes, or of the requested one, and writes the report. Returns the exit code. */
 static int bench(struct program *program, const struct decode_chapter *chapter, struct decode_options *options)
 {
     static const int64_t sizes[] = {1, 16, 64};

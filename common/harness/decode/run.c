@@ -11,12 +11,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Streams of generated arrays, besides the layer's. */
+/* Streams of generated arrays, in addition to the layer's. */
 enum { STREAM_ROUTER = 16, STREAM_BIAS };
 
 /* --- the problem -------------------------------------------------------------------------------------------------- */
 
-/** Chooses the groups that are not given: those of DeepSeek-V3, or a group for each 32 experts, half of them kept. */
+/** Chooses groups that no option gives: DeepSeek-V3's, or one group per 32 experts, half of which are kept. */
 static void settle_groups(struct decode_options *options, int num_experts)
 {
     if (!options->groups_given)
@@ -51,7 +51,7 @@ static bool settle_problem(struct decode_options *options, const struct decode_c
 
 /* --- the tensors -------------------------------------------------------------------------------------------------- */
 
-/** Adds the step's own tensors to the layer's, whose lists and weights are now outputs of kernels. */
+/** Adds the step's own tensors to the layer's, whose lists and weights become outputs of kernels. */
 static bool add_tensors(const struct decode_step *step, struct tensors *tensors, struct error *error)
 {
     static const int made[] = {MOE_TOPK_WEIGHTS, MOE_SORTED_TOKEN_IDS, MOE_EXPERT_IDS, MOE_NUM_TOKENS_POST_PADDED};
@@ -70,7 +70,7 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
 
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         tensors->list[made[i]].role = TENSOR_OUTPUT;
-    tensors->poison = ALIGN_POISON; /* neither an id nor a weight, and as a number of the output wrong as well */
+    tensors->poison = ALIGN_POISON; /* neither an id nor a weight, nor a right element of the output */
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         struct tensor *const tensor = &tensors->list[NUM_MOE_TENSORS + i];
 
@@ -82,7 +82,7 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
     return true;
 }
 
-/** Fills the router's weights, so that logits have the deviation 1, and the bias, which is small beside the scores. */
+/** Fills the router's weights, so that logits have standard deviation 1, and the bias, small compared with scores. */
 static void generate_router(uint64_t seed, struct tensors *tensors)
 {
     struct tensor *const weights = &tensors->list[DECODE_ROUTER_WEIGHTS];
@@ -147,8 +147,8 @@ static cudaError_t call_step(const struct launch *launch, const struct tensors *
 }
 
 /**
- * Checks the router's logits: sums of H products in f32, each rounded at most H times by 2^-24 of the sum of the
- * products' absolute values.
+ * Checks the router's logits. They are sums of H products in f32, so each may be off by H roundings of 2^-24 times the
+ * sum of the products' absolute values.
  */
 static bool check_logits(const struct moe_problem *problem, const struct tensors *tensors, struct error *error)
 {
@@ -184,7 +184,7 @@ static bool check_logits(const struct moe_problem *problem, const struct tensors
     return false;
 }
 
-/** Makes the layer's routing that of the step's choices, by which its output is checked. */
+/** Makes the step's choices the layer's routing, by which the layer's output is checked. */
 static bool take_choices(const struct decode_step *step, const struct decode_buffers *buffers, struct error *error)
 {
     struct moe_routing *const routing = &step->layer->routing;

@@ -1,11 +1,11 @@
-/** @file decode/run.h  A step's options and tensors, their input, and a run over them. */
+/** @file decode/run.h  A decoding step's options, its tensors and their input, and a run over them. */
 #ifndef DECODE_RUN_H
 #define DECODE_RUN_H
 
 #include "harness/decode/decode.h"
 #include "harness/moe/run.h"
 
-/** Indices of a step's tensors, which follow the layer's. */
+/** Indices of a step's tensors, which come after the layer's. */
 enum {
     DECODE_ROUTER_WEIGHTS = NUM_MOE_TENSORS,
     DECODE_CORRECTION_BIAS,
@@ -17,22 +17,22 @@ enum {
 
 /** The options of a run. Strings belong to argv. */
 struct decode_options {
-    struct moe_options moe; /**< first, because the layer's rows of the option table set it */
+    struct moe_options moe; /**< the first member, because the layer's rows of the option table set it */
     int num_expert_group, topk_group;
     bool groups_given, topk_group_given;
     bool overlap;
 };
 
-/** A step with the layer that it computes. */
+/** A decoding step, with the layer that it computes. */
 struct decode_step {
     const struct decode_chapter *chapter;
     struct decode_problem problem;
-    struct moe_layer *layer; /**< its routing becomes that of the verified choices */
+    struct moe_layer *layer; /**< gets the verified choices as its routing */
 };
 
 /**
- * Completes the options from defaults (`large`: those of a GPU), checks the problem, allocates the tensors and fills
- * the inputs. The caller frees layer->routing and the tensors. False, owning nothing, with the reason.
+ * Completes the options by defaults (`large`: a GPU's), checks the problem, allocates the tensors and fills the inputs.
+ * The caller frees layer->routing and the tensors. On failure returns false with the reason, and frees everything.
  */
 bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,
                  struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
@@ -43,7 +43,7 @@ struct launch decode_launch_of(const struct decode_step *step);
 /** Starts the problems of --check-all: a covering design over tokens, routers and launches. */
 void decode_covering_start(uint64_t seed, bool corners_only, struct covering *covering);
 
-/** Makes the next problem of --check-all, as options with check_all. False: the design is done. */
+/** Sets the options to the next problem of --check-all. Returns false when the design is complete. */
 bool decode_problem_to_try(struct covering *covering, uint64_t seed, struct decode_options *options);
 
 #endif

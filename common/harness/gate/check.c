@@ -11,19 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The answer of one row under examination, with the checker's working memory; each thread has its own. */
+/** One row's answer that is being checked, with the checker's working memory; one per thread. */
 struct examination {
     const struct gate_problem *problem;
-    int64_t token; /* -1: none yet */
+    int64_t token; /* -1: no row yet */
     const int32_t *ids;
     const float *weights;
     struct gate_row row;
     struct interval *right_weights; /* [topk + num_fused_shared_experts] */
     int32_t *right_ids;             /* [topk] */
     bool *chosen;                   /* [num_experts] */
-    bool *used;                     /* [num_expert_group] the group has a chosen expert */
-    bool *stays;                    /* [num_expert_group] the group must be kept */
-    bool *shut;                     /* [num_expert_group] the group cannot be kept */
+    bool *used;                     /* [num_expert_group] whether the group has a chosen expert */
+    bool *stays;                    /* [num_expert_group] whether the group must be kept */
+    bool *shut;                     /* [num_expert_group] whether the group cannot be kept */
     error_words expected, got;
     struct error error;
 };
@@ -74,7 +74,7 @@ static bool fail(struct examination *exam, int expert, const char *rule)
                         rule, exam->expected, exam->got);
 }
 
-/** Describes an expert and its choice, "expert 17 (choice 0.81250)", or says that the choice is NaN. */
+/** Describes an expert and its choice, "expert 17 (choice 0.81250)", or that the choice is NaN. */
 static void describe_expert(error_words *text, const struct examination *exam, int expert)
 {
     if (exam->row.experts[expert].invalid)
@@ -147,7 +147,7 @@ static bool groups_are_few_enough(struct examination *exam)
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns the first expert of the group that was not chosen although it certainly ranks before a chosen one; -1: none.
+ * Returns the group's first expert that was not chosen although it certainly ranks before a chosen one, or -1.
  */
 static int wronged_expert(const struct examination *exam, int group)
 {
@@ -161,8 +161,8 @@ static int wronged_expert(const struct examination *exam, int group)
 }
 
 /**
- * Marks every group that certainly ranks before (or, downwards, after) a marked one, until nothing changes. Returns the
- * number of marked groups.
+ * Marks every group that certainly ranks before a marked one (or after it, if `downwards`), until nothing changes.
+ * Returns the number of marked groups.
  */
 static int close_marks(const struct examination *exam, bool downwards, bool *marked)
 {
@@ -194,7 +194,7 @@ static bool fail_choice(struct examination *exam, int got, const char *rule)
     return fail(exam, got, rule);
 }
 
-/** Returns the chosen expert that ranks last by the reference. */
+/** Returns the chosen expert that ranks last according to the reference. */
 static int last_chosen(const struct examination *exam)
 {
     int last = exam->ids[0];
@@ -205,7 +205,7 @@ static int last_chosen(const struct examination *exam)
     return last;
 }
 
-/** Checks whether two experts have the same choice, so that only their numbers decide. */
+/** Checks whether two experts have equal choices, so that only their ids decide. */
 static bool are_equal(const struct examination *exam, int a, int b)
 {
     const struct gate_expert *experts = exam->row.experts;
@@ -213,7 +213,7 @@ static bool are_equal(const struct examination *exam, int a, int b)
     return experts[a].choice.value == experts[b].choice.value && !experts[a].invalid && !experts[b].invalid;
 }
 
-/** Sets the error for kept groups that are not the best: names a chosen expert's group and a better one. */
+/** Sets the error for kept groups that are not the best ones. It names a chosen expert's group and a better group. */
 static bool fail_group(struct examination *exam)
 {
     const struct gate_problem *problem = exam->problem;
@@ -232,10 +232,10 @@ static bool fail_group(struct examination *exam)
 }
 
 /**
- * Checks that topk_group groups exist that hold every choice, of which none is certainly worse than a group outside the
- * set, and in which no expert is wrongly left out (see wronged_expert()). Such a set is closed upwards: it has the used
- * groups and every group that certainly ranks before a member. It can be filled up to topk_group groups exactly when
- * enough groups are free of wronged experts, together with all groups that rank before them.
+ * Checks that a set of topk_group groups exists that holds every chosen expert, in which no group is certainly worse
+ * than a group outside the set, and no expert is wrongly left out (see wronged_expert()). Such a set is closed upwards:
+ * it has the groups of chosen experts and every group that certainly ranks before a member. It can be filled up to
+ * topk_group groups exactly if enough groups have no wronged expert, including all groups that rank before them.
  */
 static bool groups_are_the_best(struct examination *exam)
 {
@@ -306,9 +306,9 @@ static bool weights_are_right(struct examination *exam)
 }
 
 /**
- * Checks that one factor leads from the scores, within their own errors, to all weights of the token. The many
- * additions of a softmax's sum may have an error, but all scores share the sum. Renormalized weights do not depend on
- * it, and rounding to 16 bits hides it.
+ * Checks that a single factor leads from the scores, within their own errors, to all weights of the token. A softmax's
+ * sum of many terms may have a larger error, but all scores share it. Renormalized weights do not depend on the sum,
+ * and rounding to 16 bits hides its error.
  */
 static bool weights_share_a_factor(struct examination *exam)
 {
@@ -323,7 +323,7 @@ static bool weights_share_a_factor(struct examination *exam)
         const double weight = (double)exam->weights[k] / scale;
         const double low = weight / own.high * (1.0 - 0x1p-23), high = weight / own.low * (1.0 + 0x1p-23);
 
-        if (fabsf(exam->weights[k]) < FLT_MIN) /* below the normal floats rounding errors are not relative */
+        if (fabsf(exam->weights[k]) < FLT_MIN) /* below the normal floats, rounding errors are not relative */
             continue;
         if (low > most || high < least) {
             error_words_set(&exam->expected, "%.9g to %.9g times the score %.9g", least, most, own.value);
@@ -359,7 +359,7 @@ static void add_count(struct error *error, int64_t num_wrong, int64_t num_tokens
 bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
                 struct error *error)
 {
-    int64_t first_wrong = INT64_MAX; /* token; -1: a thread had no memory for its examination */
+    int64_t first_wrong = INT64_MAX; /* a token; -1: a thread could not allocate its examination */
     int64_t num_wrong = 0;
 
 #pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)

@@ -5,14 +5,14 @@
 #include "base/error.h"
 #include "harness/gate/gate.h"
 
-/** Rule for ties: the lower group and the lower expert win, or, as PyTorch leaves it open, either side may win. */
+/** What the checker accepts for a tie: only the lower group and expert or, as in PyTorch, either side. */
 enum gate_ties { GATE_TIES_LOWER_FIRST, GATE_TIES_FREE };
 
 /**
- * Checks every element of topk_weights and topk_ids against the reference's intervals, and the rules of any right
- * answer: distinct ids in range from at most topk_group groups, best first. All buffers are host memory. False, as
- * RUN_WRONG, with the first failure (of the lowest token, the first rule that it breaks) as one line, "token 3, group
- * 1, expert 40: RULE; expected ..., got ..."; or as RUN_NO_DEVICE when memory is short.
+ * Checks every element of topk_weights and topk_ids against the reference's intervals, and the rules that any right
+ * answer obeys: distinct ids in range from at most topk_group groups, best first. All buffers are in host memory. On
+ * failure returns false with RUN_WRONG and one line for the lowest wrong token and the first rule that it breaks,
+ * "token 3, group 1, expert 40: RULE; expected ..., got ..."; or with RUN_NO_DEVICE if memory is short.
  */
 bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
                 struct error *error);

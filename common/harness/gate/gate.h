@@ -27,21 +27,21 @@ struct gate_problem {
     int64_t num_tokens;          /**< at least 0 */
     int num_experts;             /**< a multiple of num_expert_group */
     int num_expert_group;        /**< expert e is in group e / (num_experts / num_expert_group) */
-    int topk_group;              /**< groups that are kept */
+    int topk_group;              /**< number of groups that are kept */
     int topk;                    /**< experts per token, all from kept groups */
     enum dtype dtype;            /**< of gating_output */
-    enum gate_score score;       /**< function from logit to score */
-    bool has_bias;               /**< choose by score + correction_bias; groups by their two best, not their best */
+    enum gate_score score;       /**< how scores are computed from logits */
+    bool has_bias;               /**< choose by score + correction_bias; a group ranks by its two best, not its best */
     enum dtype bias_dtype;       /**< f32, or the logits' own type */
     bool renormalize;            /**< divide a token's weights by their sum */
-    float routed_scaling_factor; /**< factor of every weight... */
+    float routed_scaling_factor; /**< factor of every weight, ... */
     bool scale_later;            /**< ... unless the kernel that adds up the experts' outputs applies it */
     /**
-     * Experts that every token has in addition, after the chosen ones: ids from num_experts on, weight
+     * Number of experts that every token has after the chosen ones. Their ids begin at num_experts; their weight is
      * sum / routed_scaling_factor.
      */
     int num_fused_shared_experts;
-    bool overlap; /**< launch so that blocks may start before the stream's previous kernel has ended (chapter 17) */
+    bool overlap; /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
 };
 
 /** Returns the factor that the gate itself applies to every weight. */
@@ -59,7 +59,7 @@ struct gate_buffers {
 };
 // [problem]
 
-/** Returns the type of score + bias in PyTorch, in which experts are compared: f32 if either of the two is f32. */
+/** Returns the type in which experts are compared, PyTorch's type of score + bias: f32 if either of the two is f32. */
 static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
 {
     return problem->has_bias && problem->bias_dtype == DTYPE_F32 ? DTYPE_F32 : problem->dtype;
@@ -74,14 +74,14 @@ enum { GATE_LAST_TOKENS = 6 };
  */
 struct gate_implementation {
     const char *name;
-    bool supports_shared_experts; /**< and scale_later */
-    bool overlaps;                /**< takes gate_problem.overlap */
-    /** Numbers of tokens after which another kernel is launched, or one works otherwise: --check-all has both sides. */
+    bool supports_shared_experts; /**< supports num_fused_shared_experts and scale_later */
+    bool overlaps;                /**< the launch honours gate_problem.overlap */
+    /** Numbers of tokens beyond which its kernel, or how it works, changes; --check-all tries both sides of each. */
     int64_t last_tokens[GATE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct gate_problem *problem);
-    /** Computes on the host. Returns false when memory runs out. */
+    /** Computes on the host. Returns false if memory is short. */
     bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);
-    /** Launches on `stream`, or, without tokens, launches nothing. Returns the launch's error. */
+    /** Launches on `stream`; does nothing if there are no tokens. Returns the launch's error. */
     cudaError_t (*launch)(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream);
 };
 

@@ -8,7 +8,7 @@
 
 const char *const gate_dist_names[] = {"normal", "uniform", "zipf", "ties", "equal", "extreme", "nan", NULL};
 
-/** Returns the logit of an expert at a random rank of Zipf's law, so that a few experts are far ahead of the rest. */
+/** Returns the logit of an expert with a random rank of Zipf's law, so that few experts are far ahead of the others. */
 static float zipf_logit(struct random *random, int num_experts)
 {
     const int rank = (int)(random_uniform(random) * num_experts);
@@ -28,20 +28,20 @@ static float extreme_logit(struct random *random, enum dtype dtype)
     return values[random_below(random, sizeof values / sizeof *values)];
 }
 
-/** Returns a logit of the nan distribution: row r has irregularities of kind r % 9. */
+/** Returns a logit of the nan distribution, in which row r has the special values of kind r % 9. */
 static float troubled_logit(const struct gate_problem *problem, struct random *random, int64_t row, int expert)
 {
     const int num_experts = problem->num_experts, size = gate_experts_per_group(problem);
     const float value = random_normal(random), other = random_uniform(random);
 
     switch (row % 9) {
-    case 0: /* one NaN */
+    case 0: /* one NaN in the row */
         return expert == (int)(row / 9 % num_experts) ? NAN : value;
-    case 1: /* some */
+    case 1: /* some NaN */
         return other < 0.25f ? NAN : value;
-    case 2: /* only NaN */
+    case 2: /* nothing but NaN */
         return NAN;
-    case 3: /* nearly only NaN: fewer numbers than topk */
+    case 3: /* fewer numbers than topk, otherwise NaN */
         return other < 0.98f ? NAN : value;
     case 4:
         return other < 0.1f ? INFINITY : value;
@@ -51,7 +51,7 @@ static float troubled_logit(const struct gate_problem *problem, struct random *r
         return other < 0.2f ? NAN : other < 0.4f ? INFINITY : other < 0.6f ? -INFINITY : value;
     case 7: /* about one infinity in a group, all others -infinity: the sum of the two best is NaN */
         return other * size < 1.0f ? INFINITY : -INFINITY;
-    default: /* a row of numbers between the others */
+    default: /* an ordinary row */
         return value;
     }
 }
@@ -93,14 +93,14 @@ void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dis
 static float generate_bias(enum gate_dist dist, int group, bool is_first, struct random *random)
 {
     switch (dist) {
-    case GATE_DIST_UNIFORM: /* every choice by a sigmoid or a softmax is below 0 */
+    case GATE_DIST_UNIFORM: /* makes every choice by a sigmoid or a softmax negative */
         return 0.1f * random_normal(random) - 2.0f;
     case GATE_DIST_TIES:
     case GATE_DIST_EQUAL:
         return 0.125f * (float)random_below(random, 2);
     case GATE_DIST_EXTREME:
         return group % 3 == 1 ? -INFINITY : random_normal(random);
-    case GATE_DIST_NAN: /* the sum of a group's two best is NaN, whatever their scores are */
+    case GATE_DIST_NAN: /* makes the sum of a group's two best NaN, whatever the scores */
         if (group % 4 == 3)
             return is_first ? INFINITY : -INFINITY;
         return 0.1f * random_normal(random);

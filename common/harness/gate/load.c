@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* With fewer elements the work is done before a second thread wakes up. */
+/* With fewer elements, the work is done before a second thread wakes up. */
 enum { ELEMENTS_WORTH_A_THREAD = 16384 };
 
 /** Searches for the data in `directory` and its parents, shortening `directory` as it goes. */
@@ -22,8 +22,8 @@ static bool find_above(char *directory, const char *file, char path[PATH_MAX])
 }
 
 /**
- * Finds a file of the router data in the tree that contains the program, or else in the current directory's tree. False
- * with a line that tells the user to name the input instead.
+ * Finds a file of the router data in the directories above the program, or else above the current directory. On failure
+ * returns false with a line that suggests to name the input instead.
  */
 static bool find_router_data(const char *file, const struct gate_options *options, char path[PATH_MAX],
                              struct error *error)
@@ -36,7 +36,7 @@ static bool find_router_data(const char *file, const struct gate_options *option
                      file, options->input_flag);
 }
 
-/** Fits the problem to a logits file: the type, the experts and the tokens, unless options give them. */
+/** Takes the type, the experts and the tokens from a logits file, unless options give them. */
 static bool fit_problem(struct gate_options *options, const struct npy_array *logits, const char *path,
                         struct error *error)
 {
@@ -59,7 +59,7 @@ static bool fit_problem(struct gate_options *options, const struct npy_array *lo
     return true;
 }
 
-/** Sets the tokens and the bias, then checks the problem and whether the implementation supports it. */
+/** Sets the number of tokens and the bias, then checks the problem and whether the implementation supports it. */
 static bool settle_problem(struct gate_options *options, const struct gate_implementation *implementation,
                            struct error *error)
 {
@@ -72,7 +72,7 @@ static bool settle_problem(struct gate_options *options, const struct gate_imple
            implementation_supports(gate_unsupported_reason(implementation, problem), error);
 }
 
-/** Converts the file's elements to the tensor's type; they repeat if the tensor has more. */
+/** Converts the file's elements to the tensor's type. If the tensor has more, they repeat. */
 static void repeat_elements(const struct npy_array *file, struct npy_array *tensor)
 {
     const int64_t count = npy_count(tensor), period = npy_count(file);
@@ -82,7 +82,7 @@ static void repeat_elements(const struct npy_array *file, struct npy_array *tens
         dtype_store(tensor->dtype, tensor->data, (size_t)i, dtype_load(file->dtype, file->data, (size_t)(i % period)));
 }
 
-/** Fills the bias as `given`: generated or from a file; nothing without a bias. */
+/** Fills the bias as `given`: generated, or from a file. Does nothing without a bias. */
 static bool load_bias(const struct gate_options *options, const char *given, struct tensors *tensors,
                       struct error *error)
 {
@@ -105,7 +105,7 @@ static bool load_bias(const struct gate_options *options, const char *given, str
     return fits;
 }
 
-/** Loads or generates the logits, and allocates the tensors once the shape is known. */
+/** Loads or generates the logits. Allocates the tensors once the shape is known. */
 static bool load_logits(struct gate_options *options, const struct gate_implementation *implementation,
                         const char *path, struct tensors *tensors, struct error *error)
 {

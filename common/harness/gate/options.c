@@ -8,10 +8,10 @@
 static const char *const dtype_names[] = {"f32", "f16", "bf16", NULL};
 static const char *const bias_dtypes[] = {"f32", "same", NULL};
 
-/** Traits that select the options which repeat a run. */
+/** Traits of a run, by which options are selected for the command that repeats it. */
 enum { GENERATED = OPERATOR_TRAIT, FUSED = 2 * OPERATOR_TRAIT, OVERLAPS = 4 * OPERATOR_TRAIT };
 
-/** Sets the source of the input, which only one of the flags may name. False, naming both flags, if two do. */
+/** Sets the source of the input. If two flags name one, returns false with an error that names both flags. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
     struct gate_options *const options = context;
@@ -28,7 +28,7 @@ static bool take_source(const struct option_row *row, void *context, struct erro
 #define GIVEN(member) .given = offsetof(struct gate_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
-/* In the order of the command that repeats a run. */
+/* The order is that of the command that repeats a run. */
 const struct option_row gate_option_rows[] = {
     {.help = "The problem", .group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,

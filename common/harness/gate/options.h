@@ -11,27 +11,27 @@ enum gate_source { GATE_SOURCE_ROUTER, GATE_SOURCE_FILE, GATE_SOURCE_GENERATED }
 /** The options of a run. Strings belong to argv. */
 struct gate_options {
     struct program_options program;
-    struct gate_problem problem; /**< gate_load() sets its tokens and its bias */
+    struct gate_problem problem; /**< gate_load() sets the number of tokens and the bias */
     bool num_experts_given;
     bool dtype_given;
     bool bias_same; /**< --bias-dtype same */
     enum gate_source source;
-    const char *input_flag;  /**< GATE_SOURCE_ROUTER: option that the error for missing data suggests */
+    const char *input_flag;  /**< GATE_SOURCE_ROUTER: the option that the error for missing data suggests */
     const char *logits_path; /**< GATE_SOURCE_FILE */
     enum gate_dist dist;     /**< GATE_SOURCE_GENERATED */
     const char *bias;        /**< as given: "none", "random", a file; NULL: the router's own, else random */
 };
 
-/** Returns the options of an empty command line, whose input is the real router's logits. */
+/** Returns the options of an empty command line, for which the input is the real router's logits. */
 struct gate_options gate_options_default(void);
 
 /**
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
- * what was given and what is allowed.
+ * the given value and the allowed ones.
  */
 bool gate_options_parse(struct program *program, int argc, char **argv, struct gate_options *options);
 
-/** Rows of the option table, for the table of an operator whose options begin with these. */
+/** The rows of the option table, for an operator whose options begin with a gate's. */
 extern const struct option_row gate_option_rows[];
 
 /** Returns the traits that select the rows which repeat this run. */
@@ -40,20 +40,21 @@ unsigned gate_options_traits(const struct gate_options *options, const struct pr
 /** Sets program->command to a command that repeats this run, with every option given explicitly. */
 void gate_options_command(const struct gate_options *options, struct program *program);
 
-/** Starts the design of --check-all for an implementation that changes after these numbers of tokens. */
+/** Starts the design of --check-all for an implementation whose kernel changes after these numbers of tokens. */
 void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool corners_only,
                          struct covering *covering);
 
-/** Dimensions of a gate problem, which are the first ones of an operator that begins with a gate. */
+/** Number of dimensions of a gate problem, the first ones of an operator that begins with a gate. */
 enum { NUM_GATE_DIMENSIONS = 10 };
 extern const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS];
 
-/** Makes the options of the proposed problem. False: it is no valid problem, too large, or a duplicate. */
+/** Sets the options to the proposed problem. Returns false if it is invalid, too large, or a duplicate. */
 bool gate_problem_of(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed,
                      struct gate_options *options);
 
 /**
- * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
+ * Sets the options to the next problem that the implementation supports; covering_take() accepts it. Returns false if
+ * there is none.
  */
 bool gate_problem_to_try(struct covering *covering, const struct gate_implementation *implementation, uint64_t seed,
                          struct gate_options *options);

@@ -5,10 +5,10 @@
 #include "base/error.h"
 #include "harness/gate/gate.h"
 
-/* With fewer rows the work is done before a second thread wakes up. */
+/* With fewer rows, the work is done before a second thread wakes up. */
 enum { GATE_ROWS_WORTH_A_THREAD = 64 };
 
-/** Checks the shape and that no size overflows. False, naming the flag and what is allowed. */
+/** Checks the shape and that no size overflows. On failure the error names the flag and what is allowed. */
 bool gate_problem_check(const struct gate_problem *problem, struct error *error);
 
 /** Returns the length of a row of topk_ids. Here and below, the problem must have passed gate_problem_check(). */
@@ -28,14 +28,14 @@ static inline int gate_experts_per_group(const struct gate_problem *problem)
     return problem->num_experts / problem->num_expert_group;
 }
 
-/** Returns one line on why the implementation does not support the problem; NULL: it does. */
+/** Returns one line on why the implementation does not support the problem, or NULL if it does. */
 const char *gate_unsupported_reason(const struct gate_implementation *implementation,
                                     const struct gate_problem *problem);
 
-/** Names of the score functions, "sigmoid", "softmax", "none", in the order of the enum; NULL-terminated. */
+/** The names of the score functions, "sigmoid", "softmax", "none", in the order of the enum, NULL-terminated. */
 extern const char *const gate_score_names[];
 
-/** Returns the name of the bias's type; "none" without a bias. */
+/** Returns the name of the bias's type, or "none" without a bias. */
 const char *gate_bias_name(const struct gate_problem *problem);
 
 /** Writes a one-line description: "2048 tokens, 256 experts in 8 groups, ...". */

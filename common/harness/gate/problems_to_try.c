@@ -2,7 +2,7 @@
 
 #include "harness/gate/problem.h"
 
-/** The dimensions; a number of tokens after which an implementation changes is added with its neighbour. */
+/** The dimensions. Numbers of tokens at which an implementation changes its kernel are added as corners. */
 enum { SHAPE, TOKENS, DIST, DTYPE, BIAS, SCORE, RENORMALIZE, FACTOR, SCALE_LATER, SHARED_EXPERTS };
 
 enum { BIAS_NONE, BIAS_F32, BIAS_SAME };
@@ -14,8 +14,8 @@ enum { BIAS_NONE, BIAS_F32, BIAS_SAME };
     }
 
 /*
- * Routers that some chapters have kernels for, beginning with the one that needs the least time; shapes of other
- * models; groups of 1 to 33 experts, and 1 to 33 groups; one group, every group; around 256 experts; ids of 17 bits.
+ * Routers that some chapters have kernels for, beginning with the fastest to check; shapes of other models; groups of 1
+ * to 33 experts, and 1 to 33 groups; one kept group, and all; numbers of experts around 256; ids of 17 bits.
  */
 static const struct gate_problem shapes[] = {
     SHAPE(128, 4, 2, 4),    SHAPE(256, 8, 4, 8),   SHAPE(256, 16, 4, 8), SHAPE(128, 8, 8, 8),   SHAPE(512, 16, 8, 16),
@@ -31,7 +31,7 @@ static const struct gate_problem shapes[] = {
     SHAPE(88, 4, 2, 28),    SHAPE(29, 1, 1, 29),   SHAPE(120, 8, 2, 30), SHAPE(65600, 8, 2, 8),
 };
 
-/* The first shapes are those of kernels for sigmoid alone; SCORE has no other value with them. */
+/* The first shapes belong to kernels that support only sigmoid, so SCORE has no other value with them. */
 enum { NUM_SHAPES = sizeof shapes / sizeof *shapes, NUM_ROUTERS = 5 };
 
 static const float factors[] = {2.5f, 1.0f, 0.0f, -1.5f, 1e30f, -1e-30f};
@@ -41,7 +41,7 @@ const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
                        27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50,
                        51, 52, NUM_SHAPES - 1),
                .num_alone = 1},
-    /* 9 tokens have a row of each of the nine kinds of nan; every residue of 32; the last ones have 16 bits or 17 */
+    /* 9 tokens have a row of each kind of nan; every residue modulo 32; the last need 16 or 17 bits */
     [TOKENS] = {CORNERS(19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 21, 22, 23, 24, 25,
                         26, 27, 28, 29, 30, 31, 32, 33, 127, 128, 129, 65535, 65536, 65537),
                 .num_alone = 3},
@@ -69,8 +69,8 @@ void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t s
 }
 
 /**
- * Returns the most logits of a problem. Where the implementation changes after its number of tokens, that is more, and
- * nothing for a shape for which no chapter has such a change.
+ * Returns the most logits of a problem. It is larger for a number of tokens after which the implementation changes, but
+ * 0 there for shapes with which it does not change.
  */
 static int64_t most_logits(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS])
 {
@@ -97,7 +97,7 @@ static void set_shape(const struct covering *covering, struct gate_problem *prob
     problem->num_fused_shared_experts = (int)covering_corner(covering, SHARED_EXPERTS);
 }
 
-/** Sets the members that gate_load() sets as well, to check the problem before. */
+/** Sets the members that gate_load() would set, so that the problem can be checked before. */
 static void set_sizes(struct gate_options *options)
 {
     struct gate_problem *const problem = &options->problem;

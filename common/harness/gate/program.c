@@ -7,7 +7,7 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Makes the texts that describe the run: command, problem, input. */
+/** Sets the texts that describe the run: command, problem, input. */
 static void name_run(const struct gate_options *options, struct program *program)
 {
     const bool generated = options->source == GATE_SOURCE_GENERATED;
@@ -26,7 +26,7 @@ static void name_run(const struct gate_options *options, struct program *program
              format_thousands(gate_choices(&options->problem), choices));
 }
 
-/** Adds the problem: all of it, or, for a benchmark, the part that is the same in every row. */
+/** Adds the problem: all of it or, in a benchmark, the part that is the same in every row. */
 static void report_problem(const struct gate_problem *problem, bool all, struct record *report)
 {
     struct record *const fields = record_object(report, IN_DATA, "problem");

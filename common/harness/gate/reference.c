@@ -30,12 +30,12 @@ void gate_row_free(struct gate_row *row)
 /* --- scores ------------------------------------------------------------------------------------------------------- */
 
 /*
- * A correct kernel may use: IEEE operations on floats; expf within 2 units in the last place, as in CUDA; for a score a
- * quotient within 2 units as well, such as __fdividef; sums in any order. The types' roundings and the quotient of the
- * weights leave no freedom. Each bound below follows from this, for the actual numbers of the row.
+ * A correct kernel may use: IEEE operations on floats; expf within 2 ulps, as in CUDA; for a score also a quotient
+ * within 2 ulps, such as __fdividef; sums in any order. Roundings to the type and the quotient of the weights are
+ * exact. Each bound below follows from this, for the actual numbers of the row.
  */
 
-/** Returns a unit in the last place of a float of this size. */
+/** Returns the ulp of a float of this size. */
 static double float_unit(double value)
 {
     int exponent;
@@ -61,15 +61,15 @@ static struct interval interval_around(double value, double error, enum dtype dt
 }
 
 /*
- * Allowance for products of relative errors, all of which except a sum's are below 2^-20, and for the change of the
- * unit at a power of two.
+ * Allowance for products of relative errors, which are all below 2^-20 except a sum's, and for the change of the ulp at
+ * a power of two.
  */
 static const double SECOND_ORDER = 1.0 + 0x1p-16;
 
 /**
- * Returns the interval of a sigmoid. With t = exp(-logit), the relative error of t, at most 2^-22, enters 1 / (1 + t)
- * with the factor t / (1 + t), which is 1 - value; the sum adds 2^-24 and the quotient 2 units. The same bound holds
- * for exp(logit) / (1 + exp(logit)).
+ * Returns the interval of a sigmoid. Let t = exp(-logit). The relative error of t, at most 2^-22, enters 1 / (1 + t)
+ * with the factor t / (1 + t), which is 1 - value; the sum adds 2^-24 and the quotient 2 ulps. The same bound holds for
+ * exp(logit) / (1 + exp(logit)).
  */
 static struct interval sigmoid_interval(double logit, enum dtype dtype)
 {
@@ -87,17 +87,17 @@ static int larger_first(const void *a, const void *b)
 }
 
 /**
- * Returns a bound for the error of a float sum of these non-negative numbers, in any order and any tree. Sorts `terms`.
+ * Returns a bound on the error of a float sum of these non-negative numbers, in any order and any tree. Sorts `terms`.
  *
- * An addition has an error of at most half a unit of its result. In any tree the i-th smallest of the inner nodes has
- * at most i + 1 leaves below it (if not, the nodes from the i-th on would have more leaves than there are), so its
- * result is at most the sum of the i + 1 largest terms. A term of less than half a unit of the whole sum changes the
+ * An addition has an error of at most half an ulp of its result. In any tree, the i-th smallest of the inner nodes has
+ * at most i + 1 leaves below it (otherwise the nodes from the i-th on would have more leaves than there are), so its
+ * result is at most the sum of the i + 1 largest terms. A term of less than half an ulp of the whole sum changes the
  * result by no more than itself, however it is rounded away. If all terms are multiples of `grain`, results up to 2^24
  * grains are exact. All terms may be larger by a factor of up to 1 + `shared_error`.
  */
 static double sum_error(double *terms, int count, double grain, double shared_error)
 {
-    const double larger = 1.0 + count * 0x1p-22 + shared_error; /* partial sums have errors, and so do the terms */
+    const double larger = 1.0 + count * 0x1p-22 + shared_error; /* for the errors of partial sums and of the terms */
     double sum = 0.0, dust = 0.0, so_far = 0.0, error = 0.0, half_unit;
 
     qsort(terms, count, sizeof *terms, larger_first);
@@ -116,22 +116,22 @@ static double sum_error(double *terms, int count, double grain, double shared_er
     return (error + dust) * larger;
 }
 
-/** Returns exp(logit - largest). The difference is a float: its rounding leaves no freedom. */
+/** Returns exp(logit - largest). The difference is rounded to a float, which every kernel must do. */
 static double power_of(float logit, float largest)
 {
     return exp((double)(logit - largest));
 }
 
 /**
- * Computes the scores of a softmax. The power may have an error of 2 units and the quotient another 2; both are an
- * expert's own. All experts share the error of the sum, which is that of its terms and of their addition: it cancels
- * when scores are divided by each other.
+ * Computes the scores of a softmax. The power may have an error of 2 ulps and the quotient another 2; these are the
+ * expert's own. All experts share the error of the sum, that of its terms and of their addition, so it cancels when
+ * scores are divided by each other.
  */
 static void compute_softmax(const struct gate_problem *problem, const void *gating_output, size_t first, float largest,
                             struct gate_row *row)
 {
     const int count = problem->num_experts;
-    const double rounding = 0x1p-22 + 0x1p-24; /* of the quotient, and of the interval's ends as floats */
+    const double rounding = 0x1p-22 + 0x1p-24; /* of the quotient, and of the interval's ends to float */
     double sum = 0.0, error = 0.0;
 
     for (int e = 0; e < count; e++) {
@@ -145,7 +145,7 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
         const double power = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
         const double value = power / sum;
         const double own = power > 0.0 ? (2.0 * float_unit(power) / power + rounding) * SECOND_ORDER : 0.0;
-        const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* of a unit */
+        const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* of an ulp */
 
         row->experts[e].own_score = interval_around(value, value * own + least, DTYPE_F32);
         row->experts[e].score = interval_around(value, value * (own + row->shared_error) * SECOND_ORDER + least,
@@ -237,7 +237,7 @@ static float group_value(const struct gate_problem *problem, struct two_largest 
     return !problem->has_bias ? two.first : isnan(sum) ? -INFINITY : sum;
 }
 
-/** Returns true if expert a ranks before b by value; the lower index wins a tie, and invalid experts rank last. */
+/** Checks whether expert a ranks before b by value; the lower index wins a tie, and invalid experts rank last. */
 static bool expert_before(const struct gate_row *row, int a, int b)
 {
     if (row->experts[a].invalid != row->experts[b].invalid)
@@ -246,7 +246,7 @@ static bool expert_before(const struct gate_row *row, int a, int b)
            (row->experts[a].choice.value == row->experts[b].choice.value && a < b);
 }
 
-/** Finds the experts whose bits make the group's score, and whether rounding could select other experts' bits. */
+/** Finds the experts that make the group's score, and whether rounding could select experts with other bits. */
 static void settle_group(const struct gate_problem *problem, struct gate_row *row, int index)
 {
     const int size = gate_experts_per_group(problem), begin = index * size, end = begin + size;
@@ -303,7 +303,7 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
-/** Returns true if any number of the first interval is larger than any of the second; equal suffices if a < b. */
+/** Checks whether every number of the first interval is larger than all of the second; or equal, if a < b. */
 static bool certainly_ahead(const struct gate_row *row, int a, int b, struct interval first, struct interval second)
 {
     return first.low > second.high || (!row->ties_are_free && a < b && first.low >= second.high);
@@ -330,20 +330,20 @@ bool gate_group_certainly_before(const struct gate_row *row, int a, int b)
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
 
-/** The sum of the chosen scores, before it is rounded to a float. */
+/** The sum of the chosen scores before it is rounded to a float. */
 struct weight_sum {
     double low, value, high;
-    double error;      /**< of the additions, in addition to the interval, in either direction */
-    bool may_overflow; /**< in some order of additions a partial sum exceeds the range of float */
+    double error;      /**< error of the additions in either direction, beyond the interval */
+    bool may_overflow; /**< a partial sum exceeds the range of float in some order of additions */
 };
 
-/** Returns the score that is divided by the sum. In f32 it has only the expert's own error: the shared one cancels. */
+/** Returns the score that is divided by the sum. In f32 only the expert's own error counts; the shared one cancels. */
 static struct interval divided_score(const struct gate_problem *problem, const struct gate_expert *expert)
 {
     return problem->dtype == DTYPE_F32 ? expert->own_score : expert->score;
 }
 
-/** Returns the largest power of two of which all floats in the interval are multiples; infinity for 0. */
+/** Returns the largest power of two of which all floats in the interval are multiples, or infinity for 0. */
 static double grain_of(struct interval interval)
 {
     const double unit = float_unit(fminf(fabsf(interval.low), fabsf(interval.high)));
@@ -381,8 +381,8 @@ static float rounded(enum dtype dtype, double value)
 }
 
 /**
- * Rounds a sum to the type. In f32 it stays as it is: its error includes the rounding already, whose position depends
- * on the scores' shared factor.
+ * Rounds a sum to the type. In f32 it is unchanged: its error already includes the rounding, whose position depends on
+ * the factor that the scores share.
  */
 static double rounded_total(enum dtype dtype, double value)
 {
@@ -391,7 +391,7 @@ static double rounded_total(enum dtype dtype, double value)
     return dtype == DTYPE_F32 && isfinite(nearest) ? value : nearest;
 }
 
-/** Divides a score by the sum. A sum of 0 leaves the score as it is; a sum that is not finite makes the weight 0. */
+/** Divides a score by the sum. A sum of 0 leaves the score unchanged; a sum that is not finite makes the weight 0. */
 static struct interval renormalized(enum dtype dtype, struct interval score, const struct weight_sum *sum)
 {
     const struct interval nothing = {0.0f, 0.0f, 0.0f};
@@ -418,7 +418,7 @@ static struct interval renormalized(enum dtype dtype, struct interval score, con
         }
     } else if (score.low == 0.0f && score.high == 0.0f) {
         weight = nothing;
-    } else { /* the sum may be next to 0, on either side */
+    } else { /* the sum may be close to 0, on either side */
         weight = (struct interval){-INFINITY, score.value, INFINITY};
     }
     if (sum->may_overflow || !isfinite(low) || !isfinite(high)) {
@@ -428,7 +428,9 @@ static struct interval renormalized(enum dtype dtype, struct interval score, con
     return weight;
 }
 
-/** Returns the interval of dividend / divisor with 2 units of error, in the type, and with 0 if it may underflow. */
+/**
+ * Returns the interval of dividend / divisor in the type, with 2 ulps of error, and including 0 if it may underflow.
+ */
 static struct interval quotient_interval(enum dtype dtype, double dividend, double divisor)
 {
     const double value = dividend / divisor;
@@ -448,9 +450,9 @@ static struct interval interval_over(struct interval a, struct interval b)
 }
 
 /**
- * Returns the interval of (sum / factor) / sum, for a sum between `low` and `high`, which have the same sign and are
- * not 0. It is 1 / factor, except for the first quotient's rounding to the type, by half of its last place or of its
- * smallest number, and for 2 units of both quotients.
+ * Returns the interval of (sum / factor) / sum for a sum between `low` and `high`, which have the same sign and are not
+ * 0. It is 1 / factor, except for 2 ulps of each quotient and the first quotient's rounding to the type, which is half
+ * an ulp, also among subnormals.
  */
 static struct interval inverse_of_factor(enum dtype dtype, double factor, double low, double high)
 {
@@ -464,7 +466,7 @@ static struct interval inverse_of_factor(enum dtype dtype, double factor, double
 }
 
 /**
- * Returns a shared expert's weight before scaling: the sum over the factor, divided by the sum like the other weights.
+ * Returns a shared expert's weight before scaling: the sum over the factor, divided by the sum like other weights.
  */
 static struct interval shared_weight(const struct gate_problem *problem, const struct weight_sum *sum)
 {
@@ -484,7 +486,7 @@ static struct interval shared_weight(const struct gate_problem *problem, const s
         weight = interval_over(quotient_interval(dtype, score.low, low), quotient_interval(dtype, score.high, low));
     else if (low > 0.0 || high < 0.0)
         weight = inverse_of_factor(dtype, factor, low, high);
-    else /* the sum may be next to 0, on either side */
+    else /* the sum may be close to 0, on either side */
         weight = (struct interval){-INFINITY, 0.0f, INFINITY};
     weight.value = value == 0.0 ? 0.0f : rounded(dtype, rounded(dtype, value / factor) / value);
     return sum->may_overflow || !isfinite(low) || !isfinite(high) ? interval_over(weight, nothing) : weight;
@@ -519,7 +521,7 @@ void gate_row_weights(const struct gate_problem *problem, const struct gate_row 
 
 /* --- the reference's own choice ----------------------------------------------------------------------------------- */
 
-/** Returns the number of groups that rank before the group; it is kept if they are fewer than topk_group. */
+/** Returns the number of groups that rank before the group. The group is kept if these are fewer than topk_group. */
 static int group_rank(const struct gate_problem *problem, const struct gate_row *row, int group)
 {
     int before = 0;

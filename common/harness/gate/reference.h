@@ -3,7 +3,7 @@
  * @brief The gate's reference answer and the intervals that the checker accepts.
  *
  * Scores are computed in double. A kernel computes them in float, so each score has an interval: the values that the
- * score function's error allows, rounded to the problem's type. Sums and comparisons then work on intervals.
+ * allowed error of the score function can give, rounded to the problem's type. Sums and comparisons use intervals.
  */
 #ifndef GATE_REFERENCE_H
 #define GATE_REFERENCE_H
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "harness/gate/gate.h"
 
-/** A number, with the least and the largest result of a faithful computation in float. */
+/** A number, with the smallest and the largest result of a correct computation in float. */
 struct interval {
     float low, value, high;
 };
@@ -19,32 +19,29 @@ struct interval {
 /** An expert of a row. */
 struct gate_expert {
     struct interval score;     /**< unbiased, in the logits' type; 0 for an invalid expert */
-    struct interval own_score; /**< in f32, without the error that the row's scores share: that of a softmax's sum */
+    struct interval own_score; /**< in f32, without the error that the row's scores share, a softmax sum's */
     struct interval choice;    /**< score + bias; -infinity for an invalid expert */
-    bool invalid;              /**< the choice is NaN: ranked below every other, weight 0 */
-    uint64_t bits;             /**< bits of logit and bias; equal bits are a tie in any computation */
+    bool invalid;              /**< the choice is NaN: the expert ranks below every other, and its weight is 0 */
+    uint64_t bits;             /**< the bits of logit and bias; equal bits are a tie in any computation */
 };
 
 /** A group of a row. */
 struct gate_group {
     struct interval score;
-    uint64_t bits[2]; /**< of the experts that make its score, best first */
-    bool settled;     /**< true if no rounding changes these bits */
+    uint64_t bits[2]; /**< bits of the experts that make its score, best first */
+    bool settled;     /**< no rounding can change these bits */
 };
 
-/** The intervals of one row, which depend on the input alone and not on the answer under examination. */
+/** The intervals of one row. They depend only on the input, not on the answer that is checked. */
 struct gate_row {
     struct gate_expert *experts; /**< [num_experts] */
     struct gate_group *groups;   /**< [num_expert_group] */
     double *terms;               /**< [num_experts] working memory for sums */
-    double shared_error;         /**< relative error that all scores of the row share */
+    double shared_error;         /**< relative error that all scores of the row have in common */
     bool ties_are_free;          /**< set by the caller: either side of a tie may win */
 };
 
-/**
- * Allocates a row's arrays for a checked problem; gate_row_free() frees them. False, owning nothing, when memory is
- * short.
- */
+/** Allocates a row's arrays for a checked problem; gate_row_free() frees them. Returns false if memory is short. */
 bool gate_row_allocate(const struct gate_problem *problem, struct gate_row *row, struct error *error);
 void gate_row_free(struct gate_row *row);
 
@@ -53,12 +50,12 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
                       int64_t index, struct gate_row *row);
 
 /**
- * Returns true if no faithful computation ranks `b` before `a`: by value, or by the tie rule, if the values are equal
- * after rounding, or if `a` is the lower id and its value at least b's. Zeros of both signs are equal.
+ * Checks that no correct computation ranks `b` before `a`: by value; or by the tie rule, if the values are equal after
+ * rounding; or if `a` is the lower id and its value is at least b's. Zeros of both signs are equal.
  */
 bool gate_expert_certainly_before(const struct gate_row *row, int a, int b);
 
-/** Returns true if no faithful computation ranks group `b` before group `a`. */
+/** Checks that no correct computation ranks group `b` before group `a`. */
 bool gate_group_certainly_before(const struct gate_row *row, int a, int b);
 
 /**
@@ -72,8 +69,8 @@ void gate_row_weights(const struct gate_problem *problem, const struct gate_row 
 void gate_row_choose(const struct gate_problem *problem, const struct gate_row *row, int32_t *ids);
 
 /**
- * Fills the outputs with the reference's own answer to a checked problem. All arrays are host memory. False when memory
- * is short.
+ * Fills the outputs with the reference's own answer to a checked problem. All arrays are in host memory. Returns false
+ * if memory is short.
  */
 bool gate_reference_compute(const struct gate_problem *problem, const struct gate_buffers *buffers,
                             struct error *error);

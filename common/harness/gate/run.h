@@ -8,16 +8,19 @@
 /** Indices of the gate's tensors. */
 enum { GATE_GATING_OUTPUT, GATE_CORRECTION_BIAS, GATE_TOPK_WEIGHTS, GATE_TOPK_IDS, NUM_GATE_TENSORS };
 
-/** Lists the tensors of a checked problem and allocates them on the host. False, owning nothing, if memory is short. */
+/**
+ * Lists the tensors of a checked problem and allocates them on the host. Returns false, with everything freed, if
+ * memory is short.
+ */
 bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *tensors, struct error *error);
 
 /** Returns the tensors' addresses in device memory, for a kernel, or in host memory, for a checker. */
 struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
- * Completes options->problem (tokens, experts, bias) from the input it names, checks it, asks the implementation
- * whether it supports it, allocates the tensors, which the caller frees, and fills the inputs. False, owning nothing,
- * with the reason: the arguments, a file or memory.
+ * Completes options->problem (tokens, experts, bias) from the input that it names, checks it, asks whether the
+ * implementation supports it, allocates the tensors, which the caller frees, and fills the inputs. On failure returns
+ * false with the reason (the arguments, a file or memory) and frees everything.
  */
 bool gate_load(struct gate_options *options, const struct gate_implementation *implementation, struct tensors *tensors,
                struct error *error);

@@ -19,13 +19,13 @@ enum {
     REPEATS = 5,
 };
 
-/* A launch that takes longer than SLOW_US is a graph of its own, replayed for at most about ALL_REPLAYS_US. */
+/* A launch longer than SLOW_US gets its own graph, which is replayed for at most about ALL_REPLAYS_US. */
 static const double SLOW_US = 5000.0, ALL_REPLAYS_US = 2000000.0;
 
-/* Makes the next call, unless an earlier one failed. */
+/* Makes the call unless an earlier one has failed. */
 #define AND_THEN(call) (status = status == cudaSuccess ? (call) : status)
 
-/* A copy of COPY_BYTES exceeds every cache. */
+/* COPY_BYTES exceed every cache. */
 static const size_t COPY_BYTES = (size_t)1 << 30, READ_BYTES = (size_t)1 << 35;
 
 bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error)
@@ -151,7 +151,7 @@ struct replay {
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     int launches, warm_ups, replays;
-    void *flush; /**< memory of twice the L2's size; NULL when the cache stays warm */
+    void *flush; /**< memory of twice the L2's size; NULL: the cache stays warm */
     size_t flush_bytes;
 };
 
@@ -181,8 +181,8 @@ static cudaError_t replay_allocate_flush(struct replay *replay)
 
 /**
  * Launches once to wake the device and once to measure the time, which determines the numbers of launches and replays.
- * Uses the default stream, as all launches outside graphs do: once a process has launched 16 times in total in two or
- * more streams, every kernel on an H200, even an empty one, takes 0.18 us longer until the process ends.
+ * All launches outside graphs use the default stream: after a process has launched 16 times in total in two or more
+ * streams, every kernel on an H200, even an empty one, runs 0.18 us longer until the process ends.
  */
 static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, void *context)
 {
@@ -206,7 +206,7 @@ static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, vo
     return status;
 }
 
-/** Records the launches, each after a flush of the cache if there is one. A NULL launch records only the flushes. */
+/** Records the launches, each after a flush of the cache if the cache is to be flushed. A NULL launch only flushes. */
 static cudaError_t replay_capture(struct replay *replay, backend_launch *launch, void *context)
 {
     cudaError_t status = cudaStreamBeginCapture(replay->stream, cudaStreamCaptureModeThreadLocal);
@@ -279,7 +279,7 @@ bool backend_time(backend_launch *launch, void *context, enum backend_cache cach
         return false;
     if (cache == BACKEND_WARM)
         return true;
-    /* The time of the flushes does not belong to the launch. */
+    /* Subtracts the time of the flushes, which does not belong to the launch. */
     if (!time_graph(NULL, NULL, cache, &flush, error))
         return false;
     timing->median -= flush.median;
@@ -321,7 +321,7 @@ static cudaError_t shortest(backend_launch *launch, void *context, float *shorte
     return status;
 }
 
-/** Memory that a measured launch moves. */
+/** The memory that a measured launch moves. */
 struct stretch {
     char *memory;
     size_t bytes;

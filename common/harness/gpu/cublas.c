@@ -1,11 +1,11 @@
-/** @file gpu/cublas.c  cuBLAS by its C interface, whose constants and types are the same in versions 12 and 13. */
+/** @file gpu/cublas.c  cuBLAS through its C interface, whose constants and types are the same in versions 12 and 13. */
 #include "harness/gpu/cublas.h"
 
 #include <dlfcn.h>
 #include <library_types.h>
 #include <stdio.h>
 
-/* From cublas_v2.h, which is not installed with every CUDA runtime. */
+/* These are from cublas_v2.h, which is not installed with every CUDA runtime. */
 enum { OPERATION_NONE = 0, COMPUTE_F32 = 68, ALGORITHM_DEFAULT = -1 };
 
 typedef int create_function(void **handle);
@@ -16,7 +16,7 @@ typedef int multiply_function(void *handle, int operation_a, int operation_b, in
                               int pitch_b, const void *beta, void *c, cudaDataType type_c, int pitch_c, int compute,
                               int algorithm);
 
-/** Loads the library of the runtime's version, from the loader's path or from the toolkit's usual directory. */
+/** Loads the library that fits the runtime's version, from the loader's path or the toolkit's usual directory. */
 static void *load_library(void)
 {
     static const char *const folders[] = {"", "/usr/local/cuda/lib64/"};

@@ -1,6 +1,6 @@
 /**
  * @file gpu/cublas.h
- * @brief A bf16 product by cuBLAS, which is loaded at run time: programs are built and run where it is not installed.
+ * @brief A bf16 product by cuBLAS, which is loaded at run time, so that programs build and run without it.
  */
 #ifndef CUBLAS_H
 #define CUBLAS_H
@@ -8,18 +8,18 @@
 #include <cuda_runtime.h>
 #include <stdbool.h>
 
-/** The library and its handle. All zero: not loaded. */
+/** The library and its handle. All zeros: not loaded. */
 struct cublas {
     void *library, *handle;
 };
 
-/** Opens the library, for launches on the stream. False if it is not installed or does not work here. */
+/** Opens the library, for launches on the stream. Returns false if it is not installed or does not work here. */
 bool cublas_open(struct cublas *cublas, cudaStream_t stream);
 
 /** Launches c = a b for bf16 matrices [size, size] in device memory, with sums in f32. */
 cudaError_t cublas_multiply(const struct cublas *cublas, int size, const void *a, const void *b, void *c);
 
-/** Closes the handle and the library, as far as they are open. */
+/** Closes the handle and the library, if they are open. */
 void cublas_close(struct cublas *cublas);
 
 #endif

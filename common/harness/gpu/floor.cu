@@ -1,4 +1,4 @@
-/** @file gpu/floor.cu  An empty kernel, which has the minimum time of a launch. */
+/** @file gpu/floor.cu  An empty kernel, whose time is the minimum for a launch. */
 #include "harness/gpu/floor.h"
 
 static __global__ void empty_kernel(void)
@@ -26,6 +26,6 @@ cudaError_t floor_compiled_for(int *architecture)
     struct cudaFuncAttributes attributes = {};
     const cudaError_t status = cudaFuncGetAttributes(&attributes, empty_kernel);
 
-    *architecture = attributes.ptxVersion; /* binaryVersion is the newer GPU's, for which the driver compiles PTX */
+    *architecture = attributes.ptxVersion; /* not binaryVersion: the driver may have compiled PTX */
     return status;
 }

@@ -1,4 +1,6 @@
-/** @file gpu/floor.h  An empty kernel, for the GPU backend: its time, and whether kernels run at all. */
+/**
+ * @file gpu/floor.h  An empty kernel for the GPU backend, which measures its time and checks that kernels run at all.
+ */
 #ifndef FLOOR_H
 #define FLOOR_H
 
@@ -15,7 +17,7 @@ cudaError_t floor_launch_empty(cudaStream_t stream);
 /** Checks whether kernels compiled with this program run on the current device. */
 bool floor_kernel_runs(void);
 
-/** Sets *architecture to that for which the kernels were compiled, 80 for sm_80, even on a newer GPU. */
+/** Sets *architecture to the one that the kernels were compiled for, 80 for sm_80, even on a newer GPU. */
 cudaError_t floor_compiled_for(int *architecture);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/** @file gpu/generate.cu  Generates arrays with a grid-stride loop, also of more than 4 billion elements. */
+/** @file gpu/generate.cu  Generates arrays, also of more than 4 billion elements, with a grid-stride loop. */
 #include "harness/gpu/generate.h"
 
 #include <cuda_bf16.h>

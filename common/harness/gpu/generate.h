@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /**
- * Launches the work of backend_generate(), for f32 and bf16. `others` is a counter in device memory, or NULL to write
+ * Launches the kernel of backend_generate(), for f32 and bf16. `others` is a counter in device memory, or NULL to write
  * the values.
  */
 cudaError_t generate_launch(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,

@@ -1,8 +1,8 @@
 /**
  * @file gpu/read.cu
- * @brief Reads memory and discards it: an upper bound of the rate of kernels that read their input once.
+ * @brief Reads memory and discards it, to measure the highest rate at which a kernel can read its input once.
  *
- * From compute capability 9.0 on, a thread of each block copies pieces to shared memory with bulk copies, several of
+ * From compute capability 9.0 on, one thread of each block copies chunks to shared memory with bulk copies, several of
  * them in flight; on older GPUs, threads load 16 bytes at a time, with eight loads in flight.
  */
 #include "harness/gpu/read.h"
@@ -12,7 +12,9 @@
 
 enum { STAGES = 8, THREADS = 512, UNROLLED = 8 };
 
-/** Reads every gridDim-th piece by thread 0, which waits for the piece STAGES earlier before it issues the next. */
+/**
+ * Reads every gridDim-th chunk in thread 0, which waits for the chunk STAGES earlier before it starts the next copy.
+ */
 static __global__ void bulk_kernel(const char *from, int64_t chunks)
 {
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
@@ -45,8 +47,8 @@ static __global__ void bulk_kernel(const char *from, int64_t chunks)
 }
 
 /**
- * Reads 16 bytes per thread and iteration. The values control a store that never executes, so that the compiler keeps
- * the loads.
+ * Reads 16 bytes per thread and iteration. The values control a store that never executes, so that the compiler cannot
+ * remove the loads.
  */
 static __global__ void load_kernel(const uint4 *from, int64_t words)
 {

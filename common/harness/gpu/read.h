@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-/** Bytes that are read at once; the size must be a multiple of it. */
+/** Bytes of a chunk, which is read at once; the size of the memory must be a multiple of it. */
 enum { READ_CHUNK = 16384 };
 
-/** Launches a kernel that reads `bytes` bytes of device memory, 128-byte aligned, once and discards them. */
+/** Launches a kernel that reads `bytes` bytes of device memory, 128-byte aligned, and discards them. */
 cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream);
 
 #ifdef __cplusplus

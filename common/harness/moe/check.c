@@ -12,75 +12,75 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of a check's work: the most products, but in any case the least number of tokens. */
+/* Limits on the work of a check: the most products, and the fewest tokens, which are checked in any case. */
 static const int64_t MAX_PRODUCTS = (int64_t)1 << 30;
 enum { LEAST_TOKENS = 16, STREAM_TOKENS = 2000 };
 
 /* The relative rounding error of f32, and the probability that a check rejects a right output. */
 static const double F32_UNIT = 0x1p-24, FALSE_ALARM = 1e-9;
 
-/** A choice of a checked token; its expert is local. */
+/** A choice by a checked token of an expert that is local. */
 struct choice {
     int64_t token; /**< index among the checked tokens */
-    int expert;    /**< local */
+    int expert;    /**< its local id */
     double weight;
-    int copies; /**< the token's choices of this expert, whose errors are not independent of each other; else 1 */
+    int copies; /**< number of the token's choices of this expert, whose errors are not independent; else 1 */
 };
 
 /**
- * An output under examination, with the checker's working memory. An "error" here is the bound of a value's error or,
- * if errors are independent, the square of the bound: in both cases the errors of a sum's terms add up.
+ * An output that is being checked, with the checker's working memory. An "error" here is the bound on a value's error
+ * or, if errors are independent, the square of that bound; in both cases the errors of a sum's terms add up.
  */
 struct examination {
     const struct moe_problem *problem;
     bool independent;
-    double deviations; /**< L of check.h, the limit of a sum of independent errors */
-    bool weighs_last;  /**< an expert's output is rounded before it is multiplied by its weight, not afterwards */
-    int slices;        /**< parts in which each choice is computed, at least 1 */
+    double deviations; /**< L of check.h, which limits a sum of independent errors */
+    bool weighs_last;  /**< whether an expert's output is rounded before its weight is applied, not after */
+    int slices;        /**< number of parts in which each choice is computed, at least 1 */
     const struct moe_routing *routing;
     const struct tensors *tensors;
     int64_t num_tokens, num_choices;
     int64_t *tokens;        /**< [num_tokens] ascending */
-    struct choice *choices; /**< [num_choices] expert by expert */
+    struct choice *choices; /**< [num_choices], sorted by expert */
     double *hidden;         /**< [num_tokens, H] */
-    double *activation;     /**< [num_choices, I] intermediate, rounded where the rounding is certain */
+    double *activation;     /**< [num_choices, I] the intermediate, rounded where the result of rounding is certain */
     double *errors;         /**< [num_choices, I] errors of activation */
     double *output;         /**< [num_tokens, H] */
     double *output_errors;
     double *output_size; /**< [num_tokens, H] sum of the partial outputs' absolute values */
-    float *rows;         /**< [threads, 2, max(H, I)] weights */
+    float *rows;         /**< [threads, 2, max(H, I)] rows of weights */
     struct error *error;
 };
 
 /* --- errors and sums --------------------------------------------------------------------------------------------- */
 
-/** A sum of products: its value, that of the products' sizes, and the error of an f32 sum. */
+/** A sum of products: its value, the sum of the products' absolute values, and the error of computing it in f32. */
 struct sum {
     double value, size, error;
 };
 
-/** Returns the error for a bound: the bound itself, or its square if errors are independent. */
+/** Returns the error that corresponds to a bound: the bound itself, or its square if errors are independent. */
 static double error_of(const struct examination *exam, double bound)
 {
     return exam->independent ? bound * bound : bound;
 }
 
-/** Returns the error of `count` roundings of f32 sums of at most `size`; infinite where f32 may overflow. */
+/** Returns the error of `count` roundings of f32 sums of at most `size`; infinite if f32 may overflow. */
 static double sum_error(const struct examination *exam, int count, double size)
 {
     return size > FLT_MAX ? (double)INFINITY : count * error_of(exam, F32_UNIT * size);
 }
 
-/** Returns half a unit in the last place of bf16 at a value; 0 for f32, whose rounding is in the errors of sums. */
+/** Returns half an ulp of bf16 at a value; 0 for f32, whose rounding is part of the errors of sums. */
 static double half_unit(const struct examination *exam, double value)
 {
     int exponent;
 
-    frexp(value, &exponent); /* the value is 0.5 to 1 times 2^exponent, and bf16 holds 8 digits */
+    frexp(value, &exponent); /* the value is 0.5 to 1 times 2^exponent, and bf16 has 8 significant bits */
     return exam->problem->dtype == DTYPE_BF16 && value != 0.0 ? ldexp(0.5, exponent - 8) : 0.0;
 }
 
-/** Returns the largest error that a value may have. */
+/** Returns the largest deviation that an error allows. */
 static double reach_of(const struct examination *exam, double error)
 {
     return exam->independent ? exam->deviations * sqrt(error) : error;
@@ -92,9 +92,9 @@ static double rounded(const struct examination *exam, double value)
 }
 
 /**
- * Returns the error of rounding a value to the type, if the value's own error decides on the result. If it reaches less
- * far than half a unit, the value lies between two results, and the error is about half a unit of either sign. If it
- * reaches farther, all errors up to half a unit are equally likely, so their mean square is a third of the largest.
+ * Returns the error of rounding a value to the type, if the value's own error, which reaches `reach`, can change the
+ * result. If that is less than half an ulp, the value lies between two results, and the error is about half an ulp of
+ * either sign. Else all errors up to half an ulp are equally likely, so their mean square is a third of the largest.
  */
 static double type_error(const struct examination *exam, double value, double reach)
 {
@@ -104,8 +104,8 @@ static double type_error(const struct examination *exam, double value, double re
 }
 
 /**
- * Rounds a value to the type if any error that it may have leads to the same result, which then has no error. Otherwise
- * leaves the value as it is and adds the error of the rounding, `copies` times, to *error.
+ * Rounds a value to the type if its error cannot change the result, which then has no error. Otherwise leaves the value
+ * unrounded and adds the error of the rounding, `copies` times, to *error.
  */
 static double round_value(const struct examination *exam, double value, int copies, double *error)
 {
@@ -132,7 +132,7 @@ static struct sum sum_products(const struct examination *exam, const double *val
     return (struct sum){sum, size, sum_error(exam, count, size)};
 }
 
-/** Returns the error that the values' errors add to a sum of products. */
+/** Returns the error that a sum of products inherits from the values' errors. */
 static double passed_error(const struct examination *exam, const double *errors, const float *weights, int count)
 {
     double sum = 0.0;
@@ -152,7 +152,7 @@ int64_t moe_checked_tokens(const struct moe_problem *problem)
     return problem->num_tokens < most ? problem->num_tokens : most;
 }
 
-/** Returns the last token of the busiest expert. */
+/** Returns the last token that chose the busiest expert. */
 static int64_t busy_token(const struct moe_layer *layer)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);
@@ -196,7 +196,7 @@ static int compare_choices(const void *a, const void *b)
                                   : (x->token > y->token) - (x->token < y->token);
 }
 
-/** Counts each token's choices of the same expert, which are neighbours. */
+/** Sets `copies` by counting each token's choices of the same expert, which are neighbours in the list. */
 static void count_copies(struct examination *exam)
 {
     for (int64_t begin = 0, end; begin < exam->num_choices; begin = end) {
@@ -228,7 +228,7 @@ static void list_choices(struct examination *exam)
         count_copies(exam);
 }
 
-/** Returns L of check.h for the elements of the intermediate, the partial outputs and the output. */
+/** Returns L of check.h for all elements of the intermediate, the partial outputs and the output. */
 static double limit_of_deviations(const struct examination *exam)
 {
     const double h = exam->problem->hidden_size, intermediate = exam->problem->intermediate_size;
@@ -285,7 +285,7 @@ static void examination_end(struct examination *exam)
     free(exam->rows);
 }
 
-/** Returns this thread's buffer for two rows of weights. */
+/** Returns the calling thread's buffer for two rows of weights. */
 static float *own_rows(const struct examination *exam)
 {
     const int h = exam->problem->hidden_size, i = exam->problem->intermediate_size;
@@ -296,14 +296,14 @@ static float *own_rows(const struct examination *exam)
 /* --- the layer ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Computes silu(gate) * up, with silu(x) = x * sigmoid(x). Its error is that of its inputs, of exp, which may overflow
- * where silu(x) is nearly 0, and of the roundings to f32 and to the type.
+ * Computes silu(gate) * up, with silu(x) = x * sigmoid(x). Its error comes from its inputs, from exp, which may
+ * overflow where silu(x) is nearly 0, and from the roundings to f32 and to the type.
  */
 static void activate(const struct examination *exam, struct sum gate, struct sum up, int64_t at)
 {
     const double sigmoid = 1.0 / (1.0 + exp(-gate.value)), silu = gate.value * sigmoid;
     const double slope = sigmoid * (1.0 + gate.value * (1.0 - sigmoid)), value = silu * up.value;
-    const double of_exp = fabs(gate.value) * (1.0 - sigmoid); /* e^-x has x times the relative error of x */
+    const double of_exp = fabs(gate.value) * (1.0 - sigmoid); /* the relative error of e^-x is x times that of x */
     const double own = (8.0 + of_exp) * F32_UNIT * fabs(value) + 1e-36 * (1.0 + fabs(up.value));
     double error = error_of(exam, fabs(slope * up.value)) * gate.error + error_of(exam, fabs(silu)) * up.error +
                    error_of(exam, own);
@@ -334,14 +334,14 @@ static void multiply_w13(const struct examination *exam, int64_t begin, int64_t 
 }
 
 /**
- * Computes the second product of a choice with one row of w2, and adds it, weighted, to the token: one sum for each
+ * Computes the second product of a choice with one row of w2 and adds it, weighted, to the token: one sum for each
  * slice of the row, rounded to the type, as each rank rounds its own sum.
  */
 static void add_choice(const struct examination *exam, int64_t c, const float *row, int64_t at)
 {
     const double weight = exam->choices[c].weight;
     const double first = exam->weighs_last ? 1.0 : weight, last = exam->weighs_last ? weight : 1.0;
-    const int copies = exam->choices[c].copies; /* n equal errors, weighted, are at most n times as many squares */
+    const int copies = exam->choices[c].copies; /* n equal errors count at most as n times n independent ones */
     const int intermediate = exam->problem->intermediate_size, length = intermediate / exam->slices;
 
     for (int i = 0; i < intermediate; i += length) {
@@ -393,8 +393,8 @@ static void compute(const struct examination *exam)
 /* --- comparing ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns the error that an element may have before it is rounded to the type; infinite where an intermediate result
- * may exceed the range of f32.
+ * Returns the error that an element may have before it is rounded to the type; infinite if an intermediate result may
+ * exceed the range of f32.
  */
 static double tolerance(const struct examination *exam, int64_t at)
 {
@@ -402,7 +402,7 @@ static double tolerance(const struct examination *exam, int64_t at)
                               sum_error(exam, exam->problem->topk * exam->slices, exam->output_size[at]));
 }
 
-/** Sets the error for an element, with the rule that it breaks. Returns false. */
+/** Sets the error for an element, with the violated rule. Returns false. */
 static bool fail(const struct examination *exam, int64_t token, int64_t element, const char *rule)
 {
     const struct moe_problem *const problem = exam->problem;
@@ -453,7 +453,7 @@ static struct comparison compare(const struct examination *exam, int64_t i)
     return found;
 }
 
-/** Sets the error for the first wrong element, with the number of all that are wrong. Returns false. */
+/** Sets the error for the first wrong element, and adds how many are wrong. Returns false. */
 static bool fail_element(const struct examination *exam, int64_t first)
 {
     const int h = exam->problem->hidden_size;
@@ -484,7 +484,9 @@ static bool tokens_are_right(const struct examination *exam)
     return true;
 }
 
-/** Checks the tokens for either order of weighing and rounding; if neither is right, the error is the usual one's. */
+/**
+ * Checks the tokens with the weight applied before or after rounding; if both fail, reports the usual order's error.
+ */
 static bool either_order_is_right(struct examination *exam)
 {
     struct error *const usual = exam->error;

@@ -15,7 +15,7 @@
 
 enum { MAX_AXES = 3 };
 
-/* The stream of the signs of generated weights. */
+/* The stream of random numbers for the signs of generated weights. */
 enum { STREAM_SIGNS = 1001 };
 
 /** The axes of each file; w13 has two rows for each intermediate element. */
@@ -23,7 +23,7 @@ static const struct file_shape {
     enum npy_kind kind;
     int num_axes;
     int axes[MAX_AXES];
-    int doubled;      /**< axis of twice the dimension's size; -1: none */
+    int doubled;      /**< the axis that has twice the dimension's size; -1: none */
     const char *text; /**< the axes, for messages */
 } file_shapes[NUM_MOE_FILES] = {
     [MOE_FILE_HIDDEN] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_HIDDEN_SIZE}, -1, "[tokens, hidden]"},
@@ -38,7 +38,7 @@ static const struct file_shape {
     [MOE_FILE_TOPK_WEIGHTS] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_TOPK}, -1, "[tokens, topk]"},
 };
 
-/** A dimension: the option that sets it, and its default on the CPU (small) and on a GPU (large). */
+/** A dimension: the option that sets it, and its defaults on the CPU (small) and on a GPU (large). */
 static const struct dimension {
     const char *flag;
     int64_t small, large;
@@ -50,9 +50,9 @@ static const struct dimension {
     [MOE_TOPK] = {"topk", 4, 8},
 };
 
-/** Sizes as they become known, and their first source: a file's path, or NULL for the option. */
+/** The sizes that are known so far, and where each comes from: a file's path, or NULL for an option. */
 struct sizes {
-    int64_t size[NUM_MOE_DIMENSIONS]; /**< -1: not known */
+    int64_t size[NUM_MOE_DIMENSIONS]; /**< -1: not known yet */
     const char *from[NUM_MOE_DIMENSIONS];
 };
 
@@ -69,7 +69,7 @@ static struct sizes sizes_given(const struct moe_options *options)
                           }};
 }
 
-/** Takes the number of tokens from a file if it is not given; of several files, the longest one sets it. */
+/** Takes the number of tokens from a file unless an option gives it. The file with the most rows sets it. */
 static bool take_rows(const char *path, int64_t rows, const struct moe_options *options, struct sizes *sizes,
                       struct error *error)
 {
@@ -81,7 +81,7 @@ static bool take_rows(const char *path, int64_t rows, const struct moe_options *
            error_set(error, "%s: has no rows to repeat for %" PRId64 " tokens", path, *tokens);
 }
 
-/** Takes another dimension from a file. False, naming both sources, if it has a different size elsewhere. */
+/** Takes another dimension from a file. If another file or an option gives it another size, the error names both. */
 static bool take_size(const char *path, int which, int64_t size, struct sizes *sizes, struct error *error)
 {
     const char *const flag = dimensions[which].flag;
@@ -116,7 +116,7 @@ static bool take_shape(const char *path, const struct file_shape *shape, const s
     return good;
 }
 
-/** Reads the named files; sizes that are neither in the files nor given are defaults. */
+/** Reads the files that options name. Sizes that neither files nor options give get defaults. */
 static bool open_files(const struct moe_options *options, bool large, struct npy_array files[NUM_MOE_FILES],
                        struct sizes *sizes, struct error *error)
 {
@@ -139,7 +139,9 @@ static bool open_files(const struct moe_options *options, bool large, struct npy
 
 /* --- the problem -------------------------------------------------------------------------------------------------- */
 
-/** Chooses the distribution if none was given: the real router if it fits, else Zipf. False, naming --dist. */
+/**
+ * Chooses the distribution if none was given: the real router if it fits, else Zipf. On failure the error names --dist.
+ */
 static bool settle_dist(struct moe_options *options, struct error *error)
 {
     const bool fits = moe_router_fits(&options->problem);
@@ -167,7 +169,7 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
 
 /* --- the routing -------------------------------------------------------------------------------------------------- */
 
-/** Copies the ids, which repeat if there are too few. False if an id names no expert. */
+/** Copies the ids, which repeat if there are too few. Returns false if an id names no expert. */
 static bool fill_ids(const struct moe_problem *problem, const char *path, const struct npy_array *file,
                      int32_t *topk_ids, struct error *error)
 {
@@ -185,7 +187,7 @@ static bool fill_ids(const struct moe_problem *problem, const char *path, const 
     return true;
 }
 
-/** Copies floats, rounded to the type; they repeat if there are too few. False if one is not finite. */
+/** Copies floats, rounded to the type; they repeat if there are too few. Returns false if one is not finite. */
 static bool fill_floats(const char *path, const struct npy_array *file, int64_t first, int64_t count, enum dtype dtype,
                         void *to, struct error *error)
 {
@@ -227,7 +229,7 @@ static bool list_local(struct moe_problem *problem, struct moe_routing *routing,
     return true;
 }
 
-/** Gives generated weights either sign, if the options say so. */
+/** Gives generated weights random signs, if the options say so. */
 static void sign_weights(const struct moe_options *options, int64_t positions, float *topk_weights)
 {
     struct random random = random_seed(options->program.seed, STREAM_SIGNS);
@@ -237,14 +239,14 @@ static void sign_weights(const struct moe_options *options, int64_t positions, f
             topk_weights[i] = -topk_weights[i];
 }
 
-/** Makes the routing, from files if they are named. The caller frees it, even if it is incomplete. */
+/** Makes the routing, from files if options name them. The caller frees it, even after a failure. */
 static bool make_routing(struct moe_options *options, const struct npy_array files[NUM_MOE_FILES],
                          struct moe_routing *routing, struct error *error)
 {
     struct moe_problem *const problem = &options->problem;
     const int64_t positions = moe_positions(problem);
     const char *const ids = options->files[MOE_FILE_TOPK_IDS], *const weights = options->files[MOE_FILE_TOPK_WEIGHTS];
-    const enum moe_dist dist = ids ? MOE_DIST_GENERATED + ALIGN_DIST_ONE : options->dist; /* only for its weights */
+    const enum moe_dist dist = ids ? MOE_DIST_GENERATED + ALIGN_DIST_ONE : options->dist; /* only used for weights */
     const struct align_problem align = moe_align_problem(problem);
 
     if (!fill_map(options, routing, error) || !list_local(problem, routing, error) ||
@@ -261,7 +263,7 @@ static bool make_routing(struct moe_options *options, const struct npy_array fil
 
 /* --- the tensors ------------------------------------------------------------------------------------------------- */
 
-/** Fills the weights of the local experts, `elements` each, if they come from a file. */
+/** Fills the local experts' weights, `elements` for each, if they come from a file. */
 static bool fill_weights(const struct moe_layer *layer, const char *path, const struct npy_array *file,
                          int64_t elements, const struct tensor *tensor, struct error *error)
 {

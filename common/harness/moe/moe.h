@@ -1,9 +1,9 @@
 /**
  * @file moe/moe.h
- * @brief The layer: computes each token's experts and adds up their weighted outputs.
+ * @brief The layer: computes each token's chosen experts and adds up their weighted outputs.
  *
- * The gate has chosen topk experts for every token, align has listed the choices expert by expert in whole blocks of
- * rows. An expert is a small network: a product with w13, whose two halves SwiGLU combines, and a product with w2. A
+ * The gate has chosen topk experts for every token; align has listed these choices by expert, in whole blocks of rows.
+ * An expert is a small network: a product with w13, whose two halves SwiGLU combines, and a product with w2. A
  * chapter's kernel and its main.c need no other header of the harness.
  */
 #ifndef MOE_H
@@ -25,29 +25,29 @@ extern "C" {
 /** A layer: its shape and its type. */
 struct moe_problem {
     int64_t num_tokens;    /**< at least 0; num_tokens * topk is at most 2147483647 */
-    int hidden_size;       /**< H, elements of a token */
-    int intermediate_size; /**< I, elements between an expert's two products */
-    int num_experts;       /**< E, of the layer */
-    int num_local_experts; /**< L, experts with local weights: E without an expert_map */
-    int topk;              /**< experts of a token */
+    int hidden_size;       /**< H, the elements of a token */
+    int intermediate_size; /**< I, the elements between an expert's two products */
+    int num_experts;       /**< E, the experts of the layer */
+    int num_local_experts; /**< L, the experts whose weights are here; E without an expert_map */
+    int topk;              /**< number of experts per token */
     enum dtype dtype;      /**< of hidden, the weights, intermediate results and the output: f32 or bf16 */
-    int block_size;        /**< rows in a block of sorted_token_ids; all belong to one expert */
+    int block_size;        /**< rows in a block of sorted_token_ids, which all belong to one expert */
     int64_t capacity;      /**< of sorted_token_ids, a multiple of block_size */
-    bool overlap; /**< launch so that blocks may start before the stream's previous kernel has ended; for chapter 17 */
+    bool overlap;          /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
 };
 
 /**
- * The tensors in device memory: row-major, each 256-byte aligned. A position is an index into topk_ids: k of
- * token t is position t * topk + k. Rows of `intermediate` and `partial` are positions.
+ * The tensors in device memory: row-major, each 256-byte aligned. A position is an index into topk_ids: choice k of
+ * token t has position t * topk + k. `intermediate` and `partial` have one row per position.
  */
 struct moe_buffers {
     const void *hidden;                    /**< [num_tokens, H] of problem->dtype */
     const void *w13;                       /**< [L, 2I, H]: an expert's rows for the gate, then those for up */
     const void *w2;                        /**< [L, H, I] */
     const float *topk_weights;             /**< [num_tokens, topk] */
-    const int32_t *sorted_token_ids;       /**< [capacity] positions, expert by expert; num_tokens * topk is a pad */
+    const int32_t *sorted_token_ids;       /**< [capacity] positions, sorted by expert; num_tokens * topk is a pad */
     const int32_t *expert_ids;             /**< [capacity / block_size] local expert of each block, -1: not local */
-    const int32_t *num_tokens_post_padded; /**< [1] slots in use; blocks past them have no rows */
+    const int32_t *num_tokens_post_padded; /**< [1] slots in use; blocks beyond them have no rows */
     void *intermediate; /**< [num_tokens * topk, I] workspace, problem->dtype: silu(gate) * up; undefined at first */
     void *partial;      /**< [num_tokens * topk, H] workspace, problem->dtype: weight * expert's output */
     void *output;       /**< [num_tokens, H] of problem->dtype */
@@ -65,19 +65,19 @@ enum { MOE_LAST_TOKENS = 4 };
 
 /**
  * An implementation of the layer: products and sums in f32; intermediate, partial and output rounded to the type.
- * `unsupported_reason` returns NULL, or one line that names the flag that it does not support and why; if the pointer
- * itself is NULL, every problem is supported.
+ * `unsupported_reason` returns NULL, or one line that names the unsupported flag and why; if the pointer itself is
+ * NULL, every problem is supported.
  */
 struct moe_implementation {
     const char *name;
-    struct gpu_needs needs; /**< of the GPU; all zeros: nothing */
-    /** Numbers of tokens after which something changes; --check-all has both sides of each. */
+    struct gpu_needs needs; /**< requirements of the GPU; all zeros: none */
+    /** Numbers of tokens at which something changes; --check-all tries both sides of each. */
     int64_t last_tokens[MOE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct moe_problem *problem);
-    /** Returns the preferred block_size, for runs without --block-size; capacity is not set yet. NULL: 16. */
+    /** Returns the block_size to use without --block-size; capacity is not set yet. NULL: 16. */
     int (*block_size)(const struct moe_problem *problem);
-    size_t (*workspace_bytes)(const struct moe_problem *problem); /**< of scratch memory; NULL: none */
-    bool workspace_zeroed;     /**< zeros before the first launch, later as the last launch left it; else undefined */
+    size_t (*workspace_bytes)(const struct moe_problem *problem); /**< size of the scratch memory; NULL: none */
+    bool workspace_zeroed;     /**< it holds zeros before the first launch, not undefined values */
     int64_t bench_most_tokens; /**< largest size of a --bench sweep, to limit its run time; 0: no limit */
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. Never called without tokens. */
     cudaError_t (*launch)(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);

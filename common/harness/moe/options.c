@@ -11,7 +11,7 @@ static const char *const dist_names[] = {"router", "balanced", "uniform", "zipf"
 /** Names of the layer's types: the words of --dtype. */
 static const char *const dtype_names[] = {"f32", "bf16", NULL};
 
-/** Traits that select the options which repeat a run. */
+/** Traits of a run, by which options are selected for the command that repeats it. */
 enum {
     GENERATED_IDS = OPERATOR_TRAIT,
     HAS_BLOCK_SIZE = 2 * OPERATOR_TRAIT,
@@ -19,7 +19,7 @@ enum {
     HAS_SIGNS = 8 * OPERATOR_TRAIT
 };
 
-/** Sets the type: the words of --dtype lack f16, so that their indices differ from those of enum dtype. */
+/** Sets the type. The words of --dtype lack f16, so their indices are not those of enum dtype. */
 static bool take_dtype(const struct option_row *row, void *context, struct error *error)
 {
     struct moe_options *const options = context;
@@ -37,7 +37,7 @@ static bool take_dtype(const struct option_row *row, void *context, struct error
         name, "FILE.npy", shape, 2, OPTION_TEXT, FIELD(files[which]) \
     }
 
-/* In the order of the command that repeats a run. */
+/* The order is that of the command that repeats a run. */
 const struct option_row moe_option_rows[] = {
     {.help =
          "The problem: a file's dimensions, else these; by default a small layer on the CPU, DeepSeek-V3's on a GPU",

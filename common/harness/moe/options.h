@@ -6,34 +6,34 @@
 #include "harness/core/program.h"
 #include "harness/moe/moe.h"
 
-/** Source of the generated tokens' experts: the real router's choices, or one of align's distributions. */
+/** Where generated tokens' experts come from: the real router's choices, or one of align's distributions. */
 enum moe_dist { MOE_DIST_ROUTER, MOE_DIST_GENERATED, MOE_DIST_COUNT = MOE_DIST_GENERATED + ALIGN_DIST_INVALID };
 
-/** Dimensions of the layer, which options and files set. */
+/** The dimensions of the layer that options and files set. */
 enum { MOE_TOKENS, MOE_HIDDEN_SIZE, MOE_INTERMEDIATE_SIZE, MOE_EXPERTS, MOE_TOPK, NUM_MOE_DIMENSIONS };
 
-/** Arrays that may come from files. */
+/** The arrays that may come from files. */
 enum { MOE_FILE_HIDDEN, MOE_FILE_W13, MOE_FILE_W2, MOE_FILE_TOPK_IDS, MOE_FILE_TOPK_WEIGHTS, NUM_MOE_FILES };
 
 /** The options of a run. Strings belong to argv. */
 struct moe_options {
     struct program_options program;
-    struct moe_problem problem; /**< completed by moe_load() from the input or from defaults */
+    struct moe_problem problem; /**< moe_load() completes it from the input and from defaults */
     bool hidden_size_given;
     bool intermediate_size_given;
     bool num_experts_given;
     bool topk_given;
-    bool bf16; /**< as --dtype says */
+    bool bf16; /**< the type is bf16, as --dtype says */
     bool block_size_given;
     bool dist_given;
     enum moe_dist dist;
-    const char *files[NUM_MOE_FILES]; /**< paths, or NULL: generated */
+    const char *files[NUM_MOE_FILES]; /**< paths; NULL: the array is generated */
     const char *map;                  /**< as given: "none", "random" or a file */
-    float hidden_scale;               /**< of generated tokens */
-    bool signed_weights;              /**< generated topk_weights are of either sign */
+    float hidden_scale;               /**< scale of generated tokens */
+    bool signed_weights;              /**< generated topk_weights have random signs */
 };
 
-/** Options that name the files, "hidden", ..., "topk-weights", in the order of the enum. */
+/** The options that name the files, "hidden", ..., "topk-weights", in the order of the enum. */
 extern const char *const moe_file_flags[NUM_MOE_FILES];
 
 /** Returns the options of an empty command line, except for those that depend on the device. */
@@ -41,14 +41,16 @@ struct moe_options moe_options_default(void);
 
 /**
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
- * what was given and what is allowed.
+ * the given value and the allowed ones.
  */
 bool moe_options_parse(struct program *program, int argc, char **argv, struct moe_options *options);
 
-/** Rows of a layer's options, for a table that begins with other rows. */
+/** The rows of a layer's options, for a table that begins with other rows. */
 extern const struct option_row moe_option_rows[];
 
-/** Checks that only one option chooses the experts, and that --trace has tokens. False, naming the option. */
+/**
+ * Checks that only one option chooses the experts, and that --trace has tokens. On failure the error names the option.
+ */
 bool moe_options_check(const struct moe_options *options, struct error *error);
 
 /** Returns the traits that select the options which repeat this run. */
@@ -61,8 +63,8 @@ const char *moe_source_name(const struct moe_options *options);
 void moe_options_command(const struct moe_options *options, struct program *program);
 
 /**
- * Adds the problem of the run, which may differ from the options' because of files: all of it, or, for a benchmark, the
- * part that is the same in every row.
+ * Adds the problem of the run, which files may have changed from the options' problem: all of it or, in a benchmark,
+ * the part that is the same in every row.
  */
 void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool all,
                         struct record *report);
@@ -72,7 +74,8 @@ void moe_covering_start(const struct moe_implementation *implementation, uint64_
                         struct covering *covering);
 
 /**
- * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
+ * Sets the options to the next problem that the implementation supports; covering_take() accepts it. Returns false if
+ * there is none.
  */
 bool moe_problem_to_try(struct covering *covering, const struct moe_implementation *implementation, uint64_t seed,
                         struct moe_options *options);

@@ -6,13 +6,16 @@
 #include "harness/align/align.h"
 #include "harness/moe/moe.h"
 
-/** Checks all but the block size and the capacity. False, naming the flag, what was given and what is allowed. */
+/**
+ * Checks all but the block size and the capacity. On failure the error names the flag, the given value and the allowed
+ * ones.
+ */
 bool moe_shape_check(const struct moe_problem *problem, struct error *error);
 
-/** Returns align's part of the problem: the ids, in i32, and the blocks. */
+/** Returns align's part of the problem: the i32 ids and the blocks. */
 struct align_problem moe_align_problem(const struct moe_problem *problem);
 
-/** Returns the elements of one expert's w13, or of its w2. The problem must have passed moe_shape_check(). */
+/** Returns the number of elements of one expert's w13, or w2. The problem must have passed moe_shape_check(). */
 static inline int64_t moe_w13_elements(const struct moe_problem *problem)
 {
     return 2 * (int64_t)problem->intermediate_size * problem->hidden_size;
@@ -23,7 +26,7 @@ static inline int64_t moe_w2_elements(const struct moe_problem *problem)
     return (int64_t)problem->hidden_size * problem->intermediate_size;
 }
 
-/** Returns one line on why the implementation does not support the problem; NULL: it does. */
+/** Returns one line on why the implementation does not support the problem, or NULL if it does. */
 static inline const char *moe_unsupported_reason(const struct moe_implementation *implementation,
                                                  const struct moe_problem *problem)
 {

@@ -3,7 +3,7 @@
 #include "harness/moe/problem.h"
 #include "harness/moe/run.h"
 
-/** The dimensions; numbers of tokens after which an implementation changes are added with their neighbours. */
+/** The dimensions. Numbers of tokens at which an implementation changes are added as corners. */
 enum {
     TOKENS,
     HIDDEN,
@@ -21,23 +21,23 @@ enum {
 };
 
 /*
- * Types; the first one has only sizes and the block size for which a chapter with its own kernel for tensor cores does
- * not fall back to an earlier one.
+ * Types. With the first one, sizes and the block size are limited to those for which chapters with their own
+ * tensor-core kernel do not fall back to an earlier chapter's.
  */
 enum { TILED_BF16, ANY_BF16, F32 };
 
-/* Of the tokens' elements: products far past the ends of exp, and at both ends of the types' range. */
+/* Scales of the tokens' elements: some put products far past the ends of exp, some at the ends of the types' range. */
 static const float scales[] = {1.0f, 100.0f, 1e15f, 1e-12f};
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [TOKENS] = {CORNERS(2, 0, 1, 3, 9, 16, 17, 31, 33, 64, 65, 200, 257), .num_alone = 1},
-    /* multiples of 64 for tensor cores; 704: a ring of stages that is filled again; 768 fill one of eleven */
+    /* multiples of 64 for tensor cores; 704 refills a ring's stages; 768 fills one of eleven stages */
     [HIDDEN] = {CORNERS(128, 1, 31, 33, 64, 65, 100, 192, 256, 704, 768, 832, 1152)},
     [INTERMEDIATE] = {CORNERS(64, 1, 17, 31, 33, 65, 128, 130, 192, 320)},
     [EXPERTS] = {CORNERS(3, 1, 2, 5, 16, 33, 255, 256, 257)},
     [TOPK] = {CORNERS(1, 2, 3, 4, 8, 16, 32)},
     [TYPE] = {CORNERS(TILED_BF16, ANY_BF16, F32)},
-    /* 0 is the implementation's own */
+    /* 0: the implementation chooses it */
     [BLOCK_SIZE] = {CORNERS(0, 1, 5, 8, 16, 32, 48, 64, 128, 192, 256)},
     [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE, ALIGN_DIST_SPARSE,
                       ALIGN_DIST_REPEATED)},
@@ -48,9 +48,9 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
 };
 
 /*
- * The most products of a problem, in all launches: with pads, of which a tile of at most 64 rows computes, and without;
- * then the most elements of its weights, and the most slots of its list. Tensor cores
- * may have the least for a few tokens more.
+ * The most products of a problem over all launches, without pads and with those pads that a tile of up to 64 rows
+ * computes; the most elements of its weights; the most slots of its list. With tensor cores, a few more tokens are
+ * allowed for the smallest sizes.
  */
 enum {
     MOST_PRODUCTS = 1 << 19,
@@ -71,7 +71,7 @@ void moe_covering_start(const struct moe_implementation *implementation, uint64_
             covering_add(covering, TOKENS, tokens, tokens > 1024);
 }
 
-/** Makes the options of the proposed problem. */
+/** Sets the options to the proposed problem. */
 static void set_options(const struct covering *covering, uint64_t seed, struct moe_options *options)
 {
     struct moe_problem *const problem = &options->problem;
@@ -96,7 +96,7 @@ static void set_options(const struct covering *covering, uint64_t seed, struct m
     options->topk_given = options->dist_given = options->program.num_tokens_given = true;
 }
 
-/** Checks that a problem, complete with its blocks, is not too large. */
+/** Checks that a problem with its blocks of rows is not too large. */
 static bool is_small(const struct covering *covering, const struct moe_problem *problem)
 {
     const int64_t elements = moe_w13_elements(problem) + moe_w2_elements(problem);

@@ -8,7 +8,7 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Makes the texts that describe the run: command, problem, input. */
+/** Sets the texts that describe the run: command, problem, input. */
 static void name_run(const struct moe_options *options, struct program *program)
 {
     const struct moe_problem *const problem = &options->problem;
@@ -26,7 +26,7 @@ static void name_run(const struct moe_options *options, struct program *program)
              options->program.seed);
 }
 
-/** Makes the text that describes the verified elements. */
+/** Sets the text that describes the verified elements. */
 static void name_verified(const struct moe_problem *problem, struct program *program)
 {
     const int64_t checked = moe_checked_tokens(problem);
@@ -37,7 +37,7 @@ static void name_verified(const struct moe_problem *problem, struct program *pro
              checked < problem->num_tokens ? ", a sample; every other element is written" : "");
 }
 
-/** Adds the load of the experts, and the number of pads in whole blocks. */
+/** Adds the load of the experts, and the number of pads that make blocks whole. */
 static void report_load(const struct moe_layer *layer, struct record *report)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);
@@ -69,13 +69,13 @@ static int64_t local_positions(const struct moe_layer *layer)
     return positions;
 }
 
-/** Returns the bytes of the weights that any kernel must read. */
+/** Returns the bytes of the weights that every kernel must read. */
 static double weight_bytes(const struct tensor *weights)
 {
     return (double)(tensor_bytes(weights) - weights->unneeded_bytes);
 }
 
-/** Returns the multiplications and additions of the products, for rows that are not padding. */
+/** Returns the number of multiplications and additions in the products, for rows that are not padding. */
 static double operations_of(const struct moe_layer *layer)
 {
     const struct moe_problem *const problem = &layer->problem;
@@ -83,7 +83,7 @@ static double operations_of(const struct moe_layer *layer)
     return 2.0 * (double)local_positions(layer) * (double)(moe_w13_elements(problem) + moe_w2_elements(problem));
 }
 
-/** Adds the operations and the bytes that any kernel must perform and move, and their ratio. */
+/** Adds the operations and bytes that every kernel must perform and move, and their ratio. */
 static void report_work(const struct moe_layer *layer, const struct tensors *tensors, struct record *report)
 {
     const double operations = operations_of(layer);
@@ -96,7 +96,7 @@ static void report_work(const struct moe_layer *layer, const struct tensors *ten
     record_number(report, IN_DATA, "bytes", "%.0f", bytes);
 }
 
-/** Adds the number of local experts and of their rows to the table. */
+/** Adds the numbers of local experts and of their rows to the table. */
 static void report_map(const struct moe_layer *layer, struct record *report)
 {
     if (layer->routing.expert_map)
@@ -107,7 +107,7 @@ static void report_map(const struct moe_layer *layer, struct record *report)
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
-/** Times the previous chapter, if there is one, with its own choice of block size. */
+/** Times the previous chapter, if there is one, with the block size that it chooses. */
 static void run_before(struct program *program, const struct moe_options *options,
                        const struct moe_implementation *before, const struct moe_layer *layer,
                        const struct tensors *tensors)

@@ -57,7 +57,7 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
 
 /* --- generated ---------------------------------------------------------------------------------------------------- */
 
-/** Generates different weights, none far below the others, so that a wrong one has an effect. */
+/** Generates weights that differ, none far below the others, so that a wrong weight has an effect. */
 static void generate_weights(const struct moe_problem *problem, uint64_t seed, float *topk_weights)
 {
     struct random random = random_seed(seed, STREAM_WEIGHTS);

@@ -5,24 +5,24 @@
 #include "harness/align/reference.h"
 #include "harness/moe/options.h"
 
-/** The routing in host memory, for the checker; kernels get the lists that align makes from it. */
+/** The routing in host memory, for the checker. Kernels get the lists that align makes from it. */
 struct moe_routing {
     int32_t *topk_ids;          /**< [num_tokens, topk], each 0 to E - 1 */
     float *topk_weights;        /**< [num_tokens, topk] */
-    int32_t *expert_map;        /**< [E] the local id of each expert, -1: not local; NULL: all are local */
-    int32_t *local_experts;     /**< [L] the expert that each local id names */
+    int32_t *expert_map;        /**< [E] local id of each expert, -1: not local; NULL: all are local */
+    int32_t *local_experts;     /**< [L] expert of each local id */
     struct align_groups groups; /**< of the ids */
 };
 
 void moe_routing_free(struct moe_routing *routing);
 
-/** Checks whether the real router's choices fit: it has 256 experts, and its gate chooses up to 32 of them. */
+/** Checks whether the problem can use the real router: it has 256 experts, and its gate chooses up to 32 of them. */
 bool moe_router_fits(const struct moe_problem *problem);
 
 /**
- * Fills topk_ids and topk_weights [num_tokens, topk], for a problem whose shape was checked: with the choices of the
- * gate's reference for the real router's logits, whose tokens repeat, or generated ones. Generated weights are random
- * and add up to 1 in every token. False with the reason: the router's data, memory.
+ * Fills topk_ids and topk_weights [num_tokens, topk] of a problem whose shape has been checked: with the choices of the
+ * gate's reference for the real router's logits, whose tokens repeat, or with generated ones. Generated weights are
+ * random and add up to 1 for every token. On failure returns false with the reason (the router's data or memory).
  */
 bool moe_route(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed, int32_t *topk_ids,
                float *topk_weights, struct error *error);

@@ -11,18 +11,18 @@
 enum { STREAM_HIDDEN, STREAM_W13, STREAM_W2 };
 
 /**
- * Mean square of SwiGLU for two normal numbers of deviation 1. The scale of w2 compensates for it, so that a layer's
- * output is about as large as its input.
+ * Mean square of SwiGLU for two normal numbers of standard deviation 1. The scale of w2 compensates for it, so that a
+ * layer's output has about the size of its input.
  */
 static const double SWIGLU_MEAN_SQUARE = 0.36;
 
-/** Returns the bound of uniform numbers of this variance: sqrt(3) times their deviation. */
+/** Returns the bound of uniformly distributed numbers of this variance: sqrt(3) times their standard deviation. */
 static float uniform_scale(double variance)
 {
     return (float)sqrt(3.0 * variance);
 }
 
-/** Fills a tensor that has a copy on the host. */
+/** Fills a tensor that has a host copy. */
 static void generate(struct tensor *tensor, struct generated values)
 {
     const int64_t count = npy_count(&tensor->host);
@@ -32,7 +32,7 @@ static void generate(struct tensor *tensor, struct generated values)
         dtype_store(tensor->host.dtype, tensor->host.data, (size_t)i, generated_value(values, i));
 }
 
-/** Returns the number of local experts without a token. */
+/** Returns the number of local experts that no token chose. */
 static int idle_experts(const struct moe_layer *layer)
 {
     int idle = 0;
@@ -42,7 +42,7 @@ static int idle_experts(const struct moe_layer *layer)
     return idle;
 }
 
-/** Returns a tensor of weights [local experts, ...]; the weights of experts without a token need not be moved. */
+/** Returns a tensor of weights [local experts, ...]. Weights of experts that no token chose need not be moved. */
 static struct tensor weights_tensor(const char *name, const struct moe_layer *layer, int64_t rows, int64_t length,
                                     struct generated values, bool has_copy)
 {

@@ -22,44 +22,48 @@ enum {
     NUM_MOE_TENSORS
 };
 
-/** A problem with its routing, as a run and its check get it in addition to the tensors. */
+/** A problem with its routing: what a run and its check need in addition to the tensors. */
 struct moe_layer {
     struct moe_problem problem;
     struct moe_routing routing;
-    uint64_t seed;      /**< of generated arrays, and of the sample of checked tokens */
-    float hidden_scale; /**< of generated tokens */
-    bool is_random;     /**< no array is from a file, so that rounding errors are independent */
-    int slices;         /**< number of ranks that share each expert's intermediate elements; 0: not divided */
+    uint64_t seed;      /**< seed of generated arrays, and of the sample of checked tokens */
+    float hidden_scale; /**< scale of generated tokens */
+    bool is_random;     /**< no array comes from a file, so rounding errors are independent */
+    int slices;         /**< number of ranks that share each expert's intermediate elements; 0: they are not divided */
 };
 
-/** Flags of the weights that come from files: these have a copy on the host, the others a recipe. */
+/** Which weights come from files. These have a host copy; the others have a recipe. */
 struct moe_weights {
     bool w13_has_copy, w2_has_copy;
 };
 
 /**
  * Lists the tensors of a layer whose problem and routing are complete, with the workspace that `implementation` needs,
- * allocates them on the host and fills the inputs: hidden as generated from the seed, the lists that align makes from
- * the routing, but not the weights that have a copy. False, owning nothing, when memory is short.
+ * allocates them on the host and fills the inputs: hidden, generated from the seed, and the lists that align makes from
+ * the routing, but not weights with a host copy. Returns false, with everything freed, if memory is short.
  */
 bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
                           struct moe_weights weights, struct tensors *tensors, struct error *error);
 
-/** Allocates tensors with the same inputs for another implementation and its block size. False, owning nothing. */
+/**
+ * Allocates tensors with the same inputs for another implementation and its block size. On failure returns false and
+ * frees everything.
+ */
 bool moe_tensors_like(const struct tensors *like, const struct moe_layer *layer,
                       const struct moe_implementation *implementation, struct tensors *tensors, struct error *error);
 
 /** Returns the tensors' addresses in device memory. */
 struct moe_buffers moe_buffers_of(const struct tensors *tensors);
 
-/** Sets the problem's block size, `requested` or, if that is 0, the implementation's choice, and the capacity. */
+/** Sets the problem's capacity and block size: `requested` or, if that is 0, the implementation's choice. */
 bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementation *implementation, int requested,
                         struct error *error);
 
 /**
- * Completes `options` from the files that it names and from defaults (`large`: those of a GPU), checks the problem,
- * asks the implementation whether it supports it, makes the routing, allocates the tensors and fills the inputs. The
- * caller frees layer->routing and the tensors. False, owning nothing, with the reason: the arguments, a file, memory.
+ * Completes `options` from the files that they name and from defaults (`large`: a GPU's), checks the problem, asks
+ * whether the implementation supports it, makes the routing, allocates the tensors and fills the inputs. The caller
+ * frees layer->routing and the tensors. On failure returns false with the reason (the arguments, a file, memory) and
+ * frees everything.
  */
 bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool large,
               struct moe_layer *layer, struct tensors *tensors, struct error *error);

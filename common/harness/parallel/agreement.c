@@ -8,7 +8,7 @@
 
 static const uint64_t FNV_START = 0xcbf29ce484222325u;
 
-/** Continues an FNV-1a hash, of inputs that must be the same in all ranks. */
+/** Continues an FNV-1a hash over inputs that must be the same in all ranks. */
 static uint64_t hash(uint64_t state, const void *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -16,7 +16,7 @@ static uint64_t hash(uint64_t state, const void *bytes, size_t count)
     return state;
 }
 
-/** Checks that all ranks have the same hash. False, in every rank, naming two that differ. */
+/** Checks that all ranks have the same hash. Otherwise returns false in every rank; the error names two that differ. */
 static bool all_have(const struct ranks *ranks, uint64_t own, const char *what, struct error *error)
 {
     uint64_t *all;

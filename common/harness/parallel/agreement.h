@@ -1,6 +1,6 @@
 /**
  * @file parallel/agreement.h
- * @brief Checks that all ranks have the same task: each rank reads its own command line and its own files.
+ * @brief Checks that all ranks have the same input, because each rank reads its own command line and its own files.
  */
 #ifndef PARALLEL_AGREEMENT_H
 #define PARALLEL_AGREEMENT_H
@@ -8,10 +8,12 @@
 #include "harness/moe/run.h"
 #include "harness/parallel/ranks.h"
 
-/** Checks that all ranks have the same command line. False, in every rank, naming two that differ. */
+/**
+ * Checks that all ranks have the same command line. Otherwise returns false in every rank and names two that differ.
+ */
 bool arguments_agree(const struct ranks *ranks, int argc, char **argv, struct error *error);
 
-/** Checks that all ranks have the same problem and routing, which may come from files. False, in every rank. */
+/** Checks that all ranks have the same problem and routing, even from files. Otherwise returns false in every rank. */
 bool inputs_agree(const struct ranks *ranks, const struct moe_layer *layer, struct error *error);
 
 #endif

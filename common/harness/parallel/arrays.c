@@ -21,7 +21,7 @@ static bool is_needed(const struct split *split, const struct moe_layer *layer, 
     return false;
 }
 
-/** Counts the rows to each rank; a rank gets a token only once, even if it has several of the token's experts. */
+/** Counts the rows sent to each rank. A rank gets a token only once, even if it has several of the token's experts. */
 static bool count_rows(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
                        struct row_lists *lists, struct error *error)
 {
@@ -38,7 +38,7 @@ static bool count_rows(const struct parallel_options *options, const struct spli
     return true;
 }
 
-/** Copies the ids and weights of own row `own` to those of sent row `sent`. */
+/** Copies the ids and weights of own row `own` to sent row `sent`. */
 static void list_row(const struct split *split, const struct moe_layer *layer, struct tensors *arrays, int64_t own,
                      int64_t sent)
 {
@@ -51,7 +51,7 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
 }
 
 // [list_rows]
-/** Lists the rows by destination rank, counts them, and records for each own token which rows return its sums. */
+/** Lists the rows by destination rank, counts them, and records for each own token which sent rows return its sums. */
 static void list_rows(const struct split *split, const struct moe_layer *layer, struct tensors *arrays)
 {
     int32_t *const counts = arrays->list[SENT_COUNTS].host.data;
@@ -85,8 +85,8 @@ static struct tensor array(const char *name, enum tensor_role role, enum dtype d
 
 // [weights]
 /**
- * Returns the tensor of this rank's slice of the local experts' weights: `row` elements of every `pitch` of the whole
- * array. If the whole array is generated, the slice is generated on the device.
+ * Returns the tensor of this rank's slice of the local experts' weights: of every `pitch` elements of the whole array,
+ * `row`. If the whole array is generated, the slice is generated on the device.
  */
 static struct tensor weights(const char *name, const struct tensor *whole, const struct split *split, int64_t piece,
                              int64_t row)
@@ -104,7 +104,7 @@ static struct tensor weights(const char *name, const struct tensor *whole, const
 }
 // [weights]
 
-/** Copies the slice from the whole array, if that comes from a file. */
+/** Copies the slice from the whole array if the array comes from a file. */
 static void cut_weights(const struct tensor *whole, const struct split *split, int64_t piece, int64_t row,
                         struct tensor *tensor)
 {

@@ -5,46 +5,44 @@
 #include "harness/moe/run.h"
 #include "harness/parallel/split.h"
 
-/** Indices of a rank's arrays. There are n tokens, `own` of them are this rank's, and it sends `sent` rows of these. */
+/** Indices of a rank's arrays. The rank has `own` of the n tokens, and sends `sent` rows of these. */
 enum {
     OWN_HIDDEN,      /**< [own, H] */
     SENT_IDS,        /**< [sent, topk] */
     SENT_WEIGHTS,    /**< [sent, topk] */
-    SENT_ROWS,       /**< [sent] own row of each sent row; all-to-all only */
-    SENT_COUNTS,     /**< [ranks] rows to each rank; all-to-all only */
-    SUM_ROWS,        /**< [own, ranks] sent row that returns a token's sum from a rank, -1: none; all-to-all only */
+    SENT_ROWS,       /**< [sent] index of the own row that is sent; all-to-all only */
+    SENT_COUNTS,     /**< [ranks] number of rows sent to each rank; all-to-all only */
+    SUM_ROWS,        /**< [own, ranks] sent row by which a rank returns the token's sum, -1: none; all-to-all only */
     W13,             /**< [local experts, 2 * slice, H] */
     W2,              /**< [local experts, H, slice] */
     EXPERT_MAP,      /**< [E] */
-    RECEIVED_COUNTS, /**< [ranks] rows from each rank; all-to-all only */
+    RECEIVED_COUNTS, /**< [ranks] number of rows from each rank; all-to-all only */
     SENT_HIDDEN,     /**< [sent, H], all-to-all only */
     HIDDEN,          /**< [n, H] the received tokens; with all-to-all usually fewer than n */
     IDS,             /**< [n, topk] */
     WEIGHTS,         /**< [n, topk] */
-    SORTED,          /**< sorted_token_ids, expert_ids, num_tokens_post_padded as align makes them, and its workspace */
+    SORTED,          /**< align's outputs sorted_token_ids, expert_ids, num_tokens_post_padded, and its workspace */
     EXPERT_IDS,
     NUM_PADDED,
     ALIGN_WORKSPACE,
     INTERMEDIATE, /**< [n * topk, slice] */
     PARTIAL,      /**< [n * topk, H] */
-    OUTPUT,       /**< [n, H] of moe_launch(); not used, because it is rounded before the sums are added */
+    OUTPUT,       /**< [n, H] output of moe_launch(); not used, because it is rounded before sums are added */
     SUMS,         /**< [n, H] f32 */
-    SENT_SUMS,    /**< [sent, H] f32, the returned sums; all-to-all only */
+    SENT_SUMS,    /**< [sent, H] f32, the sums that come back; all-to-all only */
     OWN_RESULT,   /**< [own, H]; all-to-all only */
     RESULT,       /**< [tokens of the DP rank, H] */
     NUM_ARRAYS
 };
 
-/**
- * Numbers of rows that this rank sends and receives. With broadcast, `sent` equals `own` and the rest is not used.
- */
+/** Numbers of rows that this rank sends and receives. With broadcast only `sent` is used, and equals `own`. */
 struct row_lists {
     int64_t sent;
     int64_t *sent_to;     /**< [ranks] */
-    int64_t *received_of; /**< [ranks] filled after the counts have been exchanged */
+    int64_t *received_of; /**< [ranks], filled once the counts have been exchanged */
 };
 
-/** Lists rows and arrays of this rank, and fills the inputs on the host. The caller calls arrays_free() in any case. */
+/** Lists this rank's rows and arrays, and fills the inputs on the host. The caller calls arrays_free() in any case. */
 bool arrays_make(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
                  const struct tensors *whole, const struct moe_problem *local, struct row_lists *lists,
                  struct tensors *arrays, struct error *error);

@@ -12,7 +12,9 @@
 
 /* --- stages ------------------------------------------------------------------------------------------------------- */
 
-/** Makes this rank die or hang here, for tests, if EXPERT_PARALLEL_STOP names it: "1:combine:die", "0:experts:hang". */
+/**
+ * Kills or stops this rank, for tests, at the stage that EXPERT_PARALLEL_STOP names: "1:combine:die", "0:experts:hang".
+ */
 static void stop_if_asked(const struct ranks *ranks)
 {
     const char *const requested = getenv("EXPERT_PARALLEL_STOP");

@@ -1,4 +1,4 @@
-/** @file parallel/layer.h  A layer's run on this rank, stage by stage, with the traffic and the time of each stage. */
+/** @file parallel/layer.h  A run of the layer on this rank, stage by stage, with each stage's traffic and time. */
 #ifndef PARALLEL_LAYER_H
 #define PARALLEL_LAYER_H
 
@@ -6,13 +6,13 @@
 
 enum { MAX_STAGES = 12, MAX_REPEATS = 100 };
 
-/** A stage's traffic and times in this rank. Bytes and bandwidths are as nccl-tests defines them. */
+/** A stage's traffic and times on this rank. Bytes and bandwidths are defined as in nccl-tests. */
 struct stage {
-    const char *name, *by; /**< stage's name; collective, or chapter of the kernels */
-    int ranks;             /**< number of ranks in the group; 0: no collective */
-    double bytes;          /**< size of the collective's array, with all parts */
-    double factor;         /**< from the algorithm's bandwidth to the bus's */
-    double received;       /**< bytes from other ranks, a lower bound */
+    const char *name, *by; /**< the stage's name; the collective, or the chapter of the kernels */
+    int ranks;             /**< number of ranks in the group; 0: the stage is no collective */
+    double bytes;          /**< size of the collective's whole array */
+    double factor;         /**< ratio of bus bandwidth to algorithm bandwidth */
+    double received;       /**< lower bound on the bytes received from other ranks */
     double times[MAX_REPEATS], us;
 };
 
@@ -21,12 +21,12 @@ struct parallel_layer {
     struct ranks *ranks;
     struct group dp, tp;
     const struct split *split;
-    const struct moe_problem *problem; /**< the problem of this rank's kernels, with all tokens */
-    struct moe_implementation experts; /**< implementation that computes the experts */
+    const struct moe_problem *problem; /**< problem of this rank's kernels, with room for all tokens */
+    struct moe_implementation experts; /**< the implementation that computes the experts */
     struct row_lists *lists;
     struct tensors *arrays;
     bool has_times;
-    int repeat; /**< index of the run, below MAX_REPEATS, for the times */
+    int repeat; /**< number of the run, below MAX_REPEATS, under which times are stored */
     int num_stages;
     struct stage stages[MAX_STAGES];
     cudaEvent_t begin, end;
@@ -38,19 +38,19 @@ typedef bool parallel_path(struct parallel_layer *layer, struct error *error);
 /** Begins a stage. Its time starts when all ranks have arrived. */
 bool stage_begin(struct parallel_layer *layer, const char *name, struct error *error);
 
-/** Ends the stage: waits until the device is done, and stores the stage with its time. */
+/** Ends the stage: waits for the device, and stores the stage with its time. */
 bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *error);
 
 /** Returns the stage of a collective of `bytes` bytes in total, `own` of which are this rank's. */
 struct stage stage_of_collective(const char *by, const struct group *group, double bytes, double own);
 
-/** Returns the stage of an all-reduce: a rank sends and receives all but its share twice, as terms and as sums. */
+/** Returns the stage of an all-reduce: a rank sends and receives all parts but its own twice, as terms and as sums. */
 struct stage stage_of_all_reduce(const struct group *group, double bytes);
 
-/** Runs the layer once, and on a GPU another `repeats` times; the first run's times do not count. */
+/** Runs the layer once and, on a GPU, another `repeats` times; the times of the first run are discarded. */
 bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, struct error *error);
 
-/** Combines the stages of all ranks: the longest time, the most bytes, and the sum of the received bytes. */
+/** Combines the stages of all ranks: the longest time, the most bytes, and the sum of received bytes. */
 bool layer_sum_stages(struct parallel_layer *layer, struct error *error);
 
 #endif

@@ -8,13 +8,13 @@
 
 const char *const dispatch_names[] = {"broadcast", "all-to-all", NULL};
 
-/** Trait of runs whose repeating command has --gpus; lower traits are the layer's. */
+/** Trait of a run whose repeating command has --gpus. Lower traits are the layer's. */
 enum { HAS_GPUS = OPERATOR_TRAIT << 4 };
 
 #define FIELD(member) .field = offsetof(struct parallel_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
-/** The options of several ranks; the table continues with a layer's options. */
+/** The options of a run on several ranks. The table continues with a layer's options. */
 static const struct option_row table[] = {
     {.help = "The ranks: start them with mpirun -n N, or on GPUs with --gpus N", .group = 4},
     {"dp", "N", "Ranks with tokens of their own, or groups of such (default: all ranks / --tp)", 4, COUNT, FIELD(dp)},
@@ -37,9 +37,7 @@ static const struct option_row table[] = {
     {.next_table = moe_option_rows},
 };
 
-/**
- * Options that the CPU's program and the GPUs' program do not have.
- */
+/** Options of the tables that the program for the CPU, or the program for GPUs, does not offer. */
 static const char *const refused_on_cpu[] = {"gpus",          "bench",       "flush-l2", "check-all",
                                              "check-corners", "check-share", "launches", NULL};
 static const char *const refused_on_gpus[] = {"trace",         "trace-kernel", "bench",    "flush-l2", "check-all",

@@ -4,13 +4,13 @@
 
 #include "harness/moe/options.h"
 
-/** Method by which tokens get to their experts. */
+/** How tokens get to their experts. */
 enum dispatch { DISPATCH_BROADCAST, DISPATCH_ALL_TO_ALL, NUM_DISPATCHES };
 
 /** Words of --dispatch, in the order of the enum; NULL-terminated. */
 extern const char *const dispatch_names[];
 
-/** The options of a run: a layer's options first. Strings belong to argv. */
+/** The options of a run, which begin with a layer's. Strings belong to argv. */
 struct parallel_options {
     struct moe_options moe;
     int dp, tp, ep; /**< 0: not given */
@@ -21,11 +21,11 @@ struct parallel_options {
 
 /**
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
- * what was given and what is allowed.
+ * the given value and the allowed ones.
  */
 bool parallel_options_parse(struct program *program, int argc, char **argv, struct parallel_options *options);
 
-/** Sets program->command to a command that repeats a run of num_ranks ranks, with mpirun if it started them. */
+/** Sets program->command to one that repeats a run of num_ranks ranks; it begins with mpirun if that started them. */
 void parallel_options_command(const struct parallel_options *options, int num_ranks, struct program *program);
 
 #endif

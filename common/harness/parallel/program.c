@@ -23,12 +23,14 @@ struct everything {
     struct row_lists lists;
     struct moe_problem local;
     struct parallel_layer layer;
-    char *results; /**< of all ranks, one after the other */
+    char *results; /**< all ranks' results, one after the other */
 };
 
 /* --- before the run ----------------------------------------------------------------------------------------------- */
 
-/** Connects the ranks and checks that they agree. A wrong argument is wrong in all of them; rank 0 reports it. */
+/**
+ * Connects the ranks and checks that they agree. If an argument is wrong, it is in all ranks, and rank 0 reports it.
+ */
 static bool meet(struct everything *all, int argc, char **argv, struct error *error)
 {
     struct error failed = {.result = RUN_VERIFIED};
@@ -56,7 +58,7 @@ static bool settle_local(struct everything *all, struct error *error)
     *local = all->whole.problem;
     local->num_local_experts = all->split.num_local;
     local->intermediate_size = all->split.slice_size;
-    local->block_size = requested ? requested : 16; /* the smallest that implementations choose */
+    local->block_size = requested ? requested : 16; /* the smallest block size that implementations choose */
     all->layer.experts = moe_unsupported_reason(&chapter->experts, local) ? chapter->otherwise : chapter->experts;
     if (local->num_experts > chapter->most_experts)
         return error_set(error, "--num-experts: %d; %s, which aligns here, takes up to %d", local->num_experts,
@@ -64,7 +66,7 @@ static bool settle_local(struct everything *all, struct error *error)
     return moe_set_block_size(local, &all->layer.experts, requested, error);
 }
 
-/** Loads the layer, which every rank has as a whole, and splits it. */
+/** Loads the whole layer, as every rank does, and splits it. */
 static bool load(struct everything *all, const struct program *program, struct error *error)
 {
     struct parallel_options *const options = &all->options;
@@ -73,7 +75,7 @@ static bool load(struct everything *all, const struct program *program, struct e
     bool good;
 
     all->ranks.stage = "load";
-    options->moe.map = "none"; /* the whole layer has all experts */
+    options->moe.map = "none"; /* the layer as a whole has all experts */
     good = split_ranks(options, &all->ranks, &all->split, error) && split_count_tokens(options, &all->split, error) &&
            moe_load(&options->moe, &any, program->backend.has_times, &all->whole, &all->whole_arrays, error);
     options->moe.map = map;
@@ -83,7 +85,7 @@ static bool load(struct everything *all, const struct program *program, struct e
            ranks_agree(&all->ranks, error);
 }
 
-/** Makes this rank's arrays, on its device, and its groups. --trace traces rank 0's kernels. */
+/** Makes this rank's arrays on its device, and its groups. With --trace, rank 0's kernels are traced. */
 static bool prepare(struct everything *all, const struct program *program, struct error *error)
 {
     struct parallel_layer *const layer = &all->layer;
@@ -114,13 +116,13 @@ static bool prepare(struct everything *all, const struct program *program, struc
 
 /* --- the run ------------------------------------------------------------------------------------------------------ */
 
-/** Loads the layer, runs it, and gathers the results: all that the ranks do together. False: the rank must leave(). */
+/** Loads the layer, runs it, and gathers the results, in all ranks together. If it returns false, call leave(). */
 static bool run(struct everything *all, struct program *program, struct error *error)
 {
     program_open(program);
     if (!ranks_agree(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
         return false;
-    all->ranks.agreed = false; /* from here on a failing rank may leave others waiting in a collective */
+    all->ranks.agreed = false; /* from here on, a rank that fails may leave others waiting in a collective */
     if (!layer_run(&all->layer, all->chapter->paths[all->options.dispatch], all->options.repeats, error))
         return false;
     backend_read_counters(&program->counters);
@@ -133,7 +135,7 @@ static bool run(struct everything *all, struct program *program, struct error *e
 
 /* --- after the run ------------------------------------------------------------------------------------------------ */
 
-/** Disconnects this rank in order, after its last collective. */
+/** Disconnects this rank properly, after its last collective. */
 static void part(struct everything *all)
 {
     signal(SIGTERM, SIG_IGN); /* mpirun sends it when a rank has ended with an exit code other than 0 */
@@ -155,8 +157,8 @@ static void free_everything(struct everything *all)
 }
 
 /**
- * Ends a rank that failed or whose peers failed. If all ranks know of the failure, they leave in order; else this rank
- * does not wait for ranks that may have ended. Returns the exit code.
+ * Ends a rank that failed or whose peers failed. If all ranks know of the failure, it disconnects properly; otherwise
+ * it does not wait for ranks that may have ended. Returns the exit code.
  */
 static int leave(struct everything *all, struct program *program)
 {
@@ -172,7 +174,7 @@ static int leave(struct everything *all, struct program *program)
     return code;
 }
 
-/** Writes the trace and output.npy, if requested; if one fails, neither is kept. */
+/** Writes the trace and output.npy if requested. If one cannot be written, neither is kept. */
 static void write_files(const struct program_options *requested, const struct tensors *tensors, struct error *error)
 {
     struct atomic_file files[1 + MAX_TENSORS] = {0};
@@ -185,7 +187,7 @@ static void write_files(const struct program_options *requested, const struct te
     atomic_files_discard(files, 1 + MAX_TENSORS);
 }
 
-/** Checks and writes all ranks' results and reports: in rank 0, when the others have left. Returns the exit code. */
+/** Checks all ranks' results, writes the files and the report; called in rank 0 at the end. Returns the exit code. */
 static int conclude(struct everything *all, struct program *program)
 {
     struct error *const error = &program->error;

@@ -1,4 +1,4 @@
-/** @file parallel/program.h  The program of a chapter on several ranks, for the chapter's main.c. */
+/** @file parallel/program.h  The program of a chapter on several ranks, called by the chapter's main.c. */
 #ifndef PARALLEL_PROGRAM_H
 #define PARALLEL_PROGRAM_H
 
@@ -8,11 +8,11 @@
 /** A chapter: the implementations that compute a rank's experts, and the paths that bring tokens to them. */
 struct parallel_chapter {
     const char *name;
-    const char *aligned_by; /**< in messages: the chapter whose kernels align */
-    int most_experts;       /**< largest number of experts that those kernels support */
+    const char *aligned_by; /**< in messages: the chapter whose align kernels are used */
+    int most_experts;       /**< largest number of experts that these kernels support */
     size_t (*align_workspace_bytes)(const struct align_problem *problem);
-    struct moe_implementation experts;    /**< used if it supports a rank's problem; the program has its needs */
-    struct moe_implementation otherwise;  /**< used otherwise; supports every problem */
+    struct moe_implementation experts;    /**< used for problems that it supports; its needs are the program's */
+    struct moe_implementation otherwise;  /**< used for all other problems */
     parallel_path *paths[NUM_DISPATCHES]; /**< one for each word of --dispatch */
 };
 

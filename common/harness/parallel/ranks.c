@@ -55,7 +55,7 @@ static void signal_ranks(const pid_t *pids, int count, int signal)
 }
 
 /**
- * Waits for all ranks. When one has failed, the others have two seconds to end; then they get SIGTERM, and three
+ * Waits for all ranks. After one has failed, the others have two seconds to end; then they get SIGTERM, and three
  * seconds later SIGKILL. Returns the first exit code other than 0.
  */
 static int await_ranks(pid_t *pids, int count)
@@ -117,7 +117,7 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
 
 /* --- the run ------------------------------------------------------------------------------------------------------ */
 
-/** Message of a rank that SIGTERM or its alarm ends. It is formatted beforehand: a signal handler may not do that. */
+/** Message of a rank that SIGTERM or its alarm ends, formatted beforehand because a signal handler must not format. */
 static char last_words[128];
 
 static void report_and_exit(int signal)
@@ -169,7 +169,7 @@ void group_free(struct group *group)
 
 /* --- collectives -------------------------------------------------------------------------------------------------- */
 
-/** Copies a single rank's own bytes to the result of its collective. */
+/** Copies the own bytes of a group's only rank to the collective's result. */
 static bool keep(const struct group *group, const void *own, int64_t bytes, void *all, struct error *error)
 {
     const cudaError_t status =
@@ -239,7 +239,7 @@ bool ranks_synchronize(const struct ranks *ranks, struct error *error)
     return ranks->all.size == 1 || connection_synchronize(ranks, error);
 }
 
-/** Sets this rank's error according to the results of all ranks. */
+/** Sets this rank's error according to all ranks' results. */
 static void hear(const struct ranks *ranks, const int32_t *all, struct error *error)
 {
     int failed = 0;

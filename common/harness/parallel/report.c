@@ -73,7 +73,7 @@ void parallel_report(struct program *program, const struct parallel_options *opt
     double received = 0.0;
     char digits[32];
 
-    run.block_size = layer->problem->block_size; /* the ranks' */
+    run.block_size = layer->problem->block_size; /* the rank's block size */
     head = program_report_head(program);
     if (layer->has_times)
         report_origin(program, head);

@@ -5,13 +5,13 @@
 #include "harness/parallel/layer.h"
 
 /**
- * Makes the texts that describe the run, and sets every option that was left to its default, so that the command
+ * Sets the texts that describe the run, and sets options that were not given to their defaults, so that the command
  * repeats the run.
  */
 void parallel_describe_run(struct program *program, struct parallel_options *options, const struct split *split,
                            const struct moe_problem *problem, int block_size);
 
-/** Adds the problem, the ranks, and every stage with the figures of all ranks. */
+/** Adds the problem, the ranks, and every stage with the figures over all ranks. */
 void parallel_report(struct program *program, const struct parallel_options *options, const struct moe_problem *problem,
                      const struct parallel_layer *layer);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Returns the bytes of a token in the layer's type. */
+/** Returns the size of a token in bytes, in the layer's type. */
 static size_t row_bytes(const struct parallel_layer *layer)
 {
     return (size_t)layer->problem->hidden_size * dtype_size(layer->problem->dtype);
@@ -40,7 +40,7 @@ bool results_gather(const struct parallel_layer *layer, char **results, struct e
     return good;
 }
 
-/** Assembles the whole layer's output from the rows of TP rank `t` of every DP rank. */
+/** Assembles the layer's output from the results of TP rank `t` of every DP rank. */
 static void assemble(const struct parallel_layer *layer, const char *results, int t, char *output)
 {
     const struct split *const split = layer->split;

@@ -1,4 +1,4 @@
-/** @file parallel/results.h  Results of all ranks: gathered, and checked as the output of a single device. */
+/** @file parallel/results.h  All ranks' results: gathered, and checked like the output of a single device. */
 #ifndef PARALLEL_RESULTS_H
 #define PARALLEL_RESULTS_H
 
@@ -6,13 +6,13 @@
 
 /**
  * Gathers the RESULT of all ranks, one after the other, in every rank's host memory. The TP ranks of a DP rank should
- * have the same result. The caller frees `results` in any case.
+ * all have the same result. The caller frees `results` in any case.
  */
 bool results_gather(const struct parallel_layer *layer, char **results, struct error *error);
 
 /**
- * Checks the gathered results against the whole layer, after copying them to the output in `tensors`. False, as
- * RUN_WRONG, with the first failure.
+ * Checks the gathered results against the whole layer, after copying them to the output in `tensors`. On failure
+ * returns false with RUN_WRONG and the first wrong element.
  */
 bool results_check(const struct parallel_layer *layer, const char *results, struct moe_layer *whole,
                    struct tensors *tensors, struct error *error);

@@ -35,7 +35,7 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
 
 /* --- tokens ------------------------------------------------------------------------------------------------------- */
 
-/** Parses "5,0,17", a number for each DP rank, into the prefix sums cu_tokens. */
+/** Parses "5,0,17", one number per DP rank, into the prefix sums cu_tokens. */
 static bool parse_tokens(const char *list, struct split *split, struct error *error)
 {
     const char *at = list;
@@ -86,7 +86,7 @@ int64_t split_first_token(const struct split *split, int rank)
 
 /* --- experts ------------------------------------------------------------------------------------------------------ */
 
-/** Distributes the experts over the parts, in order or shuffled; sizes of parts differ by at most one. */
+/** Distributes the experts over the parts, in order or shuffled. The parts' sizes differ by at most one. */
 static void deal_experts(const struct parallel_options *options, bool shuffled, int num_experts, struct split *split)
 {
     struct random random = random_seed(options->moe.program.seed, STREAM_OWNERS);
@@ -102,7 +102,7 @@ static void deal_experts(const struct parallel_options *options, bool shuffled, 
     }
 }
 
-/** Numbers the part's experts: local ids ascend with the expert. */
+/** Gives the part's experts local ids, in the experts' order. */
 static void number_experts(int part, int num_experts, struct split *split)
 {
     int32_t next = 0;
@@ -111,7 +111,9 @@ static void number_experts(int part, int num_experts, struct split *split)
         split->expert_map[e] = split->owners[e] == part ? next++ : -1;
 }
 
-/** Reads a row for each part from a file; every expert must be in exactly one row. False, naming the expert. */
+/**
+ * Reads a row for each part from a file. Every expert must be in exactly one row; otherwise the error names the expert.
+ */
 static bool read_maps(const char *path, const struct npy_array *file, int num_experts, struct split *split,
                       struct error *error)
 {

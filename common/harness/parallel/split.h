@@ -1,4 +1,4 @@
-/** @file parallel/split.h  The distribution of tokens, experts and slices of intermediate elements among the ranks. */
+/** @file parallel/split.h  How tokens, experts and slices of intermediate elements are distributed among the ranks. */
 #ifndef PARALLEL_SPLIT_H
 #define PARALLEL_SPLIT_H
 
@@ -7,34 +7,36 @@
 
 // [split]
 /**
- * A rank's share of the layer. Rank r is DP rank r / tp, which determines its tokens, and TP rank r % tp: tp ranks have
- * the same tokens. It has part r / slices of the experts, and of each of these experts slice r % slices of the
- * intermediate elements.
+ * A rank's share of the layer. Rank r is DP rank r / tp, which determines its tokens, and TP rank r % tp, so tp ranks
+ * have the same tokens. Of the experts it has part r / slices and, of each of these experts' intermediate elements,
+ * slice r % slices.
  */
 struct split {
     int num_ranks, rank, dp, tp, parts, slices;
-    int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each DP rank's; the last one is the total */
-    int32_t *owners;        /**< [E] part of each expert */
-    int32_t *expert_map;    /**< [E] the local id of each expert here, -1: elsewhere */
-    int32_t *local_experts; /**< [num_local] the expert that each local id names */
+    int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each DP rank's tokens, and last the total */
+    int32_t *owners;        /**< [E] the part that each expert is in */
+    int32_t *expert_map;    /**< [E] local id of each expert on this rank, -1: on another rank */
+    int32_t *local_experts; /**< [num_local] expert of each local id */
     int num_local, slice_size;
-    int64_t own_begin, own_end; /**< tokens of this rank: those of its DP rank, or with all-to-all a share of them */
+    int64_t own_begin, own_end; /**< this rank's tokens: its DP rank's or, with all-to-all, a share of them */
 };
 // [split]
 
-/** Divides the ranks into DP ranks, parts and slices, before the layer is known. False, naming the option. */
+/**
+ * Divides the ranks into DP ranks, parts and slices, before the layer is known. On failure the error names the option.
+ */
 bool split_ranks(const struct parallel_options *options, const struct ranks *ranks, struct split *split,
                  struct error *error);
 
-/** Sets the number of tokens, if --tokens-per-rank gives it, before the layer is loaded. */
+/** Sets the number of tokens if --tokens-per-rank gives it, before the layer is loaded. */
 bool split_count_tokens(struct parallel_options *options, struct split *split, struct error *error);
 
-/** Splits tokens, experts and slices, once the layer is known, with `map` as given. split_free() in any case. */
+/** Splits tokens, experts and slices once the layer is known; `map` as the option gives it. Then call split_free(). */
 bool split_layer(const struct parallel_options *options, const char *map, const struct moe_problem *problem,
                  struct split *split, struct error *error);
 void split_free(struct split *split);
 
-/** Returns a rank's first token, with all-to-all; its tokens end where those of the DP rank's next rank begin. */
+/** Returns a rank's first token, with all-to-all. Its tokens end where those of the DP rank's next rank begin. */
 int64_t split_first_token(const struct split *split, int rank);
 
 #endif

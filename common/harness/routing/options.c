@@ -2,12 +2,12 @@
 
 #include <limits.h>
 
-/** Default number of the router's tokens: as many as a decoding step has, for which this operator is meant. */
+/** Default number of tokens with the real router's logits: a decoding step's, for which this operator is meant. */
 enum { USUAL_TOKENS = 64 };
 
 #define FIELD(member) .field = offsetof(struct routing_options, member)
 
-/* In the order of the command that repeats a run. */
+/* The order is that of the command that repeats a run. */
 static const struct option_row table[] = {
     {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, OPTION_INT,
      FIELD(align.block_size), .least = 1, .most = INT_MAX},

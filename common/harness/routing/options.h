@@ -1,4 +1,4 @@
-/** @file routing/options.h  The command line of a routing program: the gate's options, and align's in addition. */
+/** @file routing/options.h  The command line of a routing program: the gate's options and align's. */
 #ifndef ROUTING_OPTIONS_H
 #define ROUTING_OPTIONS_H
 
@@ -7,14 +7,14 @@
 
 /** The options of a run. Strings belong to argv. */
 struct routing_options {
-    struct gate_options gate;   /**< first, because the gate's rows of the option table set it */
+    struct gate_options gate;   /**< the first member, because the gate's rows of the option table set it */
     struct align_problem align; /**< routing_load() sets all members except block_size */
     const char *map;            /**< as given: "none", "random" or a file */
 };
 
 /**
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
- * what was given and what is allowed.
+ * the given value and the allowed ones.
  */
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options);
 
@@ -26,7 +26,8 @@ void routing_covering_start(const struct routing_implementation *implementation,
                             struct covering *covering);
 
 /**
- * Makes the next problem that the implementation supports as options; covering_take() accepts it. False: there is none.
+ * Sets the options to the next problem that the implementation supports; covering_take() accepts it. Returns false if
+ * there is none.
  */
 bool routing_problem_to_try(struct covering *covering, const struct routing_implementation *implementation,
                             uint64_t seed, struct routing_options *options);

@@ -7,7 +7,7 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Makes the texts that describe the run: command, problem, input. */
+/** Sets the texts that describe the run: command, problem, input. */
 static void name_run(const struct routing_options *options, const struct routing_problem *problem,
                      struct program *program)
 {
@@ -29,7 +29,7 @@ static void name_run(const struct routing_options *options, const struct routing
              format_thousands((uint64_t)problem->align.capacity, slots));
 }
 
-/** Adds the problem: all of it, or, for a benchmark, the part that is the same in every row. */
+/** Adds the problem: all of it or, in a benchmark, the part that is the same in every row. */
 static void report_problem(const struct routing_problem *problem, bool all, struct record *report)
 {
     struct record *const fields = record_object(report, IN_DATA, "problem");
@@ -50,7 +50,7 @@ static void report_problem(const struct routing_problem *problem, bool all, stru
         record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->align.capacity);
 }
 
-/** Adds the figures of a verified list. */
+/** Adds the figures of a verified list of rows. */
 static void report_list(const struct routing_problem *problem, const struct tensors *tensors, struct record *report)
 {
     const int32_t padded = *routing_buffers_at(tensors, TENSOR_HOST).align.num_tokens_post_padded;

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 // [problem]
-/** A routing problem. The two parts agree: align's ids are the gate's num_tokens * topk choices, in i32. */
+/** A routing problem. Its two parts agree: align's ids are the gate's num_tokens * topk choices, in i32. */
 struct routing_problem {
     struct gate_problem gate;
     struct align_problem align;
@@ -25,21 +25,21 @@ struct routing_problem {
 /** Addresses of the tensors in device memory. */
 struct routing_buffers {
     struct gate_buffers gate;
-    struct align_buffers align; /**< its topk_ids are the gate's */
+    struct align_buffers align; /**< its topk_ids are the same array as the gate's */
 };
 // [problem]
 
 /**
- * An implementation of routing. `unsupported_reason` returns NULL, or one line that names the flag that it does not
- * support and why; if the pointer itself is NULL, every problem is supported.
+ * An implementation of routing. `unsupported_reason` returns NULL, or one line that names the unsupported flag
+ * and why; if the pointer itself is NULL, every problem is supported.
  */
 struct routing_implementation {
     const char *name;
-    int64_t last_tokens[GATE_LAST_TOKENS]; /**< as a gate's */
+    int64_t last_tokens[GATE_LAST_TOKENS]; /**< as in gate_implementation */
     const char *(*unsupported_reason)(const struct routing_problem *problem);
     size_t (*workspace_bytes)(const struct routing_problem *problem); /**< of buffers->align; NULL: none */
-    bool workspace_zeroed; /**< zeros before the first launch, later as the last launch left it; else undefined */
-    /** Returns the bytes of shared memory that a block needs, if not every GPU has as many; else 0. NULL: always 0. */
+    bool workspace_zeroed; /**< it holds zeros before the first launch, not undefined values */
+    /** Returns a block's shared memory in bytes if some GPUs have less, else 0. NULL: always 0. */
     size_t (*shared_bytes)(const struct routing_problem *problem);
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct routing_problem *problem, const struct routing_buffers *buffers,
@@ -56,7 +56,7 @@ struct routing_chapter {
 cudaError_t routing_launch(const struct routing_problem *problem, const struct routing_buffers *buffers,
                            cudaStream_t stream);
 
-/** Launches a gate, then align: the comparison for a single launch, which falls back to it for larger problems. */
+/** Launches a gate, then align: the comparison for a single launch, and its fallback for larger problems. */
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream);
 

@@ -24,7 +24,7 @@ static cudaError_t call_implementation(const struct launch *launch, const struct
     return implementation->launch(launch->problem, &buffers, stream);
 }
 
-/** Checks the gate's choices, and that the list is the list of these choices. */
+/** Checks the gate's choices, and that the list of rows is that of these choices. */
 static bool verify(const struct launch *launch, const struct tensors *tensors, struct error *error)
 {
     const struct routing_problem *const problem = launch->problem;
@@ -60,7 +60,7 @@ bool routing_settle_problem(const struct routing_options *options, const struct 
                implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL, error);
 }
 
-/** Adds align's tensors to the gate's, which are already allocated. False, adding none, when memory is short. */
+/** Adds align's tensors to the gate's, which are already allocated. Returns false, adding none, if memory is short. */
 static bool add_align_tensors(const struct routing_problem *problem,
                               const struct routing_implementation *implementation, bool has_map,
                               struct tensors *tensors, struct error *error)

@@ -17,16 +17,16 @@ enum {
 struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
- * Completes `problem` from the input that the options name, checks it, asks the implementation whether it supports it,
- * allocates the tensors, which the caller frees, and fills the inputs. False, owning nothing, with the reason: the
- * arguments, a file or memory.
+ * Completes `problem` from the input that the options name, checks it, asks whether the implementation supports it,
+ * allocates the tensors, which the caller frees, and fills the inputs. On failure returns false with the reason (the
+ * arguments, a file or memory) and frees everything.
  */
 bool routing_load(struct routing_options *options, const struct routing_implementation *implementation,
                   struct routing_problem *problem, struct tensors *tensors, struct error *error);
 
 /**
- * Derives align's part of the problem from the gate's, then checks it and whether the implementation supports it. False
- * with the reason.
+ * Derives align's part of the problem from the gate's, checks it, and asks whether the implementation supports it. On
+ * failure returns false with the reason.
  */
 bool routing_settle_problem(const struct routing_options *options, const struct routing_implementation *implementation,
                             struct routing_problem *problem, struct error *error);

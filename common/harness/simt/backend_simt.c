@@ -1,4 +1,4 @@
-/** @file simt/backend_simt.c  The CPU simulator as the backend of a program: counters and faults, no times. */
+/** @file simt/backend_simt.c  The CPU simulator as a program's backend: counters and faults, but no times. */
 #include "harness/core/backend.h"
 #include "simt/simt.h"
 
@@ -9,7 +9,7 @@
 
 bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error)
 {
-    (void)needs, (void)error; /* the simulator meets the needs of all the course's kernels */
+    (void)needs, (void)error; /* the simulator can run all kernels of the course */
     memset(backend, 0, sizeof *backend);
     snprintf(backend->device, sizeof backend->device, "CPU simulator");
     backend->has_counters = true;
@@ -65,7 +65,7 @@ void backend_read_counters(struct run_counters *run)
     }
 }
 
-/** Adds the counts of branches in one line. Returns the number of lines. */
+/** Adds up the counts of branches that are in the same line. Returns the number of lines. */
 static int add_up_lines(const struct run_counters *run, char place[][256], uint64_t count[])
 {
     int lines = 0;
@@ -88,7 +88,7 @@ void backend_describe_branches(const struct run_counters *run, char *text, size_
     char place[MAX_BRANCHES][256];
     uint64_t count[MAX_BRANCHES];
     const int lines = add_up_lines(run, place, count);
-    int before = 0; /* a line in the same file is only ":LINE" */
+    int before = 0; /* for a line in the same file, only ":LINE" is written */
 
     text[0] = '\0';
     for (int shown = 0; shown < lines && shown < SHOWN; shown++) {
@@ -161,11 +161,11 @@ const char *backend_limits(void)
     return simt_limitations();
 }
 
-static const char *traced_kernel; /**< name given to the trace that was begun last; NULL: any */
+static const char *traced_kernel; /**< the kernel that the last trace was begun for; NULL: any */
 
 bool backend_trace_begin(const char *kernel, struct error *error)
 {
-    enum { MAX_EVENTS = 100000 }; /* about 100 MB of text, more than a figure can show */
+    enum { MAX_EVENTS = 100000 }; /* about 100 MB of text, far more than a figure can show */
 
     if (!simt_trace_begin(MAX_EVENTS))
         return error_set_as(error, RUN_NO_DEVICE, "--trace: out of memory");
@@ -174,7 +174,7 @@ bool backend_trace_begin(const char *kernel, struct error *error)
     return true;
 }
 
-/** Sets the error of a trace for which no launch was found, with the kernels that were launched. Returns false. */
+/** Sets the error of a trace that found no launch; the error lists the kernels that were launched. Returns false. */
 static bool fail_not_launched(struct error *error)
 {
     struct simt_counters counters;

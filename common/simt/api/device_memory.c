@@ -55,7 +55,7 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent exten
     return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
 }
 
-/** Records that `name` cannot free a pointer, which is not the start of what `allocates` returned. */
+/** Reports that `name` cannot free a pointer, because it is not the start of an allocation by `allocates`. */
 static cudaError_t not_freed(const void *pointer, const char *name, const char *allocates, uintptr_t caller)
 {
     char where[160];
@@ -147,7 +147,7 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flag
     return cudaSuccess;
 }
 
-/** Checks its arguments only, since managed memory needs no move. */
+/** Only checks its arguments, because managed memory need not be moved. */
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream)
 {
     (void)stream;

@@ -35,7 +35,7 @@ static struct event *event_of(cudaEvent_t event)
     return &events[number];
 }
 
-/** Returns the number of a free event; NUMBERS: no memory. */
+/** Returns the number of a free event, or NUMBERS if memory is short. */
 static size_t free_event(void)
 {
     for (size_t i = 0; i < event_count; i++) {
@@ -126,7 +126,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return cudaSuccess;
 }
 
-/** Returns the host's time between two events: the duration of the simulation, which says nothing about a GPU. */
+/** Returns the host's time between two events: the duration of the simulation, which is no estimate of a GPU's. */
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
 {
     const struct event *first = event_of(begin);

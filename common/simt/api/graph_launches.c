@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 /**
- * A graph with its own events, and with a stream for each branch; that of the first is the stream of the last launch.
+ * An executable graph, with its own events and a stream per branch. The first branch uses the stream of the last
+ * launch.
  */
 struct CUgraphExec_st {
     cudaGraph_t graph;
@@ -45,7 +46,7 @@ static void exec_free(cudaGraphExec_t exec)
     free(exec);
 }
 
-/** Creates the streams and events of an executable graph; false: no memory. */
+/** Creates the streams and events of an executable graph; returns false if memory is short. */
 static bool exec_fill(cudaGraphExec_t exec)
 {
     exec->stream = calloc(exec->graph->branches, sizeof *exec->stream);

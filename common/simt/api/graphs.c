@@ -2,7 +2,7 @@
  * @file graphs.c
  * @brief Capture: stores the work of a stream as a graph. Streams that wait for an event of the capture join it.
  *
- * Only one capture is under way at a time. A graph is the list of its steps in the order of the calls, which is an
+ * Only one capture is in progress at a time. A graph is the list of its steps in the order of the calls, which is an
  * order that a GPU may execute.
  */
 #include "graphs.h"
@@ -15,7 +15,7 @@
 
 enum { MAX_BRANCHES = 32 };
 
-/** For each branch, the length of the graph up to its last step that is ordered before now. */
+/** For each branch, the length of the graph up to the branch's last step that is ordered before now. */
 struct known {
     size_t steps[MAX_BRANCHES];
 };
@@ -27,7 +27,7 @@ struct recorded {
 };
 
 static struct capture {
-    cudaGraph_t graph;         /**< NULL: no capture is under way */
+    cudaGraph_t graph;         /**< NULL: no capture is in progress */
     unsigned long long number; /**< of this capture, or of the last one */
     cudaStream_t stream[MAX_BRANCHES];
     struct known known[MAX_BRANCHES];
@@ -76,7 +76,7 @@ static cudaGraph_t graph_new(void)
 
 /* --- captured work ------------------------------------------------------------------------------------------------ */
 
-/** Returns the branch of a stream; MAX_BRANCHES: it is not captured. */
+/** Returns the branch of a stream, or MAX_BRANCHES if it is not captured. */
 static unsigned branch_of(cudaStream_t stream)
 {
     unsigned branch = 0;
@@ -125,7 +125,7 @@ cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *opera
     return add_step((struct step){.kind = STEP_WORK, .branch = branch_of(stream), .work = work, .operand = copy});
 }
 
-/** Returns the number of the latest record of an event; `events`: it has none. */
+/** Returns the number of the latest record of an event, or `events` if it has none. */
 static unsigned record_of(cudaEvent_t event)
 {
     for (unsigned i = capture.graph->events; i-- > 0;) {

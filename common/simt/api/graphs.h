@@ -32,7 +32,7 @@ struct CUgraph_st {
 
 /** Checks whether the work of a stream is captured instead of executed. */
 bool simt_captures(cudaStream_t stream);
-/** Checks whether the work of any stream is. */
+/** Checks whether any stream's work is captured. */
 bool simt_is_capturing(void);
 /** Captures work: its function and the two parts of its operand, the second of which begins at GRAPH_PART(bytes). */
 cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *operand, size_t bytes, const void *more,
@@ -41,7 +41,7 @@ cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *opera
 
 /** Captures the record of an event in a captured stream. */
 cudaError_t simt_capture_record(cudaEvent_t event, cudaStream_t stream);
-/** Checks whether the event was recorded in the capture that is under way. */
+/** Checks whether the event was recorded in the capture that is in progress. */
 bool simt_is_captured_event(cudaEvent_t event);
 /** Captures a wait for such an event; a stream that was not captured before joins the capture. */
 cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event);

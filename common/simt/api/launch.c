@@ -31,7 +31,7 @@ static void read_event_limit(void)
         simt_event_limit = UINT64_C(4000000000);
 }
 
-/** Checks the shape of a launch against a GPU's limits; if it is invalid, *why says what is wrong. */
+/** Checks the shape of a launch against a GPU's limits. If it is invalid, *why describes the error. */
 static cudaError_t check_shape(const struct launch *launch, const char **why)
 {
     const dim3 grid = launch->grid;
@@ -93,7 +93,7 @@ static cudaError_t check_memory(const struct launch *launch, const char **why)
     return check_shared(launch, simt_kernel_properties(launch->kernel).static_shared, why);
 }
 
-/** Checks a launch against a GPU's limits; if it is invalid, *why says which limit it exceeds, if that is known. */
+/** Checks a launch against a GPU's limits. If it is invalid, *why describes the exceeded limit, if that is known. */
 static cudaError_t check(const struct launch *launch, const char **why)
 {
     if (!launch->kernel)
@@ -202,8 +202,8 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
 }
 
 /**
- * Ends the program if another thread of the host has launched before: shared memory is the first one's thread-local
- * storage, and no state of the simulator is guarded against a second thread, the last error included.
+ * Ends the program if another host thread has launched before. Shared memory is that thread's thread-local storage, and
+ * no state of the simulator is guarded against a second thread, not even the last error.
  */
 static void check_host_thread(uintptr_t caller)
 {
@@ -229,7 +229,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     check_host_thread(caller);
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
-    if (cudaPeekAtLastError() == cudaSuccess) /* else its line is still to be read */
+    if (cudaPeekAtLastError() == cudaSuccess) /* otherwise the previous fault's line has not been read yet */
         simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
         return simt_set_sticky_error(
@@ -255,7 +255,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     return error == cudaSuccess ? error : refuse(launch, error, why, caller);
 }
 
-/** A captured launch; its arguments lie behind it in memory. */
+/** A captured launch; its arguments lie after it in memory. */
 struct graph_launch {
     struct launch launch;
     uintptr_t caller;
@@ -270,7 +270,7 @@ static cudaError_t launch_again(const void *operand, cudaStream_t stream)
     return launch_in(&launch, stream, captured->caller);
 }
 
-/** Reads the attributes of a launch; if it has one that is not supported, *why says which. */
+/** Reads the attributes of a launch. If one of them is not supported, *why names it. */
 static cudaError_t read_attributes(const cudaLaunchConfig_t *how, struct launch *launch, char why[WHY_TEXT])
 {
     for (unsigned i = 0; i < how->numAttrs; i++) {

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/** Reports a copy with an end that is not memory of the kind that `kind` says. */
+/** Reports a copy whose source or destination is not memory of the kind that `kind` names. */
 static cudaError_t check_copy(const char *name, const void *to, const void *from, size_t bytes,
                               enum cudaMemcpyKind kind, uintptr_t caller)
 {
@@ -43,8 +43,8 @@ static void record_use(enum work_use use, const void *pointer, size_t bytes)
 }
 
 /**
- * Starts a copy, or a memset if `from` is NULL, as work of a stream. An error if there is no such stream, or if the
- * work races with other work.
+ * Starts a copy, or a memset if `from` is NULL, as work of a stream. Returns an error if there is no such stream, or
+ * the work races with other work.
  */
 static cudaError_t issue_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
                               uintptr_t caller)
@@ -59,7 +59,9 @@ static cudaError_t issue_work(const char *name, void *to, const void *from, size
     return simt_work_check();
 }
 
-/** Allows (`touch`) or forbids the runtime to access a range, if that is in the arena. False: no memory. */
+/**
+ * Allows (`touch`) or forbids the runtime to access a range, if that is in the arena. Returns false if memory is short.
+ */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {
     return !simt_is_device(pointer) || simt_is_host_accessible(pointer) ||

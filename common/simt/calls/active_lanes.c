@@ -37,7 +37,9 @@ static int compare_keys(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/** Compares two positions: the calls that led there, the outermost first, then the place. Below 0: `a` is first. */
+/**
+ * Compares two positions by their calls, the outermost first, then by line. Returns a negative number if `a` is first.
+ */
 static int compare(struct position a, struct position b)
 {
     const unsigned calls_a = a.call ? a.call->calls : 0, calls_b = b.call ? b.call->calls : 0;
@@ -53,7 +55,7 @@ static int compare(struct position a, struct position b)
     return order ? order : compare_keys(a.key, b.key);
 }
 
-/** Returns the position of a waiting lane; at the end of an iteration it is that of the loop. */
+/** Returns the position of a waiting lane; for a lane at the end of an iteration, the position of the loop. */
 static struct position position_at(const struct warp *warp, unsigned lane)
 {
     const struct lane *waiting = &simt_running.warp_lane[lane];

@@ -17,10 +17,13 @@ struct position {
     uint64_t key;
 };
 
-/** Returns the lanes that wait at the collective, or at the end of the iteration, that is first. 0: none waits. */
+/**
+ * Returns the lanes that wait at the collective, or at the end of the iteration, that is first. Returns 0 if none
+ * waits.
+ */
 lane_mask simt_active_first(const struct warp *warp);
 
-/** Stores for each lane the position behind which the replay may not issue its events yet. */
+/** Stores for each lane the position after which the replay may not issue its events yet. */
 void simt_active_limits(const struct warp *warp, struct position limits[WARP_LANES]);
 
 /** Returns a limit as a key of the depth of `key`: the position or, further out, that of the call that led there. */

@@ -127,7 +127,7 @@ static void complete_atomic(const void *address, unsigned bytes, enum simt_atomi
         simt_order_atomic((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE || !failed, true);
 }
 
-/** Ends the turn of the lane's warp, because a sleeping thread waits for other threads. */
+/** Ends the turn of the lane's warp, because a thread that sleeps waits for other threads. */
 void simt_sleep(void)
 {
     simt_running.sleeps = true;

@@ -28,7 +28,7 @@ uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy);
 void simt_bulk_copy_begin(uint32_t number);
 struct bulk_copy *simt_bulk_copy_at(uint32_t number);
 /**
- * Returns the offset in global memory, as in an event, of the first byte read; EVENT_OUTSIDE: the copy writes only
+ * Returns the offset in global memory, as in an event, of the first byte read, or EVENT_OUTSIDE if the copy writes only
  * zeros.
  */
 uint64_t simt_bulk_copy_source(uint32_t number);

@@ -329,7 +329,7 @@ uint32_t simt_gather_bits(uint32_t bits, uint32_t mask)
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
-/** Returns the lane that `lane` reads; -1: it is beyond the segment, and the lane keeps its own value. */
+/** Returns the lane that `lane` reads, or -1 if that is beyond the segment and the lane keeps its own value. */
 static inline int shuffle_source(enum collective kind, int lane, int argument, int width)
 {
     const int segment = lane & ~(width - 1);
@@ -372,7 +372,7 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
                       "reads lane %u by %s, %s%s", source, name_at(warp, lane), why, all);
 }
 
-/** Computes the results of a shuffle; false: a fault. */
+/** Computes the results of a shuffle; returns false after a fault. */
 static bool complete_shuffle(struct warp *warp, uint64_t call, struct warp_collective *collective)
 {
     const enum collective kind = collective_of(call);
@@ -470,7 +470,7 @@ static void complete_vote(struct warp *warp, lane_mask group, enum collective ki
 
 /**
  * Checks that the lanes of a collective came to it from one call in the source, because a GPU need not bring lanes at
- * different calls together. False: a fault.
+ * different calls together. Returns false after a fault.
  */
 static bool check_same_call(lane_mask group)
 {
@@ -512,7 +512,7 @@ static void record_missed(struct warp *warp, lane_mask group, const char *name)
     warp->passed_count = kept;
 }
 
-/** Checks that all lanes load or store the same matrix; false: a fault. */
+/** Checks that all lanes load or store the same matrix; returns false after a fault. */
 static bool is_one_matrix(const struct warp *warp)
 {
     for (unsigned lane = 1; lane < WARP_LANES; lane++) {
@@ -527,7 +527,7 @@ static bool is_one_matrix(const struct warp *warp)
     return true;
 }
 
-/** Completes a matrix operation of a warp; false: a fault. */
+/** Completes a matrix operation of a warp; returns false after a fault. */
 static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call, struct warp_collective *collective)
 {
     const enum collective kind = collective_of(call);

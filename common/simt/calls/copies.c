@@ -40,7 +40,7 @@ static uint32_t under_way;
 
 /* --- storage ------------------------------------------------------------------------------------------------------ */
 
-/** Allocates a copy and returns its number; 0: no memory. */
+/** Allocates a copy and returns its number; returns 0 if memory is short. */
 static uint32_t take_copy(void)
 {
     const uint32_t free_one = free_copy;

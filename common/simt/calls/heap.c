@@ -26,7 +26,7 @@ static size_t heap_bytes(size_t bytes)
     return (bytes + 15) / 16 * 16 + 16;
 }
 
-/** Allocates memory from the heap; NULL: there is not enough. */
+/** Allocates memory from the heap; returns NULL if there is not enough. */
 static void *heap_allocate(size_t bytes)
 {
     void *memory = NULL;
@@ -44,7 +44,7 @@ static void *heap_allocate(size_t bytes)
     return memory;
 }
 
-/** Frees an allocation of the heap; false: `memory` is not the start of one. */
+/** Frees an allocation of the heap; returns false if `memory` is not the start of one. */
 static bool heap_release(const void *memory)
 {
     const struct allocation *const allocation = simt_allocation_at(memory);

@@ -53,7 +53,7 @@ static void make_room_for_event(void)
         simt_lane_suspend();
 }
 
-/** Notifies observers of the access that the running lane is about to make and to record as an event. */
+/** Notifies observers of the access that the running lane is about to make and then records as an event. */
 static void announce(const void *address, unsigned bytes, enum event_kind kind)
 {
     make_room_for_event(); /* a lane suspended in record() would have its store replayed before it is done */
@@ -78,7 +78,7 @@ void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operat
     record(pc, access_of(kind, operation, offset));
 }
 
-/** Kind of a memory access, as far as the hook that the compiler calls knows it. */
+/** Properties of a memory access that the compiler's hook knows. */
 struct touch {
     enum shadow_access what;
     uint8_t kind;      /**< of an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
@@ -148,7 +148,7 @@ _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc
                     store ? "writes" : "reads", bytes, simt_current_launch.dynamic_shared);
 }
 
-/** Checks and records an access to global or shared memory; false: the address is in neither. */
+/** Checks and records an access to global or shared memory; returns false if the address is in neither. */
 ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch touch, uintptr_t pc,
                                  size_t arena_bytes, size_t shared_bytes, bool watched)
 {

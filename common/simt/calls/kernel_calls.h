@@ -34,9 +34,9 @@ _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc
 void simt_copies_end(struct block *block);
 
 /**
- * Detaches the running thread's copies in flight and returns the number of the first; 0: none. The other two functions
- * complete or drop all of them. While they run, *first is the first copy that is left, in case one of the copies ends
- * the launch.
+ * Detaches the running thread's copies in flight and returns the number of the first, or 0 if there is none. The other
+ * two functions complete or drop all of them. While they run, *first is the first copy that is left, in case one of the
+ * copies ends the launch.
  */
 uint32_t simt_copies_detach(void);
 void simt_copies_complete(uint32_t *first);
@@ -52,7 +52,7 @@ void simt_mbarriers_check(const struct block *block);
 void simt_mbarriers_end(struct block *block);
 
 /**
- * Exempts the running lane's last load from race reports if it loaded the word of the compare-and-swap that follows.
+ * Exempts the running lane's last load from race reports if it loaded the word that a compare-and-swap now updates.
  */
 void simt_exempt_load(const void *pointer, unsigned bytes);
 
@@ -80,7 +80,7 @@ void simt_barrier_open(struct block *block);
 
 /**
  * Installs and removes the handlers that turn signals of a kernel's instructions into faults, and the timer that ends a
- * loop without events in the time of `event_limit` events. False: not installed.
+ * loop without events in the time of `event_limit` events. Returns false if they cannot be installed.
  */
 bool simt_signals_catch(uint64_t event_limit);
 void simt_signals_release(void);

@@ -72,7 +72,7 @@ static uint32_t allocate_barrier(uintptr_t pc)
     return ++barrier_count;
 }
 
-/** Returns the number of the running block's barrier at an address; 0: no barrier is there. */
+/** Returns the number of the running block's barrier at an address, or 0 if no barrier is there. */
 static uint32_t number_at(const void *address)
 {
     struct barrier_handle name;

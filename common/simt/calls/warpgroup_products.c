@@ -6,7 +6,7 @@
  * A warp needs 16 rows of a, all of b, and 16 rows of the sums, so it does not synchronise with the other three warps.
  * The end of the block checks that all four have done the same products. Lane 0 reads the operands for its warp, at the
  * issue and again after the wait. This finds a thread that writes an operand in between, or that writes it after the
- * wait without being ordered behind the wait.
+ * wait without being ordered after the wait.
  */
 #include "warpgroup_products.h"
 
@@ -65,7 +65,7 @@ uint64_t simt_wgmma_operand(const void *shared)
 
 /**
  * Returns the address in shared memory that a descriptor names. The shared variables of all kernels together may exceed
- * the bytes that a descriptor can address. Then the address is in the dynamic array, which lies behind them, and which
+ * the bytes that a descriptor can address. Then the address is in the dynamic array, which lies after them, and which
  * is shorter than that.
  */
 static uintptr_t address_of(uint64_t operand)
@@ -217,7 +217,7 @@ static void multiply(const struct warp *warp, const struct product_part *const p
     }
 }
 
-/** Appends a product to the pending ones; NULL: no memory. */
+/** Appends a product to the pending ones; returns NULL if memory is short. */
 static struct product *add_product(struct products *products)
 {
     return simt_array_reserve(&products->pending, &products->room, products->count + 1, sizeof *products->pending)

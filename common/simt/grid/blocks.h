@@ -14,7 +14,7 @@ extern uint64_t simt_event_limit;
 /** Program counter of the last event replayed. */
 extern uintptr_t simt_last_pc;
 
-/** Replays the events of the warp's lanes, up to the first event that a lane that can still run might precede. */
+/** Replays the events of the warp's lanes, up to the first that a later event of a running lane might precede. */
 void simt_replay(struct warp *warp);
 
 /** Resets the block before its threads start. */
@@ -28,11 +28,11 @@ enum block_state { BLOCK_RUNNING, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
  */
 enum block_state simt_block_run(struct block *block);
 
-/** Finds this thread's shared memory, once, and maps the shadow of variables; false: no memory. */
+/** Finds this thread's shared memory, once, and maps the shadow of variables; returns false if memory is short. */
 bool simt_grid_prepare(void);
 
 /**
- * Allocates the block that every launch needs, before the first launch; false: no memory. Separate from
+ * Allocates the block that every launch needs, before the first launch; returns false if memory is short. Separate from
  * simt_grid_prepare(), because a process that is forked for a launch allocates its own block instead of copying its
  * parent's.
  */

@@ -51,8 +51,8 @@ static void block_free(struct block *block)
 }
 
 /**
- * Allocates a block with `threads` fibers; NULL: no memory. Most launches need only the first block, and a program may
- * launch from many processes, so the first block and the event buffers share one mapping.
+ * Allocates a block with `threads` fibers; returns NULL if memory is short. Most launches need only the first block,
+ * and a program may launch from many processes, so the first block and the event buffers share one mapping.
  */
 static struct block *block_new(unsigned threads, bool first)
 {
@@ -77,7 +77,10 @@ static struct block *block_new(unsigned threads, bool first)
     return block;
 }
 
-/** Ensures that the first `count` live blocks exist, each with at least `threads` fibers. False: no memory. */
+/**
+ * Ensures that the first `count` live blocks exist, each with at least `threads` fibers. Returns false if memory is
+ * short.
+ */
 static bool blocks_make(unsigned count, unsigned threads)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -107,7 +110,7 @@ static void blocks_thin_out(void)
     }
 }
 
-/** Resets the blocks after a fault, which leaves fibers in the middle of a kernel, and marks erased by reads. */
+/** Resets the blocks after a fault, which leaves fibers in the middle of a kernel and marks that reads have erased. */
 static void blocks_mend(void)
 {
     for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
@@ -150,7 +153,7 @@ bool simt_grid_make_block(void)
     return blocks_make(1, BLOCK_THREADS);
 }
 
-/** Sets the block's shape and prepares a fiber for each thread that has none. False: no memory. */
+/** Sets the block's shape and prepares a fiber for each thread that has none. Returns false if memory is short. */
 static bool block_shape(struct block *block, const struct launch *launch)
 {
     block->threads = launch->block.x * launch->block.y * launch->block.z;
@@ -221,7 +224,7 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
 
 /**
  * Starts the epochs of a launch. They have 32 bits; long before they run out, all recorded accesses are cleared between
- * two launches. False: no memory.
+ * two launches. Returns false if memory is short.
  */
 static bool start_epochs(uint64_t blocks, const struct launch *launch)
 {

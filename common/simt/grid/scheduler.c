@@ -27,7 +27,7 @@ static lane_mask lanes_with_room(const struct warp *warp)
     return room;
 }
 
-/** Gives the warp's lanes their event buffers, with the events saved when the warp's last turn ended. */
+/** Assigns the event buffers to the warp's lanes, with the events saved when the warp's last turn ended. */
 static void take_events(struct warp *warp)
 {
     struct lane *lanes = simt_running.warp_lane;
@@ -61,7 +61,7 @@ static void park_events(struct warp *warp)
     warp->parked = true;
 }
 
-/** Reports an endless loop when the block has used up its events. */
+/** Reports an endless loop if the block has exceeded the event limit. */
 static void check_budget(struct warp *warp)
 {
     if (simt_progress.events + simt_progress.arrivals - simt_progress.before_block < simt_event_limit)
@@ -75,7 +75,9 @@ static void check_budget(struct warp *warp)
                       simt_event_limit);
 }
 
-/** Runs a warp until no lane can go on, or until it sleeps or has spun for long, so that other warps get a turn. */
+/**
+ * Runs a warp until no lane can continue, or until it sleeps or has polled for long, so that other warps get a turn.
+ */
 static void warp_run(struct block *block, struct warp *warp)
 {
     enum { TURN = 64 };
@@ -171,7 +173,7 @@ static const struct lane *first_lane(const struct block *block, size_t member)
     return NULL;
 }
 
-/** Reports why no lane can go on, the likeliest reason first. */
+/** Reports why no lane can continue; of several reasons, the most likely one. */
 static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 {
     const struct lane *waits = first_lane(block, offsetof(struct warp, at_barrier));
@@ -203,7 +205,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     simt_fault_thread(cudaErrorLaunchFailure, warp_wait->index, warp_wait->site, "deadlock", "%s", detail);
 }
 
-/** Checks whether some warp's turn ended while it could have gone on. */
+/** Checks whether any warp's turn ended while the warp could have continued. */
 static bool has_parked(const struct block *block)
 {
     for (unsigned i = 0; i < block->warps; i++) {

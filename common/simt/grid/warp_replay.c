@@ -4,7 +4,7 @@
  *        branches.
  *
  * Of the lanes' next events, the replay issues the one with the deepest call and then the earliest position in the
- * source, for every lane that is at it. In the source, a join stands behind the branches that it joins. So lanes that
+ * source, for every lane that is at it. In the source, a join comes after the branches that it joins. So lanes that
  * diverge reconverge there, as on the hardware, and no control-flow graph is needed.
  */
 #include "blocks.h"
@@ -171,7 +171,7 @@ static void record_passing(struct warp *warp, const struct lane *lanes, lane_mas
     }
 }
 
-/** Reports lanes that completed a collective without other lanes and now come to an access of those: they missed it. */
+/** Reports a collective that some lanes completed without lanes that it names, which now meet them at an access. */
 static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
     const struct event *lead = lanes[lowest_lane(group)].head;

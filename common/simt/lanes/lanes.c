@@ -26,7 +26,7 @@ void simt_warp_enter(struct block *block, struct warp *warp)
     simt_order.warp = &warp->order;
 }
 
-/** Takes the lane whose turn it is out of the runnable ones, of which there is at least one. */
+/** Removes the lane whose turn it is from the runnable lanes, of which there is at least one, and returns it. */
 static struct lane *take_runnable(void)
 {
     const unsigned lane = simt_turns_down() ? highest_lane(simt_running.runnable) : lowest_lane(simt_running.runnable);
@@ -60,7 +60,7 @@ void simt_lane_suspend(void)
     }
 }
 
-/** Writes the calls that led a lane to its wait: one line of the source each, the innermost first. */
+/** Writes the source lines of the calls in which a lane waits, one per line, the innermost first. */
 static void describe_calls(const struct lane *lane, char text[STACK_TEXT])
 {
     const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;

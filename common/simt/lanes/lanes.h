@@ -141,7 +141,7 @@ struct block {
     uint32_t first_mbarrier;  /**< first of its mbarriers, in mbarriers.c; 0: none */
     unsigned prepared;        /**< number of fibers that are at their start or between two blocks */
     struct fiber_stacks stacks;
-    size_t mapped;        /**< mapped bytes: this structure and the memory behind it */
+    size_t mapped;        /**< mapped bytes: this structure and the memory after it */
     struct event *parked; /**< buffer for each thread: its events that were not replayed when its warp's turn ended */
 
     /*

@@ -88,7 +88,7 @@ static size_t line_before(const char *text, size_t end)
 }
 
 /**
- * Checks whether a call is behind another in the source: of the outermost calls around them that differ, its own has
+ * Checks whether a call is after another in the source: of the outermost calls around them that differ, its own has
  * the larger line of the same file.
  */
 static bool is_behind(uintptr_t pc, uintptr_t other_pc)
@@ -218,7 +218,7 @@ static bool append_location(char *line, size_t size, const char *pc_text, const 
     return strcmp(location, here) == 0;
 }
 
-/** Resolves SIMT_IF_SAME_LINE: removes it, and also what follows it unless the lines are the same. */
+/** Resolves SIMT_IF_SAME_LINE: removes it and, unless the lines are the same, the text after it. */
 static void resolve_same_line(char *line, bool same_line)
 {
     char *const mark = strchr(line, SIMT_IF_SAME_LINE[0]);

@@ -56,7 +56,7 @@ void simt_fault_suspect(enum suspicion what, cudaError_t error, uintptr_t pc, co
     __attribute__((format(printf, 5, 6)));
 bool simt_fault_suspected(void);
 bool simt_fault_confirm(void);
-/** Forgets the suspected fault if it is of this kind or explained by it. */
+/** Drops the suspected fault if it is of this kind or is explained by this kind. */
 void simt_fault_dismiss(enum suspicion what);
 /**
  * Forgets the suspected fault if it, or the second side of a race, comes after the call that returns to `pc` in the
@@ -64,7 +64,7 @@ void simt_fault_dismiss(enum suspicion what);
  */
 void simt_fault_dismiss_after(uintptr_t pc);
 
-/** Forgets the last fault. */
+/** Clears the last fault. */
 void simt_fault_clear(void);
 
 /**

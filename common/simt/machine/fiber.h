@@ -13,7 +13,7 @@
 /**
  * Bytes of a fiber's stack that a kernel may use: 192 KiB. Below them lies a third as much for functions that do not
  * check the stack, those of the C library and of the simulator; functions of kernels check it when they begin. There is
- * no unmapped memory between two stacks, because each stack would then be a mapping of its own, which is slow to make
+ * no unmapped memory between two stacks, because each stack would then be a separate mapping, which is slow to make
  * and to fork.
  */
 extern size_t fiber_stack_bytes;

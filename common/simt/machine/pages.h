@@ -18,7 +18,7 @@ static inline void *pages_map(size_t bytes)
 
 /**
  * Maps `bytes`, a multiple of LARGE_PAGE, in large pages where the system has them: there are few page faults, but a
- * first access commits a whole large page. Returns NULL without memory.
+ * first access commits a whole large page. Returns NULL if memory is short.
  */
 static inline void *pages_map_large(size_t bytes)
 {

@@ -55,11 +55,11 @@ struct memory_ranges {
     uintptr_t arena;   /**< global memory allocated so far */
     size_t arena_fast; /**< its bytes; 0 while accesses are watched, so that they take the slow path */
     struct shadow_cell *arena_shadow;
-    uintptr_t shared; /**< static shared memory and the dynamic array behind or before it: one TLS block */
+    uintptr_t shared; /**< static shared memory and the dynamic array after or before it: one TLS block */
     size_t shared_fast;
     struct shadow_cell *shared_shadow;
     size_t shared_end;    /**< offset of the first byte of the dynamic array that this launch has not requested */
-    size_t shared_resume; /**< offset of the first byte behind that array */
+    size_t shared_resume; /**< offset of the first byte after that array */
     size_t arena_bytes;
     size_t shared_bytes;
     struct shadow_cell *data_shadow; /**< shadow of the program's own data */

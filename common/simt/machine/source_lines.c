@@ -29,7 +29,7 @@ struct tool {
     const char *name;
     pid_t owner; /**< process that has tried to start it; a process forked from it starts its own */
     int socket;
-    FILE *answers; /**< NULL: it cannot be started */
+    FILE *answers; /**< NULL if it could not be started */
 };
 
 static struct tool tools[] = {

@@ -13,7 +13,7 @@ void simt_source_line(uintptr_t pc, char text[LOCATION_TEXT]);
 
 /**
  * Writes the line of that call and the lines of the calls that the compiler has inlined around it, the innermost first,
- * each with a newline behind it. Two calls in one line are distinguished if the compiler does so.
+ * each with a newline after it. Two calls in one line are distinguished if the compiler does so.
  */
 void simt_source_stack(uintptr_t pc, char text[STACK_TEXT]);
 

@@ -2,7 +2,7 @@
  * @file allocations.c
  * @brief Allocates and frees memory in the arena, and finds the allocation at an address.
  *
- * Allocations are 256-byte aligned, with at least 256 bytes off limits behind each. Offsets in the arena depend only on
+ * Allocations are 256-byte aligned, with at least 256 bytes off limits after each. Offsets in the arena depend only on
  * the order of calls, so that counters derived from them are the same in every run.
  */
 #include "arena.h"
@@ -228,7 +228,7 @@ void simt_array(const void *begin, size_t bytes, const char *name)
     simt_forbid_bytes(offset + bytes, allocation->offset + allocation->bytes);
 }
 
-/** Returns the freed allocation that an offset was in, if its slot still rests. NULL: there is none. */
+/** Returns the freed allocation that an offset was in if its slot is still in quarantine, else NULL. */
 static const struct allocation *freed_at(size_t offset)
 {
     for (unsigned i = quarantine.count; i-- > 0;)

@@ -64,7 +64,7 @@ static inline size_t arena_offset(const void *pointer)
 
 /** Reserves address space and makes the beginning of it usable. Returns false if there is none. */
 bool simt_arena_map(void);
-/** Makes the arena usable up to `top`. Returns false without memory. */
+/** Makes the arena usable up to `top`. Returns false if memory is short. */
 bool simt_arena_commit(size_t top);
 size_t simt_physical_memory(void);
 
@@ -89,8 +89,8 @@ void simt_release(const struct allocation *allocation);
 /** Returns the allocation that begins at a pointer, or NULL if none does. */
 const struct allocation *simt_allocation_at(const void *pointer);
 /**
- * Returns the first allocation that ends behind a pointer into the arena, which is the one that contains the pointer if
- * any does. NULL if there is none.
+ * Returns the first allocation that ends after a pointer into the arena, which is the one that contains the pointer if
+ * any does. Returns NULL if there is none.
  */
 struct allocation *simt_allocation_of(const void *pointer);
 

@@ -19,7 +19,7 @@ void simt_arena_share(void);
 bool simt_arena_reserve(void);
 /**
  * Copies the current bounds of the arena to simt_memory and lets this process access it until simt_arena_close().
- * Returns false without memory.
+ * Returns false if memory is short.
  */
 bool simt_arena_open(void);
 void simt_arena_close(void);
@@ -41,7 +41,7 @@ void simt_arena_written(uintptr_t address, uint32_t bytes);
  * word is the second half of 8 bytes, other bytes of those 8.
  */
 bool simt_arena_may_be_padding(uintptr_t address);
-/** Describes which allocation an address is in, before or behind. Returns false if the address is not in the arena. */
+/** Describes which allocation an address is in, before or after. Returns false if the address is not in the arena. */
 bool simt_arena_describe(uintptr_t address, char *text, size_t size);
 
 /** Returns the number of words from the beginning of the arena to the end of the last slot that was ever allocated. */

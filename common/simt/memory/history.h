@@ -46,14 +46,17 @@ struct history {
     uint32_t room;
 };
 
-/** Returns the history of a cell, or NULL without memory. Its contents are valid only if the cell has READ_HISTORY. */
+/**
+ * Returns the history of a cell, or NULL if memory is short. Its contents are valid only if the cell has
+ * READ_HISTORY.
+ */
 struct history *simt_history(const struct shadow_cell *cell);
-/** Appends a past access. Returns false without memory. */
+/** Appends a past access. Returns false if memory is short. */
 bool simt_history_add(struct history *history, struct past_access past);
 /** Removes the past access number `i`. */
 void simt_history_remove(struct history *history, uint32_t i);
 void simt_history_clear(struct history *history);
-/** Frees all histories when a launch begins. */
+/** Frees all histories, at the beginning of a launch. */
 void simt_histories_forget(void);
 
 #endif

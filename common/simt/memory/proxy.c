@@ -3,8 +3,8 @@
  * @brief The check for proxy fences. Loads and stores use the generic proxy; bulk copies and the operands of warpgroup
  *        products use the asynchronous proxy.
  *
- * The asynchronous proxy sees what the generic proxy wrote only behind a fence between the two. The writes of bulk
- * copies have epochs of their own, by which the check recognises them.
+ * The asynchronous proxy sees what the generic proxy wrote only after a fence between the two. The writes of bulk
+ * copies have separate epochs, by which the check recognises them.
  */
 #include "proxy.h"
 

@@ -8,12 +8,12 @@
 
 #include "shadow.h"
 
-/** Records that the current epoch holds only the writes of a bulk copy. Returns false without memory. */
+/** Records that the current epoch holds only the writes of a bulk copy. Returns false if memory is short. */
 bool simt_proxy_record_epoch(void);
 
 /**
  * Ends the launch unless the asynchronous proxy sees the last write to a word: a bulk copy made the write, or a proxy
- * fence behind it is ordered before now. `reader` is the verb phrase of the error message.
+ * fence after it is ordered before now. `reader` is the verb phrase of the error message.
  */
 void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader);
 

@@ -4,7 +4,7 @@
  *        now.
  *
  * The past accesses are kept in a list. A new access is checked against each of them, replaces those that it makes
- * needless, and is added to the list:
+ * redundant, and is added to the list:
  *
  *   - a store replaces all accesses: a later access that races with one of them also races with the store, or is
  *     ordered after both;
@@ -58,7 +58,7 @@ static bool in_block_only(const struct past_access *past, const struct word_acce
     return reached && (past->kind & PAST_KIND) == PAST_ATOMIC && ((past->kind | access->kind) & ATOMIC_IN_BLOCK);
 }
 
-/** Returns what the thread of a past access did. */
+/** Returns a verb phrase for a past access. */
 static const char *what_was_done(const struct past_access *past)
 {
     static const char *const did[] = {"read", "read", "wrote", "updated atomically"};
@@ -68,7 +68,7 @@ static const char *what_was_done(const struct past_access *past)
     return past->kind == PAST_AUTHORS ? did[3] : did[(past->kind & PAST_KIND) >> 4];
 }
 
-/** Returns what mends a race of two plain accesses that one line of the source makes; "": nothing in particular. */
+/** Returns advice on a race of two plain accesses in the same source line, or "" if there is none. */
 static const char *advice_for_same_line(const struct past_access *past, const struct word_access *access)
 {
     const bool wrote = past->kind == PAST_WRITE, read = past->kind == PAST_READ;
@@ -133,7 +133,7 @@ static void fault_race(const struct past_access *past, struct word_access access
                                                      : "blocks are not ordered: that takes an atomic or two launches");
 }
 
-/** The race of a thread's load with an atomic, until it is forgiven or reported. */
+/** The race of a thread's load with an atomic, kept until it is dismissed or reported. */
 static struct deferred_race {
     bool present;
     bool others;
@@ -156,10 +156,10 @@ void simt_race_report(void)
     fault_race(&race->past, race->access, race->thread, race->others);
 }
 
-/** Notes a race that may be forgiven, instead of reporting it. Returns false if it may not be forgiven. */
+/** Records a race that a later compare-and-swap may dismiss. Returns false if the race must be reported at once. */
 static bool defer_race(const struct past_access *past, struct word_access access, unsigned thread, bool others)
 {
-    /* The compare-and-swap must have the size of the load, and therefore of the atomic. */
+    /* The compare-and-swap must have the same size as the load, and therefore as the atomic. */
     const bool alike = !((past->kind ^ access.kind) & ATOMIC_BYTES);
     const bool atomic = past->kind == PAST_AUTHORS || ((past->kind & PAST_KIND) == PAST_ATOMIC && alike);
     struct deferred_race *race = &noted[running_thread()];
@@ -612,7 +612,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
 }
 
 /**
- * Removes the earlier readers that a new access makes needless: those ordered before it, and the running thread itself.
+ * Removes earlier readers that a new access makes redundant: those ordered before it, and the running thread itself.
  */
 static void replace_reads(struct history *history, struct word_access access)
 {
@@ -643,8 +643,8 @@ static void replace_reads(struct history *history, struct word_access access)
 }
 
 /**
- * Adds a load to others of this epoch, or at the end. A volatile load that may have seen more than they gets an entry
- * of its own.
+ * Adds a load to other loads of this epoch, or appends it. A volatile load that may have seen more than these gets its
+ * own entry.
  */
 static void add_read(struct history *history, struct past_access mine, uintptr_t pc)
 {
@@ -692,7 +692,7 @@ void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
 {
     const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD;
 
-    /* A load of a word that belongs to no variable has already been noted. */
+    /* A load of a word that belongs to no variable has already been recorded. */
     if (simt_is_unowned(cell))
         return;
     check_no_copy(cell, access);
@@ -787,8 +787,8 @@ static bool reach_differs(const struct history *history, struct word_access acce
 }
 
 /**
- * Removes the atomics that a new one makes needless: those of its kind that it has seen, and those ordered before it. A
- * volatile store stays while it separates later atomics from earlier ones that they have not seen. Returns the kind
+ * Removes the atomics that a new one makes redundant: those of its kind that it has seen, and those ordered before it.
+ * A volatile store stays while it separates later atomics from earlier ones that they have not seen. Returns the kind
  * that is recorded: once atomics of several blocks have been merged, no atomic of block scope may follow.
  */
 static uint8_t replace_atomics(struct history *history, struct word_access access)

@@ -67,10 +67,10 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
                                 uintptr_t pc);
 
 /**
- * Number of noted races. A load that races only with atomics is forgiven if the thread then updates the same bytes by
- * compare-and-swap, because compare-and-swap loops begin with such a load. Until then the race is only noted.
+ * Number of deferred races. A load that races only with atomics is allowed if the thread then updates the same bytes by
+ * compare-and-swap, because compare-and-swap loops begin with such a load. Until then the race is only recorded.
  * simt_race_report() reports the race of the running thread, which has come to a barrier or to its end;
- * simt_race_dismiss() forgets it, when the thread comes to a compare-and-swap of the bytes that it loaded last.
+ * simt_race_dismiss() drops it when the thread reaches a compare-and-swap of the bytes that it loaded last.
  */
 extern unsigned simt_races_deferred;
 void simt_race_report(void);

@@ -6,7 +6,7 @@
  * Shared memory is the program's block of thread-local storage. The shadow cell of a word that belongs to no kernel's
  * variable looks as if all threads of all blocks were still to read it. A store to the word therefore fails the fast
  * check of the readers, and a load fails the fast check of the last write, while accesses to all other words cost
- * nothing more.
+ * no more than before.
  */
 #include "device_memory.h"
 #include "machine/fault.h"
@@ -143,7 +143,7 @@ static void take_name(const char *symbol, char name[NAME_TEXT])
             continue;
         const size_t length = strtoul(at, &rest, 10);
 
-        /* Variables of the same name in one function, except the first, and copies have a suffix behind the name. */
+        /* Variables of the same name in one function, except the first, and copies have a suffix after the name. */
         if (length == strlen(rest) ||
             (length < strlen(rest) && strspn(rest + length, "_.0123456789") == strlen(rest + length))) {
             snprintf(name, NAME_TEXT, "%.*s", (int)length, rest);
@@ -284,7 +284,8 @@ bool simt_is_unowned(const struct shadow_cell *cell)
 /* --- faults ------------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns the last variable of a list that begins at or before `entry`, an address or offset. NULL if there is none.
+ * Returns the last variable of a list that begins at or before `entry`, an address or offset. Returns NULL if there is
+ * none.
  */
 static const struct variable *variable_before(const struct variable_list *list, size_t entry)
 {

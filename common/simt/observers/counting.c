@@ -158,7 +158,7 @@ static unsigned count_sectors(const struct memory_request *request)
     return distinct;
 }
 
-/** Returns the passes over the banks that one phase of a shared access takes. */
+/** Returns the number of passes over the banks in one phase of a shared access. */
 static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words_each)
 {
     uint32_t in_bank[BANKS]; /* a word that the phase accesses in the bank */
@@ -224,7 +224,7 @@ static unsigned count_wavefronts(const struct memory_request *request, unsigned 
     return wavefronts;
 }
 
-/** Returns the number of lanes whose address an earlier lane of the request accesses too. */
+/** Returns the number of lanes whose address an earlier lane of the request also accesses. */
 static unsigned count_taken(const struct memory_request *request)
 {
     const uint64_t *offset = request->offset;

@@ -9,7 +9,9 @@
 
 extern const struct observer simt_counting;
 
-/** Counts, until simt_counting_end(), for the kernel that a launch names `written`. False: no memory. */
+/**
+ * Counts, until simt_counting_end(), for the kernel that a launch names `written`. Returns false if memory is short.
+ */
 bool simt_counting_begin(const char *written);
 void simt_counting_end(void);
 

@@ -56,7 +56,7 @@ static const char *const kind_names[] = {
     [ENTRY_MBARRIER] = "mbarrier",
 };
 
-/** Names of the operations on an mbarrier, and of the number that each of them has. */
+/** Names of the operations on an mbarrier, and what the number in each of them means. */
 static const struct {
     const char *name, *number;
 } operations[] = {
@@ -235,7 +235,7 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
         memcpy(value->word, address, bytes);
 }
 
-/** Stores both numbers in place of the value of an access. */
+/** Stores both numbers instead of an access's value. */
 static void trace_barrier_use(uint64_t number, uint64_t other)
 {
     struct queue *queue = &trace.queue[simt_running.lane->thread];

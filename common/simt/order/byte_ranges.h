@@ -1,4 +1,4 @@
-/** @file byte_ranges.h  Sets of bytes, as ranges of addresses, for the work that work.c keeps. */
+/** @file byte_ranges.h  Sets of bytes, as ranges of addresses, for the work that stream_work.c records. */
 #ifndef SIMT_BYTE_RANGES_H
 #define SIMT_BYTE_RANGES_H
 

@@ -97,7 +97,7 @@ struct release_record {
     uintptr_t address; /**< 0: none */
     uint64_t readers;  /**< a block's number; UINT64_MAX for all threads */
     unsigned bytes;
-    uint32_t version; /**< for the threads of one block: version of the message to all threads when this was released */
+    uint32_t version; /**< for the threads of one block: version of the record for all threads when this was released */
     struct vector_clock *clock;
 };
 
@@ -107,7 +107,7 @@ static struct release_record *releases;
 static size_t release_count;
 static size_t release_capacity; /**< a power of two */
 
-/** Returns the slot of a message, or the free slot in which to put it. */
+/** Returns the slot of a record, or the free slot in which to put it. */
 static struct release_record *slot_of(struct release_record *table, size_t room, uintptr_t address, uint64_t readers)
 {
     size_t slot = ((address ^ readers << 48) * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
@@ -193,7 +193,10 @@ void simt_order_overwritten(uintptr_t address)
         end_release(at, 1);
 }
 
-/** Returns the running thread's clocks, which are allocated for the block at the first call. NULL without memory. */
+/**
+ * Returns the running thread's clocks, which are allocated for the block at the first call. Returns NULL if memory is
+ * short.
+ */
 static struct thread_order *own_order(void)
 {
     if (!simt_order.block.threads) {
@@ -566,7 +569,7 @@ const struct past_launch *simt_wait_missing(uint32_t epoch)
     return epoch < simt_order.waited_epoch && has_waited(false) ? simt_overlapped_at(simt_order.waited_epoch) : NULL;
 }
 
-/** Checks whether what an earlier launch did is ordered. Launches of other streams are: work.c checks them. */
+/** Checks whether the accesses of an earlier launch are ordered. stream_work.c checks launches of other streams. */
 static bool ordered_launch(uint32_t epoch, bool volatile_load)
 {
     return epoch < simt_order.horizon || (epoch >= simt_order.waited_epoch && has_waited(volatile_load)) ||

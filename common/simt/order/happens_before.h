@@ -78,7 +78,7 @@ struct order_state {
     uint32_t launch_epoch;  /**< what this launch did at epochs below this is ordered, whichever thread did it */
     uint32_t horizon;       /**< the same for this launch and earlier ones; below launch_epoch if it may overlap them */
     uint32_t waited_epoch;  /**< a wait orders what earlier launches did from this epoch on */
-    uint32_t segment_epoch; /**< since this epoch the block has run without another in between */
+    uint32_t segment_epoch; /**< no other block has run since this epoch */
     uint32_t ordered_epochs; /**< number of epochs of the segment, from its start, that a barrier has ordered */
     uint32_t block_number;   /**< number of the running block in the grid */
     bool interleaved;        /**< blocks take turns */

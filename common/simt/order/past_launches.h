@@ -1,7 +1,7 @@
 /**
  * @file past_launches.h
  * @brief The latest launches of a stream. A launch with programmatic stream serialization may overlap those before it,
- *        until it waits. Used by work.c, which keeps them, and by happens_before.c.
+ *        until it waits. Used by stream_work.c, which keeps them, and by happens_before.c.
  */
 #ifndef SIMT_PAST_LAUNCHES_H
 #define SIMT_PAST_LAUNCHES_H

@@ -1,7 +1,7 @@
 /**
  * @file stream_table.h
  * @brief The table of streams by their handles, with the work that the next work of each is ordered after. Used by
- *        work.c and by the runtime's calls on streams and events.
+ *        stream_work.c and by the runtime's calls on streams and events.
  */
 #ifndef SIMT_STREAM_TABLE_H
 #define SIMT_STREAM_TABLE_H
@@ -43,7 +43,7 @@ uintptr_t simt_handle_of(size_t number, uint64_t generation, unsigned kind);
 cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t caller);
 /** Returns the number of a stream, or NUMBERS if there is no such stream. */
 size_t simt_stream_number(cudaStream_t stream);
-/** Returns a number that has no pending work, adding one if needed. NUMBERS without memory. */
+/** Returns a number that has no pending work, adding one if needed. Returns NUMBERS if memory is short. */
 size_t simt_idle_stream(void);
 
 /**

@@ -57,9 +57,9 @@ bool simt_work_end(struct work_race *race);
 /** Does the same, reports a race, and returns the error of the call. */
 cudaError_t simt_work_check(void);
 /**
- * Records that the current work is a launch. Returns the launches that it may overlap, oldest first, and behind them
+ * Records that the current work is a launch. Returns the launches that it may overlap, oldest first, and after them
  * the launch itself, the last of `count`; if it does not have programmatic serialization (`overlaps`), only itself.
- * NULL without memory.
+ * Returns NULL if memory is short.
  */
 const struct past_launches *simt_work_launch(bool overlaps);
 /** Records that the next launch of a stream overlaps none before it. */

@@ -38,8 +38,8 @@ const struct thread_set *simt_thread_set(unsigned number)
 }
 
 /**
- * Returns the number of a set, which is a new one if the set is new. THREAD_SET_NONE if it is empty or no number is
- * left.
+ * Returns the number of a set, which is a new one if the set is new. Returns THREAD_SET_NONE if it is empty or no
+ * number is left.
  */
 static unsigned number_of(const struct thread_set *set)
 {

@@ -25,8 +25,8 @@ struct thread_set {
 bool simt_thread_sets_prepare(void);
 const struct thread_set *simt_thread_set(unsigned number);
 /**
- * Returns the number of the set with a thread added, or removed. THREAD_SET_NONE if the result is empty or no number is
- * left.
+ * Returns the number of the set with a thread added, or removed. Returns THREAD_SET_NONE if the result is empty or no
+ * number is left.
  */
 unsigned simt_thread_set_add(unsigned number, unsigned thread);
 unsigned simt_thread_set_remove(unsigned number, unsigned thread);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Checks whether a number stands at `at` without an operator behind it that binds more closely than a shift. */
+/** Checks whether a number stands at `at` without an operator after it that binds more closely than a shift. */
 static bool is_lone_number(const char *code, size_t at)
 {
     return isdigit((unsigned char)code[at]) && !is_one_of(code[skip_space(code, word_end(code, at))], "*/%+-");

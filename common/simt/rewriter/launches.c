@@ -133,7 +133,7 @@ bool rewrite_launch(struct source *source, size_t at)
     return true;
 }
 
-/** Returns the comma that ends the argument at `at`; NOWHERE if the call ends first. */
+/** Returns the comma that ends the argument at `at`, or NOWHERE if the call ends first. */
 static size_t argument_end(const char *code, size_t at)
 {
     for (; code[at] && code[at] != ')'; at++) {

@@ -5,7 +5,7 @@
  *
  * A block is code that all lanes which begin it execute to its end together, as far as the source shows. A block begins
  * with a kernel, each side of an `if`, each iteration of a loop, each label of a `switch`, the right operand of && and
- * ||, a side of a ?: that calls a function or accesses memory, and behind a statement that has any of these:
+ * ||, a side of a ?: that calls a function or accesses memory, and after a statement that has any of these:
  *
  *     if (a) x; else y; z;        ->   if (a) { SIMT_BLOCK; x; } else { SIMT_BLOCK; y; } SIMT_BLOCK; z;
  *     for (;;) x; z;              ->   for (;;) { SIMT_LOOP; x; } SIMT_BLOCK; z;             and while, and do
@@ -17,7 +17,7 @@
  *                                                                                          or arrays
  *
  * Functions of the host are marked as well, because a macro may hide a function's `__device__`; their marks do nothing.
- * A statement that ends an `if` or a function needs no mark behind it, because the next mark follows anyway. A function
+ * A statement that ends an `if` or a function needs no mark after it, because the next mark follows anyway. A function
  * with a preprocessor line inside a statement gets no marks, and neither does a constexpr function.
  */
 #include "mark_blocks.h"
@@ -48,7 +48,7 @@ static void mark(struct walk *walk, size_t at, const char *text)
 }
 
 /**
- * Returns the position behind white space, comments and directives. Sets *divided if a directive is an #if or a part of
+ * Returns the position after white space, comments and directives. Sets *divided if a directive is an #if or a part of
  * one.
  */
 static size_t skip_blank(const char *code, size_t at, bool *divided)
@@ -66,7 +66,7 @@ static size_t skip_blank(const char *code, size_t at, bool *divided)
 /* --- expressions -------------------------------------------------------------------------------------------------- */
 
 /**
- * Checks whether the word in [at, end), with a parenthesis behind it, is not a call: a conversion, `return`, or an
+ * Checks whether the word in [at, end), with a parenthesis after it, is not a call: a conversion, `return`, or an
  * operator such as sizeof, which evaluates nothing.
  */
 static bool is_no_call(const char *code, size_t at, size_t end)
@@ -161,7 +161,7 @@ static size_t walk_choice(struct walk *walk, size_t at, bool *parted)
     return end;
 }
 
-/** Walks through the brackets at `at`; returns the position behind them. */
+/** Walks through the brackets at `at`; returns the position after them. */
 static size_t walk_brackets(struct walk *walk, size_t at, bool *parted)
 {
     static const char open[] = "([{", close[][2] = {")", "]", "}"};
@@ -174,7 +174,7 @@ static size_t walk_brackets(struct walk *walk, size_t at, bool *parted)
     return end == NOWHERE ? NOWHERE : end + 1;
 }
 
-/** Walks through the lambda whose [ is at `at`; returns the position behind its body. */
+/** Walks through the lambda whose [ is at `at`; returns the position after its body. */
 static size_t walk_lambda(struct walk *walk, size_t at)
 {
     bool parted = false;
@@ -187,7 +187,7 @@ static size_t walk_lambda(struct walk *walk, size_t at)
     return at == NOWHERE || walk->code[at] != '{' ? at : walk_function(walk, at, "");
 }
 
-/** Checks whether the word at `at` makes the parentheses behind it unevaluated, quoted, or assembly. */
+/** Checks whether the word at `at` makes the parentheses after it unevaluated, quoted, or assembly. */
 static bool is_quiet_word(const char *code, size_t at)
 {
     static const char *const words[] = {"assert",   "sizeof", "alignof", "decltype", "static_assert",
@@ -276,7 +276,7 @@ static size_t walk_braces(struct walk *walk, size_t at, bool *parted)
 }
 
 /**
- * Walks through the statement behind `at` that an `if`, an `else` or a loop governs, and adds braces if it has none. In
+ * Walks through the statement after `at` that an `if`, an `else` or a loop governs, and adds braces if it has none. In
  * a loop, lanes that may have diverged reconverge at its end, before the next iteration.
  */
 static size_t walk_governed(struct walk *walk, size_t at, bool in_loop)
@@ -302,7 +302,7 @@ static size_t walk_governed(struct walk *walk, size_t at, bool in_loop)
     return end;
 }
 
-/** Walks through the parentheses of the statement whose first word ends at `at`; returns the position behind them. */
+/** Walks through the parentheses of the statement whose first word ends at `at`; returns the position after them. */
 static size_t walk_condition(struct walk *walk, size_t at)
 {
     bool parted = false;
@@ -321,7 +321,7 @@ static size_t find_next(const char *code, size_t at, const char *word, bool *div
     return is_word_at(code, at, word) ? at : NOWHERE;
 }
 
-/** Walks through the statements that an `if` chooses from, the first behind `at`; `side` walks through one. */
+/** Walks through the statements that an `if` chooses from, the first after `at`; `side` walks through one. */
 static size_t walk_sides(struct walk *walk, size_t at, size_t (*side)(struct walk *walk, size_t at, bool *parted),
                          bool *parted)
 {
@@ -367,7 +367,7 @@ static size_t walk_do(struct walk *walk, size_t at)
     return at == NOWHERE ? NOWHERE : at + 1;
 }
 
-/** Walks through the label at `at` and the statement behind it. */
+/** Walks through the label at `at` and the statement after it. */
 static size_t walk_label(struct walk *walk, size_t at, bool *parted)
 {
     static const char *const labels[] = {"case", "default", NULL};

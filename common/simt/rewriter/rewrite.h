@@ -1,7 +1,7 @@
 /**
  * @file rewrite.h
  * @brief The rewrites of a kernel file, which rewrite_launch.c calls at the word or the character that each begins
- *        with. False: an error was printed.
+ *        with. They return false after printing an error.
  */
 #ifndef SIMT_REWRITER_REWRITE_H
 #define SIMT_REWRITER_REWRITE_H
@@ -12,7 +12,7 @@
 bool in_device_function(const struct source *source);
 /**
  * Counts the brace at `at`, and marks the blocks of a function that begins there. A function begins at the outermost
- * `{` that is not a namespace's; a function of the device begins at the `{` behind its qualifier.
+ * `{` that is not a namespace's; a function of the device begins at the `{` after its qualifier.
  */
 bool count_brace(struct source *source, size_t at);
 /** Counts the conditional directive at `at`. Both branches of an `#else` begin at the same depth of braces. */
@@ -27,12 +27,12 @@ void rewrite_launch_call(struct source *source, size_t end, bool second);
 /** Copies the arguments of `__launch_bounds__` to the beginning of the function's body, if a body follows. */
 bool rewrite_launch_bounds(struct source *source, size_t end);
 /**
- * Rewrites the declaration that has `__shared__` at `at` if its array has no size; otherwise inserts a gap behind it.
+ * Rewrites the declaration that has `__shared__` at `at` if its array has no size; otherwise inserts a gap after it.
  */
 bool rewrite_shared(struct source *source, size_t at);
 /**
  * Replaces the attribute of a kernel's variable, so that the variable lies apart from those of the host, and inserts a
- * gap behind it.
+ * gap after it.
  */
 void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap);
 /** Checks whether the parenthesis at `at` belongs to an attribute and not to a function. */
@@ -50,7 +50,7 @@ void rewrite_shift(struct source *source, size_t at);
 void rewrite_cast(struct source *source, size_t at);
 void rewrite_static_cast(struct source *source, size_t at, size_t end);
 /**
- * Marks the index behind the `[` at `at`, if it selects an element of a function's own array or of an array in a
+ * Marks the index after the `[` at `at`, if it selects an element of a function's own array or of an array in a
  * structure.
  */
 void rewrite_subscript(struct source *source, size_t at);

@@ -9,7 +9,7 @@
  *     #include <math_constants.h>        ->   #include <cuda_runtime.h>                  and other headers of CUDA's
  *     __launch_bounds__(n) name(T x) {   ->   __launch_bounds__(n) name(T x) { SIMT_LAUNCH_BOUNDS(n)
  *
- * Variables, with a gap behind each that exposes an access past its end:
+ * Variables, with a gap after each that exposes an access past its end:
  *
  *     __noinline__                       ->   SIMT_NOINLINE                          outside __attribute__
  *     __shared__ alignas(n) T name;      ->   __shared__ __align__(n) T name;

@@ -40,13 +40,13 @@ struct source {
     int conditionals, braces_before[MAX_CONDITIONALS];
 };
 
-/** Reads the file, behind a `#line` directive. The caller frees the buffers, on failure too. */
+/** Reads the file, after a `#line` directive. The caller frees the buffers, on failure too. */
 bool read_source(struct source *source, FILE *file);
 
 /** Fills source->code. Returns false if an error was printed. */
 bool find_code(struct source *source);
 
-/** Prints "FILE:LINE: what"; returns false. */
+/** Prints "FILE:LINE: what" and returns false. */
 bool fail(const struct source *source, size_t at, const char *what);
 
 /* --- walking through code ----------------------------------------------------------------------------------------- */
@@ -72,9 +72,9 @@ bool has_word(const char *code, size_t begin, size_t end, const char *const *wor
 size_t find_before(const char *code, size_t at, const char *word);
 
 /**
- * Returns the partner of the bracket at `at`, searching forward (step 1) or back (step -1). NOWHERE if there is none in
- * the same statement or directive, or within MAX_DEPTH brackets. < and > count as brackets only inside < and >, and not
- * as part of <<, or ->.
+ * Returns the partner of the bracket at `at`, searching forward (step 1) or back (step -1). Returns NOWHERE if there is
+ * none in the same statement or directive, or within MAX_DEPTH brackets. < and > count as brackets only inside < and >,
+ * and not as part of <<, or ->.
  */
 size_t partner(const char *code, size_t at, int step);
 
@@ -84,7 +84,7 @@ size_t partner(const char *code, size_t at, int step);
  */
 bool is_keyword_before_value(const char *code, size_t end);
 
-/** Checks whether a value ends at `end`, so that an operator behind it has two operands. */
+/** Checks whether a value ends at `end`, so that an operator after it has two operands. */
 bool ends_value(const char *code, size_t end);
 
 /* --- output ------------------------------------------------------------------------------------------------------- */
@@ -96,7 +96,8 @@ void copy_to(struct source *source, size_t end);
 void replace(struct source *source, size_t begin, size_t end, const char *text);
 
 /**
- * Records that `text`, which must outlive the source, is to be written before the character at `at`. False: no memory.
+ * Records that `text`, which must outlive the source, is to be written before the character at `at`. Returns false if
+ * memory is short.
  */
 bool insert(struct source *source, size_t at, const char *text);
 

@@ -40,7 +40,7 @@ static bool find_unsized_array(const char *code, size_t at, struct dynamic_array
     return code[at] && array->open != NOWHERE;
 }
 
-/** Replaces an alignas behind __shared__, where C++ allows an attribute but no alignas. */
+/** Replaces an alignas after __shared__, where C++ allows an attribute but no alignas. */
 static void rewrite_alignas(struct source *source, size_t end)
 {
     const size_t at = skip_space(source->code, end);
@@ -68,7 +68,7 @@ static void write_pointer(struct source *source, const struct dynamic_array *arr
     fputs("))simt_dynamic_shared", stdout);
 }
 
-/** Returns the position behind the `;` of the declaration, or NOWHERE if the directive that it is in ends first. */
+/** Returns the position after the `;` of the declaration, or NOWHERE if the directive that it is in ends first. */
 static size_t declaration_end(const char *code, size_t at)
 {
     for (; code[at] && !is_one_of(code[at], ")]}\n"); at++) {

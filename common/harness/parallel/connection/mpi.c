@@ -1,5 +1,5 @@
 /**
- * @file parallel/connection/mpi.c  Ranks connected by MPI, which gets host memory: device arrays are copied through the
+ * @file parallel/connection/mpi.c  Connects ranks by MPI, which needs host memory: device arrays are copied through the
  * host. A build without mpi.h has one rank.
  */
 #include "harness/parallel/ranks.h"
@@ -19,7 +19,7 @@ const bool connection_forks = false;
 
 const char connection_version[] = "ranks by: MPI\n";
 
-/** Returns the number of started ranks, from the environment of Open MPI, MPICH or Slurm. */
+/** Returns the number of processes that Open MPI, MPICH or Slurm started, from their environment variables. */
 static int ranks_started(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
@@ -32,10 +32,10 @@ static int ranks_started(void)
 
 static MPI_Comm comm_of(const struct group *group)
 {
-    return (MPI_Comm)(intptr_t)group->connection; /* a pointer, or an int */
+    return (MPI_Comm)(intptr_t)group->connection; /* a pointer or an int */
 }
 
-/** Waits for a request, sleeping between polls because other ranks may need this processor. */
+/** Waits for a request. Sleeps between polls, because other ranks may need this processor. */
 static bool await(const struct group *group, int begun, MPI_Request *request, struct error *error)
 {
     static const struct timespec nap = {.tv_nsec = 50000};
@@ -71,7 +71,7 @@ void connection_close(struct ranks *ranks)
     MPI_Finalize();
 }
 
-/** Does nothing: on the CPU nothing is timed. */
+/** Does nothing, because nothing is timed on the CPU. */
 bool connection_synchronize(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
@@ -106,7 +106,9 @@ struct staged {
     int *counts; /**< [4, size]: bytes to each rank, their offsets, bytes from each rank, their offsets */
 };
 
-/** Fills a row of counts, and the next row with their prefix sums. False if MPI's int cannot count the bytes. */
+/**
+ * Fills a row of counts, and the next row with their prefix sums. Returns false if MPI's int cannot count the bytes.
+ */
 static bool count_parts(const struct group *group, const int64_t *bytes, int *counts, size_t *sum, struct error *error)
 {
     int64_t total = 0;
@@ -152,7 +154,7 @@ static bool unstage(const struct staged *staged, void *from, struct error *error
     return status == cudaSuccess || device_error(error, "copying to the device", status);
 }
 
-/** Does nothing: MPI's collectives are not combined. */
+/** Does nothing, because MPI does not combine collectives. */
 void connection_begin(void)
 {
 }

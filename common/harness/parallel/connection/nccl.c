@@ -1,8 +1,8 @@
 /**
- * @file parallel/connection/nccl.c  Ranks connected by NCCL, one GPU per rank. They exchange NCCL's id through MPI if
- * mpirun started them, and through shared memory if this program forked them.
+ * @file parallel/connection/nccl.c  Connects ranks by NCCL, with one GPU per rank. The ranks exchange NCCL's id through
+ * MPI if mpirun started them, or through shared memory if this program forked them.
  *
- * NCCL is configured not to block: a call may still be in progress when it returns, and is polled until the time limit.
+ * NCCL is configured as non-blocking: a call may return while in progress; then it is polled until the time limit.
  * A build without nccl.h has one rank.
  */
 #include "harness/parallel/ranks.h"
@@ -33,13 +33,13 @@ static ncclComm_t comm_of(const struct group *group)
     return (ncclComm_t)group->connection;
 }
 
-/** Returns the address to which NCCL writes the group's communicator. */
+/** Returns the address at which NCCL stores the group's communicator. */
 static ncclComm_t *comm_pointer(struct group *group)
 {
     return (ncclComm_t *)&group->connection;
 }
 
-/** Waits for a call that may still be in progress in a communicator: a thread of NCCL executes it. */
+/** Waits for a call that may still be in progress in a communicator, executed by a thread of NCCL. */
 static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
 {
     const double begin = seconds_now();
@@ -55,10 +55,10 @@ static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_
     return result == ncclSuccess || group_error(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
-static bool is_grouped; /* between connection_begin() and connection_end(); NCCL's groups are per thread as well */
+static bool is_grouped; /* between connection_begin() and connection_end(); per thread, like NCCL's groups */
 
 /**
- * Waits for a collective: first for the call, then for the stream. In a group it has not started yet.
+ * Waits for a collective: first for the call, then for the stream. Inside a group, the collective has not started yet.
  */
 static bool await(const struct group *group, ncclResult_t result, struct error *error)
 {
@@ -83,7 +83,7 @@ static bool await(const struct group *group, ncclResult_t result, struct error *
 
 /* --- rendezvous --------------------------------------------------------------------------------------------------- */
 
-/** Passes the id by which the ranks connect from rank 0 to the others, through shared memory. */
+/** Passes the id with which the ranks connect from rank 0 to the others, through shared memory. */
 static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, struct error *error)
 {
     const double begin = seconds_now();
@@ -211,8 +211,8 @@ void connection_close(struct ranks *ranks)
 }
 
 /**
- * Launches a sum of one number, which is not complete in any rank before all ranks have arrived. Later work on the
- * stream waits for it; the host does not.
+ * Launches a sum of one number, which completes in no rank before all ranks have arrived. Later work on the stream
+ * waits for it; the host does not.
  */
 bool connection_synchronize(const struct ranks *ranks, struct error *error)
 {
@@ -230,7 +230,7 @@ bool connection_split(const struct group *all, int color, struct group *group, s
     config.blocking = 0;
     group->connection = NULL;
     result = ncclCommSplit(comm_of(all), color, all->rank, comm_pointer(group), &config);
-    if (result == ncclSuccess) /* also returned while the call is in progress in the communicator that is split */
+    if (result == ncclSuccess) /* NCCL also returns this while the call is in progress in the split communicator */
         result = ncclInProgress;
     if (!call_is_done(all, comm_of(all), result, error) || !call_is_done(all, comm_of(group), ncclInProgress, error))
         return false;
@@ -251,7 +251,7 @@ void connection_free(struct group *group)
 
 /* --- collectives -------------------------------------------------------------------------------------------------- */
 
-/** Returns the first result that is neither success nor in progress; else the last. */
+/** Returns the first result that is neither success nor in progress, or the last result. */
 static ncclResult_t worse(ncclResult_t before, ncclResult_t result)
 {
     return before == ncclSuccess || before == ncclInProgress ? result : before;
@@ -276,7 +276,7 @@ bool connection_all_gather(const struct group *group, const void *own, const int
     ncclResult_t result = ncclGroupStart();
     char *to = all;
 
-    for (int r = 0; r < group->size; r++) { /* NCCL's all-gather needs equal parts: each rank broadcasts its part */
+    for (int r = 0; r < group->size; r++) { /* NCCL's all-gather needs equal parts, so each rank broadcasts its own */
         if (bytes[r])
             result = worse(result,
                            ncclBroadcast(own, to, (size_t)bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));

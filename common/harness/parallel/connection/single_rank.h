@@ -1,6 +1,6 @@
 /**
- * @file parallel/connection/single_rank.h  The connection of a build without MPI or NCCL: one rank. mpi.c or nccl.c
- *                                          includes it.
+ * @file parallel/connection/single_rank.h  The single-rank connection of a build without MPI or NCCL, included by mpi.c
+ *                                          or nccl.c.
  */
 #include "harness/parallel/ranks.h"
 
@@ -25,7 +25,7 @@ void connection_close(struct ranks *ranks)
     (void)ranks;
 }
 
-/** Does nothing: on the CPU nothing is timed. */
+/** Does nothing, because nothing is timed on the CPU. */
 bool connection_synchronize(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
