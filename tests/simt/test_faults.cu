@@ -8,6 +8,7 @@
  */
 #include "simt_test.h"
 
+#include <array>
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -597,6 +598,20 @@ struct top4 {
     int id[4];
 };
 
+/* The methods stand before the members that they use. */
+struct window {
+    __device__ int get(int i) const
+    {
+        return first[i]; // [member_by_its_name]
+    }
+    __device__ void set(int i, int value);
+    int first[4], second[4];
+};
+__device__ void window::set(int i, int value)
+{
+    second[i] = value; // [member_behind_the_class]
+}
+
 /* The rewriter recognises a kernel by its qualifier, so that these kernels are written without a macro. */
 #define INDEX_FAULT(name, text)              \
     static void name##_run(void)             \
@@ -749,6 +764,99 @@ static __global__ void into_another_shared_array([[maybe_unused]] const int *x, 
 }
 
 INDEX_FAULT(into_another_shared_array, "out-of-bounds shared access")
+
+static __global__ void member_by_its_name(const int *x, int *y)
+{
+    const window both = {{x[0]}, {x[1]}};
+
+    y[threadIdx.x] = both.get(x[4]);
+}
+
+INDEX_FAULT(member_by_its_name, "out-of-bounds local access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void member_behind_the_class(const int *x, int *y)
+{
+    __shared__ window both[2];
+
+    if (threadIdx.x == 0)
+        both[0].set(x[4], 1);
+    __syncthreads();
+    y[threadIdx.x] = x[0];
+}
+
+INDEX_FAULT(member_behind_the_class, "out-of-bounds shared access: thread (0,0,0) of block (0,0,0) has an index")
+
+static __constant__ int constant_rows[4][8];
+static __device__ int device_rows[4][8];
+static __shared__ int shared_rows[4][8];
+
+static __global__ void row_of_constants(const int *x, int *y)
+{
+    y[threadIdx.x] = constant_rows[1][x[8]]; // [row_of_constants]
+}
+
+INDEX_FAULT(row_of_constants, "out-of-bounds constant access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void past_all_constant_rows(const int *x, int *y)
+{
+    y[threadIdx.x] = constant_rows[x[4]][0]; // [past_all_constant_rows]
+}
+
+INDEX_FAULT(past_all_constant_rows, "reads 4 bytes right past the end of 'constant_rows', which has 128 bytes")
+
+static __global__ void row_of_a_device_array(const int *x, int *y)
+{
+    device_rows[2][x[threadIdx.x] - 1] = 1; // [row_of_a_device_array]
+    y[threadIdx.x] = device_rows[0][0];
+}
+
+INDEX_FAULT(row_of_a_device_array, "out-of-bounds global access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void row_of_a_shared_array(const int *x, int *y)
+{
+    shared_rows[0][x[threadIdx.x] % 9] = 1; // [row_of_a_shared_array]
+    __syncwarp();
+    y[threadIdx.x] = shared_rows[0][0];
+}
+
+INDEX_FAULT(row_of_a_shared_array, "out-of-bounds shared access: thread (8,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void reference_in_a_loop(const int *x, int *y)
+{
+    int tile[2][4] = {{x[0]}, {x[1]}};
+    int sum = 0;
+
+    for (auto &row : tile)
+        sum += row[x[4]]; // [reference_in_a_loop]
+    y[threadIdx.x] = sum;
+}
+
+INDEX_FAULT(reference_in_a_loop, "out-of-bounds local access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+template <class T>
+static __device__ int last_of(const T &items, int i)
+{
+    return items[i]; // [array_of_the_library] [array_of_a_named_type]
+}
+
+static __global__ void array_of_the_library(const int *x, int *y)
+{
+    const std::array<int, 4> mine = {x[0], x[1], x[2], x[3]};
+
+    y[threadIdx.x] = last_of(mine, x[4]);
+}
+
+INDEX_FAULT(array_of_the_library, "out-of-bounds local access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void array_of_a_named_type(const int *x, int *y)
+{
+    using row = int[4];
+    const row mine = {x[0], x[1], x[2], x[3]};
+
+    y[threadIdx.x] = last_of(mine, x[4]);
+}
+
+INDEX_FAULT(array_of_a_named_type, "out-of-bounds local access: thread (0,0,0) of block (0,0,0) has an index outside")
 
 struct row_of_vectors { // [structure_misaligned by clang] [structure_misaligned_in_function by clang]
     float4 low, high;

@@ -224,7 +224,7 @@ becomes 'a variable in two memories, not declared to its end' 'static __constant
     'static __constant__ __shared__ int a['
 becomes 'launch bounds' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { a[0] = 1; }' '__global__ void __launch_bounds__(f(2), // two
-  1) k(int (*a)[2]) { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(f(2),          1) a[simt_within<decltype(a)>() |= 0] = 1; }'
+  1) k(int (*a)[2]) { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(f(2),          1) a[simt_within<__typeof__(a)>() |= 0] = 1; }'
 becomes 'launch bounds with a string over two lines' '__launch_bounds__(f("a\
 b")) void k() {' '__launch_bounds__(f("a\
 b")) void k() { SIMT_LAUNCH_BOUNDS(f("ab"))'
@@ -368,21 +368,29 @@ in_device 'a compound shift' 'a <<= b; a >>= c[i + 1];' 'a <<= simt_count * b; a
 in_device 'a compound shift of what may be a bit field' 's.a <<= b; p->a >>= b;' 's.a <<= b; p->a >>= b;'
 in_device 'a compound shift by an expression' 'a <<= b | c; a >>= b ? 1 : 2;' 'a <<= b | c; a >>= b ? 1 : 2;'
 in_device 'an element' 'int a[4]; a[i] = b[a[0] + 1];' \
-    'int a[4]; a[simt_within<decltype(a)>() |= i] = b[a[simt_within<decltype(a)>() |= 0] + 1];'
+    'int a[4]; a[simt_within<__typeof__(a)>() |= i] = b[a[simt_within<__typeof__(a)>() |= 0] + 1];'
 in_device 'a row' 'int a[4][5]; f(a[i][j]);' \
-    'int a[4][5]; f(a[simt_within<decltype(a)>() |= i][simt_within<decltype(a[i])>() |= j]);'
+    'int a[4][5]; f(a[simt_within<__typeof__(a)>() |= i][simt_within<__typeof__(a[i])>() |= j]);'
 in_device 'a member' 'a.b[i]; p->c[1].d[j]; ++this->e[i];' \
-    'a.b[simt_within<decltype(a.b)>() |= i]; p->c[simt_within<decltype(p->c)>() |= 1].d[simt_within<decltype(p->c[1].d)>() |= j]; ++this->e[simt_within<decltype(this->e)>() |= i];'
+    'a.b[simt_within<__typeof__(a.b)>() |= i]; p->c[simt_within<__typeof__(p->c)>() |= 1].d[simt_within<__typeof__(p->c[1].d)>() |= j]; ++this->e[simt_within<__typeof__(this->e)>() |= i];'
 in_device 'an address' 'int a[4]; p = &a[i]; x & a[i]; x && a[i]; f(y, &a[i]);' \
-    'int a[4]; p = &a[simt_up_to<decltype(a)>() |= i]; x & a[i]; x && a[simt_within<decltype(a)>() |= i]; f(y, &a[simt_up_to<decltype(a)>() |= i]);'
+    'int a[4]; p = &a[simt_up_to<__typeof__(a)>() |= i]; x & a[i]; x && a[simt_within<__typeof__(a)>() |= i]; f(y, &a[simt_up_to<__typeof__(a)>() |= i]);'
 in_device 'one name in two places' 'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[1], d = b[2] * a[0]; return a[1]; }' \
-    'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[simt_within<decltype(a)>() |= 1], d = b[simt_within<decltype(b)>() |= 2] * a[simt_within<decltype(a)>() |= 0]; return a[simt_within<decltype(a)>() |= 1]; }'
+    'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[simt_within<__typeof__(a)>() |= 1], d = b[simt_within<__typeof__(b)>() |= 2] * a[simt_within<__typeof__(a)>() |= 0]; return a[simt_within<__typeof__(a)>() |= 1]; }'
 in_device 'what may declare or use' 'int a[4], b[4]; c * a[1]; if (c) a[1] = 2; for (;; b[1]++) d = c < 3 ? a[2] : b[3];' \
-    'int a[4], b[4]; c * a[1]; if (c) a[simt_within<decltype(a)>() |= 1] = 2; for (;; b[simt_within<decltype(b)>() |= 1]++) d = c < 3 ? a[simt_within<decltype(a)>() |= 2] : b[simt_within<decltype(b)>() |= 3];'
+    'int a[4], b[4]; c * a[1]; if (c) a[simt_within<__typeof__(a)>() |= 1] = 2; for (;; b[simt_within<__typeof__(b)>() |= 1]++) d = c < 3 ? a[simt_within<__typeof__(a)>() |= 2] : b[simt_within<__typeof__(b)>() |= 3];'
 in_device 'brackets of other kinds' 'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; s::t[i]; p[i];' \
     'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; s::t[i]; p[i];'
 becomes 'an array by reference' 'template <int N> __device__ int f(T (&a)[N], U *b) { return a[1] + b[2]; }' \
-    'template <int N> __device__ int f(T (&a)[N], U *b) { return a[simt_within<decltype(a)>() |= 1] + b[2]; }'
+    'template <int N> __device__ int f(T (&a)[N], U *b) { return a[simt_within<__typeof__(a)>() |= 1] + b[2]; }'
+becomes 'a member in a method' 'struct s { __device__ int f() { return a[i] + p[i]; } int a[4], *p; };' \
+    'struct s { __device__ int f() { return a[simt_within<__typeof__(a)>() |= i] + p[i]; } int a[4], *p; };'
+becomes 'an array of the file' '__device__ int a[2][4]; __device__ int f() { return a[i][j]; }' \
+    'SIMT_DEVICE_VARIABLE int a[2][4]; SIMT_DEVICE_GAP __device__ int f() { return a[simt_within<__typeof__(a)>() |= i][simt_within<__typeof__(a[i])>() |= j]; }'
+in_device 'what may be an array' 'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[1] = c[2] + e[3] + g[4] + h[5];' \
+    'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[simt_within<__typeof__(a)>() |= 1] = c[simt_within<__typeof__(c)>() |= 2] + e[3] + g[simt_within<__typeof__(g)>() |= 4] + h[simt_within<__typeof__(h)>() |= 5];'
+in_device 'what declares again' 'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];' \
+    'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];'
 in_device 'what closes template arguments' 'A<B<int>> a; b = f<g<3>>(x); c < (d >> e);' \
     'A<B<int>> a; b = f<g<3>>(x); c < (d >> simt_count * e);'
 in_device 'a cast' 'a = (int)b + (unsigned long long) (c);' 'a = simt_to<int>()->* b + simt_to<unsigned long long>()->*  (c);'

@@ -237,6 +237,12 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
         kind = "out-of-bounds shared access";
     } else if (meant - simt_memory.arena < simt_memory.arena_bytes) {
         kind = "out-of-bounds global access";
+    } else if (meant - simt_program.data_low < simt_program.data_high - simt_program.data_low) {
+        check_variable(meant, bytes, access != ACCESS_LOAD, pc);
+        kind = "out-of-bounds global access";
+    } else if (meant - simt_program.constant_low < simt_program.constant_high - simt_program.constant_low) {
+        check_variable(meant, bytes, access != ACCESS_LOAD, pc);
+        kind = "out-of-bounds constant access";
     }
     simt_fault_here(cudaErrorIllegalAddress, pc, kind, "has an index outside its array");
 }
