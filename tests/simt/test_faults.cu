@@ -585,6 +585,33 @@ FAULT("heap", heap_race, 1, 64, "global memory race")
     y[threadIdx.x] = words[threadIdx.x ^ 32];
 }
 
+FAULT("heap", heap_read_while_freed, 1, 64, "frees 4 bytes that thread (0,0,0) read at")
+{
+    __shared__ int *words;
+
+    if (threadIdx.x == 0)
+        *(words = (int *)malloc(64)) = x[1];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        y[0] = *words;
+    if (threadIdx.x == 63)
+        free(words); // [heap_read_while_freed]
+}
+
+FAULT("heap", heap_deleted_while_written, 1, 64, "frees 2 bytes that thread (2,0,0) wrote at")
+{
+    __shared__ short *words;
+
+    if (threadIdx.x == 0)
+        words = new short[5];
+    __syncthreads();
+    if (threadIdx.x == 2)
+        words[4] = (short)x[1];
+    if (threadIdx.x == 40)
+        delete[] words; // [heap_deleted_while_written]
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
 FAULT("heap", heap_when_it_is_full, 1, 1, "null pointer")
 {
     *(int *)malloc(100000000) = 1; // [heap_when_it_is_full]
@@ -2039,7 +2066,7 @@ static __global__ void fill_kernel(int *y, int value)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    y[i] = value; // [two_writers] [default_and_non_blocking] [memset_not_waited_for]
+    y[i] = value; // [two_writers] [default_and_non_blocking] [memset_not_waited_for] [allocated_in_another_stream]
 }
 
 static __global__ void add_kernel(const int *x, int *y)
@@ -2205,6 +2232,48 @@ STREAM_FAULT(symbol_too_early, "race of two streams")
 {
     total_kernel<<<1, 32, 0, streams[1]>>>(1);
     cudaMemcpyFromSymbol(host_words, device_total, 128); // [symbol_too_early]
+}
+
+static __constant__ int constant_table[32];
+
+static __global__ void constant_kernel(int *to)
+{
+    to[threadIdx.x] = constant_table[threadIdx.x]; // [constants_read_too_early]
+}
+
+STREAM_FAULT(constants_written_too_early, "a copy of a symbol writes what constant_kernel at")
+{
+    constant_kernel<<<1, 32, 0, streams[1]>>>(device_y);
+    cudaMemcpyToSymbol(constant_table, host_words, 64); // [constants_written_too_early]
+}
+
+STREAM_FAULT(constants_read_too_early, "reads 4 bytes that cudaMemcpyAsync at")
+{
+    void *table = NULL;
+
+    assert_int_equal(cudaGetSymbolAddress(&table, constant_table), cudaSuccess);
+    cudaMemcpyAsync((int *)table + 31, device_x, 4, cudaMemcpyDeviceToDevice, streams[0]);
+    constant_kernel<<<1, 32, 0, streams[1]>>>(device_y);
+}
+
+STREAM_FAULT(allocated_in_another_stream, "writes 4 bytes that cudaMallocAsync at")
+{
+    int *words = NULL;
+
+    assert_int_equal(cudaMallocAsync(&words, 128, streams[0]), cudaSuccess);
+    keep(words);
+    fill_kernel<<<1, 32, 0, streams[1]>>>(words, 1);
+}
+
+STREAM_FAULT(freed_in_another_stream, "cudaFreeAsync frees what fill_kernel at")
+{
+    int *words = NULL;
+
+    assert_int_equal(cudaMallocAsync(&words, 128, streams[0]), cudaSuccess);
+    keep(words);
+    cudaStreamSynchronize(streams[0]);
+    fill_kernel<<<1, 32, 0, streams[1]>>>(words, 1);
+    cudaFreeAsync(words, streams[0]); // [freed_in_another_stream]
 }
 
 STREAM_FAULT(destroyed_while_it_works, "race of two streams")

@@ -26,6 +26,7 @@ static const int *result(void)
 {
     static int host[WORDS];
 
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
     expect_good();
     assert_int_equal(cudaMemcpy(host, device_y, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
     return host;
@@ -101,10 +102,103 @@ static void indices_inside_their_arrays(void **)
     assert_int_equal(y[4], 8 + 4 + 32);
 }
 
+/* --- work in streams, and memory that is freed -------------------------------------------------------------------- */
+
+static __constant__ int constant_table[32];
+
+static __global__ void constant_kernel(int *to)
+{
+    to[threadIdx.x] = constant_table[threadIdx.x];
+}
+
+static __global__ void fill_kernel(int *to, int value)
+{
+    to[threadIdx.x] = value;
+}
+
+static void constants_between_two_kernels(void **)
+{
+    const int ones[32] = {1, 1, 1}, twos[32] = {2, 2, 2};
+    cudaStream_t own, other;
+    void *table = NULL;
+
+    assert_int_equal(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaGetSymbolAddress(&table, constant_table), cudaSuccess);
+    assert_int_equal(cudaMemcpyToSymbol(constant_table, ones, sizeof ones), cudaSuccess);
+    constant_kernel<<<1, 32, 0, own>>>(device_y);
+    constant_kernel<<<1, 31, 0, other>>>(device_y + 32);
+    cudaStreamSynchronize(own);
+    assert_int_equal(cudaMemcpyAsync((int *)table + 31, twos, 4, cudaMemcpyHostToDevice, own), cudaSuccess);
+    cudaStreamSynchronize(other);
+    assert_int_equal(cudaMemcpyToSymbol(constant_table, twos, 124), cudaSuccess);
+    constant_kernel<<<1, 32, 0, own>>>(device_y + 64);
+    const int *const y = result();
+
+    assert_int_equal(y[2] + 10 * y[34] + 100 * y[66] + 1000 * y[95], 2211);
+    cudaStreamDestroy(own);
+    cudaStreamDestroy(other);
+}
+
+/** Allocates, uses and frees in streams that are ordered. The memory is then another stream's. */
+static void allocations_of_streams(void **)
+{
+    cudaStream_t own, other;
+    cudaEvent_t filled;
+    int *words = NULL;
+
+    assert_int_equal(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&filled), cudaSuccess);
+    for (int i = 0; i < 300; i++) {
+        const bool odd = i % 2;
+
+        assert_int_equal(cudaMallocAsync(&words, 1 << 20, odd ? own : other), cudaSuccess);
+        fill_kernel<<<1, 32, 0, odd ? own : other>>>(words, i);
+        cudaEventRecord(filled, odd ? own : other);
+        cudaStreamWaitEvent(odd ? other : own, filled, 0);
+        fill_kernel<<<1, 32, 0, odd ? other : own>>>(words, i);
+        assert_int_equal(cudaFreeAsync(words, odd ? other : own), cudaSuccess);
+    }
+    cudaStreamSynchronize(own);
+    cudaStreamSynchronize(other);
+    expect_good();
+    cudaEventDestroy(filled);
+    cudaStreamDestroy(own);
+    cudaStreamDestroy(other);
+}
+
+static __global__ void heap_kernel(const int *x, int *y)
+{
+    __shared__ int *words;
+    int *const mine = new int(x[threadIdx.x]);
+
+    if (threadIdx.x == 0)
+        words = (int *)malloc(65 * sizeof *words);
+    __syncthreads();
+    words[threadIdx.x] = *mine;
+    delete mine;
+    __syncthreads();
+    y[threadIdx.x] = words[63 - threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 63)
+        free(words);
+}
+
+static void a_heap_that_a_block_shares(void **)
+{
+    for (int i = 0; i < 3; i++)
+        heap_kernel<<<1, 64>>>(device_x, device_y);
+    assert_int_equal(result()[1], 62);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(indices_inside_their_arrays),
+        cmocka_unit_test(constants_between_two_kernels),
+        cmocka_unit_test(allocations_of_streams),
+        cmocka_unit_test(a_heap_that_a_block_shares),
     };
 
     return cmocka_run_group_tests_name("near faults", tests, make_buffers, free_buffers);

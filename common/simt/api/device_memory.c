@@ -7,6 +7,7 @@
 #include "machine/fault.h"
 #include "machine/program_image.h"
 #include "memory/arena.h"
+#include "order/stream_table.h"
 #include "order/stream_work.h"
 #include "simt.h"
 
@@ -88,16 +89,44 @@ cudaError_t cudaFree(void *pointer)
     return release(pointer, "cudaFree", SIMT_CALLER());
 }
 
+/** Allocates or frees memory as work of a stream, with which other work that uses the memory must be ordered. */
+static cudaError_t use_all(const char *name, enum work_use use, const struct allocation *allocation,
+                           cudaStream_t stream, uintptr_t caller)
+{
+    const cudaError_t error = simt_work_begin(stream, name, caller);
+
+    if (error != cudaSuccess)
+        return error;
+    if (allocation && simt_has_several_streams)
+        simt_work_uses(use, (uintptr_t)simt_arena.base + allocation->offset, allocation->bytes);
+    return simt_work_check();
+}
+
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
-    return simt_captures(stream) ? simt_set_error(cudaErrorNotSupported) : cudaMalloc(pointer, bytes);
+    if (simt_captures(stream))
+        return simt_set_error(cudaErrorNotSupported);
+    const cudaError_t error = cudaMalloc(pointer, bytes);
+
+    if (error != cudaSuccess || bytes == 0)
+        return error;
+    return use_all("cudaMallocAsync", USE_ALLOCATE, simt_allocation_at(*pointer), stream, SIMT_CALLER());
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
+    const struct allocation *const allocation = simt_allocation_at(pointer);
+    const uintptr_t caller = SIMT_CALLER();
+
     if (simt_captures(stream))
         return simt_set_error(cudaErrorNotSupported);
-    return release(pointer, "cudaFreeAsync", SIMT_CALLER());
+    const cudaError_t error = use_all("cudaFreeAsync", USE_FREE, allocation, stream, caller);
+
+    if (error != cudaSuccess)
+        return error;
+    if (allocation)
+        simt_work_forget((uintptr_t)pointer, allocation->bytes);
+    return release(pointer, "cudaFreeAsync", caller);
 }
 
 cudaError_t cudaFreeHost(void *pointer)

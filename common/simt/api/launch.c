@@ -9,6 +9,7 @@
 #include "machine/fault.h"
 #include "machine/source_lines.h"
 #include "machine/turns.h"
+#include "memory/constant_reads.h"
 #include "memory/device_memory.h"
 #include "memory/shadow.h"
 #include "observers/counting.h"
@@ -126,7 +127,7 @@ static struct part {
                          (simt_program.data_high - simt_program.data_low + 3) / 4};
 }
 
-/** Reports to order/stream_work.h the uses of global memory by a launch that ran at these epochs. */
+/** Reports to order/stream_work.h the uses of global and constant memory by a launch that ran at these epochs. */
 static void scan(uint32_t first_epoch, uint32_t last_epoch)
 {
     uint8_t uses[NUM_USES];
@@ -145,6 +146,7 @@ static void scan(uint32_t first_epoch, uint32_t last_epoch)
             }
         }
     }
+    simt_constant_reads_scan(first_epoch, last_epoch);
 }
 
 /** Checks, after a launch has run, whether it raced with other work, and reports the race. */
@@ -154,7 +156,7 @@ static void check_streams(void)
 
     simt_work_scan = scan;
     simt_work_launched(simt_order.first_epoch, simt_order.epoch, simt_order.waited);
-    if (simt_work_end(&race))
+    if (simt_work_end(&race) || simt_fault_constant_race(&race))
         return;
     for (int number = 0; number < 2; number++) {
         const struct part part = part_of_memory(number);

@@ -11,6 +11,7 @@
 #include "lanes/observer.h"
 #include "machine/fault.h"
 #include "machine/host_accesses.h"
+#include "memory/constant_reads.h"
 #include "memory/shadow.h"
 #include "warpgroup_products.h"
 
@@ -286,6 +287,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of __constant__ memory",
                             bytes);
         check_variable(address, bytes, store, pc);
+        simt_constant_read(address, bytes, pc);
         return;
     }
     if (address - image->data_low < image->data_high - image->data_low) {
