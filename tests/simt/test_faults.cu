@@ -2491,6 +2491,104 @@ STREAM_FAULT(wait_for_all_in_a_capture, "a stream is being captured, and nothing
     cudaGraphDestroy(graph);
 }
 
+/* Each captures a stream, and one of the calls before the end of the capture is not permitted. */
+#define CAPTURE_FAULT(name, stream, text)                                                           \
+    static void name##_captured(void);                                                              \
+    STREAM_FAULT(name, text)                                                                        \
+    {                                                                                               \
+        cudaGraph_t graph = NULL;                                                                   \
+                                                                                                    \
+        assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess); \
+        name##_captured();                                                                          \
+        cudaStreamEndCapture(stream, &graph);                                                       \
+        cudaGraphDestroy(graph);                                                                    \
+    }                                                                                               \
+    static void name##_captured(void)
+
+CAPTURE_FAULT(allocation_in_a_capture, streams[0], "cudaMalloc: operation not permitted when stream is capturing")
+{
+    int *words = NULL;
+
+    cudaMalloc(&words, 64); // [allocation_in_a_capture]
+}
+
+CAPTURE_FAULT(stream_allocation_in_a_capture, streams[0], "the simulator's graphs do not allocate")
+{
+    int *words = NULL;
+
+    cudaMallocAsync(&words, 64, streams[0]); // [stream_allocation_in_a_capture]
+}
+
+CAPTURE_FAULT(free_in_a_capture, streams[1], "cudaFree: operation not permitted when stream is capturing")
+{
+    cudaFree(device_y); // [free_in_a_capture]
+}
+
+CAPTURE_FAULT(copy_in_a_capture, streams[1], "cudaMemcpy: operation not permitted when stream is capturing")
+{
+    cudaMemcpy(device_y, host_words, 64, cudaMemcpyHostToDevice); // [copy_in_a_capture]
+}
+
+CAPTURE_FAULT(default_stream_in_a_capture, streams[0], "fill_kernel: operation would make the legacy stream depend on")
+{
+    fill_kernel<<<1, 32>>>(device_y, 1); // [default_stream_in_a_capture]
+}
+
+CAPTURE_FAULT(memset_in_a_capture, streams[0], "cudaMemset: operation would make the legacy stream depend on")
+{
+    cudaMemset(device_y, 0, 64); // [memset_in_a_capture]
+}
+
+CAPTURE_FAULT(wait_in_a_capture, streams[0], "cudaStreamSynchronize: operation not permitted when stream is capturing")
+{
+    cudaStreamSynchronize(streams[0]); // [wait_in_a_capture]
+}
+
+CAPTURE_FAULT(query_in_a_capture, streams[0], "cudaEventQuery: operation not permitted on an event last recorded")
+{
+    cudaEventRecord(events[0], streams[0]);
+    cudaEventQuery(events[0]); // [query_in_a_capture]
+}
+
+static void CUDART_CB wait_in_function(void *)
+{
+    cudaStreamSynchronize(streams[0]); // [wait_in_a_host_function]
+}
+
+STREAM_FAULT(wait_in_a_host_function, "a function that cudaLaunchHostFunc() calls may not call CUDA")
+{
+    cudaLaunchHostFunc(streams[0], wait_in_function, NULL);
+}
+
+static void CUDART_CB launch_in_function(void *)
+{
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 1); // [launch_in_a_host_function]
+}
+
+STREAM_FAULT(launch_in_a_host_function, "fill_kernel: operation not permitted: a function that cudaLaunchHostFunc()")
+{
+    cudaLaunchHostFunc(streams[0], launch_in_function, NULL);
+}
+
+STREAM_FAULT(copy_past_a_host_array, "260 bytes, of which 'host_words' of the host has 252")
+{
+    cudaMemcpy(device_y, host_words + 1, sizeof host_words + 4, cudaMemcpyHostToDevice); // [copy_past_a_host_array]
+}
+
+STREAM_FAULT(copy_to_a_short_host_array, "of which 'host_words' of the host has 4")
+{
+    void *const end = host_words + sizeof host_words / sizeof *host_words - 1;
+
+    cudaMemcpyAsync(end, device_x, 8, cudaMemcpyDeviceToHost, streams[0]); // [copy_to_a_short_host_array]
+}
+
+STREAM_FAULT(symbol_to_a_short_host_array, "cudaMemcpyFromSymbol: invalid argument: 128 bytes, of which 'host_words'")
+{
+    void *const end = host_words + sizeof host_words / sizeof *host_words - 1;
+
+    cudaMemcpyFromSymbol(end, device_total, 128); // [symbol_to_a_short_host_array]
+}
+
 /* --- the end of the host's process -------------------------------------------------------------------------------- */
 
 #define PROCESS_FAULT(name, text) FAULT_LAUNCH("process", name, text)

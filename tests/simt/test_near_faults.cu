@@ -192,13 +192,67 @@ static void a_heap_that_a_block_shares(void **)
     assert_int_equal(result()[1], 62);
 }
 
+/* --- calls of the host -------------------------------------------------------------------------------------------- */
+
+static void CUDART_CB count_up(void *data)
+{
+    ++*(int *)data;
+}
+
+/** Works beside a capture where that is permitted: in other streams, and by calls that wait in a relaxed capture. */
+static void work_beside_a_capture(void **)
+{
+    cudaStream_t captured, other;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t again = NULL;
+    int *words = NULL;
+    int count = 0;
+
+    assert_int_equal(cudaStreamCreateWithFlags(&captured, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(captured, cudaStreamCaptureModeRelaxed), cudaSuccess);
+    assert_int_equal(cudaMalloc(&words, 128), cudaSuccess);
+    fill_kernel<<<1, 32, 0, captured>>>(words, 5);
+    assert_int_equal(cudaLaunchHostFunc(captured, count_up, &count), cudaSuccess);
+    fill_kernel<<<1, 32>>>(device_y, 6);
+    fill_kernel<<<1, 32, 0, other>>>(device_y + 32, 7);
+    assert_int_equal(cudaStreamSynchronize(other), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture(captured, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&again, graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(again, captured), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(again, captured), cudaSuccess);
+    const int *const y = result();
+
+    assert_int_equal(y[31] + 10 * y[63] + 100 * count, 276);
+    cudaGraphExecDestroy(again);
+    cudaGraphDestroy(graph);
+    cudaFree(words);
+    cudaStreamDestroy(captured);
+    cudaStreamDestroy(other);
+}
+
+struct table {
+    int first[4], second[4];
+};
+
+static table host_table;
+static int host_rows[4][8];
+
+static void copies_of_parts_of_the_host(void **)
+{
+    assert_int_equal(cudaMemcpy(device_y, host_table.first, sizeof host_table, cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(cudaMemcpy(host_rows[1], device_x, 96, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy(&host_table.second[3], device_x + 3, 4, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(host_rows[3][7] + host_table.second[3], 23 + 3);
+    expect_good();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indices_inside_their_arrays),
-        cmocka_unit_test(constants_between_two_kernels),
-        cmocka_unit_test(allocations_of_streams),
-        cmocka_unit_test(a_heap_that_a_block_shares),
+        cmocka_unit_test(indices_inside_their_arrays), cmocka_unit_test(constants_between_two_kernels),
+        cmocka_unit_test(allocations_of_streams),      cmocka_unit_test(a_heap_that_a_block_shares),
+        cmocka_unit_test(work_beside_a_capture),       cmocka_unit_test(copies_of_parts_of_the_host),
     };
 
     return cmocka_run_group_tests_name("near faults", tests, make_buffers, free_buffers);

@@ -242,7 +242,9 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
 
     if (error != cudaSuccess)
         return refuse(launch, error, why, caller);
-    error = simt_work_begin(stream, launch->name, caller);
+    error = simt_permit(launch->name, call_of_stream(stream), caller);
+    if (error == cudaSuccess)
+        error = simt_work_begin(stream, launch->name, caller);
     if (error != cudaSuccess)
         return error;
     read_event_limit();
@@ -310,7 +312,7 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaL
 
     if (error != cudaSuccess)
         return refuse(&launch, error, why, SIMT_CALLER());
-    if (simt_captures(how->stream)) {
+    if (simt_captures(how->stream) && !simt_in_host_function) {
         const struct graph_launch captured = {launch, SIMT_CALLER()};
 
         return simt_capture(how->stream, launch_again, &captured, sizeof captured, arguments, bytes);
