@@ -302,6 +302,9 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
     const simt_inside simt_inside_of(__COUNTER__)
 #endif
 
+/* The rewriter's mark of a function that has neither __device__ nor __global__. */
+#define SIMT_HOST simt_host_function(__func__)
+
 SIMT_CONSTEXPR void simt_side(unsigned number)
 {
     if (!__builtin_is_constant_evaluated())

@@ -63,6 +63,30 @@ static int *device_y; /* zeros */
     }                                                  \
     static __global__ void name([[maybe_unused]] const int *x, [[maybe_unused]] int *y)
 
+/* --- functions and objects of the host ---------------------------------------------------------------------------- */
+
+static int twice(int value)
+{
+    return 2 * value;
+}
+
+template <class T>
+T smallest(const T *values, int count)
+{
+    return count > 1 ? smallest(values + 1, count - 1) : values[0];
+}
+
+FAULT("host's", host_function, 1, 32, "calls twice(), which is a function of the host")
+{
+    y[threadIdx.x] = twice(x[threadIdx.x]); // [host_function]
+}
+
+FAULT("host's", host_template, 1, 32, "calls smallest(), which is a function of the host")
+{
+    y[threadIdx.x] = smallest(x, 5) + // [host_template]
+                     x[threadIdx.x];
+}
+
 /* --- atomics and plain accesses ----------------------------------------------------------------------------------- */
 
 FAULT("atomics", set_then_add, 1, 64, "that thread (0,0,0) wrote")

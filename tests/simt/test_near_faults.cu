@@ -102,6 +102,52 @@ static void indices_inside_their_arrays(void **)
     assert_int_equal(y[4], 8 + 4 + 32);
 }
 
+/* --- functions of the host and of the device ---------------------------------------------------------------------- */
+
+#define BOTH   __host__ __device__
+#define DEVICE __device__ __forceinline__
+
+static BOTH int of_both(int value)
+{
+    return 2 * value;
+}
+
+template <class T>
+static DEVICE T of_device(T value)
+{
+    return value + 1;
+}
+
+static __device__ int declared_before(int value);
+
+int declared_before(int value)
+{
+    return 3 * value;
+}
+
+static int of_host(int value)
+{
+    return of_both(value) + 5;
+}
+
+static constexpr int of_compiler(int value)
+{
+    return value * value;
+}
+
+static __global__ void functions_kernel(const int *x, int *y)
+{
+    const auto own = [](int value) { return of_both(value); };
+
+    y[threadIdx.x] = of_both(x[1]) + of_device(x[2]) + declared_before(x[3]) + own(x[4]) + of_compiler(x[5]);
+}
+
+static void functions_that_kernels_may_call(void **)
+{
+    functions_kernel<<<1, 1>>>(device_x, device_y);
+    assert_int_equal(result()[0] + of_host(1), 2 + 3 + 9 + 8 + 25 + 7);
+}
+
 /* --- work in streams, and memory that is freed -------------------------------------------------------------------- */
 
 static __constant__ int constant_table[32];
@@ -250,9 +296,10 @@ static void copies_of_parts_of_the_host(void **)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indices_inside_their_arrays), cmocka_unit_test(constants_between_two_kernels),
-        cmocka_unit_test(allocations_of_streams),      cmocka_unit_test(a_heap_that_a_block_shares),
-        cmocka_unit_test(work_beside_a_capture),       cmocka_unit_test(copies_of_parts_of_the_host),
+        cmocka_unit_test(indices_inside_their_arrays),     cmocka_unit_test(constants_between_two_kernels),
+        cmocka_unit_test(allocations_of_streams),          cmocka_unit_test(a_heap_that_a_block_shares),
+        cmocka_unit_test(functions_that_kernels_may_call), cmocka_unit_test(work_beside_a_capture),
+        cmocka_unit_test(copies_of_parts_of_the_host),
     };
 
     return cmocka_run_group_tests_name("near faults", tests, make_buffers, free_buffers);

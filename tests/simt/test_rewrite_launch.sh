@@ -4,10 +4,16 @@
 tool=${REWRITE_LAUNCH:-build/cpu/rewrite_launch}
 source=$scratch/a.cu
 
-# rewritten TEXT: prints the tool's output without the #line directive
+# rewritten TEXT: prints the tool's output without the #line directive and the marks of host functions
 rewritten() {
     printf '%s' "$1" >"$source"
-    "$tool" "$source" 2>&1 | tail -n +2
+    "$tool" "$source" 2>&1 | tail -n +2 | sed 's/ SIMT_HOST;//'
+}
+
+# host_marks NAME COUNT TEXT: checks that the tool marks so many functions of the host
+host_marks() {
+    printf '%s' "$3" >"$source"
+    equal "$1" "$2" "$("$tool" "$source" | grep -o '{ SIMT_HOST;' | wc -l)"
 }
 
 # becomes NAME TEXT EXPECTED: checks that the tool turns TEXT into EXPECTED
@@ -391,6 +397,9 @@ in_device 'what may be an array' 'auto &a = b; T c = d, *e; A<int, 4> g; for (au
     'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[simt_within<__typeof__(a)>() |= 1] = c[simt_within<__typeof__(c)>() |= 2] + e[3] + g[simt_within<__typeof__(g)>() |= 4] + h[simt_within<__typeof__(h)>() |= 5];'
 in_device 'what declares again' 'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];' \
     'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];'
+host_marks 'functions of the host' 4 'static inline const A::b *f(int a) { b; } template <class T> T g(T a) { b; } unsigned long h() { b; } int i(A (*a)[2])
+{ if (a) { b; } }'
+host_marks 'what may be a function of the device' 0 'M int f() { b; } m int f() { b; } N(a) { b; } m A g() { b; } __device__ int h(); int h() { b; } A::A() { b; } int A::f() { b; } constexpr int i() { b; } struct c { int j() { b; } }; namespace d { }'
 in_device 'what closes template arguments' 'A<B<int>> a; b = f<g<3>>(x); c < (d >> e);' \
     'A<B<int>> a; b = f<g<3>>(x); c < (d >> simt_count * e);'
 in_device 'a cast' 'a = (int)b + (unsigned long long) (c);' 'a = simt_to<int>()->* b + simt_to<unsigned long long>()->*  (c);'
@@ -456,7 +465,7 @@ equal 'a long file' 20000 "$("$tool" "$source" | grep -c '^simt_launch(SIMT_KERN
 equal 'a million open parentheses' 1000006 "$("$tool" "$source" | tail -n +2 | wc -c)"
 for deep in '(' '{' 'a?b:'; do
     (printf 'void f() {'; yes "$deep" | head -n 300000 | tr -d '\n') >"$source"
-    equal "three hundred thousand $deep in a function" 0 "$("$tool" "$source" | grep -c SIMT)"
+    equal "three hundred thousand $deep in a function" 0 "$("$tool" "$source" | grep -c SIMT_B)"
 done
 
 # compiled TEXT: prints the compiler's first error without its location

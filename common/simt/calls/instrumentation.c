@@ -508,6 +508,16 @@ void __tsan_func_exit(void)
         simt_running.lane->depth += EVENT_ONE_CALL;
 }
 
+void simt_host_function(const char *name)
+{
+    const struct lane *lane = simt_running.lane;
+
+    if (lane)
+        simt_fault_of_call(SIMT_CALLER(),
+                           simt_running.block->caller[lane->thread][(lane->depth >> EVENT_DEPTH_SHIFT) % CALLS],
+                           "call of a host function", "calls %s(), which is a function of the host", name);
+}
+
 /* --- hooks of the rewriter's marks -------------------------------------------------------------------------------- */
 
 void simt_basic_block(unsigned number)

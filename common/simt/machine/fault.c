@@ -22,6 +22,7 @@ static struct fault {
     bool present;
     cudaError_t error;
     uintptr_t pc;
+    uintptr_t caller; /**< the fault is the call of the function that `pc` is in, which returns to here; 0: it is not */
     uint3 thread;
     uint3 block;
     char kind[64];
@@ -38,6 +39,7 @@ static void note(struct fault *noted, cudaError_t error, uint3 thread, uintptr_t
     noted->present = true;
     noted->error = error;
     noted->pc = pc;
+    noted->caller = 0;
     noted->thread = thread;
     noted->block = simt_block_idx;
     snprintf(noted->kind, sizeof noted->kind, "%s", kind);
@@ -149,6 +151,20 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
     fiber_abandon();
 }
 
+_Noreturn void simt_fault_of_call(uintptr_t pc, uintptr_t caller, const char *kind, const char *format, ...)
+{
+    va_list arguments;
+
+    if (!simt_fault_confirm()) {
+        va_start(arguments, format);
+        note(&fault, cudaErrorLaunchFailure, simt_thread_idx, pc, kind, format, arguments);
+        va_end(arguments);
+        fault.caller = caller;
+        simt_faulted = true;
+    }
+    fiber_abandon();
+}
+
 _Noreturn void simt_fault_stack(uintptr_t pc)
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "stack overflow", "needs more than %zu bytes of stack",
@@ -229,6 +245,21 @@ static void resolve_same_line(char *line, bool same_line)
         *mark = 0;
 }
 
+/** Finds the line of the fault. The call of a function is in the line of the frame around it, if it was inlined. */
+static void locate(char here[LOCATION_TEXT])
+{
+    char stack[STACK_TEXT] = "";
+
+    if (fault.caller)
+        simt_source_stack(fault.pc, stack);
+    const char *const around = strchr(stack, '\n');
+
+    if (around && around[1])
+        snprintf(here, LOCATION_TEXT, "%.*s", (int)strcspn(around + 1, " \n"), around + 1);
+    else
+        simt_source_line(fault.caller ? fault.caller : fault.pc, here);
+}
+
 void simt_fault_resolve(void)
 {
     char here[LOCATION_TEXT];
@@ -237,7 +268,7 @@ void simt_fault_resolve(void)
 
     if (!fault.present || line[0])
         return;
-    simt_source_line(fault.pc, here);
+    locate(here);
     snprintf(line, LINE, "%s: %s: thread (%u,%u,%u) of block (%u,%u,%u) ", here, fault.kind, fault.thread.x,
              fault.thread.y, fault.thread.z, fault.block.x, fault.block.y, fault.block.z);
     for (const char *at = fault.detail; *at;) {

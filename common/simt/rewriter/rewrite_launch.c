@@ -31,6 +31,10 @@
  *                                             unless one of the branches has inline assembly or #include
  *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
  *
+ * And in functions that are certainly the host's:
+ *
+ *     int f() {                          ->   int f() { SIMT_HOST;
+ *
  * Code that it cannot rewrite is an error: it prints one line, FILE:LINE: what is wrong, and its exit status is 1.
  */
 #include "rewrite.h"
