@@ -8,6 +8,7 @@
  */
 #include "simt_test.h"
 
+#include <algorithm>
 #include <array>
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
@@ -938,6 +939,11 @@ FAULT("memory", member_misaligned, 1, 1, "misaligned address")
 FAULT("memory", memset_past_end, 1, 1, "out-of-bounds")
 {
     memset(y + 4000, x[0], 4096); // [memset_past_end]
+}
+
+FAULT("memory", library_function, 1, 1, "an allocation of 16384 bytes")
+{
+    std::sort(y + 4000, y + 4110 + x[0]); // [library_function]
 }
 
 FAULT("memory", memcpy_race, 2, 1, "wrote")

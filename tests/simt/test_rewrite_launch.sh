@@ -486,6 +486,8 @@ if command -v g++ >/dev/null; then
         "$(compiled '__global__ void k(cudaTextureObject_t t) { }')"
     matches 'asynchronous copies' 'asynchronous copies of groups are not supported *' \
         "$(compiled '__device__ void f(int *a) { cooperative_groups::memcpy_async(0, a, a, 4); }')"
+    matches 'a parameter with virtual functions' "*kernel's parameter has virtual functions*" \
+        "$(compiled 'struct a { virtual void f(); }; __global__ void k(a b); void g(a b) { simt_launch(SIMT_KERNEL((k)), "k", 1, 1)(b); }')"
     matches 'a kernel behind a void pointer' '*void pointer does not tell the simulator*' \
         "$(compiled 'void f(void *k) { cudaLaunchKernel(k, dim3(1), dim3(1), (void **)0); }')"
 else

@@ -178,6 +178,7 @@ static cudaError_t run(const struct launch *launch)
     simt_progress = (struct progress){0};
     simt_turns_begin();
     simt_faulted = false;
+    simt_fault_callers = simt_lane_callers;
     const cudaError_t error = simt_grid_run(launch);
 
     simt_counting_end();

@@ -510,12 +510,9 @@ void __tsan_func_exit(void)
 
 void simt_host_function(const char *name)
 {
-    const struct lane *lane = simt_running.lane;
-
-    if (lane)
-        simt_fault_of_call(SIMT_CALLER(),
-                           simt_running.block->caller[lane->thread][(lane->depth >> EVENT_DEPTH_SHIFT) % CALLS],
-                           "call of a host function", "calls %s(), which is a function of the host", name);
+    if (simt_running.lane)
+        simt_fault_of_call(SIMT_CALLER(), "call of a host function", "calls %s(), which is a function of the host",
+                           name);
 }
 
 /* --- hooks of the rewriter's marks -------------------------------------------------------------------------------- */
