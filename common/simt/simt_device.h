@@ -228,10 +228,10 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
 }
 
 /*
- * The rewriter writes a[i] as a[simt_within<__typeof__(a)>() |= i]: a prefix with the loosest binding, since an index may
- * be any expression. If a is an array, an index outside it is moved so far away that no memory is there, without a
- * branch. Thus also if it is an std::array. In &a[i] the index may also be the end of the array, for which there is simt_up_to. An array of one element
- * is not checked, because it may be the last member of a structure that has more elements.
+ * The rewriter writes a[i] as a[simt_within<__typeof__(a)>() |= i]: a prefix with the loosest binding, since an index
+ * may be any expression. If a is an array or an std::array, an index outside it is moved so far away that no memory is
+ * there, without a branch. In &a[i] the index may also be the end of the array, for which there is simt_up_to. An array
+ * of one element is not checked, because it may be the last member of a structure that has more elements.
  */
 template <class Array>
 struct simt_within {

@@ -833,7 +833,7 @@ static __global__ void member_behind_the_class(const int *x, int *y)
     if (threadIdx.x == 0)
         both[0].set(x[4], 1);
     __syncthreads();
-    y[threadIdx.x] = x[0];
+    y[threadIdx.x] = both[0].second[0];
 }
 
 INDEX_FAULT(member_behind_the_class, "out-of-bounds shared access: thread (0,0,0) of block (0,0,0) has an index")

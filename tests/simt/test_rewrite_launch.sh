@@ -397,6 +397,7 @@ in_device 'what may be an array' 'auto &a = b; T c = d, *e; A<int, 4> g; for (au
     'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[simt_within<__typeof__(a)>() |= 1] = c[simt_within<__typeof__(c)>() |= 2] + e[3] + g[simt_within<__typeof__(g)>() |= 4] + h[simt_within<__typeof__(h)>() |= 5];'
 in_device 'what declares again' 'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];' \
     'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];'
+unchanged 'an operator of the device' 'struct s { __device__ int operator[](int i); };'
 host_marks 'functions of the host' 4 'static inline const A::b *f(int a) { b; } template <class T> T g(T a) { b; } unsigned long h() { b; } int i(A (*a)[2])
 { if (a) { b; } }'
 host_marks 'what may be a function of the device' 0 'M int f() { b; } m int f() { b; } N(a) { b; } m A g() { b; } __device__ int h(); int h() { b; } A::A() { b; } int A::f() { b; } constexpr int i() { b; } struct c { int j() { b; } }; namespace d { }'

@@ -21,7 +21,7 @@ void simt_constant_reads_forget(void);
 void simt_constant_read(uintptr_t address, unsigned bytes, uintptr_t pc);
 /** Reports to order/stream_work.h the constants that a launch which ran at these epochs has read. */
 void simt_constant_reads_scan(uint32_t first_epoch, uint32_t last_epoch);
-/** Ends the launch that ended last, because its read of a constant raced with earlier work. False: it is no constant. */
+/** Ends the launch that ended last, because its read of a constant raced with earlier work. False: no constant. */
 bool simt_fault_constant_race(const struct work_race *race);
 
 #endif

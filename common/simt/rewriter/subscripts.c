@@ -123,8 +123,14 @@ static bool is_used(const char *code, size_t at)
  */
 static bool may_declare_array(const char *code, size_t before, size_t behind)
 {
+    static const char *const before_types[] = {"using", "typename", "class", "struct", "enum", "union", "new", NULL};
+    size_t word = before;
+
+    while (is_word(code[word - 1]))
+        word--;
     const bool follows_type = code[before - 1] == '&' || code[before - 1] == '>' ||
-                              (is_word(code[before - 1]) && !is_keyword_before_value(code, before));
+                              (word < before && !is_keyword_before_value(code, before) &&
+                               !has_word(code, word, before, before_types));
 
     if (code[behind] == '[' || (code[behind] == ')' && code[skip_space(code, behind + 1)] == '['))
         return follows_type || is_one_of(code[before - 1], "*,");
