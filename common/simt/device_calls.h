@@ -79,6 +79,8 @@ void simt_scope_ends(struct simt_scope *scope);
 /* Returns the number of the running lane in its warp. */
 unsigned simt_lane_number(void);
 
+/* Call of the rewriter's mark of a function that is the host's: ends the launch if a thread of a kernel runs it. */
+void simt_host_function(const char *name);
 /* Calls of the rewriter's marks: a block of the source begins; a call of a function with blocks begins, and ends. */
 void simt_basic_block(unsigned number);
 uint64_t simt_call_begins(unsigned number);

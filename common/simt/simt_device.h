@@ -10,6 +10,7 @@
 #define SIMT_DEVICE_H
 
 #include <assert.h>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -227,10 +228,10 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
 }
 
 /*
- * The rewriter writes a[i] as a[simt_within<decltype(a)>() |= i]: a prefix with the loosest binding, since an index may
- * be any expression. If a is an array, an index outside it is moved so far away that no memory is there, without a
- * branch. In &a[i] the index may also be the end of the array, for which there is simt_up_to. An array of one element
- * is not checked, because it may be the last member of a structure that has more elements.
+ * The rewriter writes a[i] as a[simt_within<__typeof__(a)>() |= i]: a prefix with the loosest binding, since an index
+ * may be any expression. If a is an array or an std::array, an index outside it is moved so far away that no memory is
+ * there, without a branch. In &a[i] the index may also be the end of the array, for which there is simt_up_to. An array
+ * of one element is not checked, because it may be the last member of a structure that has more elements.
  */
 template <class Array>
 struct simt_within {
@@ -238,16 +239,31 @@ struct simt_within {
 template <class Array>
 struct simt_up_to {
 };
+/* Elements of an array, a T[N] or an std::array, and their type; 0 of anything else. */
+template <class Array>
+struct simt_elements {
+    static constexpr size_t count = 0;
+};
+template <class T, size_t N>
+struct simt_elements<T[N]> {
+    static constexpr size_t count = N;
+    using type = T;
+};
+template <class T, size_t N>
+struct simt_elements<std::array<T, N>> {
+    static constexpr size_t count = N;
+    using type = T;
+};
 template <class Array, unsigned MORE, class Index>
 SIMT_CONSTEXPR auto simt_index_of(Index index)
 {
-    using array = std::remove_reference_t<Array>;
+    using elements = simt_elements<std::remove_cv_t<std::remove_reference_t<Array>>>;
 
-    if constexpr (std::is_array_v<array> && std::extent_v < array >> 1) {
-        constexpr long long far = SIMT_FAR / sizeof(std::remove_extent_t<array>);
+    if constexpr (elements::count > 1) {
+        constexpr long long far = SIMT_FAR / sizeof(typename elements::type);
         const long long place = index;
 
-        return place - far * ((unsigned long long)place >= std::extent_v<array> + MORE);
+        return place - far * ((unsigned long long)place >= elements::count + MORE);
     } else {
         return index;
     }
@@ -285,6 +301,9 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
     const simt_scope_of_lane simt_this_call(false); \
     const simt_inside simt_inside_of(__COUNTER__)
 #endif
+
+/* The rewriter's mark of a function that has neither __device__ nor __global__. */
+#define SIMT_HOST simt_host_function(__func__)
 
 SIMT_CONSTEXPR void simt_side(unsigned number)
 {

@@ -43,6 +43,9 @@ constexpr size_t simt_parameter_bytes()
 {
     size_t bytes = 0;
 
+    static_assert(!(std::is_polymorphic_v<Parameters> || ...),
+                  "a kernel's parameter has virtual functions, of which the host's object knows the host's addresses "
+                  "only: make the object in the kernel");
     ((bytes = (bytes + alignof(Parameters) - 1) / alignof(Parameters) * alignof(Parameters) + sizeof(Parameters)), ...);
     return bytes;
 }

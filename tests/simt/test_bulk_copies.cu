@@ -735,6 +735,65 @@ REFUSED(products_of_several_operands, 128, "that are not those of lane 0")
     end_products();
 }
 
+/* --- what a barrier and a copy can do ----------------------------------------------------------------------------- */
+
+REFUSED(announced_too_much, 32, "announces 1048576 bytes at an mbarrier, made at")
+{
+    WORDS_AND_BARRIER(1);
+    if (threadIdx.x == 0)
+        mbarrier_arrive_expect(&full, 1 << 20); // [announced_too_much]
+    words[threadIdx.x] = 0;
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+REFUSED(overwritten_without_a_fence, 64, "overwrites 4 bytes that thread (0,0,0) of block (0,0,0) wrote at")
+{
+    WORDS_AND_BARRIER(1);
+    words[threadIdx.x] = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        mbarrier_arrive_expect(&full, 256);
+        bulk_copy(words, x, 256, &full); // [overwritten_without_a_fence]
+    }
+    mbarrier_wait(&full, 0);
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+GOOD(overwritten_behind_a_fence, 64)
+{
+    WORDS_AND_BARRIER(1);
+    words[threadIdx.x] = 0;
+    async_proxy_fence_shared();
+    __syncthreads();
+    COPY_64(words, x, &full);
+    mbarrier_wait(&full, 0);
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+GOOD(overwritten_behind_a_read, 64)
+{
+    WORDS_AND_BARRIER(1);
+    words[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = words[63 - threadIdx.x];
+    __syncthreads();
+    COPY_64(words, x, &full);
+    mbarrier_wait(&full, 0);
+    y[threadIdx.x] += words[threadIdx.x];
+}
+
+REFUSED(map_in_shared_memory, 32, "copies by a tensor map in shared memory; it must be a const __grid_constant__")
+{
+    __shared__ tensor_map map;
+    extern __shared__ __align__(1024) unsigned char tile[];
+    WORDS_AND_BARRIER(1);
+    memset(&map, 0, threadIdx.x == 0 ? sizeof map : 0);
+    if (threadIdx.x == 0)
+        bulk_copy_tile(tile, &map, 0, 0, &full); // [map_in_shared_memory]
+    words[threadIdx.x] = 0;
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
 static void run(void **state)

@@ -8,6 +8,8 @@
  */
 #include "simt_test.h"
 
+#include <algorithm>
+#include <array>
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -61,6 +63,30 @@ static int *device_y; /* zeros */
         name<<<grid, block>>>(device_x, device_y);     \
     }                                                  \
     static __global__ void name([[maybe_unused]] const int *x, [[maybe_unused]] int *y)
+
+/* --- functions and objects of the host ---------------------------------------------------------------------------- */
+
+static int twice(int value)
+{
+    return 2 * value;
+}
+
+template <class T>
+T smallest(const T *values, int count)
+{
+    return count > 1 ? smallest(values + 1, count - 1) : values[0];
+}
+
+FAULT("host's", host_function, 1, 32, "calls twice(), which is a function of the host")
+{
+    y[threadIdx.x] = twice(x[threadIdx.x]); // [host_function]
+}
+
+FAULT("host's", host_template, 1, 32, "calls smallest(), which is a function of the host")
+{
+    y[threadIdx.x] = smallest(x, 5) + // [host_template]
+                     x[threadIdx.x];
+}
 
 /* --- atomics and plain accesses ----------------------------------------------------------------------------------- */
 
@@ -584,6 +610,33 @@ FAULT("heap", heap_race, 1, 64, "global memory race")
     y[threadIdx.x] = words[threadIdx.x ^ 32];
 }
 
+FAULT("heap", heap_read_while_freed, 1, 64, "frees 4 bytes that thread (0,0,0) read at")
+{
+    __shared__ int *words;
+
+    if (threadIdx.x == 0)
+        *(words = (int *)malloc(64)) = x[1];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        y[0] = *words;
+    if (threadIdx.x == 63)
+        free(words); // [heap_read_while_freed]
+}
+
+FAULT("heap", heap_deleted_while_written, 1, 64, "frees 2 bytes that thread (2,0,0) wrote at")
+{
+    __shared__ short *words;
+
+    if (threadIdx.x == 0)
+        words = new short[5];
+    __syncthreads();
+    if (threadIdx.x == 2)
+        words[4] = (short)x[1];
+    if (threadIdx.x == 40)
+        delete[] words; // [heap_deleted_while_written]
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
 FAULT("heap", heap_when_it_is_full, 1, 1, "null pointer")
 {
     *(int *)malloc(100000000) = 1; // [heap_when_it_is_full]
@@ -596,6 +649,20 @@ struct top4 {
     float value[4];
     int id[4];
 };
+
+/* The methods stand before the members that they use. */
+struct window {
+    __device__ int get(int i) const
+    {
+        return first[i]; // [member_by_its_name]
+    }
+    __device__ void set(int i, int value);
+    int first[4], second[4];
+};
+__device__ void window::set(int i, int value)
+{
+    second[i] = value; // [member_behind_the_class]
+}
 
 /* The rewriter recognises a kernel by its qualifier, so that these kernels are written without a macro. */
 #define INDEX_FAULT(name, text)              \
@@ -750,6 +817,99 @@ static __global__ void into_another_shared_array([[maybe_unused]] const int *x, 
 
 INDEX_FAULT(into_another_shared_array, "out-of-bounds shared access")
 
+static __global__ void member_by_its_name(const int *x, int *y)
+{
+    const window both = {{x[0]}, {x[1]}};
+
+    y[threadIdx.x] = both.get(x[4]);
+}
+
+INDEX_FAULT(member_by_its_name, "out-of-bounds local access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void member_behind_the_class(const int *x, int *y)
+{
+    __shared__ window both[2];
+
+    if (threadIdx.x == 0)
+        both[0].set(x[4], 1);
+    __syncthreads();
+    y[threadIdx.x] = both[0].second[0];
+}
+
+INDEX_FAULT(member_behind_the_class, "out-of-bounds shared access: thread (0,0,0) of block (0,0,0) has an index")
+
+static __constant__ int constant_rows[4][8];
+static __device__ int device_rows[4][8];
+static __shared__ int shared_rows[4][8];
+
+static __global__ void row_of_constants(const int *x, int *y)
+{
+    y[threadIdx.x] = constant_rows[1][x[8]]; // [row_of_constants]
+}
+
+INDEX_FAULT(row_of_constants, "out-of-bounds constant access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void past_all_constant_rows(const int *x, int *y)
+{
+    y[threadIdx.x] = constant_rows[x[4]][0]; // [past_all_constant_rows]
+}
+
+INDEX_FAULT(past_all_constant_rows, "reads 4 bytes right past the end of 'constant_rows', which has 128 bytes")
+
+static __global__ void row_of_a_device_array(const int *x, int *y)
+{
+    device_rows[2][x[threadIdx.x] - 1] = 1; // [row_of_a_device_array]
+    y[threadIdx.x] = device_rows[0][0];
+}
+
+INDEX_FAULT(row_of_a_device_array, "out-of-bounds global access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void row_of_a_shared_array(const int *x, int *y)
+{
+    shared_rows[0][x[threadIdx.x] % 9] = 1; // [row_of_a_shared_array]
+    __syncwarp();
+    y[threadIdx.x] = shared_rows[0][0];
+}
+
+INDEX_FAULT(row_of_a_shared_array, "out-of-bounds shared access: thread (8,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void reference_in_a_loop(const int *x, int *y)
+{
+    int tile[2][4] = {{x[0]}, {x[1]}};
+    int sum = 0;
+
+    for (auto &row : tile)
+        sum += row[x[4]]; // [reference_in_a_loop]
+    y[threadIdx.x] = sum;
+}
+
+INDEX_FAULT(reference_in_a_loop, "out-of-bounds local access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+template <class T>
+static __device__ int last_of(const T &items, int i)
+{
+    return items[i]; // [array_of_the_library] [array_of_a_named_type]
+}
+
+static __global__ void array_of_the_library(const int *x, int *y)
+{
+    const std::array<int, 4> mine = {x[0], x[1], x[2], x[3]};
+
+    y[threadIdx.x] = last_of(mine, x[4]);
+}
+
+INDEX_FAULT(array_of_the_library, "out-of-bounds local access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void array_of_a_named_type(const int *x, int *y)
+{
+    using row = int[4];
+    const row mine = {x[0], x[1], x[2], x[3]};
+
+    y[threadIdx.x] = last_of(mine, x[4]);
+}
+
+INDEX_FAULT(array_of_a_named_type, "out-of-bounds local access: thread (0,0,0) of block (0,0,0) has an index outside")
+
 struct row_of_vectors { // [structure_misaligned by clang] [structure_misaligned_in_function by clang]
     float4 low, high;
 };
@@ -779,6 +939,11 @@ FAULT("memory", member_misaligned, 1, 1, "misaligned address")
 FAULT("memory", memset_past_end, 1, 1, "out-of-bounds")
 {
     memset(y + 4000, x[0], 4096); // [memset_past_end]
+}
+
+FAULT("memory", library_function, 1, 1, "an allocation of 16384 bytes")
+{
+    std::sort(y + 4000, y + 4110 + x[0]); // [library_function]
 }
 
 FAULT("memory", memcpy_race, 2, 1, "wrote")
@@ -1931,7 +2096,7 @@ static __global__ void fill_kernel(int *y, int value)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    y[i] = value; // [two_writers] [default_and_non_blocking] [memset_not_waited_for]
+    y[i] = value; // [two_writers] [default_and_non_blocking] [memset_not_waited_for] [allocated_in_another_stream]
 }
 
 static __global__ void add_kernel(const int *x, int *y)
@@ -2097,6 +2262,48 @@ STREAM_FAULT(symbol_too_early, "race of two streams")
 {
     total_kernel<<<1, 32, 0, streams[1]>>>(1);
     cudaMemcpyFromSymbol(host_words, device_total, 128); // [symbol_too_early]
+}
+
+static __constant__ int constant_table[32];
+
+static __global__ void constant_kernel(int *to)
+{
+    to[threadIdx.x] = constant_table[threadIdx.x]; // [constants_read_too_early]
+}
+
+STREAM_FAULT(constants_written_too_early, "a copy of a symbol writes what constant_kernel at")
+{
+    constant_kernel<<<1, 32, 0, streams[1]>>>(device_y);
+    cudaMemcpyToSymbol(constant_table, host_words, 64); // [constants_written_too_early]
+}
+
+STREAM_FAULT(constants_read_too_early, "reads 4 bytes that cudaMemcpyAsync at")
+{
+    void *table = NULL;
+
+    assert_int_equal(cudaGetSymbolAddress(&table, constant_table), cudaSuccess);
+    cudaMemcpyAsync((int *)table + 31, device_x, 4, cudaMemcpyDeviceToDevice, streams[0]);
+    constant_kernel<<<1, 32, 0, streams[1]>>>(device_y);
+}
+
+STREAM_FAULT(allocated_in_another_stream, "writes 4 bytes that cudaMallocAsync at")
+{
+    int *words = NULL;
+
+    assert_int_equal(cudaMallocAsync(&words, 128, streams[0]), cudaSuccess);
+    keep(words);
+    fill_kernel<<<1, 32, 0, streams[1]>>>(words, 1);
+}
+
+STREAM_FAULT(freed_in_another_stream, "cudaFreeAsync frees what fill_kernel at")
+{
+    int *words = NULL;
+
+    assert_int_equal(cudaMallocAsync(&words, 128, streams[0]), cudaSuccess);
+    keep(words);
+    cudaStreamSynchronize(streams[0]);
+    fill_kernel<<<1, 32, 0, streams[1]>>>(words, 1);
+    cudaFreeAsync(words, streams[0]); // [freed_in_another_stream]
 }
 
 STREAM_FAULT(destroyed_while_it_works, "race of two streams")
@@ -2312,6 +2519,104 @@ STREAM_FAULT(wait_for_all_in_a_capture, "a stream is being captured, and nothing
     cudaDeviceSynchronize(); // [wait_for_all_in_a_capture]
     cudaStreamEndCapture(streams[0], &graph);
     cudaGraphDestroy(graph);
+}
+
+/* Each captures a stream, and one of the calls before the end of the capture is not permitted. */
+#define CAPTURE_FAULT(name, stream, text)                                                           \
+    static void name##_captured(void);                                                              \
+    STREAM_FAULT(name, text)                                                                        \
+    {                                                                                               \
+        cudaGraph_t graph = NULL;                                                                   \
+                                                                                                    \
+        assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess); \
+        name##_captured();                                                                          \
+        cudaStreamEndCapture(stream, &graph);                                                       \
+        cudaGraphDestroy(graph);                                                                    \
+    }                                                                                               \
+    static void name##_captured(void)
+
+CAPTURE_FAULT(allocation_in_a_capture, streams[0], "cudaMalloc: operation not permitted when stream is capturing")
+{
+    int *words = NULL;
+
+    cudaMalloc(&words, 64); // [allocation_in_a_capture]
+}
+
+CAPTURE_FAULT(stream_allocation_in_a_capture, streams[0], "the simulator's graphs do not allocate")
+{
+    int *words = NULL;
+
+    cudaMallocAsync(&words, 64, streams[0]); // [stream_allocation_in_a_capture]
+}
+
+CAPTURE_FAULT(free_in_a_capture, streams[1], "cudaFree: operation not permitted when stream is capturing")
+{
+    cudaFree(device_y); // [free_in_a_capture]
+}
+
+CAPTURE_FAULT(copy_in_a_capture, streams[1], "cudaMemcpy: operation not permitted when stream is capturing")
+{
+    cudaMemcpy(device_y, host_words, 64, cudaMemcpyHostToDevice); // [copy_in_a_capture]
+}
+
+CAPTURE_FAULT(default_stream_in_a_capture, streams[0], "fill_kernel: operation would make the legacy stream depend on")
+{
+    fill_kernel<<<1, 32>>>(device_y, 1); // [default_stream_in_a_capture]
+}
+
+CAPTURE_FAULT(memset_in_a_capture, streams[0], "cudaMemset: operation would make the legacy stream depend on")
+{
+    cudaMemset(device_y, 0, 64); // [memset_in_a_capture]
+}
+
+CAPTURE_FAULT(wait_in_a_capture, streams[0], "cudaStreamSynchronize: operation not permitted when stream is capturing")
+{
+    cudaStreamSynchronize(streams[0]); // [wait_in_a_capture]
+}
+
+CAPTURE_FAULT(query_in_a_capture, streams[0], "cudaEventQuery: operation not permitted on an event last recorded")
+{
+    cudaEventRecord(events[0], streams[0]);
+    cudaEventQuery(events[0]); // [query_in_a_capture]
+}
+
+static void CUDART_CB wait_in_function(void *)
+{
+    cudaStreamSynchronize(streams[0]); // [wait_in_a_host_function]
+}
+
+STREAM_FAULT(wait_in_a_host_function, "a function that cudaLaunchHostFunc() calls may not call CUDA")
+{
+    cudaLaunchHostFunc(streams[0], wait_in_function, NULL);
+}
+
+static void CUDART_CB launch_in_function(void *)
+{
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 1); // [launch_in_a_host_function]
+}
+
+STREAM_FAULT(launch_in_a_host_function, "fill_kernel: operation not permitted: a function that cudaLaunchHostFunc()")
+{
+    cudaLaunchHostFunc(streams[0], launch_in_function, NULL);
+}
+
+STREAM_FAULT(copy_past_a_host_array, "260 bytes, of which 'host_words' of the host has 252")
+{
+    cudaMemcpy(device_y, host_words + 1, sizeof host_words + 4, cudaMemcpyHostToDevice); // [copy_past_a_host_array]
+}
+
+STREAM_FAULT(copy_to_a_short_host_array, "of which 'host_words' of the host has 4")
+{
+    void *const end = host_words + sizeof host_words / sizeof *host_words - 1;
+
+    cudaMemcpyAsync(end, device_x, 8, cudaMemcpyDeviceToHost, streams[0]); // [copy_to_a_short_host_array]
+}
+
+STREAM_FAULT(symbol_to_a_short_host_array, "cudaMemcpyFromSymbol: invalid argument: 128 bytes, of which 'host_words'")
+{
+    void *const end = host_words + sizeof host_words / sizeof *host_words - 1;
+
+    cudaMemcpyFromSymbol(end, device_total, 128); // [symbol_to_a_short_host_array]
 }
 
 /* --- the end of the host's process -------------------------------------------------------------------------------- */

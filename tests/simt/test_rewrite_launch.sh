@@ -4,10 +4,16 @@
 tool=${REWRITE_LAUNCH:-build/cpu/rewrite_launch}
 source=$scratch/a.cu
 
-# rewritten TEXT: prints the tool's output without the #line directive
+# rewritten TEXT: prints the tool's output without the #line directive and the marks of host functions
 rewritten() {
     printf '%s' "$1" >"$source"
-    "$tool" "$source" 2>&1 | tail -n +2
+    "$tool" "$source" 2>&1 | tail -n +2 | sed 's/ SIMT_HOST;//'
+}
+
+# host_marks NAME COUNT TEXT: checks that the tool marks so many functions of the host
+host_marks() {
+    printf '%s' "$3" >"$source"
+    equal "$1" "$2" "$("$tool" "$source" | grep -o '{ SIMT_HOST;' | wc -l)"
 }
 
 # becomes NAME TEXT EXPECTED: checks that the tool turns TEXT into EXPECTED
@@ -224,7 +230,7 @@ becomes 'a variable in two memories, not declared to its end' 'static __constant
     'static __constant__ __shared__ int a['
 becomes 'launch bounds' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { a[0] = 1; }' '__global__ void __launch_bounds__(f(2), // two
-  1) k(int (*a)[2]) { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(f(2),          1) a[simt_within<decltype(a)>() |= 0] = 1; }'
+  1) k(int (*a)[2]) { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(f(2),          1) a[simt_within<__typeof__(a)>() |= 0] = 1; }'
 becomes 'launch bounds with a string over two lines' '__launch_bounds__(f("a\
 b")) void k() {' '__launch_bounds__(f("a\
 b")) void k() { SIMT_LAUNCH_BOUNDS(f("ab"))'
@@ -368,21 +374,33 @@ in_device 'a compound shift' 'a <<= b; a >>= c[i + 1];' 'a <<= simt_count * b; a
 in_device 'a compound shift of what may be a bit field' 's.a <<= b; p->a >>= b;' 's.a <<= b; p->a >>= b;'
 in_device 'a compound shift by an expression' 'a <<= b | c; a >>= b ? 1 : 2;' 'a <<= b | c; a >>= b ? 1 : 2;'
 in_device 'an element' 'int a[4]; a[i] = b[a[0] + 1];' \
-    'int a[4]; a[simt_within<decltype(a)>() |= i] = b[a[simt_within<decltype(a)>() |= 0] + 1];'
+    'int a[4]; a[simt_within<__typeof__(a)>() |= i] = b[a[simt_within<__typeof__(a)>() |= 0] + 1];'
 in_device 'a row' 'int a[4][5]; f(a[i][j]);' \
-    'int a[4][5]; f(a[simt_within<decltype(a)>() |= i][simt_within<decltype(a[i])>() |= j]);'
+    'int a[4][5]; f(a[simt_within<__typeof__(a)>() |= i][simt_within<__typeof__(a[i])>() |= j]);'
 in_device 'a member' 'a.b[i]; p->c[1].d[j]; ++this->e[i];' \
-    'a.b[simt_within<decltype(a.b)>() |= i]; p->c[simt_within<decltype(p->c)>() |= 1].d[simt_within<decltype(p->c[1].d)>() |= j]; ++this->e[simt_within<decltype(this->e)>() |= i];'
+    'a.b[simt_within<__typeof__(a.b)>() |= i]; p->c[simt_within<__typeof__(p->c)>() |= 1].d[simt_within<__typeof__(p->c[1].d)>() |= j]; ++this->e[simt_within<__typeof__(this->e)>() |= i];'
 in_device 'an address' 'int a[4]; p = &a[i]; x & a[i]; x && a[i]; f(y, &a[i]);' \
-    'int a[4]; p = &a[simt_up_to<decltype(a)>() |= i]; x & a[i]; x && a[simt_within<decltype(a)>() |= i]; f(y, &a[simt_up_to<decltype(a)>() |= i]);'
+    'int a[4]; p = &a[simt_up_to<__typeof__(a)>() |= i]; x & a[i]; x && a[simt_within<__typeof__(a)>() |= i]; f(y, &a[simt_up_to<__typeof__(a)>() |= i]);'
 in_device 'one name in two places' 'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[1], d = b[2] * a[0]; return a[1]; }' \
-    'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[simt_within<decltype(a)>() |= 1], d = b[simt_within<decltype(b)>() |= 2] * a[simt_within<decltype(a)>() |= 0]; return a[simt_within<decltype(a)>() |= 1]; }'
+    'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[simt_within<__typeof__(a)>() |= 1], d = b[simt_within<__typeof__(b)>() |= 2] * a[simt_within<__typeof__(a)>() |= 0]; return a[simt_within<__typeof__(a)>() |= 1]; }'
 in_device 'what may declare or use' 'int a[4], b[4]; c * a[1]; if (c) a[1] = 2; for (;; b[1]++) d = c < 3 ? a[2] : b[3];' \
-    'int a[4], b[4]; c * a[1]; if (c) a[simt_within<decltype(a)>() |= 1] = 2; for (;; b[simt_within<decltype(b)>() |= 1]++) d = c < 3 ? a[simt_within<decltype(a)>() |= 2] : b[simt_within<decltype(b)>() |= 3];'
+    'int a[4], b[4]; c * a[1]; if (c) a[simt_within<__typeof__(a)>() |= 1] = 2; for (;; b[simt_within<__typeof__(b)>() |= 1]++) d = c < 3 ? a[simt_within<__typeof__(a)>() |= 2] : b[simt_within<__typeof__(b)>() |= 3];'
 in_device 'brackets of other kinds' 'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; s::t[i]; p[i];' \
     'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; s::t[i]; p[i];'
 becomes 'an array by reference' 'template <int N> __device__ int f(T (&a)[N], U *b) { return a[1] + b[2]; }' \
-    'template <int N> __device__ int f(T (&a)[N], U *b) { return a[simt_within<decltype(a)>() |= 1] + b[2]; }'
+    'template <int N> __device__ int f(T (&a)[N], U *b) { return a[simt_within<__typeof__(a)>() |= 1] + b[2]; }'
+becomes 'a member in a method' 'struct s { __device__ int f() { return a[i] + p[i]; } int a[4], *p; };' \
+    'struct s { __device__ int f() { return a[simt_within<__typeof__(a)>() |= i] + p[i]; } int a[4], *p; };'
+becomes 'an array of the file' '__device__ int a[2][4]; __device__ int f() { return a[i][j]; }' \
+    'SIMT_DEVICE_VARIABLE int a[2][4]; SIMT_DEVICE_GAP __device__ int f() { return a[simt_within<__typeof__(a)>() |= i][simt_within<__typeof__(a[i])>() |= j]; }'
+in_device 'what may be an array' 'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[1] = c[2] + e[3] + g[4] + h[5];' \
+    'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[simt_within<__typeof__(a)>() |= 1] = c[simt_within<__typeof__(c)>() |= 2] + e[3] + g[simt_within<__typeof__(g)>() |= 4] + h[simt_within<__typeof__(h)>() |= 5];'
+in_device 'what declares again' 'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];' \
+    'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];'
+unchanged 'an operator of the device' 'struct s { __device__ int operator[](int i); };'
+host_marks 'functions of the host' 4 'static inline const A::b *f(int a) { b; } template <class T> T g(T a) { b; } unsigned long h() { b; } int i(A (*a)[2])
+{ if (a) { b; } }'
+host_marks 'what may be a function of the device' 0 'M int f() { b; } m int f() { b; } N(a) { b; } m A g() { b; } __device__ int h(); int h() { b; } A::A() { b; } int A::f() { b; } constexpr int i() { b; } struct c { int j() { b; } }; namespace d { }'
 in_device 'what closes template arguments' 'A<B<int>> a; b = f<g<3>>(x); c < (d >> e);' \
     'A<B<int>> a; b = f<g<3>>(x); c < (d >> simt_count * e);'
 in_device 'a cast' 'a = (int)b + (unsigned long long) (c);' 'a = simt_to<int>()->* b + simt_to<unsigned long long>()->*  (c);'
@@ -448,7 +466,7 @@ equal 'a long file' 20000 "$("$tool" "$source" | grep -c '^simt_launch(SIMT_KERN
 equal 'a million open parentheses' 1000006 "$("$tool" "$source" | tail -n +2 | wc -c)"
 for deep in '(' '{' 'a?b:'; do
     (printf 'void f() {'; yes "$deep" | head -n 300000 | tr -d '\n') >"$source"
-    equal "three hundred thousand $deep in a function" 0 "$("$tool" "$source" | grep -c SIMT)"
+    equal "three hundred thousand $deep in a function" 0 "$("$tool" "$source" | grep -c SIMT_B)"
 done
 
 # compiled TEXT: prints the compiler's first error without its location
@@ -469,6 +487,8 @@ if command -v g++ >/dev/null; then
         "$(compiled '__global__ void k(cudaTextureObject_t t) { }')"
     matches 'asynchronous copies' 'asynchronous copies of groups are not supported *' \
         "$(compiled '__device__ void f(int *a) { cooperative_groups::memcpy_async(0, a, a, 4); }')"
+    matches 'a parameter with virtual functions' "*kernel's parameter has virtual functions*" \
+        "$(compiled 'struct a { virtual void f(); }; __global__ void k(a b); void g(a b) { simt_launch(SIMT_KERNEL((k)), "k", 1, 1)(b); }')"
     matches 'a kernel behind a void pointer' '*void pointer does not tell the simulator*' \
         "$(compiled 'void f(void *k) { cudaLaunchKernel(k, dim3(1), dim3(1), (void **)0); }')"
 else

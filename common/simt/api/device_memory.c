@@ -7,31 +7,40 @@
 #include "machine/fault.h"
 #include "machine/program_image.h"
 #include "memory/arena.h"
+#include "order/stream_table.h"
 #include "order/stream_work.h"
 #include "simt.h"
 
+/** Allocates memory by a call that may wait for the device. */
+static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum owner owner, uintptr_t caller)
+{
+    const cudaError_t error = simt_permit(name, CALL_WAITS, caller);
+
+    return error == cudaSuccess ? simt_allocate(pointer, bytes, owner) : error;
+}
+
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
 {
-    return simt_allocate(pointer, bytes, OWNER_DEVICE);
+    return allocate("cudaMalloc", pointer, bytes, OWNER_DEVICE, SIMT_CALLER());
 }
 
 cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 {
-    return simt_allocate(pointer, bytes, OWNER_PINNED);
+    return allocate("cudaMallocHost", pointer, bytes, OWNER_PINNED, SIMT_CALLER());
 }
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
     if (flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined))
         return simt_set_error(cudaErrorNotSupported);
-    return simt_allocate(pointer, bytes, OWNER_PINNED);
+    return allocate("cudaHostAlloc", pointer, bytes, OWNER_PINNED, SIMT_CALLER());
 }
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 {
     if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
         return simt_set_error(cudaErrorInvalidValue);
-    return simt_allocate(pointer, bytes, OWNER_MANAGED);
+    return allocate("cudaMallocManaged", pointer, bytes, OWNER_MANAGED, SIMT_CALLER());
 }
 
 enum { PITCH = 512 };
@@ -43,7 +52,7 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
     if (!pointer || !pitch || width > row || (height > 0 && row > SIZE_MAX / height))
         return simt_set_error(cudaErrorInvalidValue);
     *pitch = row;
-    return cudaMalloc(pointer, row * height);
+    return allocate("cudaMallocPitch", pointer, row * height, OWNER_DEVICE, SIMT_CALLER());
 }
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent)
@@ -81,31 +90,70 @@ static cudaError_t release(void *pointer, const char *name, uintptr_t caller)
 
 cudaError_t cudaFree(void *pointer)
 {
-    if (simt_captures(NULL))
-        return simt_set_error(cudaErrorNotSupported);
+    const cudaError_t error = simt_permit("cudaFree", CALL_WAITS, SIMT_CALLER());
+
+    if (error != cudaSuccess)
+        return error;
     if (pointer)
         simt_host_waits_for_all();
     return release(pointer, "cudaFree", SIMT_CALLER());
 }
 
+/** Allocates or frees memory as work of a stream, with which other work that uses the memory must be ordered. */
+static cudaError_t use_all(const char *name, enum work_use use, const struct allocation *allocation,
+                           cudaStream_t stream, uintptr_t caller)
+{
+    cudaError_t error = simt_permit(name, call_of_stream(stream), caller);
+
+    if (error == cudaSuccess)
+        error = simt_work_begin(stream, name, caller);
+    if (error != cudaSuccess)
+        return error;
+    if (allocation && simt_has_several_streams)
+        simt_work_uses(use, (uintptr_t)simt_arena.base + allocation->offset, allocation->bytes);
+    return simt_work_check();
+}
+
+static cudaError_t not_captured(const char *name, uintptr_t caller)
+{
+    return simt_fault_call(caller, name, cudaErrorNotSupported,
+                           "the simulator's graphs do not allocate; call it before the capture");
+}
+
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
-    return simt_captures(stream) ? simt_set_error(cudaErrorNotSupported) : cudaMalloc(pointer, bytes);
+    if (simt_captures(stream))
+        return not_captured("cudaMallocAsync", SIMT_CALLER());
+    const cudaError_t error = simt_allocate(pointer, bytes, OWNER_DEVICE);
+
+    if (error != cudaSuccess || bytes == 0)
+        return error;
+    return use_all("cudaMallocAsync", USE_ALLOCATE, simt_allocation_at(*pointer), stream, SIMT_CALLER());
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
+    const struct allocation *const allocation = simt_allocation_at(pointer);
+    const uintptr_t caller = SIMT_CALLER();
+
     if (simt_captures(stream))
-        return simt_set_error(cudaErrorNotSupported);
-    return release(pointer, "cudaFreeAsync", SIMT_CALLER());
+        return not_captured("cudaFreeAsync", caller);
+    const cudaError_t error = use_all("cudaFreeAsync", USE_FREE, allocation, stream, caller);
+
+    if (error != cudaSuccess)
+        return error;
+    if (allocation)
+        simt_work_forget((uintptr_t)pointer, allocation->bytes);
+    return release(pointer, "cudaFreeAsync", caller);
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
     const struct allocation *const allocation = simt_allocation_at(pointer);
+    const cudaError_t error = simt_permit("cudaFreeHost", CALL_WAITS, SIMT_CALLER());
 
-    if (!pointer)
-        return cudaSuccess;
+    if (!pointer || error != cudaSuccess)
+        return error;
     if (!allocation || allocation->owner != OWNER_PINNED)
         return not_freed(pointer, "cudaFreeHost", "cudaMallocHost", SIMT_CALLER());
     simt_host_waits_for_all();

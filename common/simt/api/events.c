@@ -5,6 +5,7 @@
 #include "graphs.h"
 #include "machine/device_limits.h"
 #include "machine/errors.h"
+#include "machine/fault.h"
 #include "order/stream_table.h"
 #include "order/stream_work.h"
 
@@ -89,14 +90,27 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return cudaSuccess;
 }
 
+/** Reports a wait for, or a query of, an event that a captured stream has recorded. */
+static cudaError_t captured(const char *name, cudaEvent_t event, uintptr_t caller)
+{
+    const cudaError_t error = simt_permit(name, CALL_SIMPLE, caller);
+
+    if (error != cudaSuccess || !simt_is_captured_event(event))
+        return error;
+    return simt_fault_call(caller, name, cudaErrorCapturedEvent,
+                           "the event was recorded in a stream that is being captured, and nothing is executed");
+}
+
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     const struct event *awaited = event_of(event);
 
     if (!awaited)
         return simt_reject_handle("cudaEventSynchronize", "event", SIMT_CALLER());
-    if (simt_is_captured_event(event))
-        return simt_set_error(cudaErrorCapturedEvent);
+    const cudaError_t error = captured("cudaEventSynchronize", event, SIMT_CALLER());
+
+    if (error != cudaSuccess)
+        return error;
     simt_host_waited_for(&awaited->clock);
     return simt_sticky_error();
 }
@@ -105,8 +119,11 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     struct event *queried = event_of(event);
 
-    return queried ? simt_work_query(&queried->clock, &queried->queried)
-                   : simt_reject_handle("cudaEventQuery", "event", SIMT_CALLER());
+    if (!queried)
+        return simt_reject_handle("cudaEventQuery", "event", SIMT_CALLER());
+    const cudaError_t error = captured("cudaEventQuery", event, SIMT_CALLER());
+
+    return error == cudaSuccess ? simt_work_query(&queried->clock, &queried->queried) : error;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)

@@ -7,8 +7,10 @@
  */
 #include "graphs.h"
 
-#include "machine/errors.h"
 #include "machine/array_reserve.h"
+#include "machine/errors.h"
+#include "machine/fault.h"
+#include "order/stream_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,7 @@ struct recorded {
 static struct capture {
     cudaGraph_t graph;         /**< NULL: no capture is in progress */
     unsigned long long number; /**< of this capture, or of the last one */
+    bool relaxed;              /**< calls that wait are permitted */
     cudaStream_t stream[MAX_BRANCHES];
     struct known known[MAX_BRANCHES];
     struct recorded *recorded; /**< by number; each record of an event has its own number */
@@ -112,6 +115,33 @@ bool simt_is_capturing(void)
     return capture.graph;
 }
 
+/** Checks whether a captured stream must wait for work of the legacy default stream. */
+static bool captures_blocking_stream(void)
+{
+    for (unsigned i = 0; capture.graph && i < capture.graph->branches; i++)
+        if (simt_streams[simt_stream_number(capture.stream[i])].blocking)
+            return true;
+    return false;
+}
+
+bool simt_in_host_function;
+
+cudaError_t simt_permit(const char *name, enum call_kind kind, uintptr_t caller)
+{
+    if (simt_in_host_function)
+        return simt_fault_call(caller, name, cudaErrorNotPermitted,
+                               "a function that cudaLaunchHostFunc() calls may not call CUDA");
+    if (kind == CALL_WAITS && capture.graph && !capture.relaxed)
+        return simt_fault_call(caller, name, cudaErrorStreamCaptureUnsupported,
+                               "a stream is being captured, and the call may wait for the device: call it before the "
+                               "capture, or capture with cudaStreamCaptureModeRelaxed");
+    if (kind == CALL_LEGACY && captures_blocking_stream())
+        return simt_fault_call(caller, name, cudaErrorStreamCaptureImplicit,
+                               "the default stream waits for a stream that is being captured: use the captured stream, "
+                               "or capture one with cudaStreamNonBlocking");
+    return cudaSuccess;
+}
+
 cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *operand, size_t bytes, const void *more,
                          size_t more_bytes)
 {
@@ -182,7 +212,10 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     if (capture.graph || (unsigned)mode > cudaStreamCaptureModeRelaxed)
         return simt_set_error(capture.graph ? cudaErrorIllegalState : cudaErrorInvalidValue);
     free(capture.recorded);
-    capture = (struct capture){.graph = graph_new(), .number = capture.number + 1, .stream = {stream}};
+    capture = (struct capture){.graph = graph_new(),
+                               .number = capture.number + 1,
+                               .relaxed = mode == cudaStreamCaptureModeRelaxed,
+                               .stream = {stream}};
     if (!capture.graph)
         return simt_set_error(cudaErrorMemoryAllocation);
     capture.graph->branches = 1;

@@ -34,6 +34,24 @@ struct CUgraph_st {
 bool simt_captures(cudaStream_t stream);
 /** Checks whether any stream's work is captured. */
 bool simt_is_capturing(void);
+/** What a call of the host does that is not always permitted. */
+enum call_kind {
+    CALL_SIMPLE,
+    CALL_WAITS, /**< waits for the device, or may do so, as an allocation may */
+    CALL_LEGACY /**< gives work to the legacy default stream */
+};
+/**
+ * Reports a call that is not permitted now: any call in a function that the device calls (cudaLaunchHostFunc), and
+ * during a capture a wait or work that the captured stream would have to wait for.
+ */
+cudaError_t simt_permit(const char *name, enum call_kind kind, uintptr_t caller);
+static inline enum call_kind call_of_stream(cudaStream_t stream)
+{
+    return stream && stream != cudaStreamLegacy ? CALL_SIMPLE : CALL_LEGACY;
+}
+/** True while such a function runs. */
+extern bool simt_in_host_function;
+
 /** Captures work: its function and the two parts of its operand, the second of which begins at GRAPH_PART(bytes). */
 cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *operand, size_t bytes, const void *more,
                          size_t more_bytes);

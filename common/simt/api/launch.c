@@ -9,6 +9,7 @@
 #include "machine/fault.h"
 #include "machine/source_lines.h"
 #include "machine/turns.h"
+#include "memory/constant_reads.h"
 #include "memory/device_memory.h"
 #include "memory/shadow.h"
 #include "observers/counting.h"
@@ -126,7 +127,7 @@ static struct part {
                          (simt_program.data_high - simt_program.data_low + 3) / 4};
 }
 
-/** Reports to order/stream_work.h the uses of global memory by a launch that ran at these epochs. */
+/** Reports to order/stream_work.h the uses of global and constant memory by a launch that ran at these epochs. */
 static void scan(uint32_t first_epoch, uint32_t last_epoch)
 {
     uint8_t uses[NUM_USES];
@@ -145,6 +146,7 @@ static void scan(uint32_t first_epoch, uint32_t last_epoch)
             }
         }
     }
+    simt_constant_reads_scan(first_epoch, last_epoch);
 }
 
 /** Checks, after a launch has run, whether it raced with other work, and reports the race. */
@@ -154,7 +156,7 @@ static void check_streams(void)
 
     simt_work_scan = scan;
     simt_work_launched(simt_order.first_epoch, simt_order.epoch, simt_order.waited);
-    if (simt_work_end(&race))
+    if (simt_work_end(&race) || simt_fault_constant_race(&race))
         return;
     for (int number = 0; number < 2; number++) {
         const struct part part = part_of_memory(number);
@@ -176,6 +178,7 @@ static cudaError_t run(const struct launch *launch)
     simt_progress = (struct progress){0};
     simt_turns_begin();
     simt_faulted = false;
+    simt_fault_callers = simt_lane_callers;
     const cudaError_t error = simt_grid_run(launch);
 
     simt_counting_end();
@@ -240,7 +243,9 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
 
     if (error != cudaSuccess)
         return refuse(launch, error, why, caller);
-    error = simt_work_begin(stream, launch->name, caller);
+    error = simt_permit(launch->name, call_of_stream(stream), caller);
+    if (error == cudaSuccess)
+        error = simt_work_begin(stream, launch->name, caller);
     if (error != cudaSuccess)
         return error;
     read_event_limit();
@@ -308,7 +313,7 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaL
 
     if (error != cudaSuccess)
         return refuse(&launch, error, why, SIMT_CALLER());
-    if (simt_captures(how->stream)) {
+    if (simt_captures(how->stream) && !simt_in_host_function) {
         const struct graph_launch captured = {launch, SIMT_CALLER()};
 
         return simt_capture(how->stream, launch_again, &captured, sizeof captured, arguments, bytes);

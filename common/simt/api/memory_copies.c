@@ -8,10 +8,25 @@
 #include "machine/fault.h"
 #include "machine/source_lines.h"
 #include "memory/arena.h"
+#include "memory/device_memory.h"
 #include "order/stream_table.h"
 #include "order/stream_work.h"
 
 #include <string.h>
+
+/** Reports a copy that runs past the end of a host variable. */
+static cudaError_t check_host_range(const char *name, const void *pointer, size_t bytes, uintptr_t caller)
+{
+    size_t has = 0;
+    const char *const variable = simt_host_may_access(pointer)
+                                     ? simt_host_variable_ends((uintptr_t)pointer, bytes, &has)
+                                     : NULL;
+
+    if (!variable)
+        return cudaSuccess;
+    return simt_fault_call(caller, name, cudaErrorInvalidValue, "%zu bytes, of which '%s' of the host has %zu", bytes,
+                           variable, has);
+}
 
 /** Reports a copy whose source or destination is not memory of the kind that `kind` names. */
 static cudaError_t check_copy(const char *name, const void *to, const void *from, size_t bytes,
@@ -31,7 +46,9 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
     if (from_device ? !simt_device_range(from, bytes) : !simt_host_may_access(from))
         return simt_fault_call(caller, name, cudaErrorInvalidValue, "the source is not %zu bytes of %s memory", bytes,
                                from_device ? "device" : "host");
-    return cudaSuccess;
+    const cudaError_t error = check_host_range(name, to, bytes, caller);
+
+    return error == cudaSuccess ? check_host_range(name, from, bytes, caller) : error;
 }
 
 static void record_use(enum work_use use, const void *pointer, size_t bytes)
@@ -49,8 +66,10 @@ static void record_use(enum work_use use, const void *pointer, size_t bytes)
 static cudaError_t issue_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
                               uintptr_t caller)
 {
-    const cudaError_t error = simt_work_begin(stream, name, caller);
+    cudaError_t error = simt_permit(name, call_of_stream(stream), caller);
 
+    if (error == cudaSuccess)
+        error = simt_work_begin(stream, name, caller);
     if (error != cudaSuccess)
         return error;
     if (from)
@@ -131,8 +150,10 @@ static cudaError_t copy_in_stream(const char *name, void *to, const void *from, 
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    const cudaError_t error = copy_in_stream("cudaMemcpy", to, from, bytes, kind, NULL, SIMT_CALLER());
+    cudaError_t error = simt_permit("cudaMemcpy", CALL_WAITS, SIMT_CALLER());
 
+    if (error == cudaSuccess)
+        error = copy_in_stream("cudaMemcpy", to, from, bytes, kind, NULL, SIMT_CALLER());
     if (error == cudaSuccess && bytes > 0 && (simt_host_may_access(to) || simt_host_may_access(from)))
         simt_host_waits(NULL);
     return error;
@@ -234,8 +255,14 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
     if ((simt_is_device(to) && !simt_device_range(to, bytes)) ||
         (simt_is_device(from) && !simt_device_range(from, bytes)))
         return simt_set_error(cudaErrorInvalidValue);
-    cudaError_t error = issue_work("a copy of a symbol", to, from, bytes, NULL, SIMT_CALLER());
+    cudaError_t error = check_host_range(name, to, bytes, SIMT_CALLER());
 
+    if (error == cudaSuccess)
+        error = check_host_range(name, from, bytes, SIMT_CALLER());
+    if (error == cudaSuccess)
+        error = simt_permit(name, CALL_WAITS, SIMT_CALLER());
+    if (error == cudaSuccess)
+        error = issue_work("a copy of a symbol", to, from, bytes, NULL, SIMT_CALLER());
     if (error != cudaSuccess)
         return error;
     error = copy(to, from, bytes);

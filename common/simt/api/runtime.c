@@ -227,8 +227,10 @@ static cudaError_t call_host(const void *operand, cudaStream_t stream)
     const struct host_function *host = operand;
 
     simt_work_no_overlap(stream);
+    simt_in_host_function = true;
     if (simt_sticky_error() == cudaSuccess)
         host->function(host->data);
+    simt_in_host_function = false;
     return simt_sticky_error();
 }
 

@@ -13,6 +13,10 @@
 
 cudaError_t cudaDeviceSynchronize(void)
 {
+    const cudaError_t error = simt_permit("cudaDeviceSynchronize", CALL_SIMPLE, SIMT_CALLER());
+
+    if (error != cudaSuccess)
+        return error;
     if (simt_is_capturing())
         return simt_fault_call(SIMT_CALLER(), "cudaDeviceSynchronize", cudaErrorStreamCaptureUnsupported,
                                "a stream is being captured, and nothing is executed; end the capture first");
@@ -58,12 +62,25 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cudaSuccess;
 }
 
+/** Reports a wait for, or a query of, a stream whose work is captured and not executed, or of the default stream. */
+static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t caller)
+{
+    const cudaError_t error = simt_permit(name, call_of_stream(stream), caller);
+
+    if (error != cudaSuccess || !simt_captures(stream))
+        return error;
+    return simt_fault_call(caller, name, cudaErrorStreamCaptureUnsupported,
+                           "the stream is being captured, and its work is not executed; end the capture first");
+}
+
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     if (simt_stream_number(stream) == NUMBERS)
         return simt_reject_handle("cudaStreamSynchronize", "stream", SIMT_CALLER());
-    if (simt_captures(stream))
-        return simt_set_error(cudaErrorStreamCaptureUnsupported);
+    const cudaError_t error = captured("cudaStreamSynchronize", stream, SIMT_CALLER());
+
+    if (error != cudaSuccess)
+        return error;
     simt_host_waits(stream);
     return simt_sticky_error();
 }
@@ -74,7 +91,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 
     if (number == NUMBERS)
         return simt_reject_handle("cudaStreamQuery", "stream", SIMT_CALLER());
-    if (simt_captures(stream))
-        return simt_set_error(cudaErrorStreamCaptureUnsupported);
+    const cudaError_t error = captured("cudaStreamQuery", stream, SIMT_CALLER());
+
+    if (error != cudaSuccess)
+        return error;
     return simt_work_query(simt_stream_publish(number), &simt_streams[number].queried);
 }

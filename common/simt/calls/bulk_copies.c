@@ -128,6 +128,9 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
 
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         access.address = (uintptr_t)chunk->to + 4 * word;
+        /* A store whose value a thread has read before the copy cannot come after the copy. */
+        if (cell->write_epoch >= simt_order.block.block_epoch && cell->read_epoch < cell->write_epoch)
+            simt_check_proxy(cell, SPACE_SHARED, copy->pc, "overwrites");
         shadow_store(cell, access);
         shadow_begin_copy(cell);
     }

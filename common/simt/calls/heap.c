@@ -6,6 +6,7 @@
 #include "kernel_calls.h"
 #include "machine/fault.h"
 #include "memory/arena.h"
+#include "memory/shadow.h"
 
 #include <stdlib.h>
 
@@ -44,13 +45,29 @@ static void *heap_allocate(size_t bytes)
     return memory;
 }
 
+/** Checks that all accesses of other threads to an allocation are ordered before its end, as before a store. */
+static void check_unused(const struct allocation *allocation, uintptr_t pc)
+{
+    struct word_access access = {.address = (uintptr_t)simt_arena.base + allocation->offset,
+                                 .pc = pc,
+                                 .site = cell_site(pc),
+                                 .bytes = 0xf,
+                                 .frees = true,
+                                 .what = ACCESS_STORE,
+                                 .space = SPACE_GLOBAL};
+
+    for (size_t word = 0; word < (allocation->bytes + 3) / 4; word++, access.address += 4)
+        shadow_store_known(&simt_arena.shadow[allocation->offset / 4 + word], access, 0);
+}
+
 /** Frees an allocation of the heap; returns false if `memory` is not the start of one. */
-static bool heap_release(const void *memory)
+static bool heap_release(const void *memory, uintptr_t pc)
 {
     const struct allocation *const allocation = simt_allocation_at(memory);
 
     if (!allocation || allocation->owner != OWNER_KERNEL)
         return false;
+    check_unused(allocation, pc);
     heap_used -= heap_bytes(allocation->bytes);
     simt_release(allocation);
     return true;
@@ -75,7 +92,7 @@ static void release(void *memory, uintptr_t pc)
 {
     if (!simt_running.lane)
         free(memory);
-    else if (memory && !heap_release(memory))
+    else if (memory && !heap_release(memory, pc))
         fault_release(memory, pc);
 }
 

@@ -11,6 +11,7 @@
 #include "lanes/observer.h"
 #include "machine/fault.h"
 #include "machine/host_accesses.h"
+#include "memory/constant_reads.h"
 #include "memory/shadow.h"
 #include "warpgroup_products.h"
 
@@ -237,6 +238,12 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
         kind = "out-of-bounds shared access";
     } else if (meant - simt_memory.arena < simt_memory.arena_bytes) {
         kind = "out-of-bounds global access";
+    } else if (meant - simt_program.data_low < simt_program.data_high - simt_program.data_low) {
+        check_variable(meant, bytes, access != ACCESS_LOAD, pc);
+        kind = "out-of-bounds global access";
+    } else if (meant - simt_program.constant_low < simt_program.constant_high - simt_program.constant_low) {
+        check_variable(meant, bytes, access != ACCESS_LOAD, pc);
+        kind = "out-of-bounds constant access";
     }
     simt_fault_here(cudaErrorIllegalAddress, pc, kind, "has an index outside its array");
 }
@@ -280,6 +287,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of __constant__ memory",
                             bytes);
         check_variable(address, bytes, store, pc);
+        simt_constant_read(address, bytes, pc);
         return;
     }
     if (address - image->data_low < image->data_high - image->data_low) {
@@ -498,6 +506,13 @@ void __tsan_func_exit(void)
 {
     if (simt_running.lane)
         simt_running.lane->depth += EVENT_ONE_CALL;
+}
+
+void simt_host_function(const char *name)
+{
+    if (simt_running.lane)
+        simt_fault_of_call(SIMT_CALLER(), "call of a host function", "calls %s(), which is a function of the host",
+                           name);
 }
 
 /* --- hooks of the rewriter's marks -------------------------------------------------------------------------------- */

@@ -12,12 +12,13 @@
 #include "lanes/observer.h"
 #include "machine/fault.h"
 #include "machine/array_reserve.h"
+#include "memory/arena.h"
 #include "order/vector_clocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ARRIVALS = (1 << 20) - 1, MARK = 0x6d626172 };
+enum { MAX_ARRIVALS = (1 << 20) - 1, MAX_BYTES = (1 << 20) - 1, MARK = 0x6d626172 };
 
 /** Contents of the eight bytes in shared memory. */
 struct barrier_handle {
@@ -207,6 +208,16 @@ static void end_phase(struct barrier *barrier)
     wake(barrier);
 }
 
+/** Adds to the announced bytes, or takes copied bytes from them. Ends the launch if there are too many at a time. */
+static void count_bytes(struct barrier *barrier, int64_t bytes, uintptr_t pc)
+{
+    barrier->bytes += bytes;
+    if (llabs(barrier->bytes) > MAX_BYTES)
+        simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
+                        "%s %lld bytes at an mbarrier, made" SIMT_LOCATION ", which counts up to %d at a time",
+                        bytes > 0 ? "announces" : "copies", llabs((long long)bytes), barrier->pc, MAX_BYTES);
+}
+
 static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
 {
     if (barrier->pending == 0)
@@ -215,7 +226,7 @@ static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
                         ", whose phase has had all its %u arrivals and waits for %lld bytes",
                         barrier->pc, barrier->count, (long long)barrier->bytes);
     barrier->pending--;
-    barrier->bytes += bytes;
+    count_bytes(barrier, bytes, pc);
     simt_order_release(&barrier->arriving);
     end_phase(barrier);
 }
@@ -390,7 +401,7 @@ static void issue(struct bulk_copy *copy, void *address)
     simt_order_add_write(&barrier->arriving, copy->thread, simt_bulk_copy_at(number)->epoch);
     simt_order.loaded = 0;
     OBSERVE(bulk_copied, bulk_copy_bytes(copy));
-    barrier->bytes -= bulk_copy_bytes(copy);
+    count_bytes(barrier, -(int64_t)bulk_copy_bytes(copy), copy->pc);
     end_phase(barrier);
     if (SIMT_UNLIKELY(simt_memory.watched))
         simt_record_barrier_use(copy->pc, EVENT_BULK_COPY, 0, simt_bulk_copy_source(number), bulk_copy_bytes(copy),
@@ -421,9 +432,27 @@ void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier)
     issue(&copy, barrier);
 }
 
+/** Ends the launch if a tensor map is where a GPU does not find it. A parameter lies on the thread's stack here. */
+static void check_map(const simt_tensor_map *map, uintptr_t pc)
+{
+    const uintptr_t address = (uintptr_t)map, global = address - simt_memory.arena;
+    const struct fiber_stacks *const stacks = &simt_running.block->stacks;
+    const bool is_shared = address - simt_memory.shared < simt_memory.shared_bytes;
+
+    if (!is_shared && (address - (uintptr_t)stacks->base < stacks->mapped || global < simt_memory.arena_bytes ||
+                       simt_in_program_data(map, sizeof *map)))
+        return;
+    simt_fault_here(cudaErrorIllegalAddress, pc, "bad asynchronous copy",
+                    "copies by a tensor map in %s memory; it must be a const __grid_constant__ parameter, or in global "
+                    "or constant memory",
+                    is_shared ? "shared" : "the host's");
+}
+
 void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier)
 {
     const uintptr_t pc = SIMT_CALLER();
+
+    check_map(map, pc);
     struct bulk_copy copy = {.to = to, .map = *map, .row = row, .column = column, .pc = pc};
 
     if (map->made != SIMT_TENSOR_MAP_MADE)

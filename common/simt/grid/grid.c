@@ -12,6 +12,7 @@
 #include "machine/fault.h"
 #include "machine/pages.h"
 #include "machine/turns.h"
+#include "memory/constant_reads.h"
 #include "memory/device_memory.h"
 #include "memory/history.h"
 #include "memory/shadow.h"
@@ -145,7 +146,7 @@ bool simt_grid_prepare(void)
     shared.shadow_bytes = (shared.bytes + 16) / 4 * sizeof(struct shadow_cell);
     if (!simt_memory.data_shadow)
         simt_memory.data_shadow = pages_map(data_shadow_bytes());
-    return simt_memory.data_shadow;
+    return simt_memory.data_shadow && simt_constant_reads_prepare();
 }
 
 bool simt_grid_make_block(void)
@@ -233,6 +234,7 @@ static bool start_epochs(uint64_t blocks, const struct launch *launch)
         simt_arena_forget_epochs();
         blocks_forget();
         memset(simt_memory.data_shadow, 0, data_shadow_bytes());
+        simt_constant_reads_forget();
         simt_order.epoch = 0;
     }
     const struct past_launches *launches = simt_work_launch(launch->overlaps);

@@ -44,7 +44,8 @@ SIMT_DEVICE void mbarrier_arrive_cp_async(mbarrier *barrier)
     simt_mbarrier_arrive_copies(barrier);
 }
 
-SIMT_DEVICE bool mbarrier_try_wait(mbarrier *barrier, uint32_t parity)
+/* An unread answer leaves it open whether the phase has ended. */
+[[nodiscard]] SIMT_DEVICE bool mbarrier_try_wait(mbarrier *barrier, uint32_t parity)
 {
     return simt_mbarrier_try_wait(barrier, parity);
 }

@@ -19,6 +19,18 @@ struct running simt_running;
 struct launch simt_current_launch;
 struct progress simt_progress;
 
+void simt_lane_callers(uintptr_t callers[FAULT_CALLERS])
+{
+    const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
+    const struct lane *lane = simt_running.lane;
+    unsigned count = 0;
+
+    if (!lane)
+        return;
+    for (uint64_t call = lane->depth >> EVENT_DEPTH_SHIFT; call < kernel && count < FAULT_CALLERS; call++)
+        callers[count++] = simt_running.block->caller[lane->thread][call % CALLS];
+}
+
 void simt_warp_enter(struct block *block, struct warp *warp)
 {
     simt_running.warp = warp;

@@ -11,6 +11,7 @@
 #define SIMT_LANES_H
 
 #include "machine/device_limits.h"
+#include "machine/fault.h"
 #include "machine/fiber.h"
 #include "machine/program_image.h"
 #include "memory/device_memory.h"
@@ -193,6 +194,9 @@ struct progress {
 extern struct running simt_running;
 extern struct launch simt_current_launch;
 extern struct progress simt_progress;
+
+/** Stores where the innermost calls in progress of the running lane return to, for a fault's line. */
+void simt_lane_callers(uintptr_t callers[FAULT_CALLERS]);
 
 /**
  * Checks whether two waiting lanes of the running block came to one call by the same calls, as far as addresses tell.

@@ -74,6 +74,7 @@ static const struct error_words errors[] = {
     {NAMED(cudaErrorCooperativeLaunchTooLarge), "too many blocks in cooperative launch"},
     {NAMED(cudaErrorNotSupported), "operation not supported"},
     {NAMED(cudaErrorPeerAccessUnsupported), "peer access is not supported between these two devices"},
+    {NAMED(cudaErrorNotPermitted), "operation not permitted"},
     {NAMED(cudaErrorStreamCaptureUnsupported), "operation not permitted when stream is capturing"},
     {NAMED(cudaErrorStreamCaptureInvalidated), "operation failed due to a previous error during capture"},
     {NAMED(cudaErrorStreamCaptureUnmatched), "capture was not ended in the same stream as it began"},

@@ -22,6 +22,8 @@ static struct fault {
     bool present;
     cudaError_t error;
     uintptr_t pc;
+    bool is_call;                     /**< the fault is the call of the function that `pc` is in */
+    uintptr_t callers[FAULT_CALLERS]; /**< where the calls in progress return to; 0 behind the last */
     uint3 thread;
     uint3 block;
     char kind[64];
@@ -31,6 +33,7 @@ static struct fault {
 static enum suspicion suspicion; /**< the kind of the suspected fault */
 
 bool simt_faulted;
+void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
 
 static void note(struct fault *noted, cudaError_t error, uint3 thread, uintptr_t pc, const char *kind,
                  const char *format, va_list arguments)
@@ -38,6 +41,10 @@ static void note(struct fault *noted, cudaError_t error, uint3 thread, uintptr_t
     noted->present = true;
     noted->error = error;
     noted->pc = pc;
+    noted->is_call = false;
+    memset(noted->callers, 0, sizeof noted->callers);
+    if (simt_fault_callers)
+        simt_fault_callers(noted->callers);
     noted->thread = thread;
     noted->block = simt_block_idx;
     snprintf(noted->kind, sizeof noted->kind, "%s", kind);
@@ -149,6 +156,20 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
     fiber_abandon();
 }
 
+_Noreturn void simt_fault_of_call(uintptr_t pc, const char *kind, const char *format, ...)
+{
+    va_list arguments;
+
+    if (!simt_fault_confirm()) {
+        va_start(arguments, format);
+        note(&fault, cudaErrorLaunchFailure, simt_thread_idx, pc, kind, format, arguments);
+        va_end(arguments);
+        fault.is_call = true;
+        simt_faulted = true;
+    }
+    fiber_abandon();
+}
+
 _Noreturn void simt_fault_stack(uintptr_t pc)
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "stack overflow", "needs more than %zu bytes of stack",
@@ -229,6 +250,35 @@ static void resolve_same_line(char *line, bool same_line)
         *mark = 0;
 }
 
+/** Checks whether a location is a line of the program's own source. */
+static bool is_own_line(const char *location)
+{
+    return strchr(location, ':') && strncmp(location, "/usr/", 5) != 0;
+}
+
+/**
+ * Finds the line of the fault. The call of a function is in the line of the frame around it, if it was inlined. The
+ * line of a fault in a library's function is that of the innermost call outside the library.
+ */
+static void locate(char here[LOCATION_TEXT])
+{
+    char stack[STACK_TEXT] = "", outer[LOCATION_TEXT];
+
+    if (fault.is_call)
+        simt_source_stack(fault.pc, stack);
+    const char *const around = strchr(stack, '\n');
+
+    if (around && around[1])
+        snprintf(here, LOCATION_TEXT, "%.*s", (int)strcspn(around + 1, " \n"), around + 1);
+    else
+        simt_source_line(fault.is_call ? fault.callers[0] : fault.pc, here);
+    for (unsigned i = 0; i < FAULT_CALLERS && fault.callers[i] && !is_own_line(here); i++) {
+        simt_source_line(fault.callers[i], outer);
+        if (is_own_line(outer))
+            strcpy(here, outer);
+    }
+}
+
 void simt_fault_resolve(void)
 {
     char here[LOCATION_TEXT];
@@ -237,7 +287,7 @@ void simt_fault_resolve(void)
 
     if (!fault.present || line[0])
         return;
-    simt_source_line(fault.pc, here);
+    locate(here);
     snprintf(line, LINE, "%s: %s: thread (%u,%u,%u) of block (%u,%u,%u) ", here, fault.kind, fault.thread.x,
              fault.thread.y, fault.thread.z, fault.block.x, fault.block.y, fault.block.z);
     for (const char *at = fault.detail; *at;) {

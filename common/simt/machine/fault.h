@@ -20,6 +20,13 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
     __attribute__((format(printf, 4, 5)));
 
 /** Records that the running thread's frames reach below its stack, and ends the launch. */
+/** Does the same for the call of the function that `pc` is in. */
+_Noreturn void simt_fault_of_call(uintptr_t pc, const char *kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+enum { FAULT_CALLERS = 8 };
+/** Stores where the innermost calls in progress of the running thread return to, if there is one. */
+extern void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
 _Noreturn void simt_fault_stack(uintptr_t pc);
 
 /**

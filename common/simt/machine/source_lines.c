@@ -84,10 +84,10 @@ static bool tool_runs(struct tool *tool)
 }
 
 /**
- * Frames of an address to return: the first one, the first one even if it is in our headers, or all with their
- * newlines.
+ * Frames of an address to return: the first one, the first one even if it is in our headers, the first one even in a
+ * header of the system, or all with their newlines.
  */
-enum frames { FIRST_FRAME, FIRST_FRAME_OF_ALL, ALL_FRAMES };
+enum frames { FIRST_FRAME, FIRST_FRAME_OF_ALL, ANY_FRAME, ALL_FRAMES };
 
 /**
  * Adds a frame as "file:line" to the text. Returns false if it has no line, or is in a system header or one of our
@@ -102,7 +102,7 @@ static bool take_frame(char *line, enum frames which, char *text, size_t size)
         end = strchr(line, '\n');
     if (end)
         snprintf(end, 2, "%s", which == ALL_FRAMES ? "\n" : "");
-    if (line[0] == '?' || strstr(line, ":?") || strncmp(line, "/usr/", 5) == 0)
+    if (line[0] == '?' || strstr(line, ":?") || (which != ANY_FRAME && strncmp(line, "/usr/", 5) == 0))
         return false;
     if (which != FIRST_FRAME_OF_ALL && (strstr(line, OWN_DIRECTORY) || strstr(line, NAMES_DIRECTORY)))
         return false;
@@ -227,6 +227,9 @@ static void look_up(uintptr_t pc, enum frames which, char *text, size_t size)
             return;
         }
     }
+    for (size_t i = 0; which == FIRST_FRAME && i < sizeof tools / sizeof *tools; i++)
+        if (query_tool(&tools[i], pc, ANY_FRAME, text, size))
+            return;
     name_function(pc, text);
 }
 

@@ -102,6 +102,11 @@ size_t simt_constant_bytes(void);
 bool simt_variable_has(uintptr_t address, size_t bytes);
 /** Returns the name of the variable in global or constant memory at an address, or "?" if it is unknown. */
 const char *simt_variable_at(uintptr_t address);
+/**
+ * Returns the name of the host's variable at an address if it ends before `bytes` bytes from there, and in *has how
+ * many bytes it has from there; NULL if it does not, or if there is none.
+ */
+const char *simt_host_variable_ends(uintptr_t address, size_t bytes, size_t *has);
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 /**
  * Marks, in the shadow of shared memory, the words that belong to no variable. Marks none if no variables were found.

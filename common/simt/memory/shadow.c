@@ -42,7 +42,13 @@ static unsigned running_thread(void)
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */
 
-static const char *const does[] = {"reads", "writes", "updates atomically", "reads"};
+/** Returns what the running thread does. */
+static const char *what_it_does(const struct word_access *access)
+{
+    static const char *const does[] = {"reads", "writes", "updates atomically", "reads"};
+
+    return access->frees ? "frees" : does[access->what];
+}
 
 uintptr_t simt_site_pc(uint32_t site)
 {
@@ -73,6 +79,8 @@ static const char *advice_for_same_line(const struct past_access *past, const st
 {
     const bool wrote = past->kind == PAST_WRITE, read = past->kind == PAST_READ;
 
+    if (access->frees)
+        return "";
     if (wrote && access->what == ACCESS_STORE)
         return SIMT_IF_SAME_LINE "; two threads have the same index, or one of them should not store";
     if ((wrote && access->what == ACCESS_LOAD) || (read && access->what == ACCESS_STORE))
@@ -93,13 +101,13 @@ static _Noreturn void fault_overlap(const struct past_access *past, struct word_
                         "%s %d byte%s that the launch" SIMT_LOCATION " (%s) %s" SIMT_LOCATION
                         "; the wait does not order the two, because the launch between" SIMT_LOCATION
                         " (%s) never waits",
-                        does[access.what], count, count == 1 ? "" : "s", launch->caller, launch->name,
+                        what_it_does(&access), count, count == 1 ? "" : "s", launch->caller, launch->name,
                         what_was_done(past), simt_site_pc(past->site), missing->caller, missing->name);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "race with an earlier launch",
                     "%s %d byte%s that the launch" SIMT_LOCATION " (%s) %s" SIMT_LOCATION
                     ", and no cudaGridDependencySynchronize() orders the two",
-                    does[access.what], count, count == 1 ? "" : "s", launch->caller, launch->name, what_was_done(past),
-                    simt_site_pc(past->site));
+                    what_it_does(&access), count, count == 1 ? "" : "s", launch->caller, launch->name,
+                    what_was_done(past), simt_site_pc(past->site));
 }
 
 /**
@@ -118,7 +126,7 @@ static void fault_race(const struct past_access *past, struct word_access access
     char of[ARRAY_TEXT], what[ARRAY_TEXT + 64], did_so[64];
 
     simt_name_array(access.address + (uintptr_t)__builtin_ctz(bytes), access.space == SPACE_SHARED, of);
-    snprintf(what, sizeof what, "%s %d byte%s%s", does[access.what], count, count == 1 ? "" : "s", of);
+    snprintf(what, sizeof what, "%s %d byte%s%s", what_it_does(&access), count, count == 1 ? "" : "s", of);
     snprintf(did_so, sizeof did_so, "%s" SIMT_LOCATION "%s", what_was_done(past), simt_site_pc(past->site),
              others ? " (and others too)" : "");
     if (simt_same_block(past->epoch))
@@ -272,7 +280,7 @@ static void check_no_copy(const struct shadow_cell *cell, struct word_access acc
     simt_fault_dismiss(SUSPECT_UNWRITTEN);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, "asynchronous copy under way",
                     "%s %d byte%s that %s copies asynchronously" SIMT_LOCATION " and has not waited for",
-                    does[access.what], count, count == 1 ? "" : "s", who, simt_site_pc(cell->write & CELL_SITE));
+                    what_it_does(&access), count, count == 1 ? "" : "s", who, simt_site_pc(cell->write & CELL_SITE));
 }
 
 static bool of_readers(const struct past_access *past)
@@ -880,9 +888,16 @@ bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t las
     return true;
 }
 
+void simt_fault_work(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race)
+{
+    simt_fault_thread(cudaErrorLaunchFailure, thread, pc, "race of two streams",
+                      "%s %d byte%s that %s" SIMT_LOCATION ", in another stream, %s, and nothing orders the two",
+                      simt_work_does[race->mine], bytes, bytes == 1 ? "" : "s", race->name, race->caller,
+                      simt_work_does[race->theirs]);
+}
+
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race)
 {
-    static const char *const does_to[] = {"reads", "reads", "writes", "updates atomically"};
     const struct history *history = open_history(cell, first, 0);
     const struct past_access *past = history->past;
 
@@ -893,11 +908,7 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const 
     const struct thread_set *set = of_readers(past) ? past_set(past) : NULL;
     const unsigned warp = set ? lowest_lane(set->warps) : 0;
     const unsigned thread = set ? warp * WARP_LANES + lowest_lane(set->lanes[warp]) : past->who;
-    const int count = __builtin_popcount(past->bytes);
 
     simt_block_idx = simt_block_index(simt_block_at(past->epoch));
-    simt_fault_thread(
-        cudaErrorLaunchFailure, simt_thread_index(thread), simt_site_pc(past->site), "race of two streams",
-        "%s %d byte%s that %s" SIMT_LOCATION ", in another stream, %s, and nothing orders the two", does_to[race->mine],
-        count, count == 1 ? "" : "s", race->name, race->caller, does_to[race->theirs]);
+    simt_fault_work(simt_thread_index(thread), simt_site_pc(past->site), __builtin_popcount(past->bytes), race);
 }

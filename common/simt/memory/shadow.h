@@ -41,6 +41,7 @@ struct word_access {
     uint8_t kind;      /**< of an atomic or a volatile load: enum atomic_kind */
     bool needs_value;  /**< of an atomic: it does more than store a value */
     bool in_structure; /**< the access is of 8 bytes or more, so that some of them may be padding */
+    bool frees;        /**< a store that stands for the end of the word's memory */
     enum shadow_access what;
     enum shadow_space space;
 };
@@ -84,6 +85,8 @@ void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsign
  */
 bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES]);
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);
+/** Reports that `bytes` bytes which a thread of that launch used at `pc` raced with earlier work. */
+void simt_fault_work(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race);
 
 /**
  * Marks a shared word that an asynchronous copy of the running thread is about to write. No thread may access it until

@@ -40,6 +40,9 @@ static struct variable_list {
 /** The variables in global and constant memory, in the order of their addresses. */
 static struct variable_list globals;
 
+/** The variables of the host, in the order of their addresses. */
+static struct variable_list hosts;
+
 /* --- the symbol table --------------------------------------------------------------------------------------------- */
 
 struct symbols {
@@ -173,17 +176,22 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/** Returns the name of a kernel's variable in global or constant memory, or "" for any other symbol. */
-static const char *global_name(const struct symbols *symbols, const ElfW(Sym) * symbol)
+/** Checks whether an address is in global or constant memory. */
+static bool is_kernel_data(uintptr_t address)
 {
     const struct program_image *image = &simt_program;
-    const uintptr_t address = symbol->st_value + image->bias;
-    const bool there = address - image->data_low < image->data_high - image->data_low ||
-                       address - image->constant_low < image->constant_high - image->constant_low;
-    const bool variable = ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_size > 0 &&
-                          symbol->st_name < symbols->names_size;
 
-    return there && variable ? symbols->names + symbol->st_name : "";
+    return address - image->data_low < image->data_high - image->data_low ||
+           address - image->constant_low < image->constant_high - image->constant_low;
+}
+
+/** Returns the name of a variable that is not thread-local, or "" for any other symbol. */
+static const char *global_name(const struct symbols *symbols, const ElfW(Sym) * symbol)
+{
+    const bool variable = ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_shndx != SHN_UNDEF &&
+                          symbol->st_size > 0 && symbol->st_name < symbols->names_size;
+
+    return variable ? symbols->names + symbol->st_name : "";
 }
 
 /** Adds a symbol to a list, which must have room for it. */
@@ -202,7 +210,8 @@ static bool take_variables(const struct symbols *symbols)
 {
     variables.variable = pages_map((symbols->count + 1) * sizeof *variables.variable);
     globals.variable = pages_map((symbols->count + 1) * sizeof *globals.variable);
-    if (!variables.variable || !globals.variable)
+    hosts.variable = pages_map((symbols->count + 1) * sizeof *hosts.variable);
+    if (!variables.variable || !globals.variable || !hosts.variable)
         return false;
     for (size_t i = 0; i < symbols->count; i++) {
         const ElfW(Sym) *symbol = &symbols->symbol[i];
@@ -212,10 +221,12 @@ static bool take_variables(const struct symbols *symbols)
         if (is_kernels(shared))
             take_variable(&variables, symbol, 0, shared);
         else if (*global && !strstr(global, "simt_gap_"))
-            take_variable(&globals, symbol, simt_program.bias, global);
+            take_variable(is_kernel_data(symbol->st_value + simt_program.bias) ? &globals : &hosts, symbol,
+                          simt_program.bias, global);
     }
     qsort(variables.variable, variables.count, sizeof *variables.variable, by_begin);
     qsort(globals.variable, globals.count, sizeof *globals.variable, by_begin);
+    qsort(hosts.variable, hosts.count, sizeof *hosts.variable, by_begin);
     return true;
 }
 
@@ -472,13 +483,39 @@ bool simt_variable_has(uintptr_t address, size_t bytes)
                                   address - variable->begin <= variable->end - variable->begin - bytes);
 }
 
-const char *simt_variable_at(uintptr_t address)
+/** Finds the variables, for there may have been no launch yet. */
+static void find_variables(void)
 {
     size_t bytes, dynamic;
     uintptr_t low;
 
-    if (simt_shared_find(&low, &bytes, &dynamic)) /* there may have been no launch yet */
+    if (simt_shared_find(&low, &bytes, &dynamic))
         simt_shared_variables_find(bytes, dynamic);
+}
+
+const char *simt_host_variable_ends(uintptr_t address, size_t bytes, size_t *has)
+{
+    const char *name = NULL;
+
+    if (!simt_program_find() || address - simt_program.low >= simt_program.high - simt_program.low)
+        return NULL;
+    find_variables();
+    for (size_t i = 0; i < hosts.count && hosts.variable[i].begin <= address; i++) {
+        const struct variable *const variable = &hosts.variable[i];
+
+        if (address >= variable->end)
+            continue;
+        if (bytes <= variable->end - address)
+            return NULL;
+        name = variable->name;
+        *has = variable->end - address;
+    }
+    return name;
+}
+
+const char *simt_variable_at(uintptr_t address)
+{
+    find_variables();
     const struct variable *variable = variable_before(&globals, address);
 
     return variable && address < variable->end ? variable->name : "?";

@@ -43,6 +43,22 @@ void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end)
     ranges->range[ranges->count++] = (struct range){begin, end};
 }
 
+void simt_ranges_remove(struct ranges *ranges, uintptr_t begin, uintptr_t end)
+{
+    for (size_t i = ranges->count; i-- > 0;) {
+        const struct range whole = ranges->range[i];
+
+        if (whole.end <= begin || whole.begin >= end)
+            continue;
+        ranges->range[i] = ranges->range[--ranges->count];
+        if (whole.begin < begin)
+            simt_ranges_add(ranges, whole.begin, begin);
+        if (end < whole.end)
+            simt_ranges_add(ranges, end, whole.end);
+    }
+    simt_ranges_normalise(ranges);
+}
+
 bool simt_ranges_overlap(const struct ranges *a, const struct ranges *b, uintptr_t *address)
 {
     for (size_t i = 0, j = 0; i < a->count && j < b->count;) {

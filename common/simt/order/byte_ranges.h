@@ -18,6 +18,8 @@ struct ranges {
 
 /** Adds a range, or drops it without memory. */
 void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end);
+/** Removes the bytes of a range. */
+void simt_ranges_remove(struct ranges *ranges, uintptr_t begin, uintptr_t end);
 void simt_ranges_normalise(struct ranges *ranges);
 /** Checks whether two settled sets have a byte in common; *address is the first. */
 bool simt_ranges_overlap(const struct ranges *a, const struct ranges *b, uintptr_t *address);

@@ -33,11 +33,16 @@ bool simt_streams_share_host;
 
 void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 
+const char *const simt_work_does[] = {"reads", "reads", "writes", "updates atomically", "allocates", "frees"};
+
+static bool is_strong(enum work_use use)
+{
+    return use == USE_STRONG_READ || use == USE_STRONG_WRITE;
+}
+
 static bool agree(enum work_use a, enum work_use b)
 {
-    const bool writes = a >= USE_WRITE || b >= USE_WRITE;
-
-    return !writes || (a != USE_READ && a != USE_WRITE && b != USE_READ && b != USE_WRITE);
+    return (a < USE_WRITE && b < USE_WRITE) || (is_strong(a) && is_strong(b));
 }
 
 static bool find_race(const struct work *mine, const struct work *theirs, struct work_race *race)
@@ -150,6 +155,13 @@ void simt_work_uses(enum work_use use, uintptr_t begin, size_t bytes)
     simt_ranges_add(&current.used[use], begin, begin + bytes);
 }
 
+void simt_work_forget(uintptr_t begin, size_t bytes)
+{
+    for (size_t i = 0; i < pending_count; i++)
+        for (enum work_use use = 0; use < NUM_USES; use++)
+            simt_ranges_remove(&pending[i].used[use], begin, begin + bytes);
+}
+
 void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes)
 {
     simt_work_uses(use, begin, bytes);
@@ -205,8 +217,6 @@ bool simt_work_end(struct work_race *race)
     return true;
 }
 
-static const char *const does[] = {"reads", "reads", "writes", "updates"};
-
 cudaError_t simt_work_check(void)
 {
     struct work_race race;
@@ -219,7 +229,7 @@ cudaError_t simt_work_check(void)
     simt_source_line(race.caller, there);
     simt_fault_launch(cudaErrorLaunchFailure,
                       "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the two",
-                      here, current.name, does[race.mine], race.name, there, does[race.theirs]);
+                      here, current.name, simt_work_does[race.mine], race.name, there, simt_work_does[race.theirs]);
     return simt_set_sticky_error(cudaErrorLaunchFailure);
 }
 

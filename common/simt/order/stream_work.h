@@ -26,8 +26,13 @@
 #include "stream_clocks.h"
 #include "cuda_runtime.h"
 
-/** Use of a byte by work. A "strong" use needs no order among its own kind: atomics, and volatile loads. */
-enum work_use { USE_READ, USE_STRONG_READ, USE_WRITE, USE_STRONG_WRITE, NUM_USES };
+/**
+ * Use of a byte by work. A "strong" use needs no order among its own kind: atomics, and volatile loads. The beginning
+ * and the end of memory that a stream allocates must be ordered like writes.
+ */
+enum work_use { USE_READ, USE_STRONG_READ, USE_WRITE, USE_STRONG_WRITE, USE_ALLOCATE, USE_FREE, NUM_USES };
+/** What work does with a byte that it uses, as messages say it. */
+extern const char *const simt_work_does[NUM_USES];
 
 /** Two pieces of work that race: the current one and an earlier one. */
 struct work_race {
@@ -50,6 +55,8 @@ cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t cal
 void simt_work_uses(enum work_use use, uintptr_t begin, size_t bytes);
 /** Does the same for the host's own memory, which the host may not access before it has waited. */
 void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes);
+/** Removes from the record the uses of memory that has been freed. */
+void simt_work_forget(uintptr_t begin, size_t bytes);
 /**
  * Ends the record of what the current work uses. Returns false if it races with other work; then all work is forgotten.
  */

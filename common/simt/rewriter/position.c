@@ -2,6 +2,8 @@
 #include "mark_blocks.h"
 #include "rewrite.h"
 
+#include <string.h>
+
 bool in_device_function(const struct source *source)
 {
     return source->device_braces > 0;
@@ -16,6 +18,80 @@ static bool opens_namespace(const char *code, size_t at)
     return false;
 }
 
+/** Checks whether the word in [begin, end) may be a macro: it has no small letter, and is not just a T. */
+static bool may_be_macro(const char *code, size_t begin, size_t end)
+{
+    if (end - begin == 1)
+        return false;
+    for (size_t at = begin; at < end; at++)
+        if (code[at] >= 'a' && code[at] <= 'z')
+            return false;
+    return true;
+}
+
+/**
+ * Checks whether the words in [begin, end) are certainly a return type and specifiers of C++, and hide no `__device__`
+ * of a macro: besides specifiers there are words for types of C, or else one name, which is the type's.
+ */
+static bool are_specifiers(const char *code, size_t begin, size_t end)
+{
+    static const char *const specifiers[] = {"static", "inline", "extern", "const", "struct", "enum", "union", NULL};
+    static const char *const types[] = {"void", "bool",     "char",   "short", "int",    "long",
+                                        "auto", "unsigned", "signed", "float", "double", NULL};
+    unsigned names = 0;
+
+    for (size_t at = begin, next; at < end; at = next) {
+        next = is_word(code[at]) ? word_end(code, at) : at + 1;
+        if (!is_word(code[at]) && !is_one_of(code[at], " *&:"))
+            return false;
+        if (!is_word(code[at]) || has_word(code, at, next, specifiers) || has_word(code, at, next, types))
+            continue;
+        if (may_be_macro(code, at, next) || starts_with(code + at, "__"))
+            return false;
+        names += code[next] != ':';
+    }
+    return names == 0 || (names == 1 && !has_word(code, begin, end, types));
+}
+
+/** Checks whether another declaration of the name in [begin, end) has `__device__`. */
+static bool is_declared_for_device(const char *code, size_t begin, size_t end)
+{
+    for (const char *found = strchr(code, code[begin]); found; found = strchr(found + 1, code[begin])) {
+        const size_t at = (size_t)(found - code);
+
+        if (strncmp(found, code + begin, end - begin) == 0 && !is_word(found[end - begin]) &&
+            (at == 0 || !is_word(code[at - 1])) && find_before(code, at, "__device__") != NOWHERE)
+            return true;
+    }
+    return false;
+}
+
+/**
+ * Checks whether the `{` at `at`, in no function, begins one that is certainly the host's: `static int name(...) {`, or
+ * such a template.
+ */
+static bool begins_host_function(const char *code, size_t at)
+{
+    const size_t close = skip_space_back(code, at);
+    const size_t open = close > 0 && code[close - 1] == ')' ? partner(code, close - 1, -1) : NOWHERE;
+    size_t begin = at, name = open == NOWHERE ? 0 : skip_space_back(code, open);
+    const size_t name_end = name;
+
+    while (begin > 0 && !is_one_of(code[begin - 1], ";}\n"))
+        begin--;
+    while (name > 0 && is_word(code[name - 1]))
+        name--;
+    begin = skip_space(code, begin);
+    if (is_word_at(code, begin, "template")) {
+        const size_t list = skip_space(code, word_end(code, begin));
+
+        begin = code[list] == '<' ? partner(code, list, 1) : NOWHERE;
+        begin = begin == NOWHERE ? at : begin + 1;
+    }
+    return begin < name && name < name_end && code[name - 1] != ':' && !may_be_macro(code, name, name_end) &&
+           are_specifiers(code, begin, name) && !is_declared_for_device(code, name, name_end);
+}
+
 bool count_brace(struct source *source, size_t at)
 {
     const char *code = source->code;
@@ -24,8 +100,11 @@ bool count_brace(struct source *source, size_t at)
         bool begins = source->function_braces == 0 && !opens_namespace(code, at);
 
         source->braces++;
-        if (begins)
+        if (begins) {
             source->function_braces = source->braces;
+            if (begins_host_function(code, at) && !insert(source, at + 1, " SIMT_HOST;"))
+                return false;
+        }
         if (source->device_braces == 0 &&
             (find_before(code, at, "__global__") != NOWHERE || find_before(code, at, "__device__") != NOWHERE)) {
             source->device_braces = source->braces;

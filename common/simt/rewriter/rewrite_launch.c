@@ -25,11 +25,15 @@
  *     a << b   a >> b                    ->   a << simt_count * b         a >> simt_count * b
  *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)
  *                                             and other integers of 4 or 8 bytes
- *     a[i]   &a.b[i]                     ->   a[simt_within<decltype(a)>() |= i]
- *                                             &a.b[simt_up_to<decltype(a.b)>() |= i]
+ *     a[i]   &a.b[i]                     ->   a[simt_within<__typeof__(a)>() |= i]
+ *                                             &a.b[simt_up_to<__typeof__(a.b)>() |= i]
  *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH
  *                                             unless one of the branches has inline assembly or #include
  *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
+ *
+ * And in functions that are certainly the host's:
+ *
+ *     int f() {                          ->   int f() { SIMT_HOST;
  *
  * Code that it cannot rewrite is an error: it prints one line, FILE:LINE: what is wrong, and its exit status is 1.
  */

@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+enum { MAX_NAME = 256 };
+
 /**
  * Returns the start of the names, members and elements that end at `at`, such as a.b[i]->c, or `at` if there are none.
  */
@@ -63,6 +65,32 @@ static bool begins_declaration(const char *code, size_t at)
 }
 
 /**
+ * Checks whether the `)` at `at` ends a cast or the condition of a statement, behind which an expression begins, and
+ * not an attribute or a macro, behind which a declaration may.
+ */
+static bool ends_cast_or_condition(const char *code, size_t at)
+{
+    static const char *const words[] = {"if", "for", "while", "switch", "constexpr", NULL};
+    const size_t open = partner(code, at, -1);
+    const size_t end = open == NOWHERE ? 0 : skip_space_back(code, open);
+    size_t begin = end;
+
+    while (begin > 0 && is_word(code[begin - 1]))
+        begin--;
+    return open != NOWHERE && (begin == end || is_keyword_before_value(code, end) || has_word(code, begin, end, words));
+}
+
+/** Checks whether the name at `at`, behind `(*`, is an array of pointers to functions: `(*name[2])(int)`. */
+static bool is_array_of_functions(const char *code, size_t at)
+{
+    const size_t open = skip_space(code, word_end(code, at));
+    const size_t close = code[open] == '[' ? partner(code, open, 1) : NOWHERE;
+    const size_t behind = close == NOWHERE ? NOWHERE : skip_space(code, close + 1);
+
+    return behind != NOWHERE && code[behind] == ')' && code[skip_space(code, behind + 1)] == '(';
+}
+
+/**
  * Checks whether the name at `at` is certainly used and not declared. A type or operators may stand before it: `b *
  * a[i]` has the words of a declaration.
  */
@@ -72,17 +100,14 @@ static bool is_used(const char *code, size_t at)
 
     if (is_word(code[before - 1]))
         return is_keyword_before_value(code, before);
-    if (code[before - 1] == ')') {
-        const size_t open = partner(code, before - 1, -1);
-
-        return open != NOWHERE && !is_attribute(code, open);
-    }
+    if (code[before - 1] == ')')
+        return ends_cast_or_condition(code, before - 1);
     if (starts_with(code + before - 2, "&&"))
         return true;
     while (is_one_of(code[before - 1], "*& "))
         before--;
     if (!is_one_of(code[before - 1], ",>") && !is_word(code[before - 1]))
-        return true;
+        return !(code[before - 1] == '(' && is_array_of_functions(code, at));
     const size_t statement = statement_begin(code, before);
 
     if (statement == NOWHERE || is_keyword_before_value(code, before))
@@ -91,26 +116,53 @@ static bool is_used(const char *code, size_t at)
            !(code[before - 1] == ',' && begins_declaration(code, statement));
 }
 
-/** Checks whether the function that `at` is in has declared the name [begin, end) as an array, or may have. */
-static bool is_array(const struct source *source, size_t begin, size_t end)
+/**
+ * Checks whether the name whose declaration may end at `behind`, with the code up to `before` in front of it, is
+ * declared there as a variable that may be an array: with brackets, or with a type that may be one, such as a
+ * reference to an array.
+ */
+static bool may_declare_array(const char *code, size_t before, size_t behind)
 {
-    const char *code = source->code;
-    size_t at = source->device_begin;
+    static const char *const before_types[] = {"using", "typename", "class", "struct", "enum", "union", "new", NULL};
+    size_t word = before;
 
-    while (at > 0 && !is_one_of(code[at - 1], ";}\n")) /* its parameters */
-        at--;
-    for (; at < begin; at++) {
-        if (strncmp(code + at, code + begin, end - begin) != 0 || is_word(code[at - 1]) ||
-            is_word(code[at + (end - begin)]))
-            continue;
-        const size_t before = skip_space_back(code, at), behind = skip_space(code, at + (end - begin));
+    while (is_word(code[word - 1]))
+        word--;
+    const bool follows_type = code[before - 1] == '&' || code[before - 1] == '>' ||
+                              (word < before && !is_keyword_before_value(code, before) &&
+                               !has_word(code, word, before, before_types));
 
-        if ((code[behind] == '[' || (code[behind] == ')' && code[skip_space(code, behind + 1)] == '[')) &&
-            (is_one_of(code[before - 1], "*&,") ||
-             (is_word(code[before - 1]) && !is_keyword_before_value(code, before))))
+    if (code[behind] == '[' || (code[behind] == ')' && code[skip_space(code, behind + 1)] == '['))
+        return follows_type || is_one_of(code[before - 1], "*,");
+    return follows_type && is_one_of(code[behind], ";=,:{)");
+}
+
+/**
+ * Checks whether the file declares the name [begin, end) as an array, or may do so. A method may use a member that is
+ * declared behind it.
+ */
+static bool may_be_array(const char *code, size_t begin, size_t end)
+{
+    char name[MAX_NAME];
+
+    if (end - begin >= sizeof name)
+        return false;
+    memcpy(name, code + begin, end - begin);
+    name[end - begin] = '\0';
+    for (const char *found = strstr(code, name); found; found = strstr(found + 1, name)) {
+        const size_t at = (size_t)(found - code);
+
+        if (at != begin && is_word_at(code, at, name) &&
+            may_declare_array(code, skip_space_back(code, at), skip_space(code, at + (end - begin))))
             return true;
     }
     return false;
+}
+
+/** Checks whether the word at `at` is no name, although a `[` follows: behind it a lambda or a declaration begins. */
+static bool is_no_name(const char *code, size_t at)
+{
+    return is_word_at(code, at, "auto") || is_keyword_before_value(code, word_end(code, at));
 }
 
 /** Checks whether the `&` that ends at `end` takes an address. */
@@ -130,10 +182,11 @@ void rewrite_subscript(struct source *source, size_t at)
         return;
     const char next = code[skip_space(code, name_end)];
 
-    if (next == '[' && (is_word_at(code, begin, "auto") || !is_array(source, begin, name_end) || !is_used(code, begin)))
+    if (next == '[' && (is_no_name(code, begin) || !may_be_array(code, begin, name_end) || !is_used(code, begin)))
         return;
     copy_to(source, at + 1);
-    fputs(takes_address(code, skip_space_back(code, begin)) ? "simt_up_to<decltype(" : "simt_within<decltype(", stdout);
+    fputs(takes_address(code, skip_space_back(code, begin)) ? "simt_up_to<__typeof__(" : "simt_within<__typeof__(",
+          stdout);
     write_line(source, begin, at);
     fputs(")>() |= ", stdout);
 }

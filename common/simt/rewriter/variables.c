@@ -158,7 +158,7 @@ bool is_attribute(const char *code, size_t at)
 static bool declares_variable(const char *code, size_t at)
 {
     for (; code[at] && !is_one_of(code[at], ")}\n"); at++) {
-        if (is_word_at(code, at, "const") || is_word_at(code, at, "constexpr"))
+        if (is_word_at(code, at, "const") || is_word_at(code, at, "constexpr") || is_word_at(code, at, "operator"))
             return false;
         if (is_one_of(code[at], ";=[{"))
             return true;
