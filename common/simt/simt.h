@@ -55,7 +55,10 @@ int simt_divergent_branches(struct simt_branch branches[SIMT_BRANCHES]);
 /** Writes "file:line" of the code at `pc`. */
 void simt_place(uintptr_t pc, char *text, size_t size);
 
-/** Returns one line about the last launch that failed, with file, line, thread and block; NULL: none has failed. */
+/**
+ * Returns one line about the last launch or call that failed, with file, line, thread and block, and what to try after
+ * "; try: "; NULL: none has failed.
+ */
 const char *simt_fault(void);
 
 /**

@@ -8,7 +8,7 @@
 
 #include <setjmp.h>
 
-enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 900, GRADE_GIVEN_SIZE = 240 };
+enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 1280, GRADE_GIVEN_SIZE = 240 };
 enum { GRADE_MAX_FIGURES = 64, GRADE_FIGURE_NAME_SIZE = 64 };
 
 /** The results that the learner's process returns. */

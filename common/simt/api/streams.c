@@ -11,11 +11,18 @@
 
 #include <stdlib.h>
 
+/** Reports a wait while a stream is being captured. */
+static cudaError_t reject_wait(const char *name, uintptr_t caller)
+{
+    return simt_fault_call(caller, name, cudaErrorStreamCaptureUnsupported,
+                           "a stream is being captured, and nothing is executed" SIMT_TRY
+                           "cudaStreamEndCapture() and cudaGraphLaunch() first");
+}
+
 cudaError_t cudaDeviceSynchronize(void)
 {
     if (simt_is_capturing())
-        return simt_fault_call(SIMT_CALLER(), "cudaDeviceSynchronize", cudaErrorStreamCaptureUnsupported,
-                               "a stream is being captured, and nothing is executed; end the capture first");
+        return reject_wait("cudaDeviceSynchronize", SIMT_CALLER());
     simt_host_waits_for_all();
     return simt_sticky_error();
 }
@@ -63,7 +70,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     if (simt_stream_number(stream) == NUMBERS)
         return simt_reject_handle("cudaStreamSynchronize", "stream", SIMT_CALLER());
     if (simt_captures(stream))
-        return simt_set_error(cudaErrorStreamCaptureUnsupported);
+        return reject_wait("cudaStreamSynchronize", SIMT_CALLER());
     simt_host_waits(stream);
     return simt_sticky_error();
 }
@@ -75,6 +82,6 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     if (number == NUMBERS)
         return simt_reject_handle("cudaStreamQuery", "stream", SIMT_CALLER());
     if (simt_captures(stream))
-        return simt_set_error(cudaErrorStreamCaptureUnsupported);
+        return reject_wait("cudaStreamQuery", SIMT_CALLER());
     return simt_work_query(simt_stream_publish(number), &simt_streams[number].queried);
 }

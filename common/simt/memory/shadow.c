@@ -74,9 +74,10 @@ static const char *advice_for_same_line(const struct past_access *past, const st
     const bool wrote = past->kind == PAST_WRITE, read = past->kind == PAST_READ;
 
     if (wrote && access->what == ACCESS_STORE)
-        return SIMT_IF_SAME_LINE "; two threads have the same index, or one of them should not store";
+        return SIMT_IF_SAME_LINE SIMT_TRY "a different index in each thread, or a store by one of them only";
     if ((wrote && access->what == ACCESS_LOAD) || (read && access->what == ACCESS_STORE))
-        return SIMT_IF_SAME_LINE "; if both threads update this word, use an atomic: a barrier cannot help";
+        return SIMT_IF_SAME_LINE SIMT_TRY
+            "an atomic, such as atomicAdd(), if both threads update this word: a barrier cannot help";
     return "";
 }
 
@@ -129,8 +130,9 @@ static void fault_race(const struct past_access *past, struct word_access access
         simt_fault_here(cudaErrorLaunchFailure, access.pc, kind,
                         "%s that thread (%u,%u,%u) of block (%u,%u,%u) %s, and %s", what, index.x, index.y, index.z,
                         block.x, block.y, block.z, did_so,
-                        in_block_only(past, &access) ? "an atomic that ends in _block reaches its block only"
-                                                     : "blocks are not ordered: that takes an atomic or two launches");
+                        in_block_only(past, &access) ? "an atomic that ends in _block reaches its block only" SIMT_TRY
+                                                       "the atomic without _block"
+                                                     : "blocks are not ordered" SIMT_TRY "atomics, or two launches");
 }
 
 /** The race of a thread's load with an atomic, until it is forgiven or reported. */
@@ -898,6 +900,6 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const 
     simt_block_idx = simt_block_index(simt_block_at(past->epoch));
     simt_fault_thread(
         cudaErrorLaunchFailure, simt_thread_index(thread), simt_site_pc(past->site), "race of two streams",
-        "%s %d byte%s that %s" SIMT_LOCATION ", in another stream, %s, and nothing orders the two", does_to[race->mine],
-        count, count == 1 ? "" : "s", race->name, race->caller, does_to[race->theirs]);
+        "%s %d byte%s that %s, issued" SIMT_LOCATION " in another stream, %s, and nothing orders the two",
+        does_to[race->mine], count, count == 1 ? "" : "s", race->name, race->caller, does_to[race->theirs]);
 }
