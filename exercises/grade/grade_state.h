@@ -43,7 +43,7 @@ struct grade {
     struct backend backend;
     struct grade_apart *apart;    /**< shared with the learner's processes; NULL on a GPU, where there are none */
     cudaError_t apart_status;     /**< the launch's status, set by grade_apart_begins() and grade_apart_ends() */
-    char apart_death[120];        /**< how the process ended if not normally, or "" */
+    char apart_death[192];        /**< how the process ended if not normally, or "" */
     struct run_counters counters; /**< of the last launches that grade_ran() and similar functions waited for */
     char given[GRADE_GIVEN_SIZE];
     struct grade_array arrays[GRADE_MAX_ARRAYS];
