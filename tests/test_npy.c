@@ -235,6 +235,8 @@ static void refuses_other_files(void **state)
     write_file("\x93NUMPY\1\0\0", 9);
     expect_refusal("9 bytes; not a .npy file (numpy.save writes one)");
     write_file("PK\3\4 an .npz file", 16);
+    expect_refusal("a .npz archive; only .npy files are read (numpy.save writes one)");
+    write_file("0.5 1.5 -2.5 3.5", 16);
     expect_refusal("it does not start as a .npy file does (numpy.save writes one)");
     write_file("\x93NUMPY\2\0\0\0\0\0", 12);
     expect_refusal(".npy version 2.0; only version 1.0 is read");
