@@ -239,11 +239,11 @@ static void refuses_other_files(void **state)
     write_file("0.5 1.5 -2.5 3.5", 16);
     expect_refusal("it does not start as a .npy file does (numpy.save writes one)");
     write_file("\x93NUMPY\2\0\0\0\0\0", 12);
-    expect_refusal(".npy version 2.0; only version 1.0 is read");
+    expect_refusal(".npy version 2.0; only version 1.0 is read (numpy.save writes it)");
     write_file("\x93NUMPY\3\0\0\0\0\0", 12);
-    expect_refusal(".npy version 3.0; only version 1.0 is read");
+    expect_refusal(".npy version 3.0; only version 1.0 is read (numpy.save writes it)");
     write_file("\x93NUMPY\1\1\0\0", 10);
-    expect_refusal(".npy version 1.1; only version 1.0 is read");
+    expect_refusal(".npy version 1.1; only version 1.0 is read (numpy.save writes it)");
     write_file("\x93NUMPY\1\0\xff\xff{}", 12);
     expect_refusal("the header should have 65535 bytes, the file has 2 for it");
 }
