@@ -60,9 +60,11 @@ def read_report(path):
             report = dict(zip(*list(csv.reader(file))[:2]))
             if "chapter" in report:
                 return report
-    except (OSError, ValueError, csv.Error, TypeError):
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from error
+    except (ValueError, csv.Error, TypeError):
         pass
-    raise ValueError(f"{path}: no report in it")
+    raise ValueError(f"{path}: no report in it; a chapter's program with --format csv prints one")
 
 
 def figures(table, report):

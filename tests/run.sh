@@ -91,7 +91,10 @@ start() {
         fi
         echo "1..0 # SKIP $reason"
         ;;
-    *) CMOCKA_MESSAGE_OUTPUT=TAP exec "$@" ;;
+    *)
+        [ -x "$1" ] || echo "no test has this name, or its program is not built: ninja tested builds all" >&2
+        CMOCKA_MESSAGE_OUTPUT=TAP exec "$@"
+        ;;
     esac
 }
 

@@ -30,7 +30,7 @@ refuses "blocks beyond int" "--block-size: 4294967360; it must be 1 to 214748364
 refuses "blocks too large for any array" \
     "--capacity: sorted_token_ids with 4294967294 slots; it can have 0 to 2147483647" --block-size 2147483647 \
         --counts 4
-refuses "negative tokens" "--num-tokens: -1; it must be 0 to 9223372036854775807" --num-tokens -1
+refuses "negative tokens" "--num-tokens: -1; it must be 0 or more" --num-tokens -1
 refuses "more ids than positions" "--num-tokens: 268435456 tokens of 8 ids; there can be 2147483647 ids in all" \
     --num-tokens 268435456
 refuses "tokens times topk overflow" \
@@ -82,15 +82,15 @@ refuses "a count that is none" "--counts: 'two' is not a whole number" --counts 
 refuses "a negative count" "--counts: -1; it must be 0 to 2147483647" --counts 1,-1
 refuses "counts too large" "--counts: more than 2147483647 ids with expert 1's; that is the most there can be" \
     --counts 2147483647,1
-refuses "a negative seed" "--seed: -1; it must be 0 to 9223372036854775807" --seed -1
+refuses "a negative seed" "--seed: -1; it must be 0 or more" --seed -1
 
 # --- files ---
 refuses "a missing file" "$scratch/missing.npy: No such file or directory" --topk-ids "$scratch/missing.npy"
 refuses "a directory for a file" "$scratch: a directory; a regular file is read" --topk-ids "$scratch"
 npy floats "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }" 32
-refuses "floats for ids" "$scratch/floats.npy: holds floats; i4 or i8 is needed" --topk-ids "$scratch/floats.npy"
+refuses "floats for ids" "$scratch/floats.npy: holds floats; i4 or i8 is needed (array.astype converts)" --topk-ids "$scratch/floats.npy"
 npy halves "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 4), }" 16
-refuses "halves for ids" "$scratch/halves.npy: holds floats; i4 or i8 is needed" --topk-ids "$scratch/halves.npy"
+refuses "halves for ids" "$scratch/halves.npy: holds floats; i4 or i8 is needed (array.astype converts)" --topk-ids "$scratch/halves.npy"
 npy deep "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 2, 2), }" 32
 refuses "three dimensions" "$scratch/deep.npy: has 3 dimensions, shape (2, 2, 2); 1 or 2 are needed: [tokens, topk] or [tokens]" --topk-ids "$scratch/deep.npy"
 npy point "{'descr': '<i4', 'fortran_order': False, 'shape': (), }" 4
@@ -109,7 +109,7 @@ integers ids i4 '(3, 2)' 0 1 1 3 1 9
 refuses "another topk than the file's" "--topk: 3; $scratch/ids.npy has 2 ids in a row" --topk-ids "$scratch/ids.npy" \
     --topk 3
 refuses "a missing map" "$scratch/missing.npy: No such file or directory" --expert-map "$scratch/missing.npy"
-refuses "a map of floats" "$scratch/floats.npy: holds floats; i4 or i8 is needed" --expert-map "$scratch/floats.npy"
+refuses "a map of floats" "$scratch/floats.npy: holds floats; i4 or i8 is needed (array.astype converts)" --expert-map "$scratch/floats.npy"
 refuses "a map with two dimensions" "$scratch/ids.npy: has 2 dimensions, shape (3, 2); 1 is needed: [experts]" --expert-map "$scratch/ids.npy"
 
 # bad_map NAME LINE TYPE NUMBER...: checks that these numbers are rejected as a map of four experts
@@ -123,8 +123,8 @@ bad_map() {
         --expert-map "$scratch/map.npy"
 }
 
-bad_map "a map too short" "3 values for 4 experts" i4 0 1 2
-bad_map "a map too long" "5 values for 4 experts" i8 0 1 2 3 4
+bad_map "a map too short" "3 values for 4 experts; each needs one" i4 0 1 2
+bad_map "a map too long" "5 values for 4 experts; each needs one" i8 0 1 2 3 4
 bad_map "a local expert beyond the last" "2 at index 3; the 2 local experts are 0 to 1, each once, and others are -1" \
     i4 0 -1 -1 2
 bad_map "a local expert below none" "-2 at index 1; the 3 local experts are 0 to 2, each once, and others are -1" i8 0 \
@@ -238,9 +238,9 @@ mkfifo "$scratch/pipe"
 integers huge i8 '(3, 2)' 9223372036854775807 -9223372036854775807 -1 256 255 0
 export scratch
 hostile "$program" <<'END'
-2|*: standard output: cannot be written|$P --num-tokens 3 >/dev/full
-2|*: standard output: cannot be written|$P --num-tokens 3 >&-
-2|*: standard output: cannot be written|$P --help >&-
+2|*: standard output: cannot be written: No space left on device|$P --num-tokens 3 >/dev/full
+2|*: standard output: cannot be written: Bad file descriptor|$P --num-tokens 3 >&-
+2|*: standard output: cannot be written: Bad file descriptor|$P --help >&-
 2|*: --check-all: makes its problems itself; leave out --out|$P --check-all --out "$S/o"
 2|*: --check-all: makes its problems itself; leave out --trace|$P --check-all --trace "$S/t.json"
 2|*: --check-all: makes its problems itself; leave out --kernel|$P --kernel small --check-all

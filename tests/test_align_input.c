@@ -577,9 +577,9 @@ static void wrong_maps_are_rejected(void **state)
     static const int32_t twice[] = {1, 0, -1, 0}, single[] = {-1, -1, -1, 1};
 
     (void)state;
-    assert_map_refused(right, 3, 4, "--expert-map: 3 values for 4 experts");
-    assert_map_refused(right, 1, 4, "--expert-map: 1 value for 4 experts");
-    assert_map_refused(right, 4, 1, "--expert-map: 4 values for 1 expert");
+    assert_map_refused(right, 3, 4, "--expert-map: 3 values for 4 experts; each needs one");
+    assert_map_refused(right, 1, 4, "--expert-map: 1 value for 4 experts; each needs one");
+    assert_map_refused(right, 4, 1, "--expert-map: 4 values for 1 expert; each needs one");
     assert_map_refused(below, 4, 4,
                        "--expert-map: -2 at index 2; the 3 local experts are 0 to 2, each once, and others are -1");
     assert_map_refused(above, 4, 4,

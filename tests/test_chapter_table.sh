@@ -36,7 +36,7 @@ equal 'align: in all, and what the ids are' \
 Input: 32 ids of 8 experts,  slots in whole blocks of 64; expert  is the busiest, with  ids.' \
     "$(tables 06.csv | sed -n '1p; /^06/p; /^Input/p')"
 equal 'both, an empty line between' 2 "$(tables 06.csv 02.csv | grep -c '^chapter ')"
-equal 'a file without a report' '2 chapter_table: no.csv: no report in it' \
+equal 'a file without a report' "2 chapter_table: no.csv: no report in it; a chapter's program with --format csv prints one" \
     "$(tables 02.csv no.csv | tr '\n' ' ' | sed 's/ $//')"
 equal 'no file' '2 chapter_table: usage: chapter_table.py FILE.csv...' "$(tables | tr '\n' ' ' | sed 's/ $//')"
 finish

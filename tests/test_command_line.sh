@@ -21,9 +21,9 @@ refuses() {
 }
 
 # --- arguments ---
-refuses "experts that do not divide" "--num-expert-group: 256 experts do not divide into 7" --num-expert-group 7
-refuses "more groups than there are" "--topk-group: 9 groups cannot stay, there are 8" --topk-group 9
-refuses "more experts than the groups hold" "--topk: 129; the 4 kept groups hold 128" --topk 129
+refuses "experts that do not divide" "--num-expert-group: 256 experts do not divide into 7 groups; a divisor of 256 is needed" --num-expert-group 7
+refuses "more groups than there are" "--topk-group: 9 groups cannot stay, there are 8 (--num-expert-group)" --topk-group 9
+refuses "more experts than the groups hold" "--topk: 129; the 4 kept groups hold 128 experts (--topk-group, --num-expert-group)" --topk 129
 refuses "no experts" "--num-experts: 0; it must be 1" --num-experts 0 --dist normal
 refuses "no groups" "--num-expert-group: 0; it must be 1" --num-expert-group 0
 refuses "no kept groups" "--topk-group: 0; it must be 1" --topk-group 0
@@ -59,7 +59,7 @@ refuses "a flush without a benchmark" "--flush-l2: only times know a cache" --fl
 
 # --- files ---
 refuses "a missing file" "$scratch/missing.npy: " --logits "$scratch/missing.npy"
-refuses "a missing bias" "$scratch/missing.npy: " --bias "$scratch/missing.npy"
+refuses "a missing bias" "--bias: $scratch/missing.npy: No such file or directory; it must be none, random or a .npy file" --bias "$scratch/missing.npy"
 refuses "a directory for a file" "$scratch: " --logits "$scratch"
 
 npy good "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 256), }" 2048
@@ -73,7 +73,7 @@ refuses "one dimension for two" "$scratch/flat.npy: has 1 dimension, shape (512,
 npy deep "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 128), }" 2048
 refuses "three dimensions for two" "$scratch/deep.npy: has 3 dimensions, shape (2, 2, 128); 2 are needed: \\[tokens, experts\\]" --logits "$scratch/deep.npy"
 npy whole "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 256), }" 2048
-refuses "integers for logits" "$scratch/whole.npy: holds integers" --logits "$scratch/whole.npy"
+refuses "integers for logits" "$scratch/whole.npy: holds integers; f2 or f4 is needed (array.astype converts)" --logits "$scratch/whole.npy"
 npy wide "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 256), }" 2048
 refuses "f8" "$scratch/wide.npy: " --logits "$scratch/wide.npy"
 npy fortran "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 256), }" 2048
@@ -85,7 +85,7 @@ refuses "a shape that overflows" "$scratch/lying.npy: " --logits "$scratch/lying
 npy negative "{'descr': '<f4', 'fortran_order': False, 'shape': (-2, 256), }" 2048
 refuses "a negative shape" "$scratch/negative.npy: " --logits "$scratch/negative.npy"
 npy bias "{'descr': '<f4', 'fortran_order': False, 'shape': (255,), }" 1020
-refuses "a bias of the wrong length" "$scratch/bias.npy: has 255 values for 256 experts" --bias "$scratch/bias.npy"
+refuses "a bias of the wrong length" "$scratch/bias.npy: has 255 values for 256 experts; each needs one" --bias "$scratch/bias.npy"
 npy none "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 256), }" 0
 refuses "no rows to repeat" "$scratch/none.npy: has no rows" --logits "$scratch/none.npy"
 printf 'hello' >"$scratch/text.npy"
@@ -194,12 +194,12 @@ hostile "$host" <<'END'
 0||$P --num-tokens 4 --bench --format csv | grep -q median_us
 END
 hostile "$host" "$simulated" <<'END'
-2|*: standard output: cannot be written|$P --num-tokens 3 >/dev/full
-2|*: standard output: cannot be written|$P --num-tokens 3 >&-
-2|*: standard output: cannot be written|$P --num-tokens 3 --format json >/dev/full
-2|*: standard output: cannot be written|$P --help >/dev/full
-2|*: standard output: cannot be written|$P --help >&-
-2|*: standard output: cannot be written|$P --version >&-
+2|*: standard output: cannot be written: No space left on device|$P --num-tokens 3 >/dev/full
+2|*: standard output: cannot be written: Bad file descriptor|$P --num-tokens 3 >&-
+2|*: standard output: cannot be written: No space left on device|$P --num-tokens 3 --format json >/dev/full
+2|*: standard output: cannot be written: No space left on device|$P --help >/dev/full
+2|*: standard output: cannot be written: Bad file descriptor|$P --help >&-
+2|*: standard output: cannot be written: Bad file descriptor|$P --version >&-
 2||$P --num-tokens 3 >&- 2>&- <&-
 0||$P --num-tokens 3 <&-
 2|*: --check-all: makes its problems itself; leave out --format|$P --check-all --format json
@@ -216,7 +216,7 @@ hostile "$host" "$simulated" <<'END'
 2|*: --a?b: no such argument; --help lists them|$P "$(printf -- '--a\nb')"
 2|*: --bogus: no such argument; --help lists them|$P --bogus --help
 2|*: aaa*...*aaa: unexpected; every argument has a flag, --help lists them|$P "$(head -c 100000 /dev/zero | tr '\0' a)"
-2|*: --out: cannot make the folder *aaa...aaa*: File name too long|$P --num-tokens 3 --out "$S/$(head -c 700 /dev/zero | tr '\0' a)"
+2|*: --out: cannot make the folder *aaa...aaa*: File name too long|$P --num-tokens 3 --out "$S/$(head -c 1400 /dev/zero | tr '\0' a)"
 2|*: --out: cannot make the folder : No such file or directory|$P --num-tokens 3 --out ""
 2|*: --out: /dev/null: not a directory|$P --num-tokens 3 --out /dev/null
 2|*.npy: it cannot be written: Too many open files|ulimit -n 4; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
@@ -235,7 +235,7 @@ hostile "$host" "$simulated" <<'END'
 2|*: a stack of at most 64 KiB; it must be 1024 or more (ulimit -s)|ulimit -s 64; $P --num-tokens 3
 0||ulimit -S -s 64; $P --num-tokens 3
 3|*libgomp: Thread creation failed*|OMP_NUM_THREADS=4 OMP_STACKSIZE=100000G $P --num-tokens 3000
-3|*: out of memory: * bytes are needed, * can be had|ulimit -v 50000; $P --num-tokens 100000
+3|*: out of memory: * bytes are needed, * can be had; a smaller problem needs less|ulimit -v 50000; $P --num-tokens 100000
 END
 hostile "$simulated" <<'END'
 3|*: out of memory: the simulator reserves 1.3 GiB of address space, and less can be had (*ulimit -v*)|ulimit -v 800000; $P --num-tokens 3

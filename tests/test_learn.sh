@@ -109,7 +109,7 @@ refuses 'a flag of another command' 'hint: --gpu: no such argument; *' hint --gp
 refuses 'a word too many' "list: '02_w' is one word too many" list 02_w
 refuses 'a name too many' "run: '03' is one word too many" run 02_w 03
 refuses 'a seed that is no number' "--seed: 'x' is not a whole number" run 02_w --seed x
-refuses 'a negative seed' '--seed: -1; it must be 0 to *' run 02_w --seed=-1
+refuses 'a negative seed' '--seed: -1; it must be 0 or more' run 02_w --seed=-1
 refuses 'no seed' '--seed: needs a number' run 02_w --seed
 refuses 'reset what' "reset: which exercise? '$b/learn list' shows them" reset
 refuses 'solution of what' 'solution: which exercise? *' solution
@@ -375,7 +375,7 @@ refuses 'a step is missing' 'exercises/08_up_sweep/hints.md: *' hint 08_up_sweep
 printf '## 1\n## 2\nb\n' >"$tree/exercises/08_up_sweep/hints.md"
 refuses 'a step that says nothing' 'exercises/08_up_sweep/hints.md: *' hint 08_up_sweep
 rm "$tree/exercises/08_up_sweep/hints.md"
-refuses 'no hints' 'exercises/08_up_sweep/hints.md: it is not there' hint 08_up_sweep
+refuses 'no hints' 'exercises/08_up_sweep/hints.md: it is not there, but belongs to the course: `git checkout` restores it' hint 08_up_sweep
 printf '# T\n\nhello\n\n## 1\n\nOne\nline.\n- a\n- b\n\n```\nx\n  y\n```\n\n## 2\nb\n' \
     >"$tree/exercises/08_up_sweep/hints.md"
 learn hint 08_up_sweep
@@ -442,9 +442,9 @@ equal 'reset: what was never begun is begun' '0 exercises/mine/03_second_maximum
     "$code $said"
 mv "$original" "$scratch/moved"
 cp "$scratch/wrong.cu" "$first"
-refuses 'reset: no original' 'exercises/02_warp_maximum/exercise.cu: it is not there' reset 02
+refuses 'reset: no original' 'exercises/02_warp_maximum/exercise.cu: it is not there, but belongs to the course: `git checkout` restores it' reset 02
 succeeds 'reset: then nothing is touched' cmp "$scratch/wrong.cu" "$first"
-refuses 'run: no original' 'exercises/02_warp_maximum/exercise.cu: it is not there' run 02
+refuses 'run: no original' 'exercises/02_warp_maximum/exercise.cu: it is not there, but belongs to the course: `git checkout` restores it' run 02
 mv "$scratch/moved" "$original"
 
 # --- the record ---
@@ -696,7 +696,7 @@ matches 'from any folder' '*> 02_warp_maximum *' "$(cat "$scratch/out")"
 equal 'from a folder that is gone: whole paths' "$tree/exercises/mine/02_warp_maximum.cu" \
     "$(head -n 1 "$scratch/out" | cut -d ' ' -f 1)"
 (cd "$tree" && "$b/learn" list >/dev/full) 2>"$scratch/err"
-equal 'an output that is full' '2 learn: standard output: cannot be written' "$? $(cat "$scratch/err")"
+equal 'an output that is full' '2 learn: standard output: cannot be written: No space left on device' "$? $(cat "$scratch/err")"
 mv "$tree/$b/cpu/graders.a.objects/exercises_08_up_sweep_grader.o" "$scratch/moved"
 refuses 'a grader that was not built' '*ninja learn*' run 08_up_sweep
 mv "$scratch/moved" "$tree/$b/cpu/graders.a.objects/exercises_08_up_sweep_grader.o"
@@ -796,11 +796,11 @@ cp "$scratch/wrong.cu" "$first"
 "$b/cpu/02_warp_per_group" --num-tokens 3 --format csv >"$scratch/report.csv" 2>/dev/null
 export tree mine scratch
 hostile "$b/learn" <<'END'
-2|learn: standard output: cannot be written|cd "$tree"; $P list >/dev/full
-2|learn: standard output: cannot be written|cd "$tree"; $P list >&-
-2|learn: standard output: cannot be written|cd "$tree"; $P run 02_w --seed 1 >&-
+2|learn: standard output: cannot be written: No space left on device|cd "$tree"; $P list >/dev/full
+2|learn: standard output: cannot be written: Bad file descriptor|cd "$tree"; $P list >&-
+2|learn: standard output: cannot be written: Bad file descriptor|cd "$tree"; $P run 02_w --seed 1 >&-
 2|learn: standard output: cannot be written|$P --help >&-
-2|learn: standard output: cannot be written|$P --version >/dev/full
+2|learn: standard output: cannot be written: No space left on device|$P --version >/dev/full
 2||cd "$tree"; $P list >&- 2>&- <&-
 0||cd "$tree"; env -i $P list
 2|learn: --seed: '?1' is not a whole number|cd "$tree"; $P run --seed "$(printf '\t1')"
@@ -822,8 +822,8 @@ END
 hostile "python3 common/chapter_table.py" <<'END'
 2|chapter_table: standard output: cannot be written|$P "$scratch/report.csv" >/dev/full
 2|chapter_table: standard output: cannot be written|$P "$scratch/report.csv" >&-
-2|chapter_table: */nothing: no report in it|$P "$scratch/report.csv" "$scratch/nothing"
-2|chapter_table: tests/tap.sh: no report in it|$P tests/tap.sh
+2|chapter_table: */nothing: No such file or directory|$P "$scratch/report.csv" "$scratch/nothing"
+2|chapter_table: tests/tap.sh: no report in it; a chapter's program with --format csv prints one|$P tests/tap.sh
 END
 hostile "$b/cpu/rewrite_launch" <<'END'
 1|*: the output cannot be written: *|$P chapters/02_warp_per_group/gate.cu >/dev/full

@@ -36,7 +36,7 @@ refuses "an intermediate size beyond all rows" "--intermediate-size: 1048577; it
     --intermediate-size 1048577
 refuses "no experts" "--num-experts: 0; it must be 1 to 2147483647" --num-experts 0
 refuses "no choices" "--topk: 0; it must be 1 to 2147483647" --topk 0
-refuses "negative tokens" "--num-tokens: -1; it must be 0 to 9223372036854775807" --num-tokens -1
+refuses "negative tokens" "--num-tokens: -1; it must be 0 or more" --num-tokens -1
 refuses "more choices than positions" "--num-tokens: 536870912 tokens of 4 ids; there can be 2147483647 ids in all" \
     --num-tokens 536870912
 refuses "a type that the layer has not" "--dtype: 'f16'; it must be one of f32, bf16" --dtype f16
@@ -67,8 +67,8 @@ integers far i4 "(3, 2)" 0 1 1 2 0 0
 integers below i8 "(3, 2)" 0 1 1 -1 0 0
 integers map i4 "(3,)" 0 1 2
 refuses "hidden of one dimension" "$scratch/flat.npy: has 1 dimension, shape (24,); 2 are needed: [tokens, hidden]" --hidden "$scratch/flat.npy"
-refuses "hidden of integers" "$scratch/ids.npy: holds integers; f2 or f4 is needed" --hidden "$scratch/ids.npy"
-refuses "ids of floats" "$scratch/hidden.npy: holds floats; i4 or i8 is needed" --topk-ids "$scratch/hidden.npy"
+refuses "hidden of integers" "$scratch/ids.npy: holds integers; f2 or f4 is needed (array.astype converts)" --hidden "$scratch/ids.npy"
+refuses "ids of floats" "$scratch/hidden.npy: holds floats; i4 or i8 is needed (array.astype converts)" --topk-ids "$scratch/hidden.npy"
 refuses "w13 with a row too many" "$scratch/odd.npy: 3 rows of an expert; half are the gate's, half up's" --w13 \
     "$scratch/odd.npy"
 refuses "w13 without rows" "$scratch/empty.npy: 0 as --intermediate-size; it must be 1 to 2147483647" --w13 \
@@ -84,7 +84,7 @@ refuses "an id that names no expert" "$scratch/far.npy: 2 at [1][1]; an expert i
     --topk-ids "$scratch/far.npy" --num-experts 2
 refuses "an id below every expert" "$scratch/below.npy: -1 at [1][1]; an expert is 0 to 1" \
     --topk-ids "$scratch/below.npy" --num-experts 2
-refuses "a map of other experts" "--expert-map: 3 values for 2 experts" --w13 "$scratch/w13.npy" \
+refuses "a map of other experts" "--expert-map: 3 values for 2 experts; each needs one" --w13 "$scratch/w13.npy" \
     --expert-map "$scratch/map.npy"
 printf '\000\000\200\177' | dd of="$scratch/hidden.npy" bs=1 seek=$((128 + 4 * 9)) conv=notrunc 2>/dev/null
 refuses "infinity" "$scratch/hidden.npy: element 9 is inf in bf16; it must be finite" --hidden "$scratch/hidden.npy"

@@ -192,11 +192,11 @@ static void refuses_headers(void **state)
         {HEADER("<f4", "False", "(4294967296, 4294967296)"), 0, "its shape is more bytes than 63 bits count"},
         {HEADER("<f4", "False", "(9223372036854775807, 0)"), 0, "its shape is more bytes than 63 bits count"},
         {HEADER("<i8", "False", "(1152921504606846975,)"), 16,
-         "its shape needs 9223372036854775800 bytes of data, the file has 16"},
-        {HEADER("<f4", "False", "(2, 2)"), 15, "its shape needs 16 bytes of data, the file has 15"},
+         "its shape needs 9223372036854775800 bytes of data, the file has 16 (is it complete?)"},
+        {HEADER("<f4", "False", "(2, 2)"), 15, "its shape needs 16 bytes of data, the file has 15 (is it complete?)"},
         {HEADER("<f4", "False", "(2, 2)"), 17, "its shape needs 16 bytes of data, the file has 17"},
         {HEADER("<f4", "False", "(0, 2)"), 1, "its shape needs 0 bytes of data, the file has 1"},
-        {HEADER("<f4", "False", "()"), 0, "its shape needs 4 bytes of data, the file has 0"},
+        {HEADER("<f4", "False", "()"), 0, "its shape needs 4 bytes of data, the file has 0 (is it complete?)"},
         {HEADER("<f4", "False", "(2)"), 8, "the shape is a number, not a tuple"},
         {HEADER("<f4", "False", "2"), 8, "the header has \"2, }\" where a shape in parentheses should be"},
         {HEADER("<f4", "False", "(2 2)"), 16, "the header has \"2), }\" where a comma or a parenthesis should be"},
@@ -231,17 +231,19 @@ static void refuses_other_files(void **state)
 {
     (void)state;
     write_file("", 0);
-    expect_refusal("0 bytes; not a .npy file");
+    expect_refusal("0 bytes; not a .npy file (numpy.save writes one)");
     write_file("\x93NUMPY\1\0\0", 9);
-    expect_refusal("9 bytes; not a .npy file");
+    expect_refusal("9 bytes; not a .npy file (numpy.save writes one)");
     write_file("PK\3\4 an .npz file", 16);
-    expect_refusal("it does not start as a .npy file does");
+    expect_refusal("a .npz archive; only .npy files are read (numpy.save writes one)");
+    write_file("0.5 1.5 -2.5 3.5", 16);
+    expect_refusal("it does not start as a .npy file does (numpy.save writes one)");
     write_file("\x93NUMPY\2\0\0\0\0\0", 12);
-    expect_refusal(".npy version 2.0; only version 1.0 is read");
+    expect_refusal(".npy version 2.0; only version 1.0 is read (numpy.save writes it)");
     write_file("\x93NUMPY\3\0\0\0\0\0", 12);
-    expect_refusal(".npy version 3.0; only version 1.0 is read");
+    expect_refusal(".npy version 3.0; only version 1.0 is read (numpy.save writes it)");
     write_file("\x93NUMPY\1\1\0\0", 10);
-    expect_refusal(".npy version 1.1; only version 1.0 is read");
+    expect_refusal(".npy version 1.1; only version 1.0 is read (numpy.save writes it)");
     write_file("\x93NUMPY\1\0\xff\xff{}", 12);
     expect_refusal("the header should have 65535 bytes, the file has 2 for it");
 }

@@ -39,6 +39,13 @@ bool error_set_as(struct error *error, enum run_result result, const char *forma
     return false;
 }
 
+const char *error_advice(const char *line)
+{
+    const char *const advice = strstr(line, ERROR_TRY);
+
+    return advice ? advice : line + strlen(line);
+}
+
 void error_words_set(error_words *words, const char *format, ...)
 {
     va_list arguments;

@@ -18,10 +18,16 @@ enum run_result {
 
 /** An error: one line, without a newline, that names the wrong value and the allowed values. */
 struct error {
-    char text[640];
+    char text[1024];
     enum run_result result; /**< RUN_VERIFIED if there is no error */
     bool unsupported;       /**< the kernel does not support this problem, but another may */
 };
+
+/** In a line: what follows says what to try. The simulator's faults have it. */
+#define ERROR_TRY "; try: "
+
+/** Returns the part of a line from ERROR_TRY on, or the line's end. */
+const char *error_advice(const char *line);
 
 /** A few words that describe what a checker expected, or what it got. */
 typedef char error_words[96];

@@ -14,7 +14,10 @@ bool memory_allocate(void **memory, size_t bytes, struct error *error)
     *memory = bytes <= available ? malloc(bytes ? bytes : 1) : NULL;
     if (*memory)
         return true;
-    return bytes > available ? error_set_as(error, RUN_NO_DEVICE, "out of memory: %zu bytes are needed, %zu can be had",
+    return bytes > available ? error_set_as(error, RUN_NO_DEVICE,
+                                            "out of memory: %zu bytes are needed, %zu can be had; "
+                                            "a smaller problem needs less",
                                             bytes, available)
-                             : error_set_as(error, RUN_NO_DEVICE, "out of memory: %zu bytes are needed", bytes);
+                             : error_set_as(error, RUN_NO_DEVICE,
+                                            "out of memory: %zu bytes are needed; a smaller problem needs less", bytes);
 }

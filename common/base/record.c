@@ -1,5 +1,7 @@
 #include "base/record.h"
 
+#include "base/standard_output.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -262,7 +264,7 @@ bool record_write(const struct record *record, enum record_format format, FILE *
     } else {
         write_table(record, stream);
     }
-    return (fflush(stream) == 0 && !ferror(stream)) || error_set(error, "standard output: cannot be written");
+    return output_flush(stream, error);
 }
 
 const char *format_thousands(uint64_t value, char text[32])

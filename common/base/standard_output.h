@@ -4,9 +4,11 @@
 
 #include "base/error.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /**
@@ -25,10 +27,21 @@ static inline void standard_streams_reserve(void)
     }
 }
 
+/**
+ * Flushes a stream, usually standard output. Returns false with an error if something printed so far could not be
+ * written.
+ */
+static inline bool output_flush(FILE *stream, struct error *error)
+{
+    errno = 0; /* a write that failed earlier has left no reason */
+    return (fflush(stream) == 0 && !ferror(stream)) ||
+           error_set(error, "standard output: cannot be written%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
+}
+
 /** Flushes standard output. Returns false with an error if something printed so far could not be written. */
 static inline bool standard_output_flush(struct error *error)
 {
-    return (fflush(stdout) == 0 && !ferror(stdout)) || error_set(error, "standard output: cannot be written");
+    return output_flush(stdout, error);
 }
 
 #endif

@@ -56,7 +56,8 @@ int simt_divergent_branches(struct simt_branch branches[SIMT_BRANCHES]);
 void simt_place(uintptr_t pc, char *text, size_t size);
 
 /**
- * Returns one line about the last launch that failed, with file, line, thread and block, or NULL if none has failed.
+ * Returns one line about the last launch or call that failed, with file, line, thread and block, and what to try after
+ * "; try: ", or NULL if none has failed.
  */
 const char *simt_fault(void);
 

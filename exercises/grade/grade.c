@@ -51,13 +51,17 @@ void grade_try(struct grade *grade, const struct grade_case *grade_case)
 /** Ends the case with a message and the description from grade_given(). */
 static _Noreturn void end_case(struct grade *grade, enum grade_result result, const char *format, va_list arguments)
 {
-    size_t length;
+    char text[GRADE_MESSAGE_SIZE];
+    const char *advice;
 
     grade->result = result;
-    vsnprintf(grade->message, sizeof grade->message, format, arguments);
-    length = strlen(grade->message);
+    vsnprintf(text, sizeof text, format, arguments);
+    advice = error_advice(text);
     if (grade->given[0])
-        snprintf(grade->message + length, sizeof grade->message - length, " (%s)", grade->given);
+        snprintf(grade->message, sizeof grade->message, "%.*s (%s)%s", (int)(advice - text), text, grade->given,
+                 advice);
+    else
+        memcpy(grade->message, text, sizeof text);
     longjmp(grade->end, 1);
 }
 

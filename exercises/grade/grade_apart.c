@@ -88,7 +88,10 @@ static void say_death(int status, const struct rusage *used, char *text, size_t 
     else if (signal)
         snprintf(text, size, "the program crashed: %s", strsignal(signal));
     else
-        snprintf(text, size, "the program ended with exit code %d in its launch", WEXITSTATUS(status));
+        snprintf(text, size,
+                 "the program ended with exit code %d in its launch" ERROR_TRY
+                 "no exit() or quick_exit() in the kernel or the function that launches it",
+                 WEXITSTATUS(status));
 }
 
 bool grade_apart_begins(struct grade *grade)

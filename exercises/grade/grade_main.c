@@ -114,7 +114,6 @@ static int try_cases(struct grade *grade, const struct memory_request *request)
 /** Writes the trace of the first launch, which runs in this process. Returns false with a reason on failure. */
 static bool trace_case(struct grade *grade, const char *only, FILE *file, struct error *error)
 {
-    error_set(error, "no case launches anything");
     for (int i = 0; i < num_grade_cases; i++) {
         if (!is_asked(grade, &grade_cases[i], only))
             continue;
@@ -124,19 +123,19 @@ static bool trace_case(struct grade *grade, const char *only, FILE *file, struct
         if (backend_trace_end(file, error))
             return true;
     }
-    return false;
+    return error_set(error, "no kernel was launched (exercises in host code launch none)");
 }
 
 static int write_trace(struct grade *grade, const char *only, const char *path)
 {
     FILE *const file = fopen(path, "w");
     struct error error = {0};
-    bool good = file ? trace_case(grade, only, file, &error) : error_set(&error, "%s", strerror(errno));
+    bool good = file ? trace_case(grade, only, file, &error) : error_set(&error, "%s: %s", path, strerror(errno));
 
     if (file && fclose(file) != 0 && good)
-        good = error_set(&error, "%s", strerror(errno));
+        good = error_set(&error, "%s: %s", path, strerror(errno));
     if (!good)
-        fprintf(stderr, "%s: %s\n", path, error.text);
+        fprintf(stderr, "%s\n", error.text);
     return good ? 0 : 2;
 }
 

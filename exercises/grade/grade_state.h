@@ -8,7 +8,7 @@
 
 #include <setjmp.h>
 
-enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 900, GRADE_GIVEN_SIZE = 240 };
+enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 1280, GRADE_GIVEN_SIZE = 240 };
 enum { GRADE_MAX_FIGURES = 64, GRADE_FIGURE_NAME_SIZE = 64 };
 
 /** What the learner's process returns to the grader. */
@@ -43,7 +43,7 @@ struct grade {
     struct backend backend;
     struct grade_apart *apart;    /**< shared with the learner's processes; NULL on a GPU, which has none */
     cudaError_t apart_status;     /**< the launch's status, set by grade_apart_begins() and grade_apart_ends() */
-    char apart_death[120];        /**< how the process died, or "" */
+    char apart_death[192];        /**< how the process ended if not normally, or "" */
     struct run_counters counters; /**< of the last launches that grade_ran() and similar functions waited for */
     char given[GRADE_GIVEN_SIZE];
     struct grade_array arrays[GRADE_MAX_ARRAYS];

@@ -278,8 +278,9 @@ enum build_result build_answer(const struct answer *answer, struct built_answer 
     memset(built, 0, sizeof *built);
     grader_path(answer, grader);
     if (access(grader, R_OK) != 0) {
-        error_set(error, "%s: there is no such grader: `ninja %s` builds them", grader,
-                  answer->gpu ? "learn-gpu" : "learn");
+        error_set(error, "%s: the grader is not built: %s", grader,
+                  answer->gpu ? "`ninja learn-gpu` builds all (it needs nvcc); without --gpu the simulator grades"
+                              : "`ninja learn` builds all");
         return BUILD_IMPOSSIBLE;
     }
     if (!add_messages(built, &(struct child_text){NULL, 0})) {

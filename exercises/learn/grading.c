@@ -82,12 +82,13 @@ static bool run_traced(struct attempt *attempt, struct error *error)
     snprintf(seed, sizeof seed, "%" PRIu64, attempt->seed);
     if (!child_run(command, &limits, &end, error))
         return false;
+    if (end.output.size)
+        end.output.text[strcspn(end.output.text, "\n")] = '\0';
     good = (end.how == CHILD_EXITED && end.exit_code == 0) ||
-           error_set(error, "there is no trace: %s",
-                     end.how == CHILD_TOOK_TOO_LONG ? "the program was stopped after 10 s"
+           error_set(error, "%s: there are no steps to show: %s", attempt->exercise->name,
+                     end.how == CHILD_TOOK_TOO_LONG ? "the program was stopped after 10 s: an endless loop?"
                      : end.output.size              ? end.output.text
-                                                    : "the program crashed");
-    error->text[strcspn(error->text, "\n")] = '\0';
+                                                    : "the program crashed ('run' says why)");
     child_end_free(&end);
     return good;
 }

@@ -87,7 +87,11 @@ bool learner_file_read(const char *path, char **text, struct error *error)
 
     *text = NULL;
     if (file < 0)
-        return error_set(error, "%s: %s", path, errno == ENOENT ? "it is not there" : strerror(errno));
+        return error_set(error, "%s: %s", path,
+                         errno != ENOENT ? strerror(errno)
+                         : strstr(path, "exercises/mine/")
+                             ? "it is not there"
+                             : "it is not there, but belongs to the course: `git checkout` restores it");
     good = read_open(file, path, text, error);
     close(file);
     if (!good) {

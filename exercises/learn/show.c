@@ -301,6 +301,7 @@ static void shorten_paths(const struct learn *learn, const char *text, char *sho
 static void show_failure(const struct learn *learn, const struct verdict *verdict)
 {
     char reason[LINE_SIZE];
+    const char *advice;
 
     terminal_print(&learn->out, STYLE_BAD, "NOT PASSED");
     if (verdict->at_case[0])
@@ -310,8 +311,15 @@ static void show_failure(const struct learn *learn, const struct verdict *verdic
                        verdict->planned);
     fputc('\n', learn->out.stream);
     shorten_paths(learn, verdict->reason, reason, sizeof reason);
+    advice = error_advice(reason);
+    if (*advice) {
+        reason[advice - reason] = '\0';
+        advice += strlen(ERROR_TRY);
+    }
     terminal_wrap(&learn->out, STYLE_PLAIN, 2, 4, reason);
     fputc('\n', learn->out.stream);
+    if (*advice)
+        labelled(learn, "try", "%s", advice);
 }
 
 /** Shows the names of the other cases that failed. */

@@ -164,7 +164,7 @@ REFUSED(bytes_never_announced, 32, "256 bytes have come unannounced")
     mbarrier_wait(&full, 0); // [bytes_never_announced]
 }
 
-REFUSED(arrival_that_never_comes, 32, "phase 1, of parity 1, of the mbarrier at byte")
+REFUSED(arrival_that_never_comes, 32, "phase 1, of parity 1, of the mbarrier of 'full' at byte 0 (of 8)")
 {
     __shared__ mbarrier full;
 

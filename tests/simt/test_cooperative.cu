@@ -109,7 +109,8 @@ static void blocks_race_between_grid_barriers(void **)
 
     assert_int_equal(cudaLaunchCooperativeKernel(race_kernel, 3, 1, arguments), cudaErrorLaunchFailure);
     EXPECT_FAULT(cudaErrorLaunchFailure, "race",
-                 "thread (0,0,0) of block (1,0,0) writes 4 bytes that thread (0,0,0) of block (0,0,0) wrote");
+                 "thread (0,0,0) of block (1,0,0) writes 4 bytes at byte 4 of an allocation of 16384 bytes that thread "
+                 "(0,0,0) of block (0,0,0) wrote");
     cudaFree(words);
 }
 

@@ -474,7 +474,7 @@ FAULT_LAUNCH("memory", host_heap, "not device memory")
     free(words);
 }
 
-FAULT_LAUNCH("memory", freed, "freed")
+FAULT_LAUNCH("memory", freed, "use after free: thread (0,0,0) of block (0,0,0) reads 4 bytes in an allocation of")
 {
     int *words = device_iota();
 
@@ -1239,9 +1239,9 @@ FAULT("convergence", two_shuffles_meet, 1, 32, "divergent collective")
     int value = x[threadIdx.x];
 
     if (threadIdx.x < 16)
-        value = __shfl_xor_sync(0xffffffffu, value, 1);
+        value = __shfl_xor_sync(0xffffffffu, value, 1); // [two_shuffles_meet]
     else
-        value = __shfl_xor_sync(0xffffffffu, value + 1, 1); // [two_shuffles_meet]
+        value = __shfl_xor_sync(0xffffffffu, value + 1, 1);
     y[threadIdx.x] = value;
 }
 
@@ -1259,9 +1259,9 @@ FAULT("convergence", two_syncwarps_meet, 1, 32, "divergent collective")
 FAULT("convergence", half_at_a_vote, 1, 32, "divergent collective")
 {
     if (threadIdx.x < 16)
-        y[threadIdx.x] = __any_sync(0xffffffffu, x[threadIdx.x] > 3);
+        y[threadIdx.x] = __any_sync(0xffffffffu, x[threadIdx.x] > 3); // [half_at_a_vote]
     else if (threadIdx.x < 20)
-        y[threadIdx.x] = __any_sync(0xffffffffu, 0); // [half_at_a_vote]
+        y[threadIdx.x] = __any_sync(0xffffffffu, 0);
 }
 
 FAULT("convergence", half_at_a_shuffle_then_barrier, 1, 32, "deadlock")
@@ -1271,14 +1271,25 @@ FAULT("convergence", half_at_a_shuffle_then_barrier, 1, 32, "deadlock")
     __syncthreads();
 }
 
+FAULT("convergence", barrier_in_an_if_before_another, 1, 64,
+      "divergent barrier: thread (0,0,0) of block (0,0,0) is at this __syncthreads while thread (32,0,0) is at the one")
+{
+    if (threadIdx.x < 32) {
+        y[threadIdx.x] = x[threadIdx.x];
+        __syncthreads(); // [barrier_in_an_if_before_another]
+    }
+    y[threadIdx.x + 64] = 1;
+    __syncthreads();
+}
+
 FAULT("convergence", barrier_in_each_branch, 1, 64, "divergent barrier")
 {
     if (threadIdx.x < 32) {
         y[threadIdx.x] = x[threadIdx.x];
-        __syncthreads();
+        __syncthreads(); // [barrier_in_each_branch]
     } else {
         y[threadIdx.x] = x[threadIdx.x] + 1;
-        __syncthreads(); // [barrier_in_each_branch]
+        __syncthreads();
     }
 }
 
@@ -1422,9 +1433,9 @@ FAULT("convergence", tile_sync_in_branches, 1, 32, "divergent collective")
         cooperative_groups::this_thread_block());
 
     if (threadIdx.x < 16)
-        y[threadIdx.x] = tile.shfl(x[threadIdx.x], 0);
+        y[threadIdx.x] = tile.shfl(x[threadIdx.x], 0); // [tile_sync_in_branches]
     else
-        y[threadIdx.x] = tile.shfl(x[threadIdx.x], 1); // [tile_sync_in_branches]
+        y[threadIdx.x] = tile.shfl(x[threadIdx.x], 1);
 }
 
 /* --- asynchronous copies ------------------------------------------------------------------------------------------ */
@@ -1756,9 +1767,9 @@ FAULT("tensor cores", mma_in_two_branches, 1, 32, "divergent collective")
     float d[4] = {};
 
     if (threadIdx.x < 16)
-        mma_m16n8k16_bf16(d, a, b);
-    else
         mma_m16n8k16_bf16(d, a, b); // [mma_in_two_branches]
+    else
+        mma_m16n8k16_bf16(d, a, b);
     y[threadIdx.x] = (int)d[0];
 }
 
@@ -1978,6 +1989,18 @@ FAULT_LAUNCH("launches", too_many_parameters, "bytes of parameters")
 
     (void)too_many_parameters_added;
     parameters_kernel<<<1, 32>>>(all, device_y); // [too_many_parameters]
+}
+
+/* The first of several errors is reported, as long as the program has asked for none: the others may follow from it. */
+FAULT_LAUNCH("launches", refused_before_another_fault, "1 to 1,024 threads, no more than 1,024 x 1,024 x 64; try: ")
+{
+    int *unwritten;
+
+    (void)refused_before_another_fault_added;
+    cudaMalloc((void **)&unwritten, 256);
+    keep(unwritten);
+    copy_kernel<<<1, 2048>>>(device_x, unwritten); // [refused_before_another_fault]
+    copy_kernel<<<1, 32>>>(unwritten, device_y);
 }
 
 FAULT_LAUNCH("launches", no_blocks, "invalid configuration argument")

@@ -479,7 +479,9 @@ static __global__ void reverse_kernel(int *words)
 }
 
 REFUSED(wait_is_no_barrier,
-        "global memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes that thread (31,0,0) wrote", NULL)
+        "global memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes at byte 124 of an allocation of 16384 "
+        "bytes that thread (31,0,0) wrote",
+        NULL)
 {
     copy_kernel<<<1, THREADS>>>(y, z);
     cudaLaunchKernelEx(early(1, THREADS), reverse_kernel, y);
@@ -499,7 +501,10 @@ static __global__ void read_then_write_kernel(int *word)
         *word = 1; // [blocks_after_many_readers]
 }
 
-REFUSED(blocks_after_many_readers, "of block (1,0,0) writes 4 bytes that thread (0,0,0) of block (0,0,0) read", NULL)
+REFUSED(blocks_after_many_readers,
+        "of block (1,0,0) writes 4 bytes at byte 0 of an allocation of 16384 bytes that thread (0,0,0) of block "
+        "(0,0,0) read",
+        NULL)
 {
     read_one_kernel<<<8, THREADS>>>(y, z); /* the word's readers are then too many to be kept */
     cudaLaunchKernelEx(early(2, 1), read_then_write_kernel, y);
@@ -513,7 +518,10 @@ static __global__ void count_then_read_kernel(int *count, int *to)
         *to = *count; // [blocks_after_many_counts]
 }
 
-REFUSED(blocks_after_many_counts, "of block (1,0,0) reads 4 bytes that thread (0,0,0) of block (0,0,0) updated", NULL)
+REFUSED(blocks_after_many_counts,
+        "of block (1,0,0) reads 4 bytes at byte 0 of an allocation of 16384 bytes that thread (0,0,0) of block (0,0,0) "
+        "updated",
+        NULL)
 {
     count_kernel<<<8, THREADS>>>(y);
     cudaLaunchKernelEx(early(2, 1), count_then_read_kernel, y, z);

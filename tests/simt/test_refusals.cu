@@ -83,8 +83,10 @@ static __global__ void read_and_write_kernel(int *y)
 static void two_threads_read_and_write_at_one_line(void **)
 {
     read_and_write_kernel<<<1, 32>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "one_line",
-                 "no barrier between; if both threads update this word, use an atomic: a barrier cannot help");
+    EXPECT_FAULT(
+        cudaErrorLaunchFailure, "one_line",
+        "no barrier between; try: an atomic, such as atomicAdd(), if both threads update this word: a barrier cannot "
+        "help");
 }
 
 static __global__ void write_write_kernel(int *y)
@@ -100,7 +102,7 @@ static void two_threads_write_one_word(void **)
 {
     write_write_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "write_write",
-                 "no barrier between; two threads have the same index, or one of them should not store");
+                 "no barrier between; try: a different index in each thread, or a store by one of them only");
     write_write_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "write_write",
                  "thread (1,0,0) of block (0,0,0) writes 4 bytes of 'word' at byte 0 (of 4) that thread (0,0,0) wrote");
@@ -231,7 +233,8 @@ static void two_blocks_write_one_word(void **)
 {
     blocks_race_kernel<<<dim3(2, 2), 1>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "blocks_race",
-                 "global memory race: thread (0,0,0) of block (1,0,0) writes 4 bytes that thread (0,0,0) of block "
+                 "global memory race: thread (0,0,0) of block (1,0,0) writes 4 bytes at byte 0 of an allocation of "
+                 "16384 bytes that thread (0,0,0) of block "
                  "(0,0,0) wrote");
 }
 
@@ -261,7 +264,8 @@ static void reading_what_another_lane_wrote(void **)
 {
     lane_reads_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "lane_reads",
-                 "global memory race: thread (31,0,0) of block (0,0,0) reads 4 bytes that thread (0,0,0) wrote");
+                 "global memory race: thread (31,0,0) of block (0,0,0) reads 4 bytes at byte 0 of an allocation of "
+                 "16384 bytes that thread (0,0,0) wrote");
 }
 
 /* --- addresses ---------------------------------------------------------------------------------------------------- */
@@ -735,9 +739,9 @@ static void warps_at_different_barriers(void **)
     char where[64];
 
     two_kinds_of_warps_kernel<<<1, 96>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "barrier_of_others", "divergent barrier: thread (32,0,0) of block (0,0,0)");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "barrier_of_some", "divergent barrier: thread (0,0,0) of block (0,0,0)");
     if (lines_known(simt_fault(), __FILE__)) {
-        snprintf(where, sizeof where, "thread (0,0,0) is at the one at :%d", line_of(__FILE__, "barrier_of_some"));
+        snprintf(where, sizeof where, "thread (32,0,0) is at the one at :%d", line_of(__FILE__, "barrier_of_others"));
         assert_non_null(strstr(simt_fault(), where));
     }
 }
@@ -1006,7 +1010,7 @@ static void traps_assertions_and_divisions(void **)
     trap_kernel<<<1, 32>>>();
     EXPECT_FAULT(cudaErrorLaunchFailure, "trap", "thread (5,0,0) of block (0,0,0) executes __trap()");
     assert_kernel<<<1, 32>>>(9);
-    EXPECT_FAULT(cudaErrorAssert, "assert", "thread (9,0,0) of block (0,0,0) does not have (int)threadIdx.x < limit");
+    EXPECT_FAULT(cudaErrorAssert, "assert", "thread (9,0,0) of block (0,0,0) fails assert((int)threadIdx.x < limit)");
 #if defined __x86_64__
     divide_kernel<<<1, 32>>>(device_y, 0);
     EXPECT_FAULT(cudaErrorLaunchFailure, "divide", "division by zero");

@@ -340,8 +340,8 @@ bool align_convert_map(const struct npy_array *source, int num_experts, int32_t 
     bool right;
 
     if (length != num_experts)
-        return error_set(error, "--expert-map: %" PRId64 " value%s for %d expert%s", length, length == 1 ? "" : "s",
-                         num_experts, num_experts == 1 ? "" : "s");
+        return error_set(error, "--expert-map: %" PRId64 " value%s for %d expert%s; each needs one", length,
+                         length == 1 ? "" : "s", num_experts, num_experts == 1 ? "" : "s");
     for (int e = 0; e < num_experts; e++) {
         const int64_t local = align_load_id(&from, source->data, e);
 

@@ -242,13 +242,16 @@ static bool read_header(FILE *file, const char *path, int64_t file_bytes, struct
     bool good;
 
     if (file_bytes < PREFIX_BYTES)
-        return error_set(error, "%s: %" PRId64 " bytes; not a .npy file", path, file_bytes);
+        return error_set(error, "%s: %" PRId64 " bytes; not a .npy file (numpy.save writes one)", path, file_bytes);
     if (!read_bytes(file, path, prefix, sizeof prefix, error))
         return false;
+    if (memcmp(prefix, "PK", 2) == 0)
+        return error_set(error, "%s: a .npz archive; only .npy files are read (numpy.save writes one)", path);
     if (memcmp(prefix, magic, sizeof magic) != 0)
-        return error_set(error, "%s: it does not start as a .npy file does", path);
+        return error_set(error, "%s: it does not start as a .npy file does (numpy.save writes one)", path);
     if (prefix[6] != 1 || prefix[7] != 0)
-        return error_set(error, "%s: .npy version %d.%d; only version 1.0 is read", path, prefix[6], prefix[7]);
+        return error_set(error, "%s: .npy version %d.%d; only version 1.0 is read (numpy.save writes it)", path,
+                         prefix[6], prefix[7]);
 
     const size_t length = prefix[8] | (size_t)prefix[9] << 8;
     *data_at = PREFIX_BYTES + (int64_t)length;
@@ -274,8 +277,8 @@ static bool read_array(FILE *file, const char *path, int64_t file_bytes, struct 
     if (bytes < 0)
         return error_set(error, "%s: its shape is more bytes than 63 bits count", path);
     if (bytes != file_bytes - data_at)
-        return error_set(error, "%s: its shape needs %" PRId64 " bytes of data, the file has %" PRId64, path, bytes,
-                         file_bytes - data_at);
+        return error_set(error, "%s: its shape needs %" PRId64 " bytes of data, the file has %" PRId64 "%s", path,
+                         bytes, file_bytes - data_at, bytes > file_bytes - data_at ? " (is it complete?)" : "");
     return memory_allocate(&array->data, (size_t)bytes, error) &&
            read_bytes(file, path, array->data, (size_t)bytes, error);
 }
@@ -323,9 +326,9 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
 
     snprintf(needed, sizeof needed, least_dims == most_dims ? "%d" : "%d or %d", least_dims, most_dims);
     if (floats && kind == NPY_INTEGERS)
-        error_set(error, "%s: holds floats; i4 or i8 is needed", path);
+        error_set(error, "%s: holds floats; i4 or i8 is needed (array.astype converts)", path);
     else if (!floats && kind == NPY_FLOATS)
-        error_set(error, "%s: holds integers; f2 or f4 is needed", path);
+        error_set(error, "%s: holds integers; f2 or f4 is needed (array.astype converts)", path);
     else if (array->ndim < least_dims || array->ndim > most_dims)
         error_set(error, "%s: has %d dimension%s, shape %s; %s %s needed: %s", path, array->ndim,
                   array->ndim == 1 ? "" : "s", shape_text(array, shape), needed, most_dims == 1 ? "is" : "are", axes);

@@ -336,8 +336,11 @@ struct record *program_report_result(struct program *program)
     struct record *const report = program->requested.bench || program->requested.check_all ? NULL : &program->report;
     const bool verified = program->error.result == RUN_VERIFIED;
 
-    record_text(report, IN_TABLE, "verified", verified ? "yes: %s" : "NO: %s",
-                verified ? program->verified : program->error.text);
+    const char *const text = program->error.text;
+
+    record_text(report, IN_TABLE, "verified", verified ? "yes: %.*s" : "NO: %.*s",
+                verified ? (int)strlen(program->verified) : (int)(error_advice(text) - text),
+                verified ? program->verified : text);
     record_number(report, IN_JSON, "verified", "%s", verified ? "true" : "false");
     record_text(report, IN_JSON, "failure", "%s", verified ? "" : program->error.text);
     return report;
@@ -419,11 +422,21 @@ const char *program_command(const struct program *program)
     return program->command ? program->command : program->path;
 }
 
+/** Prints the error: one line, and for a simulator's fault another with what to try. */
+static void print_error(const struct program *program, const char *before)
+{
+    const char *const text = program->error.text, *const advice = error_advice(text);
+
+    fprintf(stderr, "%s: %s%.*s\n", program->name, before, (int)(advice - text), text);
+    if (*advice)
+        fprintf(stderr, "%s: try: %s\n", program->name, advice + strlen(ERROR_TRY));
+}
+
 int program_exit(const struct program *program)
 {
     ended = true;
     if (program->error.result != RUN_VERIFIED)
-        fprintf(stderr, "%s: %s\n", program->name, program->error.text);
+        print_error(program, "");
     return program->error.result;
 }
 
@@ -477,8 +490,8 @@ static int end_report(struct program *program)
     record_free(report);
     if (!written || !wrong)
         return program_exit(program);
-    fprintf(stderr, "%s: wrong: %s\n%s: repeat it with: %s\n", program->name, program->error.text, program->name,
-            program_command(program));
+    print_error(program, "wrong: ");
+    fprintf(stderr, "%s: repeat it with: %s\n", program->name, program_command(program));
     return RUN_WRONG;
 }
 

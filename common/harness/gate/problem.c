@@ -11,17 +11,18 @@ const char *const gate_score_names[] = {"sigmoid", "softmax", "none", NULL};
 static bool check_groups(const struct gate_problem *problem, struct error *error)
 {
     if (problem->num_experts % problem->num_expert_group != 0)
-        return error_set(error, "--num-expert-group: %d experts do not divide into %d groups", problem->num_experts,
-                         problem->num_expert_group);
+        return error_set(error,
+                         "--num-expert-group: %d experts do not divide into %d groups; a divisor of %d is needed",
+                         problem->num_experts, problem->num_expert_group, problem->num_experts);
     if (problem->topk_group > problem->num_expert_group)
-        return error_set(error, "--topk-group: %d groups cannot stay, there are %d", problem->topk_group,
-                         problem->num_expert_group);
+        return error_set(error, "--topk-group: %d groups cannot stay, there are %d (--num-expert-group)",
+                         problem->topk_group, problem->num_expert_group);
 
     const int held = problem->topk_group * gate_experts_per_group(problem);
 
     if (problem->topk > held)
-        return error_set(error, "--topk: %d; the %d kept groups hold %d experts", problem->topk, problem->topk_group,
-                         held);
+        return error_set(error, "--topk: %d; the %d kept groups hold %d experts (--topk-group, --num-expert-group)",
+                         problem->topk, problem->topk_group, held);
     if (problem->has_bias && gate_experts_per_group(problem) == 1)
         return error_set(error, "--num-expert-group: groups of one expert have no second best; with a bias a group "
                                 "counts its two best");

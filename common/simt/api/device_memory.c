@@ -70,7 +70,8 @@ static cudaError_t not_freed(const void *pointer, const char *name, const char *
     char where[160];
 
     if (simt_allocation_at(pointer) || !simt_arena_describe((uintptr_t)pointer, where, sizeof where))
-        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the pointer is not from %s", allocates);
+        return simt_fault_call(caller, name, cudaErrorInvalidValue,
+                               "the pointer is not from %s" SIMT_TRY "free() for memory of the host", allocates);
     return simt_fault_call(caller, name, cudaErrorInvalidValue,
                            "the pointer is %s; it must be one that %s returned, and not be freed twice", where,
                            allocates);

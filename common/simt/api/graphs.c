@@ -8,6 +8,7 @@
 #include "graphs.h"
 
 #include "machine/array_reserve.h"
+#include "machine/device_limits.h"
 #include "machine/errors.h"
 #include "machine/fault.h"
 #include "order/stream_table.h"
@@ -208,9 +209,13 @@ cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event)
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
     if (!stream || stream == cudaStreamLegacy)
-        return simt_set_error(cudaErrorStreamCaptureUnsupported);
-    if (capture.graph || (unsigned)mode > cudaStreamCaptureModeRelaxed)
-        return simt_set_error(capture.graph ? cudaErrorIllegalState : cudaErrorInvalidValue);
+        return simt_fault_call(SIMT_CALLER(), "cudaStreamBeginCapture", cudaErrorStreamCaptureUnsupported,
+                               "the default stream cannot be captured" SIMT_TRY "a stream from cudaStreamCreate()");
+    if (capture.graph)
+        return simt_fault_call(SIMT_CALLER(), "cudaStreamBeginCapture", cudaErrorIllegalState,
+                               "a stream is being captured already" SIMT_TRY "cudaStreamEndCapture() first");
+    if ((unsigned)mode > cudaStreamCaptureModeRelaxed)
+        return simt_set_error(cudaErrorInvalidValue);
     free(capture.recorded);
     capture = (struct capture){.graph = graph_new(),
                                .number = capture.number + 1,
@@ -245,14 +250,22 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     if (!graph)
         return simt_set_error(cudaErrorInvalidValue);
     *graph = NULL;
+    if (!capture.graph)
+        return simt_fault_call(SIMT_CALLER(), "cudaStreamEndCapture", cudaErrorIllegalState,
+                               "no stream is being captured" SIMT_TRY "cudaStreamBeginCapture() before the work");
     if (branch_of(stream) != 0)
-        return simt_set_error(capture.graph ? cudaErrorStreamCaptureUnmatched : cudaErrorIllegalState);
+        return simt_fault_call(SIMT_CALLER(), "cudaStreamEndCapture", cudaErrorStreamCaptureUnmatched,
+                               "the capture began in another stream" SIMT_TRY "the stream of cudaStreamBeginCapture()");
     if (joined)
         *graph = capture.graph;
     else
         simt_graph_release(capture.graph);
     capture.graph = NULL;
-    return joined ? cudaSuccess : simt_set_error(cudaErrorStreamCaptureUnjoined);
+    if (!joined)
+        return simt_fault_call(SIMT_CALLER(), "cudaStreamEndCapture", cudaErrorStreamCaptureUnjoined,
+                               "another captured stream has work that the first does not wait for" SIMT_TRY
+                               "cudaEventRecord() in that stream, and cudaStreamWaitEvent() in the first");
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)

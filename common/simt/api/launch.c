@@ -40,20 +40,25 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
 
     if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) {
-        *why = ": a grid has 1 to 2,147,483,647 x 65,535 x 65,535 blocks";
+        *why = ": a grid has 1 to 2,147,483,647 x 65,535 x 65,535 blocks" SIMT_TRY
+               "more of them in x; if there is no work, no launch";
         return cudaErrorInvalidConfiguration;
     }
     if (threads == 0 || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > BLOCK_THREADS) {
-        *why = ": a block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64";
+        *why = ": a block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64" SIMT_TRY
+               "smaller blocks, and more of them";
         return cudaErrorInvalidConfiguration;
     }
     if (threads > simt_kernel_properties(launch->kernel).threads) {
-        *why = ": more threads than the kernel's __launch_bounds__";
+        *why = ": more threads than the kernel's __launch_bounds__" SIMT_TRY "smaller blocks, or larger bounds";
         return cudaErrorInvalidValue;
     }
     if (launch->cooperative && (uint64_t)grid.x * grid.y * grid.z >
-                                   PROCESSORS * simt_blocks_per_processor((unsigned)threads, launch->dynamic_shared))
+                                   PROCESSORS * simt_blocks_per_processor((unsigned)threads, launch->dynamic_shared)) {
+        *why = ": not all blocks can be resident at once" SIMT_TRY
+               "fewer blocks; cudaOccupancyMaxActiveBlocksPerMultiprocessor() says how many fit";
         return cudaErrorCooperativeLaunchTooLarge;
+    }
     return cudaSuccess;
 }
 
@@ -64,17 +69,20 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
 static cudaError_t check_shared(const struct launch *launch, size_t fixed, const char **why)
 {
     if (fixed > SHARED_BYTES_DEFAULT) {
-        *why = ": the kernel uses more than 49,152 bytes of __shared__ variables of fixed size";
+        *why = ": the kernel uses more than 49,152 bytes of __shared__ variables of fixed size" SIMT_TRY
+               "an extern __shared__ array";
         return cudaErrorInvalidValue;
     }
     const size_t limit = simt_shared_limit(launch->kernel);
 
     if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared > limit - fixed) {
-        *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for it";
+        *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for it" SIMT_TRY
+               "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) before the launch";
         return cudaErrorInvalidValue;
     }
     if (launch->dynamic_shared > limit || launch->dynamic_shared > SHARED_BYTES_LIMIT - fixed) {
-        *why = ": more shared memory than cudaFuncSetAttribute() has asked for, or than there is";
+        *why = ": more shared memory than cudaFuncSetAttribute() has asked for, or than there is" SIMT_TRY
+               "at most 232,448 bytes, of fixed and dynamic size together";
         return cudaErrorInvalidValue;
     }
     return cudaSuccess;
@@ -84,11 +92,11 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
 static cudaError_t check_memory(const struct launch *launch, const char **why)
 {
     if (launch->parameter_bytes > PARAMETER_BYTES_LIMIT) {
-        *why = ": more than 32,764 bytes of parameters";
+        *why = ": more than 32,764 bytes of parameters" SIMT_TRY "a pointer to device memory that has them";
         return cudaErrorInvalidValue;
     }
     if (simt_constant_bytes() > CONSTANT_BYTES_LIMIT) {
-        *why = ": the program has more than 65,536 bytes of __constant__ variables";
+        *why = ": the program has more than 65,536 bytes of __constant__ variables" SIMT_TRY "__device__ variables";
         return cudaErrorInvalidValue;
     }
     return check_shared(launch, simt_kernel_properties(launch->kernel).static_shared, why);

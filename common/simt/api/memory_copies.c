@@ -12,6 +12,7 @@
 #include "order/stream_table.h"
 #include "order/stream_work.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /** Reports a copy that runs past the end of a host variable. */
@@ -24,14 +25,42 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
 
     if (!variable)
         return cudaSuccess;
-    return simt_fault_call(caller, name, cudaErrorInvalidValue, "%zu bytes, of which '%s' of the host has %zu", bytes,
+    return simt_fault_call(caller, name, cudaErrorInvalidValue,
+                           "%zu bytes, of which '%s' of the host has %zu" SIMT_TRY "a size in bytes that fits", bytes,
                            variable, has);
+}
+
+/** Reports that one end of a copy or memset is not memory of the kind, on the device or the host, or is too short. */
+static cudaError_t reject_end(const char *name, const char *end, const void *pointer, size_t bytes, bool on_device,
+                              const char *direction, uintptr_t caller)
+{
+    char where[160], says[80] = "";
+
+    if (direction)
+        snprintf(says, sizeof says, ", as %s says", direction);
+    if (!on_device)
+        return simt_fault_call(caller, name, cudaErrorInvalidValue,
+                               "the %s is device memory, not memory of the host%s" SIMT_TRY
+                               "the arguments in the order (to, from), or the other direction",
+                               end, says);
+    if (!simt_arena_describe((uintptr_t)pointer, where, sizeof where))
+        return simt_fault_call(caller, name, cudaErrorInvalidValue,
+                               "the %s is not device memory%s" SIMT_TRY
+                               "a pointer from cudaMalloc(); for a copy, the arguments in the order (to, from), or "
+                               "the other direction",
+                               end, says);
+    return simt_fault_call(caller, name, cudaErrorInvalidValue,
+                           "the %s is not %zu bytes of device memory: it is %s" SIMT_TRY
+                           "a size in bytes that fits, or a larger cudaMalloc()",
+                           end, bytes, where);
 }
 
 /** Reports a copy whose source or destination is not memory of the kind that `kind` names. */
 static cudaError_t check_copy(const char *name, const void *to, const void *from, size_t bytes,
                               enum cudaMemcpyKind kind, uintptr_t caller)
 {
+    static const char *const directions[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost",
+                                             "cudaMemcpyDeviceToDevice", NULL};
     const bool guess = kind == cudaMemcpyDefault;
     const bool to_device = guess ? simt_is_device(to)
                                  : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
@@ -39,13 +68,12 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
                                    : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 
     if ((unsigned)kind > cudaMemcpyDefault)
-        return simt_fault_call(caller, name, cudaErrorInvalidMemcpyDirection, "kind %u; it is 0 to 4", (unsigned)kind);
+        return simt_fault_call(caller, name, cudaErrorInvalidMemcpyDirection,
+                               "kind %u; it is 0 to 4, such as cudaMemcpyHostToDevice", (unsigned)kind);
     if (to_device ? !simt_device_range(to, bytes) : !simt_host_may_access(to))
-        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the destination is not %zu bytes of %s memory",
-                               bytes, to_device ? "device" : "host");
+        return reject_end(name, "destination", to, bytes, to_device, directions[kind], caller);
     if (from_device ? !simt_device_range(from, bytes) : !simt_host_may_access(from))
-        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the source is not %zu bytes of %s memory", bytes,
-                               from_device ? "device" : "host");
+        return reject_end(name, "source", from, bytes, from_device, directions[kind], caller);
     const cudaError_t error = check_host_range(name, to, bytes, caller);
 
     return error == cudaSuccess ? check_host_range(name, from, bytes, caller) : error;
@@ -126,8 +154,9 @@ static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
     simt_arena_describe((uintptr_t)simt_arena.base + first, where, sizeof where);
     simt_source_line(pc, location);
     simt_fault_launch(cudaErrorInvalidValue,
-                      "%s: uninitialised global memory: copies %zu unwritten byte%s to the host, from %s", location,
-                      count, count == 1 ? "" : "s", where);
+                      "%s: uninitialised global memory: copies %zu unwritten byte%s to the host, from %s" SIMT_TRY
+                      "let a kernel, cudaMemset() or cudaMemcpy() write all of it before",
+                      location, count, count == 1 ? "" : "s", where);
     return cudaErrorInvalidValue;
 }
 
@@ -200,8 +229,7 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
     if (bytes == 0)
         return cudaSuccess;
     if (!simt_device_range(to, bytes))
-        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the destination is not %zu bytes of device memory",
-                               bytes);
+        return reject_end(name, "destination", to, bytes, true, NULL, caller);
     const cudaError_t error = issue_work(name, to, NULL, bytes, stream, caller);
 
     if (error != cudaSuccess)
@@ -248,10 +276,13 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
 
     if (!simt_in_program_data(symbol, 1))
         return simt_fault_call(SIMT_CALLER(), name, cudaErrorInvalidSymbol,
-                               "a variable of the host; a symbol has __device__ or __constant__");
+                               "a variable of the host; a symbol has __device__ or __constant__" SIMT_TRY
+                               "cudaMemcpy(), or __device__ at the variable's declaration");
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
         return simt_fault_call(SIMT_CALLER(), name, cudaErrorInvalidValue,
-                               "%zu bytes at byte %zu of a variable of %zu bytes", bytes, offset, symbol_bytes);
+                               "%zu bytes at byte %zu of a variable of %zu bytes do not fit" SIMT_TRY
+                               "sizeof of the variable",
+                               bytes, offset, symbol_bytes);
     if ((simt_is_device(to) && !simt_device_range(to, bytes)) ||
         (simt_is_device(from) && !simt_device_range(from, bytes)))
         return simt_set_error(cudaErrorInvalidValue);

@@ -11,6 +11,14 @@
 
 #include <stdlib.h>
 
+/** Reports a wait while a stream is being captured. */
+static cudaError_t reject_wait(const char *name, uintptr_t caller)
+{
+    return simt_fault_call(caller, name, cudaErrorStreamCaptureUnsupported,
+                           "a stream is being captured, and nothing is executed" SIMT_TRY
+                           "cudaStreamEndCapture() and cudaGraphLaunch() first");
+}
+
 cudaError_t cudaDeviceSynchronize(void)
 {
     const cudaError_t error = simt_permit("cudaDeviceSynchronize", CALL_SIMPLE, SIMT_CALLER());
@@ -18,8 +26,7 @@ cudaError_t cudaDeviceSynchronize(void)
     if (error != cudaSuccess)
         return error;
     if (simt_is_capturing())
-        return simt_fault_call(SIMT_CALLER(), "cudaDeviceSynchronize", cudaErrorStreamCaptureUnsupported,
-                               "a stream is being captured, and nothing is executed; end the capture first");
+        return reject_wait("cudaDeviceSynchronize", SIMT_CALLER());
     simt_host_waits_for_all();
     return simt_sticky_error();
 }
@@ -67,10 +74,7 @@ static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t cal
 {
     const cudaError_t error = simt_permit(name, call_of_stream(stream), caller);
 
-    if (error != cudaSuccess || !simt_captures(stream))
-        return error;
-    return simt_fault_call(caller, name, cudaErrorStreamCaptureUnsupported,
-                           "the stream is being captured, and its work is not executed; end the capture first");
+    return error == cudaSuccess && simt_captures(stream) ? reject_wait(name, caller) : error;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)

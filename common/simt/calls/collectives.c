@@ -710,4 +710,6 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 
         snprintf(text + length, size - length, " with mask " LANE_MASK, SHOW_LANES(warp->mask[other]));
     }
+    strncat(text, SIMT_TRY "let all lanes of the mask reach this call, or leave those out of the mask that do not",
+            size - strlen(text) - 1);
 }

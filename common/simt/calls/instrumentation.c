@@ -225,6 +225,7 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
     const uintptr_t meant = address + SIMT_FAR;
     const uintptr_t shared = meant - simt_memory.shared;
     const char *kind = "out-of-bounds local access";
+    char of[ARRAY_TEXT];
 
     if (!is_near(meant, simt_running.lane->stack, NEAR_STACK) && !is_near(meant, simt_memory.arena, NEAR_ARENA) &&
         !is_near(meant, simt_program.low, NEAR_PROGRAM))
@@ -245,7 +246,19 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
         check_variable(meant, bytes, access != ACCESS_LOAD, pc);
         kind = "out-of-bounds constant access";
     }
-    simt_fault_here(cudaErrorIllegalAddress, pc, kind, "has an index outside its array");
+    simt_name_array(meant, shared < simt_memory.shared_bytes, of);
+    simt_fault_here(cudaErrorIllegalAddress, pc, kind, "has an index outside its array or row%s", of);
+}
+
+static _Noreturn void fault_constant(uintptr_t address, unsigned bytes, uintptr_t pc)
+{
+    char of[ARRAY_TEXT];
+
+    simt_name_array(address, false, of);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                    "writes %u bytes%s of __constant__ memory" SIMT_TRY
+                    "cudaMemcpyToSymbol() by the host, or a __device__ variable",
+                    bytes, of);
 }
 
 /** Checks an access outside the arena and shared memory: to a fiber's stack, to the program itself, or a mistake. */
@@ -273,19 +286,21 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     if (is_local(address)) {
         if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_STORE))
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                            "updates atomically %u bytes of local memory, which is its own", bytes);
+                            "updates atomically %u bytes of local memory, which is its own" SIMT_TRY
+                            "a plain load and store",
+                            bytes);
         check_stack(lane, pc); /* alloca() may have moved the frame */
         if (address - lane->stack >= fiber_stack_bytes)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                            "%s %u bytes of local memory of another thread", store ? "writes" : "reads", bytes);
+                            "%s %u bytes of local memory of another thread" SIMT_TRY "shared memory, or a shuffle",
+                            store ? "writes" : "reads", bytes);
         if (SIMT_UNLIKELY(simt_running.warp->products))
             simt_products_check(address, bytes, store, pc);
         return;
     }
     if (address - image->constant_low < image->constant_high - image->constant_low) {
         if (store)
-            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of __constant__ memory",
-                            bytes);
+            fault_constant(address, bytes, pc);
         check_variable(address, bytes, store, pc);
         simt_constant_read(address, bytes, pc);
         return;
@@ -299,7 +314,9 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     }
     if (address - image->host_low < image->host_high - image->host_low &&
         !(address - image->relocated_low < image->relocated_high - image->relocated_low && !store))
-        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes of a variable of the host",
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "%s %u bytes of a variable of the host" SIMT_TRY
+                        "a parameter, a copy to memory from cudaMalloc(), or a __device__ variable",
                         store ? "writes" : "reads", bytes);
     if (address - image->low < image->high - image->low) {
         if (store)
@@ -313,8 +330,9 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     check_before_shared(address, bytes, store, pc);
     if (address < 4096)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                        "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")", store ? "writes" : "reads",
-                        bytes, address);
+                        "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")" SIMT_TRY
+                        "pass memory from cudaMalloc(), and check what cudaMalloc() returned",
+                        store ? "writes" : "reads", bytes, address);
     if (address - simt_memory.arena + NEAR_ARENA < 2 * NEAR_ARENA)
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access",
                         "%s %u bytes far from every allocation: %" PRIuPTR " bytes %s", store ? "writes" : "reads",
@@ -323,8 +341,9 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                                                     : address - simt_memory.arena - simt_memory.arena_bytes,
                         address < simt_memory.arena ? "before the first" : "behind the last");
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                    "%s %u bytes at an address that is not device memory (a host pointer?)", store ? "writes" : "reads",
-                    bytes);
+                    "%s %u bytes at an address that is not device memory (a host pointer?)" SIMT_TRY
+                    "pass memory from cudaMalloc(), and cudaMemcpy() to it",
+                    store ? "writes" : "reads", bytes);
 }
 
 /**

@@ -362,19 +362,20 @@ bool simt_mbarriers_time_out(struct block *block)
 void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size)
 {
     const struct barrier *const barrier = &barriers[lane->mbarrier];
-    const uintptr_t dynamic = simt_memory.shared + simt_memory.shared_resume - SHARED_BYTES_LIMIT;
-    const bool is_dynamic = barrier->address - dynamic < SHARED_BYTES_LIMIT;
-    char missing[96] = "";
+    char missing[96] = "", of[ARRAY_TEXT];
+    const char *const advice = barrier->bytes != 0
+                                   ? "announce as many bytes by mbarrier_arrive_expect() as the copies bring"
+                                   : "check the number of arrivals in mbarrier_init(), who arrives, and the parity";
 
     if (barrier->bytes > 0)
         snprintf(missing, sizeof missing, " and %lld bytes that were announced", (long long)barrier->bytes);
     else if (barrier->bytes < 0)
         snprintf(missing, sizeof missing, "; %lld bytes have come unannounced", -(long long)barrier->bytes);
+    simt_name_array(barrier->address, true, of);
     snprintf(text, size,
-             "waits for phase %u, of parity %u, of the mbarrier at byte %zu of %s shared memory, made" SIMT_LOCATION
-             ", which lacks %u of %u arrivals%s",
-             barrier->phase, lane->parity, (size_t)(barrier->address - (is_dynamic ? dynamic : simt_memory.shared)),
-             is_dynamic ? "dynamic" : "static", barrier->pc, barrier->pending, barrier->count, missing);
+             "waits for phase %u, of parity %u, of the mbarrier%s, made" SIMT_LOCATION
+             ", which lacks %u of %u arrivals%s" SIMT_TRY "%s",
+             barrier->phase, lane->parity, of, barrier->pc, barrier->pending, barrier->count, missing, advice);
 }
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */

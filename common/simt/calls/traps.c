@@ -102,9 +102,10 @@ static void on_tick(uintptr_t pc)
         return;
     }
     if (++silence.ticks > silence.limit)
-        simt_fault_here(cudaErrorLaunchTimeout, pc, "endless loop?",
-                        "was here after %.2f s without a load, a store or a branch (SIMT_EVENT_LIMIT)",
-                        (double)silence.ticks * TICK_MICROSECONDS / 1e6);
+        simt_fault_here(
+            cudaErrorLaunchTimeout, pc, "endless loop?",
+            "was still here after %.2f s without a load, a store or a branch (SIMT_EVENT_LIMIT raises the limit)",
+            (double)silence.ticks * TICK_MICROSECONDS / 1e6);
 }
 
 /**
@@ -141,7 +142,9 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         FIBER_GUARD_BYTES) /* in the guard below the stacks */
         simt_fault_stack(pc);
     simt_check_index(address, 0, ACCESS_LOAD, pc);
-    simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "accesses memory that is not there");
+    simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                    "accesses an address where no memory is" SIMT_TRY
+                    "check the pointer, and the index that is added to it");
 }
 
 bool simt_signals_catch(uint64_t event_limit)
@@ -181,7 +184,7 @@ _Noreturn void simt_trap(void)
 void __assert_fail(const char *expression, const char *file, unsigned line, const char *function)
 {
     if (simt_running.lane)
-        simt_fault_here(cudaErrorAssert, SIMT_CALLER(), "assertion failed", "does not have %s", expression);
+        simt_fault_here(cudaErrorAssert, SIMT_CALLER(), "assertion failed", "fails assert(%s)", expression);
     fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
     abort();
 }

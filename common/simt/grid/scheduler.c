@@ -70,8 +70,9 @@ static void check_budget(struct warp *warp)
     const struct lane *lane = &simt_running.warp_lane[i];
 
     simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
-                      "was here when its block had used up its %" PRIu64
-                      " events: loads, stores and branches (SIMT_EVENT_LIMIT raises the limit)",
+                      "was still here after %" PRIu64
+                      " events of its block: loads, stores and branches (the environment variable "
+                      "SIMT_EVENT_LIMIT raises the limit)",
                       simt_event_limit);
 }
 
@@ -180,7 +181,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     const struct lane *gone = first_lane(block, offsetof(struct warp, done));
     const struct lane *warp_wait = first_lane(block, offsetof(struct warp, waiting));
     const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier));
-    char detail[256], waiting[32], returned[32];
+    char detail[512], waiting[32], returned[32];
 
     if (mbarrier_wait) {
         simt_mbarrier_describe(mbarrier_wait, detail, sizeof detail);

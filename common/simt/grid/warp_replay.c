@@ -184,11 +184,11 @@ static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask 
         const struct lane *here = &lanes[lowest_lane(passed->waited & group)];
         const struct lane *gone = &lanes[lowest_lane(passed->lanes)];
 
-        simt_fault_thread(
-            cudaErrorLaunchFailure, here->index, passed->site, "collective that some lanes miss",
-            "did this %s without lane %u, thread (%u,%u,%u), which it names, which has not come to it and "
-            "has not returned before: both go on" SIMT_LOCATION,
-            passed->name, gone->thread % WARP_LANES, gone->index.x, gone->index.y, gone->index.z, lead[i].pc);
+        simt_fault_thread(cudaErrorLaunchFailure, here->index, passed->site, "collective that some lanes miss",
+                          "made this call of %s without lane %u, thread (%u,%u,%u), which is in its mask but went past "
+                          "it: both go on" SIMT_LOCATION,
+                          passed->name, gone->thread % WARP_LANES, gone->index.x, gone->index.y, gone->index.z,
+                          lead[i].pc);
     }
 }
 

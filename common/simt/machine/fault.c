@@ -30,10 +30,25 @@ static struct fault {
     char detail[DETAIL];
     char line[LINE];
 } fault, suspected;
+static char first[LINE];         /**< the line of an earlier fault than `fault`, of which no one has asked yet */
+static bool is_read;             /**< simt_fault() has returned the line */
 static enum suspicion suspicion; /**< the kind of the suspected fault */
 
 bool simt_faulted;
 void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
+
+/**
+ * Makes room for another fault. If the program has neither asked for the last one nor for its error, the last one comes
+ * first: the new one may follow from it, as a kernel's that reads what a launch, refused before, should have written.
+ */
+static void make_room(void)
+{
+    if (!fault.present || is_read || cudaPeekAtLastError() == cudaSuccess)
+        first[0] = 0;
+    else if (!first[0])
+        memcpy(first, fault.line, sizeof first);
+    is_read = false;
+}
 
 static void note(struct fault *noted, cudaError_t error, uint3 thread, uintptr_t pc, const char *kind,
                  const char *format, va_list arguments)
@@ -73,8 +88,10 @@ bool simt_fault_confirm(void)
 {
     if (!suspected.present)
         return false;
-    if (!simt_faulted)
+    if (!simt_faulted) {
+        make_room();
         fault = suspected;
+    }
     simt_faulted = true;
     suspected.present = false;
     return true;
@@ -94,11 +111,7 @@ static size_t line_before(const char *text, size_t end)
     return end;
 }
 
-/**
- * Checks whether a call is after another in the source: of the outermost calls around them that differ, its own has
- * the larger line of the same file.
- */
-static bool is_behind(uintptr_t pc, uintptr_t other_pc)
+bool simt_is_behind(uintptr_t pc, uintptr_t other_pc)
 {
     char stack[STACK_TEXT], other[STACK_TEXT];
 
@@ -126,7 +139,8 @@ void simt_fault_dismiss_after(uintptr_t pc)
 {
     const char *const second = suspected.present ? strchr(suspected.detail, '\001') : NULL;
 
-    if (suspected.present && (is_behind(suspected.pc, pc) || (second && is_behind(strtoull(second + 1, NULL, 16), pc))))
+    if (suspected.present &&
+        (simt_is_behind(suspected.pc, pc) || (second && simt_is_behind(strtoull(second + 1, NULL, 16), pc))))
         suspected.present = false;
 }
 
@@ -136,6 +150,7 @@ void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char
 
     if (simt_faulted || simt_fault_confirm())
         return;
+    make_room();
     va_start(arguments, format);
     note(&fault, error, thread, pc, kind, format, arguments);
     va_end(arguments);
@@ -148,6 +163,7 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
 
     /* This fault may be the result of a value that was never written. */
     if (!simt_fault_confirm()) {
+        make_room();
         va_start(arguments, format);
         note(&fault, error, simt_thread_idx, pc, kind, format, arguments);
         va_end(arguments);
@@ -172,7 +188,7 @@ _Noreturn void simt_fault_of_call(uintptr_t pc, const char *kind, const char *fo
 
 _Noreturn void simt_fault_stack(uintptr_t pc)
 {
-    simt_fault_here(cudaErrorIllegalAddress, pc, "stack overflow", "needs more than %zu bytes of stack",
+    simt_fault_here(cudaErrorIllegalAddress, pc, "stack overflow", "needs more than the %zu bytes of a thread's stack",
                     fiber_stack_bytes);
 }
 
@@ -190,6 +206,7 @@ void simt_fault_launch(cudaError_t error, const char *format, ...)
 {
     va_list arguments;
 
+    make_room();
     fault.present = true;
     fault.error = error;
     va_start(arguments, format);
@@ -237,6 +254,16 @@ static bool append_location(char *line, size_t size, const char *pc_text, const 
     else
         snprintf(line + length, size - length, " at %s", location);
     return strcmp(location, here) == 0;
+}
+
+/** Appends the advice for the fault's kind, unless the fault's own text gives advice. */
+static void append_advice(char *line, size_t size, const char *kind)
+{
+    const char *const advice = strstr(line, SIMT_TRY) ? NULL : simt_fault_advice(kind);
+    const size_t length = strlen(line);
+
+    if (advice)
+        snprintf(line + length, size - length, SIMT_TRY "%s", advice);
 }
 
 /** Resolves SIMT_IF_SAME_LINE: removes it and, unless the lines are the same, the text after it. */
@@ -304,9 +331,18 @@ void simt_fault_resolve(void)
         at = end + 1;
     }
     resolve_same_line(line, same_line);
+    append_advice(line, LINE, fault.kind);
 }
 
 const char *simt_fault(void)
 {
-    return fault.present ? fault.line : NULL;
+    is_read = true;
+    return !fault.present ? NULL : first[0] ? first : fault.line;
+}
+
+/** Prints the fault of a program that ends without having asked for it: CUDA's own errors do not say where. */
+static __attribute__((destructor)) void show_unread(void)
+{
+    if (fault.present && !is_read)
+        fprintf(stderr, "%s\n", simt_fault());
 }

@@ -71,6 +71,12 @@ void simt_fault_dismiss(enum suspicion what);
  */
 void simt_fault_dismiss_after(uintptr_t pc);
 
+/**
+ * Checks whether a call comes after another in the source: of the outermost calls around them that differ, its own has
+ * the larger line of the same file. Runs on the host's stack.
+ */
+bool simt_is_behind(uintptr_t pc, uintptr_t other_pc);
+
 /** Clears the last fault. */
 void simt_fault_clear(void);
 
@@ -80,8 +86,13 @@ void simt_fault_clear(void);
 void simt_fault_resolve(void);
 cudaError_t simt_fault_error(void);
 
+/** Returns what to try against faults of a kind, or NULL. */
+const char *simt_fault_advice(const char *kind);
+
 /** Format of a source location in a fault's text; simt_fault_resolve() replaces it by ":line" or "file:line". */
 #define SIMT_LOCATION "\001%" PRIxPTR "\002"
+/** In a fault's text: what follows says what to try. Without it, simt_fault_resolve() adds the advice for the kind. */
+#define SIMT_TRY "; try: "
 /** In a fault's text: the rest is kept only if the last location before it is the line of the fault itself. */
 #define SIMT_IF_SAME_LINE "\003"
 

@@ -57,7 +57,10 @@ static void say(uintptr_t pc, const char *does, const char *what)
     char location[LOCATION_TEXT];
 
     simt_source_line(pc, location);
-    fprintf(stderr, "%s: illegal address: the host %s device memory, %s; it has to be copied\n", location, does, what);
+    fprintf(stderr,
+            "%s: illegal address: the host %s device memory, %s; it has to be copied; try: cudaMemcpy() to an array of "
+            "the host, or cudaMallocManaged()\n",
+            location, does, what);
 }
 
 #ifdef __aarch64__

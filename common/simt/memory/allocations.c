@@ -251,8 +251,8 @@ static void describe_from(const char *where, const struct allocation *allocation
         snprintf(text, size, "%s an allocation of %zu bytes", where, allocation->array_bytes);
 }
 
-/** Describes which array an offset is in, or else which one it is closest to. */
-static void describe(size_t offset, char *text, size_t size)
+/** Describes which array an offset is in, or else which one it is closest to. Returns whether it has been freed. */
+static bool describe(size_t offset, char *text, size_t size)
 {
     const struct allocation *const end = simt_arena.allocation + simt_arena.count;
     const struct allocation *const first = simt_arena.allocation + find_after(offset);
@@ -277,7 +277,9 @@ static void describe(size_t offset, char *text, size_t size)
         describe_from(where, ahead, text, size);
     } else {
         snprintf(text, size, "in memory that has been freed");
+        return true;
     }
+    return freed && !(ahead < end && offset >= ahead->array);
 }
 
 bool simt_arena_describe(uintptr_t address, char *text, size_t size)
@@ -315,8 +317,10 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
     const int count = __builtin_popcount(bytes);
     char where[160];
 
-    describe(address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes), where, sizeof where);
-    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s%s %s",
-                    write ? "writes" : "reads", count, count == 1 ? "" : "s", simt_that_begin(where, (unsigned)count),
-                    where);
+    const bool freed = describe(address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes), where,
+                                sizeof where);
+
+    simt_fault_here(cudaErrorIllegalAddress, pc, freed ? "use after free" : "out-of-bounds global access",
+                    "%s %d byte%s%s %s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
+                    simt_that_begin(where, (unsigned)count), where);
 }

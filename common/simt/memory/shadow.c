@@ -82,9 +82,10 @@ static const char *advice_for_same_line(const struct past_access *past, const st
     if (access->frees)
         return "";
     if (wrote && access->what == ACCESS_STORE)
-        return SIMT_IF_SAME_LINE "; two threads have the same index, or one of them should not store";
+        return SIMT_IF_SAME_LINE SIMT_TRY "a different index in each thread, or a store by one of them only";
     if ((wrote && access->what == ACCESS_LOAD) || (read && access->what == ACCESS_STORE))
-        return SIMT_IF_SAME_LINE "; if both threads update this word, use an atomic: a barrier cannot help";
+        return SIMT_IF_SAME_LINE SIMT_TRY
+            "an atomic, such as atomicAdd(), if both threads update this word: a barrier cannot help";
     return "";
 }
 
@@ -137,8 +138,9 @@ static void fault_race(const struct past_access *past, struct word_access access
         simt_fault_here(cudaErrorLaunchFailure, access.pc, kind,
                         "%s that thread (%u,%u,%u) of block (%u,%u,%u) %s, and %s", what, index.x, index.y, index.z,
                         block.x, block.y, block.z, did_so,
-                        in_block_only(past, &access) ? "an atomic that ends in _block reaches its block only"
-                                                     : "blocks are not ordered: that takes an atomic or two launches");
+                        in_block_only(past, &access) ? "an atomic that ends in _block reaches its block only" SIMT_TRY
+                                                       "the atomic without _block"
+                                                     : "blocks are not ordered" SIMT_TRY "atomics, or two launches");
 }
 
 /** The race of a thread's load with an atomic, kept until it is dismissed or reported. */
@@ -891,7 +893,7 @@ bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t las
 void simt_fault_work(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race)
 {
     simt_fault_thread(cudaErrorLaunchFailure, thread, pc, "race of two streams",
-                      "%s %d byte%s that %s" SIMT_LOCATION ", in another stream, %s, and nothing orders the two",
+                      "%s %d byte%s that %s, issued" SIMT_LOCATION " in another stream, %s, and nothing orders the two",
                       simt_work_does[race->mine], bytes, bytes == 1 ? "" : "s", race->name, race->caller,
                       simt_work_does[race->theirs]);
 }

@@ -333,7 +333,7 @@ static void describe(const struct variable_list *list, size_t offset, char *text
         snprintf(text, size, "%zu bytes before '%s', which has %zu bytes", before, ahead->name,
                  ahead->end - ahead->begin);
     else
-        snprintf(text, size, "of memory that no variable has");
+        snprintf(text, size, "of memory that belongs to no variable");
 }
 
 size_t simt_constant_bytes(void)
@@ -528,9 +528,11 @@ void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT])
     const struct variable *const variable = variable_before(list, entry);
     const char *name = "";
     size_t offset = 0, bytes = 0;
+    bool in_allocation = false;
 
     if (!shared && address - simt_memory.arena < simt_memory.arena_bytes) {
         name = simt_arena_name(address, &offset, &bytes);
+        in_allocation = bytes > 0 && !*name;
     } else if (variable && entry < variable->end) {
         name = variable->name;
         offset = entry - variable->begin;
@@ -539,6 +541,8 @@ void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT])
     text[0] = 0;
     if (shared && !*name && variables.bytes > 0 && entry - dynamic_begin < SHARED_BYTES_LIMIT)
         snprintf(text, ARRAY_TEXT, " of dynamic shared memory at byte %zu", entry - dynamic_begin);
+    else if (in_allocation)
+        snprintf(text, ARRAY_TEXT, " at byte %zu of an allocation of %zu bytes", offset, bytes);
     else if (*name)
         snprintf(text, ARRAY_TEXT, " of '%.96s' at byte %zu (of %zu)", name, offset, bytes);
 }

@@ -27,8 +27,10 @@ cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t
     char location[LOCATION_TEXT];
 
     simt_source_line(caller, location);
-    simt_fault_launch(cudaErrorInvalidResourceHandle, "%s: %s: the %s was destroyed, or never made", location, function,
-                      what);
+    simt_fault_launch(cudaErrorInvalidResourceHandle,
+                      "%s: %s: the %s was destroyed, or never made" SIMT_TRY
+                      "create it before, and destroy it after its last use",
+                      location, function, what);
     return simt_set_error(cudaErrorInvalidResourceHandle);
 }
 

@@ -227,9 +227,11 @@ cudaError_t simt_work_check(void)
         return cudaSuccess;
     simt_source_line(current.caller, here);
     simt_source_line(race.caller, there);
-    simt_fault_launch(cudaErrorLaunchFailure,
-                      "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the two",
-                      here, current.name, simt_work_does[race.mine], race.name, there, simt_work_does[race.theirs]);
+    simt_fault_launch(
+        cudaErrorLaunchFailure,
+        "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the two" SIMT_TRY "%s",
+        here, current.name, simt_work_does[race.mine], race.name, there, simt_work_does[race.theirs],
+        simt_fault_advice("race of two streams"));
     return simt_set_sticky_error(cudaErrorLaunchFailure);
 }
 
@@ -322,10 +324,12 @@ void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
             continue;
         simt_source_line(pc, here);
         simt_source_line(work->caller, there);
-        simt_fault_launch(cudaErrorLaunchFailure,
-                          "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for it",
-                          here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
-                          written ? "writes" : "reads");
+        simt_fault_launch(
+            cudaErrorLaunchFailure,
+            "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for it" SIMT_TRY
+            "cudaDeviceSynchronize() or cudaStreamSynchronize() before",
+            here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
+            written ? "writes" : "reads");
         simt_set_sticky_error(cudaErrorLaunchFailure);
         simt_host_waits_for_all();
         return;

@@ -1,0 +1,69 @@
+/** @file fault_advice.c  What a reader may try against each kind of fault. */
+#include "fault.h"
+
+#include <string.h>
+
+/** Advice for all faults of a kind. Where it depends on the case, the fault's own text has it. */
+static const struct {
+    const char *kind;
+    const char *advice;
+} table[] = {
+    {"abort", "__trap() or assert() ends a kernel"},
+    {"asynchronous copy under way", "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
+                                    "mbarrier); then __syncthreads() if other threads use the data"},
+    {"barrier that some threads miss", "move __syncthreads() out of the if or loop, and let threads without work skip "
+                                       "the work instead of the barrier: no return before it"},
+    {"call of a pure virtual function", "implement the function in the object's class"},
+    {"collective that some lanes miss", "move the call out of the branch, or give it the mask of the lanes that make "
+                                        "it, from __ballot_sync() before the branch"},
+    {"divergent barrier", "move __syncthreads() out of the if or loop, so that all threads reach the same one"},
+    {"divergent collective", "one call behind the branches, in place of one in each; or masks of the lanes that take "
+                             "each branch, from __ballot_sync() before it"},
+    {"division by zero", "test the divisor before the division"},
+    {"endless loop?", "check when the loop ends; if it waits for a value, some thread must write it, by an atomic or "
+                      "with a fence, and another block's value takes a cooperative launch"},
+    {"global memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp)"},
+    {"grid barrier", "launch by cudaLaunchCooperativeKernel()"},
+    {"grid barrier that some blocks miss", "let all blocks reach the barrier: no return before it"},
+    {"lane not in its own mask", "the mask of all lanes that make the call: 0xffffffff, or from __ballot_sync()"},
+    {"misaligned address",
+     "an index that is a multiple of the vector's length, or loads and stores of single elements"},
+    {"no fence before a product", "wgmma_fence() before the first product"},
+    {"no fence to the asynchronous proxy", "a proxy fence, such as async_proxy_fence(), after the write and before "
+                                           "the barrier"},
+    {"no mbarrier", "mbarrier_init() by one thread, then mbarrier_init_fence() and __syncthreads()"},
+    {"operand of a product overwritten", "wait for the product before the store"},
+    {"out of memory", "a smaller problem"},
+    {"out-of-bounds access", "compare the index with 0 and the number of elements before the access"},
+    {"out-of-bounds global access",
+     "compare the index with 0 and the number of elements before the access, as in if (i < n)"},
+    {"out-of-bounds local access", "an index from 0 to the number of elements - 1, or a larger array"},
+    {"out-of-bounds shared access", "an index from 0 to the number of elements - 1, or a larger array; the launch's "
+                                    "third parameter is the size of extern __shared__ arrays"},
+    {"product under way", "wait for the product before its sums are used"},
+    {"race with an earlier launch", "cudaGridDependencySynchronize() before the access"},
+    {"race of two streams", "cudaEventRecord() after the earlier work and cudaStreamWaitEvent() before the later; or "
+                            "one stream for both"},
+    {"several matrices", "the same address and distance in all lanes"},
+    {"several products", "the same operands in all lanes"},
+    {"shared memory race", "__syncthreads() between the two accesses (__syncwarp() suffices within a warp)"},
+    {"shuffle from an absent lane", "let every lane of the mask make the call, without an early return; or read only "
+                                    "lanes that make it"},
+    {"source of an asynchronous copy overwritten", "wait for the copy before its source is written"},
+    {"stack overflow", "smaller local arrays, or a loop in place of recursion"},
+    {"stale read-only data", "a plain load: __ldg() is for data that the launch does not write"},
+    {"uninitialised global memory", "write it first, by cudaMemset(), cudaMemcpy() or a kernel: cudaMalloc() does not"},
+    {"uninitialised shared memory", "write it first, then __syncthreads(): shared memory has no initial value"},
+    {"use after free", "free the memory after the last launch that uses it"},
+    {"warp without all lanes", "let all 32 lanes make the call: blocks of a multiple of 32 threads, no early return"},
+    {"warpgroup that is not together", "the same products in all four warps"},
+    {"write to read-only data", "a plain load in place of __ldg(), for data that the launch writes"},
+};
+
+const char *simt_fault_advice(const char *kind)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].kind, kind) == 0)
+            return table[i].advice;
+    return NULL;
+}
