@@ -79,8 +79,12 @@ void simt_scope_ends(struct simt_scope *scope);
 /* Returns the number of the running lane in its warp. */
 unsigned simt_lane_number(void);
 
-/* Calls of the rewriter's marks: a block of the source begins; a call of a function with blocks begins, and ends. */
+/*
+ * Calls of the rewriter's marks: a block of the source begins; lanes that diverged inside an expression are together
+ * again; a call of a function with blocks begins, and ends.
+ */
 void simt_basic_block(unsigned number);
+void simt_lanes_join(unsigned number);
 uint64_t simt_call_begins(unsigned number);
 void simt_call_ends(uint64_t caller);
 
