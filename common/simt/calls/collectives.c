@@ -133,7 +133,7 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
     if (SIMT_UNLIKELY(simt_races_deferred))
         simt_race_report();
     if (of_active(mask))
-        lane->key++; /* so that calls of one block of the source differ */
+        lane->key = next_step(lane->key);
     else if (SIMT_UNLIKELY(!(mask & self)))
         simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask",
                         "calls %s with mask " LANE_MASK ", which lacks its own lane %u", names[collective_of(call)],

@@ -842,10 +842,7 @@ static __device__ int more(const int *x)
 template <class T>
 static __device__ T of_template(T value, const T *x)
 {
-    return __shfl_xor(std::is_same_v<T, int> && value > 3 ? x[3]
-                      : value < T(2)                      ? more<(1 && sizeof(T)), 2>(x)
-                                                          : x[1],
-                      1);
+    return __shfl_xor(std::is_same_v<T, int> && value > 3 ? x[3] : value < T(2) ? more<sizeof(T) == 4, 2>(x) : x[1], 1);
 }
 
 RIGHT(condition_in_a_template, 64)
@@ -855,12 +852,46 @@ RIGHT(condition_in_a_template, 64)
     const auto take = [&](int value) { return threadIdx.x > 5 ? neighbour(value ? x[2] : 2) : 0; };
 
     static_assert(yes && sizeof bound == 8);
+    add_to(bound[0], more<(yes && sizeof bound), 0>(x));
     y[threadIdx.x] = of_template<int>(x[threadIdx.x], x) + bound[threadIdx.x && yes ? 1 : 0] - !threadIdx.x +
                      __shfl(take(1), 9);
 }
 EXPECTED(condition_in_a_template)
 {
     return ((thread ^ 1) > 3 ? 3 : (thread ^ 1) < 2 ? 2 : 1) + (thread ? 1 : -1) + 2;
+}
+
+#define PICK(condition)  ((condition) ? x[threadIdx.x] : 0)
+#define STORE(condition) (void)((condition) && (y[threadIdx.x] = x[threadIdx.x]))
+
+RIGHT(conditions_in_macros, 64)
+{
+    const int picked = __shfl_xor(PICK(threadIdx.x < 9), 1);
+
+    STORE(threadIdx.x > 40);
+    y[threadIdx.x] = picked + 100 * __shfl(picked, 3);
+}
+EXPECTED(conditions_in_macros)
+{
+    return ((thread ^ 1) < 9 ? thread ^ 1 : 0) + 100 * 2;
+}
+
+static __device__ int sum_of_some(int value)
+{
+    const int other = __shfl_xor(value, 32);
+
+    if (threadIdx.x < 8)
+        value += __shfl_xor(value, 1);
+    return value + other;
+}
+
+RIGHT(two_calls_of_one_function, 64)
+{
+    y[threadIdx.x] = sum_of_some(1) + sum_of_some(10);
+}
+EXPECTED(two_calls_of_one_function)
+{
+    return thread < 8 ? 33 : 22;
 }
 
 WRONG(shuffle_in_a_side_reads_the_other, 64, "reads lane 32 by __shfl_xor, which is not active at this call")
@@ -875,10 +906,11 @@ WRONG(shuffle_in_an_argument_of_an_and, 64, "reads lane 63 by __shfl, which is n
     y[threadIdx.x] = neighbour(threadIdx.x < 32 && __shfl(x[threadIdx.x], 63)); // [shuffle_in_an_argument_of_an_and]
 }
 
-WRONG(shuffle_of_joined_sides_in_a_side, 64, "by __shfl_xor, which did not make this call")
+WRONG(joined_sides_in_a_side, 64, "by __shfl_xor, which did not make this call")
 {
-    y[threadIdx.x] = threadIdx.x % 2 ? __shfl_xor(x[threadIdx.x] > 9 ? x[0] : 4, 1)
-                                     : 0; // [shuffle_of_joined_sides_in_a_side]
+    const unsigned i = threadIdx.x;
+
+    y[i] = i % 2 ? __shfl_xor(x[i] > 9 ? x[0] : 4, 1) : 0; // [joined_sides_in_a_side]
 }
 
 /* --- counters ---------------------------------------------------------------------------------------------------- */
