@@ -80,8 +80,8 @@ void simt_scope_ends(struct simt_scope *scope);
 unsigned simt_lane_number(void);
 
 /*
- * Calls of the rewriter's marks: a block of the source begins; lanes that diverged inside an expression are together
- * again; a call of a function with blocks begins, and ends.
+ * Calls of the rewriter's marks: a block of the source begins; lanes that diverged inside an expression wait for each
+ * other; a call of a function with blocks begins, and ends.
  */
 void simt_basic_block(unsigned number);
 void simt_lanes_join(unsigned number);

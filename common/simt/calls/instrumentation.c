@@ -512,14 +512,6 @@ void simt_basic_block(unsigned number)
     record(SIMT_CALLER(), access_of(EVENT_BASIC_BLOCK, 0, 0));
 }
 
-void simt_lanes_join(unsigned number)
-{
-    struct lane *lane = simt_running.lane;
-
-    if (lane)
-        lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_POSITION_SHIFT;
-}
-
 uint64_t simt_call_begins(unsigned number)
 {
     struct lane *lane = simt_running.lane;

@@ -861,6 +861,21 @@ EXPECTED(condition_in_a_template)
     return ((thread ^ 1) > 3 ? 3 : (thread ^ 1) < 2 ? 2 : 1) + (thread ? 1 : -1) + 2;
 }
 
+RIGHT(shuffles_in_sides_of_two_arguments, 64)
+{
+    const unsigned i = threadIdx.x;
+
+    y[i] = __shfl(i < 9 ? __shfl_xor(x[i], 8, 8) : 5, i % 2 ? __shfl_xor((int)i, 2) : 3);
+    y[i] += __shfl(i % 2 ? __shfl_xor((int)i, 2) : 3, i < 9 ? x[i] : 0);
+}
+EXPECTED(shuffles_in_sides_of_two_arguments)
+{
+    const int from = thread % 2 ? thread ^ 2 : 3;
+    const int other = thread < 9 ? thread : 0;
+
+    return (from < 9 ? from : 5) + (other % 2 ? other ^ 2 : 3);
+}
+
 #define PICK(condition)  ((condition) ? x[threadIdx.x] : 0)
 #define STORE(condition) (void)((condition) && (y[threadIdx.x] = x[threadIdx.x]))
 
