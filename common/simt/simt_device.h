@@ -301,8 +301,8 @@ SIMT_CONSTEXPR bool simt_operand(unsigned number)
     return true;
 }
 /*
- * Joins the lanes that diverged in the expression before the comma, and is evaluated behind it. The value is that of the
- * expression. With an expression without a value, the comma is the language's own.
+ * Joins the lanes that diverged in the expression before the comma, and is evaluated behind it. The result is the
+ * expression's. For an expression of type void the comma is the language's own.
  */
 struct simt_join {
 };

@@ -704,7 +704,7 @@ EXPECTED(half_waves_at_a_block_barrier)
     return 255 * 256 / 2;
 }
 
-/* --- where the sides of a condition inside an expression join ------------------------------------------------------ */
+/* --- where the sides of a condition inside an expression join ---------------------------------------------------- */
 
 RIGHT(argument_of_a_side, 64)
 {
