@@ -81,8 +81,12 @@ unsigned simt_lane_number(void);
 
 /* Call of the rewriter's mark of a function that is the host's: ends the launch if a thread of a kernel runs it. */
 void simt_host_function(const char *name);
-/* Calls of the rewriter's marks: a block of the source begins; a call of a function with blocks begins, and ends. */
+/*
+ * Calls of the rewriter's marks: a block of the source begins; lanes that diverged inside an expression wait for each
+ * other; a call of a function with blocks begins, and ends.
+ */
 void simt_basic_block(unsigned number);
+void simt_lanes_join(unsigned number);
 uint64_t simt_call_begins(unsigned number);
 void simt_call_ends(uint64_t caller);
 

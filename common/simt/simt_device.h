@@ -291,9 +291,13 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
 #define SIMT_AND   simt_operand(__COUNTER__)
 #define SIMT_OR    !simt_operand(__COUNTER__)
 #if SIMT_WARP_SIZE == 32
+#define SIMT_OPEN
+#define SIMT_JOIN
 #define SIMT_LOOP SIMT_BLOCK
 #define SIMT_CALL const simt_inside simt_inside_of(__COUNTER__)
 #else
+#define SIMT_OPEN (
+#define SIMT_JOIN , simt_join_at(__COUNTER__))
 #define SIMT_LOOP \
     SIMT_BLOCK;   \
     const simt_scope_of_lane simt_this_iteration(true)
@@ -314,6 +318,23 @@ SIMT_CONSTEXPR bool simt_operand(unsigned number)
 {
     simt_side(number);
     return true;
+}
+/*
+ * Joins the lanes that diverged in the expression before the comma, and is evaluated behind it. The result is the
+ * expression's. For an expression of type void the comma is the language's own.
+ */
+struct simt_join {
+};
+SIMT_CONSTEXPR simt_join simt_join_at(unsigned number)
+{
+    if (!__builtin_is_constant_evaluated())
+        simt_lanes_join(number);
+    return {};
+}
+template <class T>
+SIMT_CONSTEXPR T operator,(T &&value, simt_join)
+{
+    return static_cast<T &&>(value);
 }
 class simt_inside
 {

@@ -318,7 +318,8 @@ marks 'a switch' 'switch (a) { case 1: case f(2): b; break; case c::d: default: 
     'switch (a) { case 1: case f(2): SIMT_BLOCK; b; break; case c::d: default: SIMT_BLOCK; e; } SIMT_BLOCK; g;'
 marks 'a label' 'if (a) goto b; c; b: d;' 'if (a) { SIMT_BLOCK; goto b; } SIMT_BLOCK; c; b: SIMT_BLOCK; d;'
 marks 'and' 'x = a && b; c;' 'x = a && SIMT_AND && b; SIMT_BLOCK; c;'
-marks 'or' 'f(a || (b && c)); d;' 'f(a || SIMT_OR || (b && SIMT_AND && c)); SIMT_BLOCK; d;'
+marks 'or' 'f(a || (b && c)); d;' \
+    'f( SIMT_OPEN a || SIMT_OR || ( SIMT_OPEN b && SIMT_AND && c SIMT_JOIN) SIMT_JOIN); SIMT_BLOCK; d;'
 marks 'a condition with and' 'while (a && b) c;' 'while (a && SIMT_AND && b) { SIMT_LOOP; c; }'
 marks 'what is returned' 'return a && b;' 'return a && SIMT_AND && b;'
 marks 'a side that calls' 'x = a ? f() : -1; b;' 'x = a ?(SIMT_SIDE,  f() ): -1; SIMT_BLOCK; b;'
@@ -327,6 +328,42 @@ marks 'sides that touch memory' 'x = a ? b[i] : *p; y = c ? d->e : f<3>(g); h;' 
 marks 'a choice in a choice' 'x = a ? b ? 1 : 2 : c ? d() : 4; e;' \
     'x = a ? b ? 1 : 2 :(SIMT_SIDE,  c ?(SIMT_SIDE,  d() ): 4); SIMT_BLOCK; e;'
 unchanged 'selects' '__device__ int f() { x = a ? b * -c : d.e; y = f(a ? 1.0f : float(b), (c < d) ? 2 : 3); z = a ? (float)b : 0; }'
+# Lanes that diverge inside a statement are together again before the rest of it.
+marks 'arguments' 'f(a && b, c, d ? e[0] : 1); g;' \
+    'f( SIMT_OPEN a && SIMT_AND && b SIMT_JOIN, c, SIMT_OPEN  d ?(SIMT_SIDE,  e[0] ): 1 SIMT_JOIN); SIMT_BLOCK; g;'
+marks 'parentheses' 'a = (b || c) + d;' 'a = ( SIMT_OPEN b || SIMT_OR || c SIMT_JOIN) + d;'
+marks 'parentheses around a whole value' 'return ((a ? b() : c()));' 'return ((a ?(SIMT_SIDE,  b() ):(SIMT_SIDE,  c())));'
+marks 'parentheses around a side' 'f(a ? (b && c) : 0);' 'f( SIMT_OPEN a ?(SIMT_SIDE,  (b && SIMT_AND && c) ): 0 SIMT_JOIN);'
+marks 'what is assigned to' '(a ? *b : c) = d;' '( SIMT_OPEN a ?(SIMT_SIDE,  *b ): c SIMT_JOIN) = d;'
+marks 'what is evaluated before its destination' 'a[f()] = b && c; d[0] += b && c;' \
+    'a[f()] = SIMT_OPEN  b && SIMT_AND && c SIMT_JOIN; SIMT_BLOCK; d[0] += b && SIMT_AND && c;'
+marks 'values in a row' 'bool a = b && c, d = a; e;' \
+    'bool a = SIMT_OPEN  b && SIMT_AND && c SIMT_JOIN, d = a; SIMT_BLOCK; e;'
+marks 'commas in a side' 'f(a ? b && c, d : e);' \
+    'f( SIMT_OPEN a ?(SIMT_SIDE,  SIMT_OPEN  b && SIMT_AND && c SIMT_JOIN, d ): e SIMT_JOIN);'
+marks 'a list' 'T a{.b = c && d, e == f || g, h >= i && j};' \
+    'T a{.b = SIMT_OPEN  c && SIMT_AND && d SIMT_JOIN, SIMT_OPEN  e == f || SIMT_OR || g SIMT_JOIN, SIMT_OPEN  h >= i && SIMT_AND && j SIMT_JOIN};'
+marks 'the lines of a for' 'for (a = b && c; d || e; f ? g() : h()) i;' \
+    'for (a = SIMT_OPEN  b && SIMT_AND && c SIMT_JOIN; SIMT_OPEN  d || SIMT_OR || e SIMT_JOIN; SIMT_OPEN  f ?(SIMT_SIDE,  g() ):(SIMT_SIDE,  h()) SIMT_JOIN) { SIMT_LOOP; i; }'
+marks 'a loop through a choice' 'for (auto a : b ? c[0] : d) e;' \
+    'for (auto a : SIMT_OPEN  b ?(SIMT_SIDE,  c[0] ): d SIMT_JOIN) { SIMT_LOOP; e; }'
+marks 'template arguments' 'f(is<a, b>() && c, g<d, e<1>>(h) ? i[0] : 1);' \
+    'f( SIMT_OPEN is<a, b>() && SIMT_AND && c SIMT_JOIN, SIMT_OPEN  g<d, e<1>>(h) ?(SIMT_SIDE,  i[0] ): 1 SIMT_JOIN);'
+marks 'comparisons' 'f(a < b && c, d > e); g(a<b && c>d); h(a<b, c>d || e);' \
+    'f( SIMT_OPEN a < b && SIMT_AND && c SIMT_JOIN, d > e); SIMT_BLOCK; g( SIMT_OPEN a<b && SIMT_AND && c>d SIMT_JOIN); SIMT_BLOCK; h(a<b, SIMT_OPEN  c>d || SIMT_OR || e SIMT_JOIN);'
+marks 'comparisons that may be template arguments' 'T<a && b, c> d, e; f(g<a && b, c>(d), e && h);' \
+    'T<a && SIMT_AND && b, c> d, e; SIMT_BLOCK; f(g<a && SIMT_AND && b, c>(d), SIMT_OPEN  e && SIMT_AND && h SIMT_JOIN);'
+marks 'a second side with template arguments' 'f(a ? g() : b[0] + h<c, d>(e), i || j);' \
+    'f(a ?(SIMT_SIDE,  g() ): b[0] + h<c, d>(e), SIMT_OPEN  i || SIMT_OR || j SIMT_JOIN);'
+marks 'an argument that an #if divides' 'f(a && b,
+#ifdef C
+c && d,
+#endif
+e || f);' 'f( SIMT_OPEN a && SIMT_AND && b SIMT_JOIN,
+#ifdef C
+c && SIMT_AND && d,
+#endif
+e || SIMT_OR || f);'
 marks 'a function without a name' 'g([&](int x) { return x || y; }); auto h = [=] { if (a) b; }; c;' \
     'g([&](int x) { SIMT_CALL; return x || SIMT_OR || y; }); auto h = [=] { SIMT_CALL; if (a) { SIMT_BLOCK; b; } }; c;'
 unchanged 'what the compiler computes' '__device__ int f() { constexpr bool a = b && c; static_assert(a || d, "e"); sizeof(a && b); assert(a && b); if constexpr (a && b) c; else d; e; }'

@@ -22,6 +22,8 @@ void simt_scope_begins(struct simt_scope *scope, int is_loop)
 
     if (!lane)
         return;
+    if (!is_loop)
+        lane->key = next_step(lane->key);
     const struct position here = position_of_lane(lane);
 
     scope->outer = lane->scope;

@@ -54,7 +54,8 @@ enum collective {
     COLLECTIVE_WGMMA_FENCE,
     COLLECTIVE_WGMMA_COMMIT,
     COLLECTIVE_WGMMA_WAIT,
-    COLLECTIVE_ITERATION_END,
+    COLLECTIVE_ITERATION_END, /* this and what follows only wait, until lanes are together again */
+    COLLECTIVE_JOIN,
 };
 
 static const char *const names[] = {
@@ -89,6 +90,7 @@ static const char *const names[] = {
     [COLLECTIVE_WGMMA_COMMIT] = "wgmma.commit_group",
     [COLLECTIVE_WGMMA_WAIT] = "wgmma.wait_group",
     [COLLECTIVE_ITERATION_END] = "the end of an iteration",
+    [COLLECTIVE_JOIN] = "the end of a condition",
 };
 
 /** Names of the collectives of active lanes. */
@@ -133,7 +135,7 @@ static inline uint64_t arrive_and_wait(lane_mask mask, uint64_t call, uint64_t v
     if (SIMT_UNLIKELY(simt_races_deferred))
         simt_race_report();
     if (of_active(mask))
-        lane->key++; /* so that calls of one block of the source differ */
+        lane->key = next_step(lane->key);
     else if (SIMT_UNLIKELY(!(mask & self)))
         simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask",
                         "calls %s with mask " LANE_MASK ", which lacks its own lane %u", names[collective_of(call)],
@@ -219,6 +221,16 @@ void simt_scope_ends(struct simt_scope *scope)
         arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_ITERATION_END, 0, 0, SIMT_CALLER());
     }
     lane->scope = scope->outer;
+}
+
+void simt_lanes_join(unsigned number)
+{
+    struct lane *lane = simt_running.lane;
+
+    if (!lane)
+        return;
+    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_POSITION_SHIFT;
+    arrive_and_wait(SIMT_ACTIVE, COLLECTIVE_JOIN, 0, 0, SIMT_CALLER());
 }
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
@@ -653,12 +665,12 @@ static void complete_active(struct warp *warp)
     }
 }
 
-/** Completes what the first of the waiting lanes wait for: a collective, or the end of an iteration. */
+/** Completes what the first of the waiting lanes wait for: a collective, or that they are together again. */
 static void complete_first_of_active(struct warp *warp)
 {
     const lane_mask group = simt_active_first(warp);
 
-    if (group & ~warp->at_iteration_end) {
+    if (group && collective_of(warp->call[lowest_lane(group)]) < COLLECTIVE_ITERATION_END) {
         complete(warp, group, warp->call[lowest_lane(group)]);
         return;
     }

@@ -39,9 +39,10 @@ void simt_warp_enter(struct block *block, struct warp *warp)
 }
 
 /** Removes the lane whose turn it is from the runnable lanes, of which there is at least one, and returns it. */
-static struct lane *take_runnable(void)
+static inline __attribute__((always_inline)) struct lane *take_runnable(void)
 {
-    const unsigned lane = simt_turns_down() ? highest_lane(simt_running.runnable) : lowest_lane(simt_running.runnable);
+    const unsigned lane = SIMT_UNLIKELY(simt_turns_down) ? highest_lane(simt_running.runnable)
+                                                         : lowest_lane(simt_running.runnable);
 
     simt_running.runnable &= ~lane_bit(lane);
     return simt_running.warp_lane + lane;

@@ -38,6 +38,9 @@ enum event_kind {
  * block, and the number of the event in that block. So the lane that must go first, with the deepest call and then the
  * earliest position in the file, has the smallest key, whatever order the compiler gave the code. `access` is kind,
  * bytes and offset; for an EVENT_MBARRIER, the operation replaces the bytes.
+ *
+ * With 64 lanes the number in the block consists of a step, which increases with each collective and call, and the
+ * number in the step. Lanes at one step are at one position, even if some of them made accesses that others did not.
  */
 struct event {
     uint64_t key;
@@ -51,6 +54,7 @@ enum {
     EVENT_BYTES_SHIFT = 48,
     EVENT_DEPTH_SHIFT = 48,
     EVENT_POSITION_SHIFT = 28, /**< position of a block's number in the file */
+    EVENT_STEP_SHIFT = 14,     /**< position of a step's number in its block */
     EVENT_OUTSIDE_SHIFT = 46, /**< flag: the offset is in the program's data (__device__ variables), not in the arena */
     CALLS = 16,               /**< innermost calls in progress of a lane whose call sites are kept */
     MAX_PASSED = 64,
@@ -60,6 +64,7 @@ enum {
 #define EVENT_DEPTH_MASK  (UINT64_C(0xffff) << EVENT_DEPTH_SHIFT)
 #define EVENT_DEPTH_NONE  EVENT_DEPTH_MASK
 #define EVENT_ONE_CALL    (UINT64_C(1) << EVENT_DEPTH_SHIFT)
+#define EVENT_ONE_STEP    (UINT64_C(1) << EVENT_STEP_SHIFT)
 
 enum mbarrier_operation { MBARRIER_INIT, MBARRIER_ARRIVE, MBARRIER_EXPECT, MBARRIER_ARRIVE_COPIES, MBARRIER_WAIT };
 
@@ -218,6 +223,12 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
  * False: two lanes at a `call` came to it from different lines or by different calls, and the launch has ended.
  */
 bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
+
+/** Returns the key with which the next step after that of `key` begins. */
+static inline uint64_t next_step(uint64_t key)
+{
+    return (key | (EVENT_ONE_STEP - 1)) + 1;
+}
 
 /** Makes `lane` the running lane, whose events are recorded; the caller switches to its stack. */
 static inline void lane_enter(struct lane *lane)

@@ -8,6 +8,7 @@ static struct turns {
     uint64_t seed;
     uint64_t round; /**< a hash of the seed and of the rounds so far */
 } turns;
+bool simt_turns_down;
 
 /** Returns a hash of a number (the finaliser of SplitMix64). */
 static uint64_t mix(uint64_t number)
@@ -28,6 +29,13 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
+/** Makes `round` the hash of the round that begins. */
+static void begin_round(uint64_t round)
+{
+    turns.round = round;
+    simt_turns_down = turns.order == REVERSE || (turns.order == RANDOM && round >> 63);
+}
+
 void simt_turns_begin(void)
 {
     const char *const text = getenv("SIMT_ORDER");
@@ -37,13 +45,13 @@ void simt_turns_begin(void)
                   : strncmp(text, "random:", 7) == 0 ? RANDOM
                                                      : FORWARD;
     turns.seed = turns.order == RANDOM ? strtoull(text + 7, NULL, 10) : 0;
-    turns.round = mix(turns.seed + 1);
+    begin_round(mix(turns.seed + 1));
 }
 
 uint64_t simt_turns_round(void)
 {
     if (turns.order == RANDOM)
-        turns.round = mix(turns.round + UINT64_C(0x9e3779b97f4a7c15));
+        begin_round(mix(turns.round + UINT64_C(0x9e3779b97f4a7c15)));
     return turns.round;
 }
 
@@ -66,9 +74,4 @@ bool simt_turn_ends(void)
     enum { ATOMICS = 4 };
 
     return turns.order == RANDOM && simt_turns_round() % ATOMICS == 0;
-}
-
-bool simt_turns_down(void)
-{
-    return turns.order == REVERSE || (turns.order == RANDOM && turns.round >> 63);
 }

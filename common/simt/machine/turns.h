@@ -23,7 +23,7 @@ uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count);
 /** Checks whether a random order ends a lane's turn before its next atomic: it does once in some atomics. */
 bool simt_turn_ends(void);
 
-/** Checks whether the lanes of the last round's warps run from the highest down. */
-bool simt_turns_down(void);
+/** Whether the lanes of the last round's warps run from the highest down. A variable, because every switch reads it. */
+extern bool simt_turns_down;
 
 #endif

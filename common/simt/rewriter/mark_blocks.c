@@ -15,6 +15,12 @@
  *     v = a ? b : -b;             ->   unchanged: a select, whatever a compiler generates for it
  *     __device__ int f() { ... }  ->   __device__ int f() { SIMT_CALL; ... }                 if it has blocks
  *                                                                                          or arrays
+ *     f(a && b);                  ->   f( SIMT_OPEN a && SIMT_AND && b SIMT_JOIN);           in the middle of a
+ *                                                                                          statement
+ *
+ * Behind a SIMT_JOIN, which is of the device with 64 lanes only, lanes are together that diverged in the part of the
+ * expression since SIMT_OPEN. No block begins there. Both are missing where a && or ?: may belong to template
+ * arguments, as in f(a<b && c>(d)), and in a part that a directive divides.
  *
  * Functions of the host are marked as well, because a macro may hide a function's `__device__`; their marks do nothing.
  * A statement that ends an `if` or a function needs no mark after it, because the next mark follows anyway. A function
@@ -128,61 +134,117 @@ static bool is_reference(const char *code, size_t at)
            is_one_of(code[skip_space(code, at + 2)], ",)>=");
 }
 
-static size_t walk_expression(struct walk *walk, size_t at, const char *stops, bool *parted);
+/**
+ * A part of an expression that no comma and no assignment divides, so that parentheses around it change nothing. Behind
+ * it lanes that diverged in it are together again.
+ */
+struct part {
+    size_t begin;
+    bool parted;     /* lanes may have diverged in it, outside brackets that are marked as parts of their own */
+    bool any_parted; /* lanes may have diverged in it or in a part before it */
+    size_t angle;    /* the last > in or before it that may end template arguments, whose commas divide nothing */
+};
 
-/** Walks through one side of a ?:, from `begin` up to one of `stops`. */
-static size_t walk_side(struct walk *walk, size_t begin, const char *stops, bool *parted)
+static size_t walk_expression(struct walk *walk, size_t at, const char *stops, struct part *part);
+
+/**
+ * Marks where the lanes that diverged in a part that ends at `end` are together again. A part that an #if divides has
+ * several ends.
+ */
+static void join(struct walk *walk, const struct part *part, size_t end)
+{
+    if (!part->parted || part->begin <= part->angle || memchr(walk->code + part->begin, '#', end - part->begin))
+        return;
+    mark(walk, part->begin, " SIMT_OPEN ");
+    mark(walk, end, " SIMT_JOIN");
+}
+
+/** Begins the next part of an expression behind an operator that divides it. Returns `at`. */
+static size_t next_part(struct part *part, size_t at)
+{
+    *part = (struct part){.begin = at, .any_parted = part->any_parted, .angle = part->angle};
+    return at;
+}
+
+/**
+ * Walks through one side of a ?:, from `begin` up to one of `stops`. A side that seems to end at a comma in template
+ * arguments is not marked.
+ */
+static size_t walk_side(struct walk *walk, size_t begin, const char *stops, struct part *part)
 {
     const size_t first = walk->source->insertion_count;
+    struct part side;
 
     mark(walk, begin, "(SIMT_SIDE, ");
-    const size_t end = walk_expression(walk, begin, stops, parted);
+    const size_t end = walk_expression(walk, begin, stops, &side);
 
     if (end == NOWHERE)
         return NOWHERE;
-    if (is_plain(walk->code, begin, end)) {
+    if (end < side.angle)
+        part->angle = side.angle;
+    if (end < side.angle || is_plain(walk->code, begin, end)) {
         walk->source->insertion_count = first; /* a plain side has no other marks: a call or a && would not be plain */
         return end;
     }
     mark(walk, end, ")");
-    *parted = true;
+    part->parted = part->any_parted = true;
     return end;
 }
 
 /** Walks through the two sides of the ? at `at`. */
-static size_t walk_choice(struct walk *walk, size_t at, bool *parted)
+static size_t walk_choice(struct walk *walk, size_t at, struct part *part)
 {
     if (++walk->depth > MAX_DEPTH)
         return NOWHERE;
-    const size_t middle = walk_side(walk, at + 1, ":", parted);
-    const size_t end = middle == NOWHERE ? NOWHERE : walk_side(walk, middle + 1, ",;)]}:", parted);
+    const size_t middle = walk_side(walk, at + 1, ":", part);
+    const size_t end = middle == NOWHERE ? NOWHERE : walk_side(walk, middle + 1, ",;)]}:", part);
 
     walk->depth--;
     return end;
 }
 
-/** Walks through the brackets at `at`; returns the position after them. */
-static size_t walk_brackets(struct walk *walk, size_t at, bool *parted)
+/** Walks through the brackets at `at`. *inside: the last part in them, which ends one character before the result. */
+static size_t walk_inside(struct walk *walk, size_t at, struct part *inside)
 {
     static const char open[] = "([{", close[][2] = {")", "]", "}"};
 
     if (++walk->depth > MAX_DEPTH)
         return NOWHERE;
-    const size_t end = walk_expression(walk, at + 1, close[strchr(open, walk->code[at]) - open], parted);
+    const size_t end = walk_expression(walk, at + 1, close[strchr(open, walk->code[at]) - open], inside);
 
     walk->depth--;
     return end == NOWHERE ? NOWHERE : end + 1;
 }
 
+/**
+ * Walks through the brackets at `at`; returns the position after them. Lanes are together again at the end of the
+ * brackets or, if these are parentheses around a whole part, at the end of that part.
+ */
+static size_t walk_brackets(struct walk *walk, size_t at, struct part *part)
+{
+    struct part inside;
+    const bool begins_part = walk->code[at] == '(' && skip_space(walk->code, part->begin) == at;
+    const size_t end = walk_inside(walk, at, &inside);
+
+    if (end == NOWHERE)
+        return NOWHERE;
+    part->any_parted = part->any_parted || inside.any_parted;
+    if (begins_part && is_one_of(walk->code[skip_space(walk->code, end)], ",;)]}:"))
+        part->parted = part->parted || inside.parted;
+    else
+        join(walk, &inside, end - 1);
+    return end;
+}
+
 /** Walks through the lambda whose [ is at `at`; returns the position after its body. */
 static size_t walk_lambda(struct walk *walk, size_t at)
 {
-    bool parted = false;
+    struct part quiet;
 
     walk->quiet++;
-    at = walk_brackets(walk, at, &parted);
+    at = walk_inside(walk, at, &quiet);
     if (at != NOWHERE)
-        at = walk_expression(walk, at, "{;", &parted); /* its parameters and return type */
+        at = walk_expression(walk, at, "{;", &quiet); /* its parameters and return type */
     walk->quiet--;
     return at == NOWHERE || walk->code[at] != '{' ? at : walk_function(walk, at, "");
 }
@@ -197,36 +259,86 @@ static bool is_quiet_word(const char *code, size_t at)
 }
 
 /** Walks through the word at `at`, and through its parentheses if nothing may be inserted there. */
-static size_t walk_word(struct walk *walk, size_t at)
+static size_t walk_word(struct walk *walk, size_t at, struct part *part)
 {
     const size_t end = word_end(walk->code, at), open = skip_space(walk->code, end);
-    bool parted = false;
+    struct part quiet;
 
+    if (is_word_at(walk->code, at, "return"))
+        return next_part(part, end);
     if (!is_quiet_word(walk->code, at) || walk->code[open] != '(')
         return end;
     walk->quiet++;
-    at = walk_brackets(walk, open, &parted);
+    at = walk_inside(walk, open, &quiet);
     walk->quiet--;
     return at;
 }
 
 /** Walks through the && or || at `at`, and marks it: lanes may diverge there. */
-static size_t walk_operator(struct walk *walk, size_t at, bool *parted)
+static size_t walk_operator(struct walk *walk, size_t at, struct part *part)
 {
     const bool is_and = walk->code[at] == '&';
 
     if (is_and && is_reference(walk->code, at))
         return at + 2;
     mark(walk, at + 2, is_and ? " SIMT_AND &&" : " SIMT_OR ||");
-    *parted = true;
+    part->parted = part->any_parted = true;
     return at + 2;
 }
 
-/** Walks from `at` up to one of the characters in `stops` outside brackets. Sets *parted if lanes may diverge. */
-static size_t walk_expression(struct walk *walk, size_t at, const char *stops, bool *parted)
+/** Checks whether the text in [begin, end) may have marks of its own. */
+static bool may_part(const char *code, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at++)
+        if (code[at] == '?' || starts_with(code + at, "&&") || starts_with(code + at, "||"))
+            return true;
+    return false;
+}
+
+/**
+ * Walks through the < at `at` and, if it begins template arguments, through these, since their commas divide nothing.
+ * It is a comparison if a blank is before it or, unless a declaration may begin there, a word behind the >. Text that
+ * has marks, or a comma that is one of `stops`, is left to the caller: only the compiler knows what it is.
+ */
+static size_t walk_angle(const char *code, size_t at, const char *stops, struct part *part)
+{
+    const size_t end = is_word(code[at - 1]) ? partner(code, at, 1) : NOWHERE;
+
+    if (end == NOWHERE)
+        return at + 1;
+    const bool is_statement = *stops == ';', word_follows = is_word(code[skip_space(code, end + 1)]);
+    const bool has_comma = memchr(code + at, ',', end - at), has_marks = may_part(code, at, end);
+    const bool ends_here = has_comma && is_one_of(',', stops);
+
+    if (word_follows && !(is_statement && has_marks))
+        return at + 1;
+    if (ends_here || (has_marks && (has_comma || is_statement)))
+        part->angle = end;
+    return ends_here || has_marks ? at + 1 : end + 1;
+}
+
+/** Walks through the operator at `at`, one of = , ; : that may divide an expression. */
+static size_t walk_divider(struct walk *walk, size_t at, struct part *part)
 {
     const char *code = walk->code;
 
+    if (starts_with(code + at, "=="))
+        return at + 2;
+    if (code[at] == '=' && (code[at - 1] == '!' || (is_one_of(code[at - 1], "<>") && code[at - 2] != code[at - 1])))
+        return at + 1;
+    if (is_one_of(code[at], ",;"))
+        join(walk, part, at);
+    return next_part(part, at + 1);
+}
+
+/**
+ * Walks from `at` up to one of the characters in `stops` outside brackets. *part: the last part, which ends there.
+ */
+static size_t walk_expression(struct walk *walk, size_t at, const char *stops, struct part *part)
+{
+    const char *code = walk->code;
+
+    *part = (struct part){.begin = at};
     while (at != NOWHERE && code[at]) {
         if (starts_with(code + at, "::"))
             at += 2;
@@ -235,7 +347,7 @@ static size_t walk_expression(struct walk *walk, size_t at, const char *stops, b
         else if (is_one_of(code[at], ")]}"))
             return NOWHERE;
         else if (is_word(code[at]))
-            at = walk_word(walk, at);
+            at = walk_word(walk, at, part);
         else if (code[at] == '#')
             at += strcspn(code + at, "\n");
         else if (starts_with(code + at, "[[") && strstr(code + at, "]]"))
@@ -243,11 +355,15 @@ static size_t walk_expression(struct walk *walk, size_t at, const char *stops, b
         else if (code[at] == '[' && !ends_value(code, at))
             at = walk_lambda(walk, at);
         else if (is_one_of(code[at], "([{"))
-            at = walk_brackets(walk, at, parted);
+            at = walk_brackets(walk, at, part);
         else if (code[at] == '?')
-            at = walk_choice(walk, at, parted);
+            at = walk_choice(walk, at, part);
         else if (starts_with(code + at, "&&") || starts_with(code + at, "||"))
-            at = walk_operator(walk, at, parted);
+            at = walk_operator(walk, at, part);
+        else if (code[at] == '<')
+            at = walk_angle(code, at, stops, part);
+        else if (is_one_of(code[at], "=,;:"))
+            at = walk_divider(walk, at, part);
         else
             at++;
     }
@@ -302,13 +418,19 @@ static size_t walk_governed(struct walk *walk, size_t at, bool in_loop)
     return end;
 }
 
-/** Walks through the parentheses of the statement whose first word ends at `at`; returns the position after them. */
-static size_t walk_condition(struct walk *walk, size_t at)
+/**
+ * Walks through the parentheses of the statement whose first word ends at `at`; returns the position after them. A
+ * mark follows a condition anyway, but not what a `for` executes after an iteration.
+ */
+static size_t walk_condition(struct walk *walk, size_t at, bool is_for)
 {
-    bool parted = false;
+    struct part part;
     const size_t open = skip_space(walk->code, at);
+    const size_t end = walk->code[open] == '(' ? walk_inside(walk, open, &part) : NOWHERE;
 
-    return walk->code[open] == '(' ? walk_brackets(walk, open, &parted) : NOWHERE;
+    if (end != NOWHERE && is_for)
+        join(walk, &part, end - 1);
+    return end;
 }
 
 /**
@@ -350,7 +472,7 @@ static size_t walk_if(struct walk *walk, size_t at, bool *parted)
     const bool of_compiler = is_word_at(walk->code, word, "constexpr"); /* lanes do not diverge there */
 
     walk->quiet += of_compiler;
-    at = walk_condition(walk, of_compiler ? word + strlen("constexpr") : at);
+    at = walk_condition(walk, of_compiler ? word + strlen("constexpr") : at, false);
     walk->quiet -= of_compiler;
     return at == NOWHERE ? NOWHERE : walk_sides(walk, at, of_compiler ? walk_statement : walk_side_of_if, parted);
 }
@@ -358,12 +480,13 @@ static size_t walk_if(struct walk *walk, size_t at, bool *parted)
 /** Walks through a `do` whose word ends at `at`. */
 static size_t walk_do(struct walk *walk, size_t at)
 {
-    bool divided = false, parted = false;
+    bool divided = false;
+    struct part condition;
 
     at = walk_governed(walk, at, true);
     if (at == NOWHERE || (at = find_next(walk->code, at, "while", &divided)) == NOWHERE || divided)
         return NOWHERE;
-    at = walk_expression(walk, at, ";", &parted);
+    at = walk_expression(walk, at, ";", &condition);
     return at == NOWHERE ? NOWHERE : at + 1;
 }
 
@@ -372,9 +495,10 @@ static size_t walk_label(struct walk *walk, size_t at, bool *parted)
 {
     static const char *const labels[] = {"case", "default", NULL};
     bool divided = false;
+    struct part value;
 
     walk->quiet++;
-    at = walk_expression(walk, at, ":;", parted);
+    at = walk_expression(walk, at, ":;", &value);
     walk->quiet--;
     if (at == NOWHERE || walk->code[at] == ';')
         return NOWHERE;
@@ -403,17 +527,24 @@ static bool is_quiet_statement(const char *code, size_t at)
     return has_word(code, at, at + 1, words);
 }
 
-/** Walks through a declaration, an expression or a jump at `at`. */
+/**
+ * Walks through a declaration, an expression or a jump at `at`. A mark follows its last part, unless it has a call
+ * before, as in a[f()] = b && c, which is evaluated after the value.
+ */
 static size_t walk_simple(struct walk *walk, size_t at, bool *parted)
 {
     const bool quiet = is_quiet_statement(walk->code, at);
     const bool leaves = is_word_at(walk->code, at, "return");
+    struct part last;
 
     walk->quiet += quiet;
-    at = walk_expression(walk, at, ";", parted);
+    const size_t end = walk_expression(walk, at, ";", &last);
+
+    if (end != NOWHERE && memchr(walk->code + at, '(', last.begin - at))
+        join(walk, &last, end);
     walk->quiet -= quiet;
-    *parted = *parted && !quiet && !leaves;
-    return at == NOWHERE ? NOWHERE : at + 1;
+    *parted = end != NOWHERE && last.any_parted && !quiet && !leaves;
+    return end == NOWHERE ? NOWHERE : end + 1;
 }
 
 /**
@@ -437,13 +568,13 @@ static size_t walk_one_statement(struct walk *walk, size_t at, bool *parted)
     if (is_word_at(code, at, "do"))
         return walk_do(walk, end);
     if (is_word_at(code, at, "for") || is_word_at(code, at, "while")) {
-        at = walk_condition(walk, end);
+        at = walk_condition(walk, end, is_word_at(code, at, "for"));
         return at == NOWHERE ? NOWHERE : walk_governed(walk, at, true);
     }
     if (is_word_at(code, at, "switch")) {
         bool last_parted;
 
-        at = walk_condition(walk, end);
+        at = walk_condition(walk, end, false);
         return at == NOWHERE ? NOWHERE : walk_statement(walk, at, &last_parted);
     }
     *parted = false;

@@ -10,7 +10,7 @@
 
 #include "hip/half_waves.h"
 
-enum { MAX_KERNELS = 80 };
+enum { MAX_KERNELS = 100 };
 
 struct kernel_of_test {
     const char *name;
@@ -702,6 +702,230 @@ RIGHT(half_waves_at_a_block_barrier, 256)
 EXPECTED(half_waves_at_a_block_barrier)
 {
     return 255 * 256 / 2;
+}
+
+/* --- where the sides of a condition inside an expression join ---------------------------------------------------- */
+
+RIGHT(argument_of_a_side, 64)
+{
+    y[threadIdx.x] = __shfl_xor(threadIdx.x < 32 ? x[threadIdx.x] : 7, 33);
+}
+EXPECTED(argument_of_a_side)
+{
+    return thread < 32 ? 7 : thread ^ 33;
+}
+
+RIGHT(argument_of_an_and, 64)
+{
+    y[threadIdx.x] = __shfl_xor(threadIdx.x % 2 && x[threadIdx.x] > 5, 1) + 2 * __shfl_xor(x[threadIdx.x] || y[0], 32);
+}
+EXPECTED(argument_of_an_and)
+{
+    return (thread % 2 == 0 && thread > 4) + 2 * (thread != 32);
+}
+
+RIGHT(condition_before_a_shuffle, 64)
+{
+    y[threadIdx.x] = (threadIdx.x < 9 ? x[threadIdx.x] : 0) + __shfl((int)threadIdx.x, 40);
+}
+EXPECTED(condition_before_a_shuffle)
+{
+    return (thread < 9 ? thread : 0) + 40;
+}
+
+RIGHT(argument_of_a_call, 64)
+{
+    y[threadIdx.x] = swapped(threadIdx.x < 32 ? neighbour(x[threadIdx.x]) : 100);
+}
+EXPECTED(argument_of_a_call)
+{
+    return thread < 32 ? 100 : (thread - 32) ^ 1;
+}
+
+RIGHT(nested_conditions, 64)
+{
+    const unsigned i = threadIdx.x;
+
+    y[i] = __shfl_down(i < 48 ? i < 16 ? x[i] : (i % 2 && x[i] > 20) : -x[i], 16);
+}
+EXPECTED(nested_conditions)
+{
+    const int i = thread < 48 ? thread + 16 : thread;
+
+    return i < 48 ? i < 16 ? i : (i % 2 && i > 20) : -i;
+}
+
+RIGHT(shuffle_in_a_side_of_an_argument, 64)
+{
+    y[threadIdx.x] = __shfl_xor(threadIdx.x < 32 ? __shfl_xor(x[threadIdx.x], 1) : x[threadIdx.x], 32);
+}
+EXPECTED(shuffle_in_a_side_of_an_argument)
+{
+    return thread < 32 ? thread + 32 : (thread - 32) ^ 1;
+}
+
+RIGHT(declarations_of_one_statement, 64)
+{
+    const int mine = threadIdx.x < 32 ? x[threadIdx.x] : 3, other = __shfl_xor(mine, 32);
+
+    y[threadIdx.x] = other;
+}
+EXPECTED(declarations_of_one_statement)
+{
+    return thread < 32 ? 3 : thread - 32;
+}
+
+RIGHT(comma_behind_a_condition, 64)
+{
+    int value = 1;
+
+    threadIdx.x < 5 && (value = x[threadIdx.x]), value = __shfl(value, 20), y[threadIdx.x] = value;
+}
+EXPECTED(comma_behind_a_condition)
+{
+    return thread >= 0;
+}
+
+RIGHT(destination_behind_its_value, 64)
+{
+    y[__shfl_xor((int)threadIdx.x, 1)] = threadIdx.x < 9 ? x[threadIdx.x] : 5;
+}
+EXPECTED(destination_behind_its_value)
+{
+    return (thread ^ 1) < 9 ? thread ^ 1 : 5;
+}
+
+RIGHT(lines_of_a_for, 64)
+{
+    int rounds = 0;
+
+    for (int left = threadIdx.x < 32 ? x[threadIdx.x] : 10; __any(left > 0); left -= threadIdx.x && x[1] ? 10 : 5)
+        rounds += __popcll(__ballot(1)) == 64;
+    y[threadIdx.x] = rounds;
+}
+EXPECTED(lines_of_a_for)
+{
+    return thread < 64 ? 4 : 0;
+}
+
+static __device__ void add_to(int &sum, int value)
+{
+    sum += value;
+}
+
+static __device__ int &larger(int &a, int &b)
+{
+    return a > b ? b ? a : b : b;
+}
+
+RIGHT(conditions_as_lvalues, 64)
+{
+    int values[2] = {1, 2}, *p = values;
+    const int &bound = (threadIdx.x < 32 ? x[threadIdx.x] : 6) + 1;
+
+    (threadIdx.x < 7 ? p[0] : p[1]) = __shfl(bound, 10);
+    add_to(threadIdx.x % 2 ? larger(values[0], values[1]) : p[0], __shfl_xor(1, 1));
+    (threadIdx.x % 2 ? add_to(p[0], 100) : add_to(p[1], 1000)), (void)(x[threadIdx.x] ? add_to(p[0], 1) : (void)0);
+    y[threadIdx.x] = p[0] + p[1];
+}
+EXPECTED(conditions_as_lvalues)
+{
+    return (thread < 7 ? 11 + 2 : 1 + 11) + 1 + (thread % 2 ? 100 : 1000) + (thread != 0);
+}
+
+template <bool FIRST, int N>
+static __device__ int more(const int *x)
+{
+    return FIRST ? x[N] : N;
+}
+
+template <class T>
+static __device__ T of_template(T value, const T *x)
+{
+    return __shfl_xor(std::is_same_v<T, int> && value > 3 ? x[3] : value < T(2) ? more<sizeof(T) == 4, 2>(x) : x[1], 1);
+}
+
+RIGHT(condition_in_a_template, 64)
+{
+    constexpr bool yes = true || false;
+    int bound[yes && sizeof(int) ? 2 : 1] = {0, x[threadIdx.x] ? x[1] : 1};
+    const auto take = [&](int value) { return threadIdx.x > 5 ? neighbour(value ? x[2] : 2) : 0; };
+
+    static_assert(yes && sizeof bound == 8);
+    add_to(bound[0], more<(yes && sizeof bound), 0>(x));
+    y[threadIdx.x] = of_template<int>(x[threadIdx.x], x) + bound[threadIdx.x && yes ? 1 : 0] - !threadIdx.x +
+                     __shfl(take(1), 9);
+}
+EXPECTED(condition_in_a_template)
+{
+    return ((thread ^ 1) > 3 ? 3 : (thread ^ 1) < 2 ? 2 : 1) + (thread ? 1 : -1) + 2;
+}
+
+RIGHT(shuffles_in_sides_of_two_arguments, 64)
+{
+    const unsigned i = threadIdx.x;
+
+    y[i] = __shfl(i < 9 ? __shfl_xor(x[i], 8, 8) : 5, i % 2 ? __shfl_xor((int)i, 2) : 3);
+    y[i] += __shfl(i % 2 ? __shfl_xor((int)i, 2) : 3, i < 9 ? x[i] : 0);
+}
+EXPECTED(shuffles_in_sides_of_two_arguments)
+{
+    const int from = thread % 2 ? thread ^ 2 : 3;
+    const int other = thread < 9 ? thread : 0;
+
+    return (from < 9 ? from : 5) + (other % 2 ? other ^ 2 : 3);
+}
+
+#define PICK(condition)  ((condition) ? x[threadIdx.x] : 0)
+#define STORE(condition) (void)((condition) && (y[threadIdx.x] = x[threadIdx.x]))
+
+RIGHT(conditions_in_macros, 64)
+{
+    const int picked = __shfl_xor(PICK(threadIdx.x < 9), 1);
+
+    STORE(threadIdx.x > 40);
+    y[threadIdx.x] = picked + 100 * __shfl(picked, 3);
+}
+EXPECTED(conditions_in_macros)
+{
+    return ((thread ^ 1) < 9 ? thread ^ 1 : 0) + 100 * 2;
+}
+
+static __device__ int sum_of_some(int value)
+{
+    const int other = __shfl_xor(value, 32);
+
+    if (threadIdx.x < 8)
+        value += __shfl_xor(value, 1);
+    return value + other;
+}
+
+RIGHT(two_calls_of_one_function, 64)
+{
+    y[threadIdx.x] = sum_of_some(1) + sum_of_some(10);
+}
+EXPECTED(two_calls_of_one_function)
+{
+    return thread < 8 ? 33 : 22;
+}
+
+WRONG(shuffle_in_a_side_reads_the_other, 64, "reads lane 32 by __shfl_xor, which is not active at this call")
+{
+    y[threadIdx.x] = __shfl_xor(threadIdx.x < 32 ? __shfl_xor(x[threadIdx.x], 32) // [shuffle_in_a_side_reads_the_other]
+                                                 : x[threadIdx.x],
+                                32);
+}
+
+WRONG(shuffle_in_an_argument_of_an_and, 64, "reads lane 63 by __shfl, which is not active at this call")
+{
+    y[threadIdx.x] = neighbour(threadIdx.x < 32 && __shfl(x[threadIdx.x], 63)); // [shuffle_in_an_argument_of_an_and]
+}
+
+WRONG(joined_sides_in_a_side, 64, "by __shfl_xor, which did not make this call")
+{
+    const unsigned i = threadIdx.x;
+
+    y[i] = i % 2 ? __shfl_xor(x[i] > 9 ? x[0] : 4, 1) : 0; // [joined_sides_in_a_side]
 }
 
 /* --- counters ---------------------------------------------------------------------------------------------------- */
