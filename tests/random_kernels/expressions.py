@@ -3,6 +3,10 @@
 A template's hole, as {u}, stands for an expression of that type: c (a condition), u (unsigned), i (int), w (unsigned
 long long), l (long long), f (float), d (double), h (__half), b (__nv_bfloat16). Signed sums are computed unsigned, so
 that they cannot overflow; divisors are odd; a NaN's sign is never seen (see values.h).
+
+nvcc 13 computes some expressions otherwise than the GPU does, so no template leads to them: it assumes that signed
+__mul24(), __dp2a() and __dp4a() do not overflow, and evaluates ceil(1e100) and fminf(0.0f, -0.0f) of constants to
+-0x1p63 and +0. Floating-point constants are therefore read from memory.
 """
 import re
 
@@ -148,11 +152,11 @@ TEMPLATES = {
         max({i}, {i})
         abs({i} | 1)
         __mulhi({i}, {i})
-        __mul24({i}, {i})
+        __mul24({i} >> 16, {i} >> 16)
         __hadd({i}, {i})
         __rhadd({i}, {i})
-        __dp4a((int){u}, (int){u}, {i})
-        __dp2a_hi((int){u}, (int){u}, {i})
+        __dp4a((int){u}, (int){u}, {i} >> 1)
+        __dp2a_hi((int){u}, (int){u}, {i} >> 1)
         __popc({u}) - __clz({i})
         __float2int_rn({f})
         __float2int_rz({f})
@@ -353,13 +357,16 @@ TEMPLATES = {
 }
 TEMPLATES = {type: [line.strip() for line in lines.strip().splitlines()] for type, lines in TEMPLATES.items()}
 
+FLOATS = "0.0f -0.0f 1.0f -1.5f 0.1f 3.0f 16777216.0f 1e-40f 1e30f".split()
+DOUBLES = "0.0 1.0 -0.1 3.0 1e-310 1e100".split()
+
 CONSTANTS = {
     "u": "0u 1u 2u 3u 5u 31u 32u 255u 0x80000000u 0xffffffffu 0x9e3779b9u 0x00ff00ffu".split(),
     "i": "0 1 -1 2 -7 100 0x7fffffff (-0x7fffffff-1)".split(),
     "w": "0ull 1ull 0xffffffffull 0x9e3779b97f4a7c15ull 0x8000000000000000ull".split(),
     "l": "0ll -1ll 3ll -1000000007ll 0x7fffffffffffffffll".split(),
-    "f": "0.0f -0.0f 1.0f -1.5f 0.1f 3.0f 16777216.0f 1e-40f 1e30f".split(),
-    "d": "0.0 1.0 -0.1 3.0 1e-310 1e100".split(),
+    "f": [f"some_floats[{i}]" for i in range(len(FLOATS))],
+    "d": [f"some_doubles[{i}]" for i in range(len(DOUBLES))],
     "h": ["half_of(0x3c00u)", "half_of(0x8001u)", "half_of(0x7bffu)"],
     "b": ["bfloat16_of(0x3f80u)", "bfloat16_of(0xbf9au)", "bfloat16_of(0x0001u)"],
 }

@@ -14,7 +14,7 @@ import dataclasses
 import random
 import re
 
-from expressions import CONSTANTS, HOLE, NAMES, TEMPLATES, types_in
+from expressions import CONSTANTS, DOUBLES, FLOATS, HOLE, NAMES, TEMPLATES, types_in
 
 SHAPES = [(32, 1, 1), (64, 1, 1), (96, 1, 1), (128, 1, 1), (16, 4, 1), (8, 4, 2), (4, 4, 4), (33, 1, 1), (20, 1, 1),
           (7, 3, 2), (5, 5, 1), (50, 1, 1), (31, 3, 1), (1, 1, 1), (3, 2, 11), (100, 1, 1)]
@@ -523,7 +523,9 @@ def main():
     print(f"/* python3 tests/random_kernels/generate.py --seed {options.seed} --first {first} --count {count} */")
     print('#include "random_kernels/kernels.h"\n#include "random_kernels/values.h"\n')
     print("static __constant__ unsigned table[16] = {1, 2, 3, 0x80000000u, 7, 0xffffffffu, 100, 31,\n"
-          "                                          9, 0x7fffffffu, 5, 64, 0x12345678u, 0, 1000003, 0xaaaaaaaau};\n")
+          "                                          9, 0x7fffffffu, 5, 64, 0x12345678u, 0, 1000003, 0xaaaaaaaau};")
+    print(f"static __constant__ float some_floats[] = {{{', '.join(FLOATS)}}};")
+    print(f"static __constant__ double some_doubles[] = {{{', '.join(DOUBLES)}}};\n")
     for text, _ in kernels:
         print(text)
     print(f"const unsigned long long random_kernels_seed = {options.seed};")

@@ -3,7 +3,7 @@
  * @brief Runs random kernels (see generate.py) and prints a line for each: its number, and a hash of all words that it
  *        wrote.
  *
- *   PROGRAM [NUMBER]      all kernels of the program, or one
+ *   PROGRAM [NUMBER]      all kernels of the program, or one, of which it also prints the words
  *
  * The inputs of a kernel depend on the seed and on its number only.
  */
@@ -104,6 +104,17 @@ static unsigned long long hash_of(const struct random_kernel *kernel, const stru
     return hash;
 }
 
+/** Prints what each thread has written at its end, a line for each thread. */
+static void print_words(const struct random_kernel *kernel, const struct written *output)
+{
+    for (unsigned thread = 0; thread < kernel->blocks * kernel->threads; thread++) {
+        printf("thread %u:", thread);
+        for (unsigned i = 0; i < kernel->outputs; i++)
+            printf(" %08x", output->out[thread * kernel->outputs + i]);
+        printf("\n");
+    }
+}
+
 /** Runs a kernel and prints its line. Returns false after an error, which it prints in place of the hash. */
 static bool run(const struct random_kernel *kernel, struct read *input, struct written *output,
                 struct read *device_input, struct written *device_output)
@@ -145,6 +156,8 @@ int main(int argc, char **argv)
             continue;
         if (!run(&random_kernels[i], &input, &output, device_input, device_output))
             return 1;
+        if (argc > 1)
+            print_words(&random_kernels[i], &output);
     }
     return cudaFree(device_input) || cudaFree(device_output);
 }
