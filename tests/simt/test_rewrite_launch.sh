@@ -237,9 +237,12 @@ b")) void k() { SIMT_LAUNCH_BOUNDS(f("ab"))'
 unchanged 'launch bounds of a declaration' '__launch_bounds__(2) __global__ void k(int *a); void f() { }'
 
 refused 'no name' 'x = <<<1, 2>>>(a);' 1 "$no_kernel"
-refused 'a member' '
-p->k<<<1, 2>>>(a);' 2 "$no_kernel"
-refused 'a member of an object' 'p.k<<<1, 2>>>(a);' 1 "$no_kernel"
+becomes 'a member' 'x = 1; p->k<<<1, 2>>>(a);' 'x = 1; simt_launch(SIMT_KERNEL((p->k)), "p->k", 1, 2)(a);'
+becomes 'members and elements' '(*p).q[i + 1].k<<<1, 2>>>(a);' \
+    'simt_launch(SIMT_KERNEL(((*p).q[i + 1].k)), "(*p).q[i + 1].k", 1, 2)(a);'
+becomes 'an element' 'x[0] = 1; a::kernels [i]<<<1, 2>>>(a);' \
+    'x[0] = 1; simt_launch(SIMT_KERNEL((a::kernels [i])), "a::kernels [i]", 1, 2)(a);'
+refused 'a member of a call' 'f(x).k<<<1, 2>>>(a);' 1 "$no_kernel"
 # Would not end in any reasonable time if the text after each template were scanned twice.
 templates=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "a<b> + " }')
 refused 'no end behind many templates' "k<<<$templates 1;" 1 "$no_end"

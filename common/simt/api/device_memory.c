@@ -36,6 +36,21 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
     return allocate("cudaHostAlloc", pointer, bytes, OWNER_PINNED, SIMT_CALLER());
 }
 
+cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
+{
+    if (!pointer || bytes == 0 || simt_is_device(pointer))
+        return simt_set_error(cudaErrorInvalidValue);
+    if (flags & ~(unsigned)cudaHostRegisterPortable)
+        return simt_fault_call(SIMT_CALLER(), "cudaHostRegister", cudaErrorNotSupported,
+                               "kernels cannot use memory of malloc(): allocate it by cudaHostAlloc()");
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void *pointer)
+{
+    return pointer ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
+}
+
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 {
     if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
@@ -204,6 +219,38 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, 
         !simt_device_range(pointer, bytes))
         return simt_set_error(cudaErrorInvalidValue);
     return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
+}
+
+/** Checks its arguments only. */
+cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
+{
+    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
+        return simt_set_error(cudaErrorInvalidValue);
+    return cudaMemPrefetchAsync(pointer, bytes, advice <= cudaMemAdviseUnsetReadMostly ? 0 : device, NULL);
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+{
+    if (!pool)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (device != 0)
+        return simt_set_error(cudaErrorInvalidDevice);
+    *pool = (cudaMemPool_t)&simt_arena;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+{
+    const bool known = attribute >= cudaMemPoolReuseFollowEventDependencies &&
+                       attribute <= cudaMemPoolAttrReleaseThreshold;
+
+    return pool && known && value ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
+{
+    (void)bytes;
+    return pool ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)

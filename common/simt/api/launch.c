@@ -218,6 +218,7 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
  */
 static void check_host_thread(uintptr_t caller)
 {
+    static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER; /* by the first of several threads */
     static pthread_t launching;
     pthread_t first = 0;
     char location[LOCATION_TEXT];
@@ -225,6 +226,7 @@ static void check_host_thread(uintptr_t caller)
     if (__atomic_compare_exchange_n(&launching, &first, pthread_self(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ||
         pthread_equal(first, pthread_self()))
         return;
+    pthread_mutex_lock(&ending);
     simt_source_line(caller, location);
     fprintf(stderr, "%s: a second thread of the host launches; the simulator has one: launch from it, into streams\n",
             location);
@@ -238,8 +240,10 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     const char *why = "";
 
     check_host_thread(caller);
-    if (simt_sticky_error() != cudaSuccess)
+    if (simt_sticky_error() != cudaSuccess) {
+        simt_fault_show(); /* the program may go on for ever */
         return simt_sticky_error();
+    }
     if (cudaPeekAtLastError() == cudaSuccess) /* otherwise the previous fault's line has not been read yet */
         simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())

@@ -340,6 +340,51 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
     return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
 }
 
+/** Returns the row at `position`, `plane` planes further. */
+static char *row_at(const struct cudaPitchedPtr *memory, const struct cudaPos *position, size_t plane)
+{
+    return (char *)memory->ptr + ((position->z + plane) * memory->ysize + position->y) * memory->pitch + position->x;
+}
+
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *parameters, cudaStream_t stream)
+{
+    const struct cudaMemcpy3DParms *const p = parameters;
+    cudaError_t error = cudaSuccess;
+
+    if (!p)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (p->srcArray || p->dstArray)
+        return simt_fault_call(SIMT_CALLER(), "cudaMemcpy3D", cudaErrorNotSupported,
+                               "the simulator has no arrays: copy between pointers");
+    for (size_t plane = 0; plane < p->extent.depth && error == cudaSuccess; plane++)
+        error = cudaMemcpy2DAsync(row_at(&p->dstPtr, &p->dstPos, plane), p->dstPtr.pitch,
+                                  row_at(&p->srcPtr, &p->srcPos, plane), p->srcPtr.pitch, p->extent.width,
+                                  p->extent.height, p->kind, stream);
+    return error;
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *parameters)
+{
+    const cudaError_t error = cudaMemcpy3DAsync(parameters, NULL);
+
+    return error == cudaSuccess && parameters->kind != cudaMemcpyDeviceToDevice ? cudaStreamSynchronize(NULL) : error;
+}
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (size_t plane = 0; plane < extent.depth && error == cudaSuccess; plane++)
+        error = cudaMemset2DAsync(row_at(&to, &(struct cudaPos){0}, plane), to.pitch, value, extent.width,
+                                  extent.height, stream);
+    return error;
+}
+
+cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent)
+{
+    return cudaMemset3DAsync(to, value, extent, NULL);
+}
+
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
     if (to_device != 0 || from_device != 0)

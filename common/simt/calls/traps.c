@@ -197,6 +197,7 @@ _Noreturn void abort(void)
 
     if (simt_running.lane)
         simt_fault_here(cudaErrorLaunchFailure, caller, "abort", "calls abort(), which is a function of the host");
+    simt_fault_show();
     simt_source_line(caller, location);
     fprintf(stderr, "%s: the host calls abort()\n", location);
     raise(SIGABRT);

@@ -194,6 +194,7 @@ _Noreturn void simt_fault_stack(uintptr_t pc)
 
 void simt_fault_clear(void)
 {
+    simt_fault_show();
     fault.present = false;
 }
 
@@ -340,9 +341,10 @@ const char *simt_fault(void)
     return !fault.present ? NULL : first[0] ? first : fault.line;
 }
 
-/** Prints the fault of a program that ends without having asked for it: CUDA's own errors do not say where. */
-static __attribute__((destructor)) void show_unread(void)
+__attribute__((destructor)) void simt_fault_show(void)
 {
-    if (fault.present && !is_read)
-        fprintf(stderr, "%s\n", simt_fault());
+    if (!fault.present || is_read || !fault.line[0])
+        return;
+    fflush(stdout);
+    fprintf(stderr, "%s\n", simt_fault());
 }

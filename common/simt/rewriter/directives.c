@@ -28,6 +28,7 @@ static const struct header headers[] = {
     {"thrust/", NULL, "write a kernel"},
     {"curand", NULL, "make random numbers on the host, or from the thread's index"},
     {"cublas", NULL, "write a kernel"},
+    {"helper_", NULL, "it belongs to NVIDIA's samples: check errors by a macro of your own"},
     {"cuda_fp8", NULL, "the small number types here are __half and __nv_bfloat16"},
 };
 
