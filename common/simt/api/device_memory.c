@@ -10,6 +10,7 @@
 #include "order/stream_table.h"
 #include "order/stream_work.h"
 #include "simt.h"
+#include "machine/host_threads.h"
 
 /** Allocates memory by a call that may wait for the device. */
 static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum owner owner, uintptr_t caller)
@@ -94,6 +95,7 @@ static cudaError_t not_freed(const void *pointer, const char *name, const char *
 
 static cudaError_t release(void *pointer, const char *name, uintptr_t caller)
 {
+    SIMT_ONE_HOST_THREAD;
     const struct allocation *const allocation = simt_allocation_at(pointer);
 
     if (!pointer)
@@ -165,6 +167,7 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 cudaError_t cudaFreeHost(void *pointer)
 {
+    SIMT_ONE_HOST_THREAD;
     const struct allocation *const allocation = simt_allocation_at(pointer);
     const cudaError_t error = simt_permit("cudaFreeHost", CALL_WAITS, SIMT_CALLER());
 

@@ -11,6 +11,7 @@
 #include "memory/device_memory.h"
 #include "order/stream_table.h"
 #include "order/stream_work.h"
+#include "machine/host_threads.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -163,6 +164,7 @@ static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
 static cudaError_t copy_in_stream(const char *name, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                                   cudaStream_t stream, uintptr_t caller)
 {
+    SIMT_ONE_HOST_THREAD;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     if (bytes == 0)
@@ -224,6 +226,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 static cudaError_t set_in_stream(const char *name, void *to, int value, size_t bytes, cudaStream_t stream,
                                  uintptr_t caller)
 {
+    SIMT_ONE_HOST_THREAD;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     if (bytes == 0)
@@ -268,6 +271,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
                              size_t bytes)
 {
+    SIMT_ONE_HOST_THREAD;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     if (!symbol || !to || !from)

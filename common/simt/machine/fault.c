@@ -9,6 +9,7 @@
 
 #include "errors.h"
 #include "fiber.h"
+#include "host_threads.h"
 #include "program_image.h"
 #include "source_lines.h"
 
@@ -161,6 +162,8 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
 {
     va_list arguments;
 
+    if (simt_is_second_host_thread())
+        simt_reject_host_thread(pc, SIMT_BESIDE_KERNEL);
     /* This fault may be the result of a value that was never written. */
     if (!simt_fault_confirm()) {
         make_room();

@@ -7,6 +7,7 @@
 #include "machine/array_reserve.h"
 #include "machine/source_lines.h"
 #include "stream_table.h"
+#include "machine/host_threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -292,6 +293,7 @@ void simt_work_launched(uint32_t first_epoch, uint32_t last_epoch, bool waited)
 
 void simt_host_waits(cudaStream_t stream)
 {
+    SIMT_ONE_HOST_THREAD;
     const size_t number = simt_stream_number(stream);
 
     if (number != NUMBERS)
@@ -300,6 +302,7 @@ void simt_host_waits(cudaStream_t stream)
 
 void simt_host_waits_for_all(void)
 {
+    SIMT_ONE_HOST_THREAD;
     for (size_t i = 0; i < simt_stream_count; i++)
         simt_stream_clock_raise(&simt_host_clock, i, simt_latest_work);
     forget_known();

@@ -59,7 +59,8 @@ static void copy_assertion(struct source *source, size_t end)
 static bool may_throw(const struct source *source, size_t at)
 {
     return !in_device_function(source) || source->host_too ||
-           fail(source, at, "a kernel has no exceptions: store an error in memory that the host reads, or call __trap()");
+           fail(source, at,
+                "a kernel has no exceptions: store an error in memory that the host reads, or call __trap()");
 }
 
 /** Rewrites the code that begins with the word in [at, end). */
@@ -90,6 +91,8 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
         copy_assertion(source, end);
     else if (is_word_at(source->code, at, "static_cast"))
         rewrite_static_cast(source, at, end);
+    else if (starts_with(source->code + at, "cu"))
+        return check_name(source, at);
     return true;
 }
 
