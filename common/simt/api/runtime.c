@@ -236,10 +236,12 @@ static cudaError_t call_host(const void *operand, cudaStream_t stream)
     const struct host_function *host = operand;
 
     simt_work_no_overlap(stream);
+    simt_host_function_begins(stream);
     simt_in_host_function = true;
     if (simt_sticky_error() == cudaSuccess)
         host->function(host->data);
     simt_in_host_function = false;
+    simt_host_function_ends();
     return simt_sticky_error();
 }
 
@@ -261,7 +263,11 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     if (simt_captures(stream))
         return simt_set_error(cudaErrorStreamCaptureUnsupported);
     simt_work_no_overlap(stream);
+    simt_host_function_begins(stream);
+    simt_in_host_function = true;
     callback(stream, simt_sticky_error(), data);
+    simt_in_host_function = false;
+    simt_host_function_ends();
     return simt_sticky_error();
 }
 

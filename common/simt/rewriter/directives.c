@@ -65,8 +65,8 @@ bool check_name(const struct source *source, size_t at)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (source->conditionals > 0 || !starts_with(source->code + at, names[i].name))
             continue;
-        snprintf(what, sizeof what, "%.*s: the simulator does not support %s",
-                 (int)(word_end(source->code, at) - at), source->code + at, names[i].why);
+        snprintf(what, sizeof what, "%.*s: the simulator does not support %s", (int)(word_end(source->code, at) - at),
+                 source->code + at, names[i].why);
         return fail(source, at, what);
     }
     return true;
