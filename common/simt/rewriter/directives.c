@@ -1,6 +1,6 @@
 /**
  * @file directives.c
- * @brief Rewrites directives: the headers of CUDA, and __CUDA_ARCH__; and reports names of CUDA's that nothing declares.
+ * @brief Rewrites directives: the headers of CUDA, and __CUDA_ARCH__; reports names of CUDA's that nothing declares.
  */
 #include "rewrite.h"
 
