@@ -3,6 +3,13 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 table=$PWD/common/chapter_table.py
+
+mkdir "$scratch/empty"
+asks=$(ninja -t commands build/cpu/python3)
+equal 'ninja run without Python' 'ninja run: no python3 here; sh common/setup.sh installs it' \
+    "$(PATH=$scratch/empty /bin/sh -c "$asks" 2>&1)"
+succeeds 'ninja run with Python' sh -c "$asks"
+
 cd "$scratch" || exit 1
 
 # report NAME FIELDS VALUES: writes a report

@@ -40,5 +40,14 @@ for file in common/kernels/*.cuh; do
         mv "$to.$$" "$to"
     fi
 done
-"$@" "$depfile" -iquote "$folder" -x c++ -c "$rewritten/${in##*/}" -o "$out"
+set -- "$@" "$depfile" -iquote "$folder" -x c++ -c "$rewritten/${in##*/}" -o "$out"
+status=0
+"$@" 2>"$rewritten/errors" || status=$?
+# Exceptions and type information, which change the code of kernels, are only for files whose host code uses them.
+if [ "$status" != 0 ] && grep -q -e '-fexceptions\|exceptions disabled\|-fno-rtti\|-frtti' "$rewritten/errors"; then
+    status=0
+    "$@" -fexceptions -frtti 2>"$rewritten/errors" || status=$?
+fi
+cat "$rewritten/errors" >&2
+[ "$status" = 0 ] || exit "$status"
 sed -i "s|$rewritten/|$folder/|g; s|$shared/|common/|g; s|\($in\) |\1 $rewriter |; s|\($in\)\$|\1 $rewriter|" "$depfile"

@@ -385,6 +385,8 @@ class simt_scope_of_lane
     SIMT_REFUSED("inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else") \
     __asm__
 #endif
+#define __barrier_sync_count(...) \
+    SIMT_REFUSED("barriers of a part of a block are not supported by the simulator: __syncthreads() or __syncwarp()")
 #define __managed__ SIMT_REFUSED("managed variables are not supported by the simulator: cudaMallocManaged()")
 #define __cluster_dims__(...) \
     SIMT_REFUSED("thread block clusters are not supported by the simulator: exchange data in global memory")
@@ -713,6 +715,8 @@ SIMT_DEVICE void __builtin_amdgcn_wave_barrier(void)
 #define __syncthreads_count(predicate) simt_syncthreads_count(predicate, __COUNTER__)
 #define __syncthreads_and(predicate)   simt_syncthreads_and(predicate, __COUNTER__)
 #define __syncthreads_or(predicate)    simt_syncthreads_or(predicate, __COUNTER__)
+/* A barrier of the whole block: threads with different numbers are not at the same call. */
+#define __barrier_sync(number) simt_syncthreads(__COUNTER__ * 16 + (number))
 SIMT_DEVICE void __trap(void)
 {
     simt_trap();

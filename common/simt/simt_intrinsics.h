@@ -589,9 +589,13 @@ SIMT_DEVICE float rnorm3df(float x, float y, float z)
 {
     return (float)(1.0 / sqrt((double)x * x + (double)y * y + (double)z * z));
 }
+SIMT_DEVICE double normcdf(double x)
+{
+    return 0.5 * erfc(-x * M_SQRT1_2);
+}
 SIMT_DEVICE float normcdff(float x)
 {
-    return (float)(0.5 * erfc(-(double)x * M_SQRT1_2));
+    return (float)normcdf((double)x);
 }
 /* Rounds twice, as a GPU does, so x / x need not be 1; a reciprocal below the normal floats becomes 0. */
 SIMT_DEVICE float __fdividef(float x, float y)

@@ -386,6 +386,14 @@ static inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t dep
 {
     return {width, height, depth};
 }
+static inline cudaPos make_cudaPos(size_t x, size_t y, size_t z)
+{
+    return {x, y, z};
+}
+static inline cudaPitchedPtr make_cudaPitchedPtr(void *pointer, size_t pitch, size_t width, size_t height)
+{
+    return {pointer, pitch, width, height};
+}
 template <class T>
 static inline cudaError_t cudaMallocHost(T **pointer, size_t bytes, unsigned = 0)
 {

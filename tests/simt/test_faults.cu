@@ -2442,6 +2442,23 @@ STREAM_FAULT(pinned_in_two_streams, "race of two streams")
     cudaFreeHost(pinned);
 }
 
+static void CUDART_CB read_pinned(cudaStream_t, cudaError_t, void *pinned)
+{
+    host_words[0] = ((int *)pinned)[7]; // [callback_of_another_stream]
+}
+
+STREAM_FAULT(callback_of_another_stream, "race with the host: the host reads 4 bytes that fill_kernel at")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    fill_kernel<<<1, 32, 0, streams[0]>>>(pinned, 1);
+    cudaStreamAddCallback(streams[0], read_pinned, pinned, 0); /* this one is right */
+    assert_int_equal(cudaPeekAtLastError(), cudaSuccess);
+    cudaStreamAddCallback(streams[1], read_pinned, pinned, 0);
+    cudaFreeHost(pinned);
+}
+
 static __global__ void managed_kernel(int *words)
 {
     words[threadIdx.x * 2] = 1; // [managed_past_end]
@@ -2651,6 +2668,18 @@ PROCESS_FAULT(host_aborts, "the host calls abort()")
     abort(); // [host_aborts]
 }
 
+static __global__ void null_kernel(int *words)
+{
+    words[threadIdx.x] = 1; // [line_that_is_not_read]
+}
+
+PROCESS_FAULT(line_that_is_not_read, "null")
+{
+    null_kernel<<<1, 32>>>(nullptr);
+    fill_kernel<<<1, 32>>>(device_x, 1);
+    _exit(EXIT_FAILURE);
+}
+
 static void *launch_in_thread(void *)
 {
     fill_kernel<<<1, 32>>>(device_x, 1); // [second_host_thread]
@@ -2664,6 +2693,12 @@ PROCESS_FAULT(second_host_thread, "a second thread of the host launches")
     fill_kernel<<<1, 32>>>(device_x, 1);
     pthread_create(&thread, NULL, launch_in_thread, NULL);
     pthread_join(thread, NULL);
+}
+
+FAULT("barriers", barriers_with_different_numbers, 1, 64, "is at one __syncthreads of this line while thread")
+{
+    __barrier_sync(threadIdx.x / 32); // [barriers_with_different_numbers]
+    y[threadIdx.x] = x[threadIdx.x];
 }
 
 FAULT("traps", kernel_aborts, 1, 32, "thread (3,0,0) of block (0,0,0) calls abort(), which is a function of the host")

@@ -237,9 +237,12 @@ b")) void k() { SIMT_LAUNCH_BOUNDS(f("ab"))'
 unchanged 'launch bounds of a declaration' '__launch_bounds__(2) __global__ void k(int *a); void f() { }'
 
 refused 'no name' 'x = <<<1, 2>>>(a);' 1 "$no_kernel"
-refused 'a member' '
-p->k<<<1, 2>>>(a);' 2 "$no_kernel"
-refused 'a member of an object' 'p.k<<<1, 2>>>(a);' 1 "$no_kernel"
+becomes 'a member' 'x = 1; p->k<<<1, 2>>>(a);' 'x = 1; simt_launch(SIMT_KERNEL((p->k)), "p->k", 1, 2)(a);'
+becomes 'members and elements' '(*p).q[i + 1].k<<<1, 2>>>(a);' \
+    'simt_launch(SIMT_KERNEL(((*p).q[i + 1].k)), "(*p).q[i + 1].k", 1, 2)(a);'
+becomes 'an element' 'x[0] = 1; a::kernels [i]<<<1, 2>>>(a);' \
+    'x[0] = 1; simt_launch(SIMT_KERNEL((a::kernels [i])), "a::kernels [i]", 1, 2)(a);'
+refused 'a member of a call' 'f(x).k<<<1, 2>>>(a);' 1 "$no_kernel"
 # Would not end in any reasonable time if the text after each template were scanned twice.
 templates=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "a<b> + " }')
 refused 'no end behind many templates' "k<<<$templates 1;" 1 "$no_end"
@@ -482,6 +485,25 @@ asm("a");
 #endif
 #ifdef SIMT_CUDA_ARCH
 #endif'
+
+refused 'a name of textures' 'x;
+cudaArray_t a;' 2 'cudaArray_t: the simulator does not support textures, surfaces and arrays: read global memory, by a pointer'
+refused 'a graph of nodes' 'cudaGraphAddKernelNode(&n);' 1 'cudaGraphAddKernelNode: the simulator does not support '\
+'graphs of single nodes: capture a stream, by cudaStreamBeginCapture()'
+unchanged 'names like these' 'int mycudaArray = cuInitial + cudaMalloc3D;'
+unchanged 'a name of textures in a conditional' '#ifdef A
+cudaArray_t a;
+#endif'
+refused 'an exception in a kernel' '__global__ void k() { throw 1; }' 1 \
+    'a kernel has no exceptions: store an error in memory that the host reads, or call __trap()'
+unchanged 'an exception on the host' 'void f() { try { throw 1; } catch (...) { } }'
+becomes 'a static variable of the device' '__device__ int f() { static int n = 3; return n++; }' \
+    '__device__ int f() { static SIMT_DEVICE_VARIABLE int n = 3; SIMT_DEVICE_GAP return n++; }'
+unchanged 'a static constant of the device' '__device__ const int *f() { static const int n = 3; return &n; }'
+unchanged 'a static variable of the host' 'int f() { static int n; return n++; }'
+refused 'a static variable of a template' 'template <class T> __device__ int f() { static T n; return n++; }' 1 \
+    'a static variable of a template, inline or member function would be the host'"'"'s: declare it __device__, '\
+'outside the function'
 
 message=$("$tool" "$scratch/none.cu" 2>&1)
 equal 'no such file' "1 $scratch/none.cu: No such file or directory" "$? $message"

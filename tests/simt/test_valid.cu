@@ -3051,6 +3051,98 @@ static void the_smallest_integer_by_minus_one(void **)
     assert_int_equal(y[3], 5);
 }
 
+static __device__ int calls_so_far(void)
+{
+    static int calls = 40; /* of the device, and kept from launch to launch */
+
+    return ++calls;
+}
+
+static __global__ void static_kernel(int *y)
+{
+    static int last[2];
+
+    if (threadIdx.x == 0) {
+        last[1] += calls_so_far();
+        *y = last[1];
+    }
+}
+
+static void statics_of_the_device(void **)
+{
+    static_kernel<<<1, 32>>>(device_y);
+    static_kernel<<<1, 32>>>(device_y);
+    assert_int_equal(result()[0], 41 + 42);
+}
+
+static __global__ void numbered_barrier_kernel(int *y)
+{
+    __shared__ int words[64];
+
+    words[threadIdx.x] = threadIdx.x;
+    __barrier_sync(3);
+    y[threadIdx.x] = words[63 - threadIdx.x];
+}
+
+RIGHT(a_barrier_with_a_number, (numbered_barrier_kernel<<<1, 64>>>(device_y)), 0, 63)
+
+struct counted {
+    __device__ virtual int value(void) const
+    {
+        return 1;
+    }
+    __device__ virtual ~counted(void)
+    {
+    }
+};
+
+struct doubled : counted {
+    int half;
+    __device__ explicit doubled(int value) : half(value)
+    {
+    }
+    __device__ int value(void) const override
+    {
+        return 2 * half;
+    }
+};
+
+static __global__ void objects_kernel(int *y)
+{
+    __shared__ alignas(16) char room[sizeof(doubled)];
+    __shared__ counted *shared, *made[32];
+
+    if (threadIdx.x == 0)
+        shared = new (room) doubled(5);
+    made[threadIdx.x] = threadIdx.x % 2 ? new counted : new doubled(threadIdx.x);
+    __syncthreads();
+    y[threadIdx.x] = shared->value() + made[31 - threadIdx.x]->value();
+    __syncthreads();
+    delete made[threadIdx.x];
+}
+
+RIGHT(objects_with_virtual_functions, (objects_kernel<<<1, 32>>>(device_y)), 1, 10 + 60)
+
+static __global__ void two_kernel(int *y)
+{
+    y[threadIdx.x] = 2;
+}
+
+static void kernels_in_an_array(void **)
+{
+    struct {
+        void (*kernel)(int *);
+    } const members[] = {{numbered_barrier_kernel}, {two_kernel}}, *const last = members + 1;
+    void (*const kernels[])(int *) = {two_kernel, objects_kernel};
+
+    kernels[1]<<<1, 32>>>(device_y);
+    assert_int_equal(result()[1], 70);
+    last->kernel<<<1, 32>>>(device_y);
+    assert_int_equal(result()[1], 2);
+    members[0].kernel<<<1, 64>>>(device_y);
+    assert_int_equal(result()[1], 62);
+}
+
 static void how_many_blocks_fit(void **)
 {
     int blocks = 0, grid = 0, block = 0;
@@ -3194,6 +3286,10 @@ int main(void)
         VALID(atomics_and_statics_of_the_host),
         VALID(aligned_shared_memory),
         VALID(the_smallest_integer_by_minus_one),
+        VALID(statics_of_the_device),
+        VALID(a_barrier_with_a_number),
+        VALID(objects_with_virtual_functions),
+        VALID(kernels_in_an_array),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);

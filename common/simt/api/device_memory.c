@@ -10,6 +10,7 @@
 #include "order/stream_table.h"
 #include "order/stream_work.h"
 #include "simt.h"
+#include "machine/host_threads.h"
 
 /** Allocates memory by a call that may wait for the device. */
 static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum owner owner, uintptr_t caller)
@@ -34,6 +35,21 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
     if (flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined))
         return simt_set_error(cudaErrorNotSupported);
     return allocate("cudaHostAlloc", pointer, bytes, OWNER_PINNED, SIMT_CALLER());
+}
+
+cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
+{
+    if (!pointer || bytes == 0 || simt_is_device(pointer))
+        return simt_set_error(cudaErrorInvalidValue);
+    if (flags & ~(unsigned)cudaHostRegisterPortable)
+        return simt_fault_call(SIMT_CALLER(), "cudaHostRegister", cudaErrorNotSupported,
+                               "kernels cannot use memory of malloc(): allocate it by cudaHostAlloc()");
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void *pointer)
+{
+    return pointer ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
@@ -79,6 +95,7 @@ static cudaError_t not_freed(const void *pointer, const char *name, const char *
 
 static cudaError_t release(void *pointer, const char *name, uintptr_t caller)
 {
+    SIMT_ONE_HOST_THREAD;
     const struct allocation *const allocation = simt_allocation_at(pointer);
 
     if (!pointer)
@@ -150,6 +167,7 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 cudaError_t cudaFreeHost(void *pointer)
 {
+    SIMT_ONE_HOST_THREAD;
     const struct allocation *const allocation = simt_allocation_at(pointer);
     const cudaError_t error = simt_permit("cudaFreeHost", CALL_WAITS, SIMT_CALLER());
 
@@ -204,6 +222,38 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, 
         !simt_device_range(pointer, bytes))
         return simt_set_error(cudaErrorInvalidValue);
     return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
+}
+
+/** Checks its arguments only. */
+cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
+{
+    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
+        return simt_set_error(cudaErrorInvalidValue);
+    return cudaMemPrefetchAsync(pointer, bytes, advice <= cudaMemAdviseUnsetReadMostly ? 0 : device, NULL);
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+{
+    if (!pool)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (device != 0)
+        return simt_set_error(cudaErrorInvalidDevice);
+    *pool = (cudaMemPool_t)&simt_arena;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+{
+    const bool known = attribute >= cudaMemPoolReuseFollowEventDependencies &&
+                       attribute <= cudaMemPoolAttrReleaseThreshold;
+
+    return pool && known && value ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
+{
+    (void)bytes;
+    return pool ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)

@@ -8,6 +8,7 @@
 #include "machine/fault.h"
 #include "order/stream_table.h"
 #include "order/stream_work.h"
+#include "machine/host_threads.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -54,6 +55,7 @@ static size_t free_event(void)
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
+    SIMT_ONE_HOST_THREAD;
     if (!event)
         return simt_set_error(cudaErrorInvalidValue);
     const size_t number = free_event();

@@ -7,6 +7,7 @@
 #include "grid/blocks.h"
 #include "machine/errors.h"
 #include "machine/fault.h"
+#include "machine/host_threads.h"
 #include "machine/source_lines.h"
 #include "machine/turns.h"
 #include "memory/constant_reads.h"
@@ -17,9 +18,7 @@
 #include "occupancy.h"
 #include "simt.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { WHY_TEXT = 200 };
 
@@ -212,34 +211,18 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
     return simt_set_error(error);
 }
 
-/**
- * Ends the program if another host thread has launched before. Shared memory is that thread's thread-local storage, and
- * no state of the simulator is guarded against a second thread, not even the last error.
- */
-static void check_host_thread(uintptr_t caller)
-{
-    static pthread_t launching;
-    pthread_t first = 0;
-    char location[LOCATION_TEXT];
-
-    if (__atomic_compare_exchange_n(&launching, &first, pthread_self(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ||
-        pthread_equal(first, pthread_self()))
-        return;
-    simt_source_line(caller, location);
-    fprintf(stderr, "%s: a second thread of the host launches; the simulator has one: launch from it, into streams\n",
-            location);
-    fflush(stdout);
-    _exit(EXIT_FAILURE);
-}
-
 /** Checks and runs, in a stream, a launch that the host made at `caller`. */
 static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr_t caller)
 {
     const char *why = "";
 
-    check_host_thread(caller);
-    if (simt_sticky_error() != cudaSuccess)
+    simt_host_launches(caller);
+    SIMT_ONE_HOST_THREAD;
+
+    if (simt_sticky_error() != cudaSuccess) {
+        simt_fault_show(); /* the program may go on for ever */
         return simt_sticky_error();
+    }
     if (cudaPeekAtLastError() == cudaSuccess) /* otherwise the previous fault's line has not been read yet */
         simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())

@@ -11,6 +11,7 @@
 #include "memory/device_memory.h"
 #include "order/stream_table.h"
 #include "order/stream_work.h"
+#include "machine/host_threads.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -163,6 +164,7 @@ static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
 static cudaError_t copy_in_stream(const char *name, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                                   cudaStream_t stream, uintptr_t caller)
 {
+    SIMT_ONE_HOST_THREAD;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     if (bytes == 0)
@@ -224,6 +226,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 static cudaError_t set_in_stream(const char *name, void *to, int value, size_t bytes, cudaStream_t stream,
                                  uintptr_t caller)
 {
+    SIMT_ONE_HOST_THREAD;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     if (bytes == 0)
@@ -268,6 +271,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
                              size_t bytes)
 {
+    SIMT_ONE_HOST_THREAD;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     if (!symbol || !to || !from)
@@ -338,6 +342,51 @@ cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, s
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
     return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
+}
+
+/** Returns the row at `position`, `plane` planes further. */
+static char *row_at(const struct cudaPitchedPtr *memory, const struct cudaPos *position, size_t plane)
+{
+    return (char *)memory->ptr + ((position->z + plane) * memory->ysize + position->y) * memory->pitch + position->x;
+}
+
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *parameters, cudaStream_t stream)
+{
+    const struct cudaMemcpy3DParms *const p = parameters;
+    cudaError_t error = cudaSuccess;
+
+    if (!p)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (p->srcArray || p->dstArray)
+        return simt_fault_call(SIMT_CALLER(), "cudaMemcpy3D", cudaErrorNotSupported,
+                               "the simulator has no arrays: copy between pointers");
+    for (size_t plane = 0; plane < p->extent.depth && error == cudaSuccess; plane++)
+        error = cudaMemcpy2DAsync(row_at(&p->dstPtr, &p->dstPos, plane), p->dstPtr.pitch,
+                                  row_at(&p->srcPtr, &p->srcPos, plane), p->srcPtr.pitch, p->extent.width,
+                                  p->extent.height, p->kind, stream);
+    return error;
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *parameters)
+{
+    const cudaError_t error = cudaMemcpy3DAsync(parameters, NULL);
+
+    return error == cudaSuccess && parameters->kind != cudaMemcpyDeviceToDevice ? cudaStreamSynchronize(NULL) : error;
+}
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (size_t plane = 0; plane < extent.depth && error == cudaSuccess; plane++)
+        error = cudaMemset2DAsync(row_at(&to, &(struct cudaPos){0}, plane), to.pitch, value, extent.width,
+                                  extent.height, stream);
+    return error;
+}
+
+cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent)
+{
+    return cudaMemset3DAsync(to, value, extent, NULL);
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)

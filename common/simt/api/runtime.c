@@ -63,6 +63,14 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
         .unifiedAddressing = 1,
         .managedMemory = 1,
         .concurrentManagedAccess = 1,
+        .deviceOverlap = 1,
+        .computePreemptionSupported = 1,
+        .streamPrioritiesSupported = 1,
+        .memoryPoolsSupported = 1,
+        .singleToDoublePrecisionPerfRatio = 2,
+        .textureAlignment = 512,
+        .texturePitchAlignment = 32,
+        .surfaceAlignment = 512,
     };
     return cudaSuccess;
 }
@@ -109,6 +117,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         {cudaDevAttrManagedMemory, properties.managedMemory},
         {cudaDevAttrConcurrentManagedAccess, properties.concurrentManagedAccess},
         {cudaDevAttrMaxBlocksPerMultiprocessor, properties.maxBlocksPerMultiProcessor},
+        {cudaDevAttrMemoryPoolsSupported, properties.memoryPoolsSupported},
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -227,10 +236,12 @@ static cudaError_t call_host(const void *operand, cudaStream_t stream)
     const struct host_function *host = operand;
 
     simt_work_no_overlap(stream);
+    simt_host_function_begins(stream);
     simt_in_host_function = true;
     if (simt_sticky_error() == cudaSuccess)
         host->function(host->data);
     simt_in_host_function = false;
+    simt_host_function_ends();
     return simt_sticky_error();
 }
 
@@ -243,6 +254,21 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
     if (simt_captures(stream))
         return simt_capture(stream, call_host, &host, sizeof host, NULL, 0);
     return call_host(&host, stream);
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags)
+{
+    if (!callback || flags != 0)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (simt_captures(stream))
+        return simt_set_error(cudaErrorStreamCaptureUnsupported);
+    simt_work_no_overlap(stream);
+    simt_host_function_begins(stream);
+    simt_in_host_function = true;
+    callback(stream, simt_sticky_error(), data);
+    simt_in_host_function = false;
+    simt_host_function_ends();
+    return simt_sticky_error();
 }
 
 const char *simt_limitations(void)

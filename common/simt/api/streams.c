@@ -8,6 +8,7 @@
 #include "machine/fault.h"
 #include "order/stream_table.h"
 #include "order/stream_work.h"
+#include "machine/host_threads.h"
 
 #include <stdlib.h>
 
@@ -33,6 +34,7 @@ cudaError_t cudaDeviceSynchronize(void)
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
+    SIMT_ONE_HOST_THREAD;
     if (!stream || flags > cudaStreamNonBlocking)
         return simt_set_error(cudaErrorInvalidValue);
     const size_t number = simt_idle_stream();

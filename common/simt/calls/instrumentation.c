@@ -595,15 +595,16 @@ void __tsan_write_range(void *address, size_t bytes)
     access_parts(address, bytes, true, SIMT_CALLER());
 }
 
+/* The pointer to its class that an object with virtual functions has. */
 void __tsan_vptr_update(void **address, void *value)
 {
-    (void)address;
     (void)value;
+    access_memory(address, sizeof *address, true, SIMT_CALLER());
 }
 
 void __tsan_vptr_read(void **address)
 {
-    (void)address;
+    access_memory(address, sizeof *address, false, SIMT_CALLER());
 }
 
 void *__tsan_memcpy(void *to, const void *from, size_t bytes)

@@ -7,6 +7,7 @@
 #include "lanes/lanes.h"
 #include "machine/fault.h"
 #include "machine/source_lines.h"
+#include "machine/host_threads.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -121,6 +122,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         on_tick(pc);
         return;
     }
+    if (signal != SIGPROF && simt_is_second_host_thread())
+        simt_reject_host_thread(pc, SIMT_BESIDE_KERNEL);
     if (signal == SIGPROF && !simt_running.lane) { /* between two lanes: retry in a millisecond */
         setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
         return;
@@ -197,6 +200,7 @@ _Noreturn void abort(void)
 
     if (simt_running.lane)
         simt_fault_here(cudaErrorLaunchFailure, caller, "abort", "calls abort(), which is a function of the host");
+    simt_fault_show();
     simt_source_line(caller, location);
     fprintf(stderr, "%s: the host calls abort()\n", location);
     raise(SIGABRT);

@@ -9,6 +9,7 @@
 
 #include "errors.h"
 #include "fiber.h"
+#include "host_threads.h"
 #include "program_image.h"
 #include "source_lines.h"
 
@@ -161,6 +162,8 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
 {
     va_list arguments;
 
+    if (simt_is_second_host_thread())
+        simt_reject_host_thread(pc, SIMT_BESIDE_KERNEL);
     /* This fault may be the result of a value that was never written. */
     if (!simt_fault_confirm()) {
         make_room();
@@ -194,6 +197,7 @@ _Noreturn void simt_fault_stack(uintptr_t pc)
 
 void simt_fault_clear(void)
 {
+    simt_fault_show();
     fault.present = false;
 }
 
@@ -340,9 +344,10 @@ const char *simt_fault(void)
     return !fault.present ? NULL : first[0] ? first : fault.line;
 }
 
-/** Prints the fault of a program that ends without having asked for it: CUDA's own errors do not say where. */
-static __attribute__((destructor)) void show_unread(void)
+__attribute__((destructor)) void simt_fault_show(void)
 {
-    if (fault.present && !is_read)
-        fprintf(stderr, "%s\n", simt_fault());
+    if (!fault.present || is_read || !fault.line[0])
+        return;
+    fflush(stdout);
+    fprintf(stderr, "%s\n", simt_fault());
 }

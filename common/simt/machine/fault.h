@@ -77,7 +77,13 @@ void simt_fault_dismiss_after(uintptr_t pc);
  */
 bool simt_is_behind(uintptr_t pc, uintptr_t other_pc);
 
-/** Clears the last fault. */
+/**
+ * Prints the line of the last fault, once, unless the program has asked for it; CUDA's own text for the error is all
+ * that a program without simt_fault() can print. Also called at the end of the program.
+ */
+void simt_fault_show(void);
+
+/** Forgets the last fault, once its line has been read or shown. */
 void simt_fault_clear(void);
 
 /**

@@ -8,6 +8,7 @@
  */
 #include "host_accesses.h"
 
+#include "fault.h"
 #include "program_image.h"
 #include "source_lines.h"
 
@@ -83,8 +84,10 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     char where[160];
 
     sigaction(signal, &before, NULL);
-    if (!describe((uintptr_t)info->si_addr, where, sizeof where))
-        return; /* the access is repeated, without our handler */
+    if (!describe((uintptr_t)info->si_addr, where, sizeof where)) {
+        simt_fault_show(); /* perhaps why a call has returned no memory */
+        return;            /* the access is repeated, without our handler */
+    }
 #if defined __x86_64__
     pc = (uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP];
     does = interrupted->uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";

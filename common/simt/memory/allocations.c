@@ -12,6 +12,7 @@
 #include "machine/program_image.h"
 #include "machine/array_reserve.h"
 #include "order/stream_work.h"
+#include "machine/host_threads.h"
 
 #include <limits.h>
 #include <string.h>
@@ -120,6 +121,7 @@ cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
     const size_t unit = shared ? (size_t)sysconf(_SC_PAGESIZE) : ALIGNMENT;
     size_t begin;
 
+    SIMT_ONE_HOST_THREAD;
     if (!pointer)
         return simt_set_error(cudaErrorInvalidValue);
     *pointer = NULL;

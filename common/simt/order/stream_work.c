@@ -7,6 +7,7 @@
 #include "machine/array_reserve.h"
 #include "machine/source_lines.h"
 #include "stream_table.h"
+#include "machine/host_threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -292,6 +293,7 @@ void simt_work_launched(uint32_t first_epoch, uint32_t last_epoch, bool waited)
 
 void simt_host_waits(cudaStream_t stream)
 {
+    SIMT_ONE_HOST_THREAD;
     const size_t number = simt_stream_number(stream);
 
     if (number != NUMBERS)
@@ -300,9 +302,25 @@ void simt_host_waits(cudaStream_t stream)
 
 void simt_host_waits_for_all(void)
 {
+    SIMT_ONE_HOST_THREAD;
     for (size_t i = 0; i < simt_stream_count; i++)
         simt_stream_clock_raise(&simt_host_clock, i, simt_latest_work);
     forget_known();
+}
+
+/** What is ordered before the host function that a stream calls; NULL: none is running. */
+static const struct stream_clock *before_function;
+
+void simt_host_function_begins(cudaStream_t stream)
+{
+    const size_t number = simt_stream_number(stream);
+
+    before_function = number == NUMBERS ? NULL : simt_stream_publish(number);
+}
+
+void simt_host_function_ends(void)
+{
+    before_function = NULL;
 }
 
 void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
@@ -315,6 +333,9 @@ void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 
     for (size_t i = 0; i < pending_count; i++) {
         const struct work *work = &pending[i];
+
+        if (before_function && work->position <= simt_stream_clock_known(before_function, work->stream))
+            continue;
         const bool written = work->uses_host && (simt_ranges_overlap(&touched, &work->used[USE_WRITE], &first) ||
                                                  simt_ranges_overlap(&touched, &work->used[USE_STRONG_WRITE], &first));
 

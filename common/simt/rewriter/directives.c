@@ -1,4 +1,7 @@
-/** @file directives.c  Rewrites directives: the headers of CUDA, and __CUDA_ARCH__. */
+/**
+ * @file directives.c
+ * @brief Rewrites directives: the headers of CUDA, and __CUDA_ARCH__; reports names of CUDA's that nothing declares.
+ */
 #include "rewrite.h"
 
 #include <string.h>
@@ -28,8 +31,46 @@ static const struct header headers[] = {
     {"thrust/", NULL, "write a kernel"},
     {"curand", NULL, "make random numbers on the host, or from the thread's index"},
     {"cublas", NULL, "write a kernel"},
+    {"helper_", NULL, "it belongs to NVIDIA's samples: check errors by a macro of your own"},
+    {"cufft", NULL, "write a kernel"},
+    {"cusparse", NULL, "write a kernel"},
+    {"cusolver", NULL, "write a kernel"},
+    {"cuComplex", NULL, "write a structure of two numbers"},
+    {"nvToolsExt", NULL, "leave it out: there is no profiler"},
+    {"nvtx3/", NULL, "leave it out: there is no profiler"},
     {"cuda_fp8", NULL, "the small number types here are __half and __nv_bfloat16"},
 };
+
+/** Beginnings of names that a program without them cannot have, and what to use instead. */
+static const struct name {
+    const char *name, *why;
+} names[] = {
+    {"cudaArray", "textures, surfaces and arrays: read global memory, by a pointer"},
+    {"cudaMallocArray", "textures, surfaces and arrays: read global memory, by a pointer"},
+    {"cudaMalloc3DArray", "textures, surfaces and arrays: read global memory, by a pointer"},
+    {"cudaChannelFormat", "textures, surfaces and arrays: read global memory, by a pointer"},
+    {"cudaCreateChannelDesc", "textures, surfaces and arrays: read global memory, by a pointer"},
+    {"cudaBindTexture", "textures, surfaces and arrays: read global memory, by a pointer"},
+    {"cudaGraphCreate", "graphs of single nodes: capture a stream, by cudaStreamBeginCapture()"},
+    {"cudaGraphAdd", "graphs of single nodes: capture a stream, by cudaStreamBeginCapture()"},
+    {"cudaKernelNodeParams", "graphs of single nodes: capture a stream, by cudaStreamBeginCapture()"},
+    {"cudaIpc", "memory of other processes: cudaMalloc() in each"},
+    {"cuInit(", "the driver's functions: use the runtime's, cudaMalloc() and its kin"},
+};
+
+bool check_name(const struct source *source, size_t at)
+{
+    char what[200];
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (source->conditionals > 0 || !starts_with(source->code + at, names[i].name))
+            continue;
+        snprintf(what, sizeof what, "%.*s: the simulator does not support %s", (int)(word_end(source->code, at) - at),
+                 source->code + at, names[i].why);
+        return fail(source, at, what);
+    }
+    return true;
+}
 
 bool rewrite_include(struct source *source, size_t at)
 {

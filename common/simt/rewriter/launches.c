@@ -6,45 +6,42 @@
 
 #include <string.h>
 
-/**
- * Returns `at` if a whole expression starts there, or NOWHERE if a function's name, an object or a pointer stands
- * before it.
- */
-static size_t whole(const char *code, size_t at)
+/** Returns the start of the expression in parentheses that ends at `at`; NOWHERE: it is the call of a function. */
+static size_t parenthesis_begin(const char *code, size_t at)
 {
-    const size_t before = skip_space_back(code, at);
+    const size_t open = partner(code, at - 1, -1);
 
-    if (code[before - 1] == '.' || starts_with(code + before - 2, "->"))
-        return NOWHERE;
-    return code[at] == '(' && is_word(code[before - 1]) ? NOWHERE : at;
+    return open == NOWHERE || is_word(code[skip_space_back(code, open) - 1]) ? NOWHERE : open;
 }
 
 /**
- * Returns the start of the kernel that ends at `at`: name, a::b<c>::d<e>, or an expression in parentheses; else
- * NOWHERE.
+ * Returns the start of the kernel that ends at `at`: name, a::b<c>::d<e>, an expression in parentheses, or an element
+ * or a member of one of these; else NOWHERE.
  */
 static size_t kernel_begin(const char *code, size_t at)
 {
-    if (code[at - 1] == ')') {
-        const size_t open = partner(code, at - 1, -1);
-        return open == NOWHERE ? NOWHERE : whole(code, open);
-    }
-    for (;;) {
-        if (code[at - 1] == '>' && (at = partner(code, at - 1, -1)) == NOWHERE)
-            return NOWHERE;
-        const size_t name_end = at = skip_space_back(code, at);
+    while (code[at - 1] != ')') {
+        if (is_one_of(code[at - 1], ">]")) {
+            const size_t open = partner(code, at - 1, -1);
+            if (open == NOWHERE)
+                return NOWHERE;
+            at = skip_space_back(code, open);
+            continue;
+        }
+        const size_t name_end = at;
         while (is_word(code[at - 1]))
             at--;
         if (at == name_end)
             return NOWHERE;
-        const size_t scope = skip_space_back(code, at);
-        if (!starts_with(code + scope - 2, "::"))
-            return whole(code, at);
-        const size_t outer = skip_space_back(code, scope - 2);
-        if (!is_word(code[outer - 1]) && code[outer - 1] != '>')
-            return scope - 2;
-        at = outer;
+        const size_t before = skip_space_back(code, at);
+        const bool scope = starts_with(code + before - 2, "::"), arrow = starts_with(code + before - 2, "->");
+        if (!scope && !arrow && code[before - 1] != '.')
+            return at;
+        at = skip_space_back(code, before - (scope || arrow ? 2 : 1));
+        if (scope && !is_word(code[at - 1]) && code[at - 1] != '>')
+            return before - 2;
     }
+    return parenthesis_begin(code, at);
 }
 
 /**

@@ -35,10 +35,14 @@ bool rewrite_shared(struct source *source, size_t at);
  * gap after it.
  */
 void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap);
+/** Places a static variable of a function of the device as rewrite_variable() does. */
+bool rewrite_static(struct source *source, size_t at, size_t end);
 /** Checks whether the parenthesis at `at` belongs to an attribute and not to a function. */
 bool is_attribute(const char *code, size_t at);
 /** Replaces a header of CUDA's by the simulator's header with the same contents, or prints why there is none. */
 bool rewrite_include(struct source *source, size_t at);
+/** Checks that a word is no name of CUDA's that the simulator does not have, or prints what to use instead. */
+bool check_name(const struct source *source, size_t at);
 /**
  * Replaces __CUDA_ARCH__ in a directive by the simulator's macro. Directives in host functions keep it, and so do those
  * that choose inline assembly or a header.

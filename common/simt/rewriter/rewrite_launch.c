@@ -18,6 +18,8 @@
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");       elsewhere
  *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
  *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
+ *     static T name;                     ->   static SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
+ *                                                                             in a function of the device only
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
  *
  * In functions of the device, what C++ leaves undefined and a GPU defines, and the beginning of blocks (mark_blocks.c):
@@ -53,11 +55,23 @@ static void copy_assertion(struct source *source, size_t end)
         copy_to(source, close + 1);
 }
 
+/** Checks whether the current function is one of the host, which may throw exceptions. */
+static bool may_throw(const struct source *source, size_t at)
+{
+    return !in_device_function(source) || source->host_too ||
+           fail(source, at,
+                "a kernel has no exceptions: store an error in memory that the host reads, or call __trap()");
+}
+
 /** Rewrites the code that begins with the word in [at, end). */
 static bool rewrite_word(struct source *source, size_t at, size_t end)
 {
     if (is_word_at(source->code, at, "__shared__"))
         return rewrite_shared(source, at);
+    if (is_word_at(source->code, at, "static"))
+        return rewrite_static(source, at, end);
+    if (is_word_at(source->code, at, "throw") || is_word_at(source->code, at, "try"))
+        return may_throw(source, at);
     if (is_word_at(source->code, at, "__launch_bounds__"))
         return rewrite_launch_bounds(source, end);
     if (is_word_at(source->code, at, "__device__"))
@@ -77,6 +91,8 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
         copy_assertion(source, end);
     else if (is_word_at(source->code, at, "static_cast"))
         rewrite_static_cast(source, at, end);
+    else if (starts_with(source->code + at, "cu"))
+        return check_name(source, at);
     return true;
 }
 

@@ -177,3 +177,30 @@ void rewrite_variable(struct source *source, size_t at, size_t end, const char *
     replace(source, at, end, attribute);
     write_gap(source, end, gap);
 }
+
+/** Checks whether the current function may be in several objects, where the linker merges its static variables. */
+static bool is_merged(const struct source *source)
+{
+    static const char *const words[] = {"template", "inline", "__forceinline__"};
+    bool merged = source->function_braces < source->device_braces; /* in a class */
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        merged = merged || find_before(source->code, source->device_begin, words[i]) != NOWHERE;
+    return merged;
+}
+
+bool rewrite_static(struct source *source, size_t at, size_t end)
+{
+    static const char *const qualified[] = {"__shared__", "__device__", "__constant__", NULL};
+    const char *code = source->code;
+
+    if (!in_device_function(source) || source->host_too || find_before(code, at, "__shared__") != NOWHERE ||
+        has_word(code, end, end + strcspn(code + end, ";=[{("), qualified) || !declares_variable(code, end))
+        return true;
+    if (is_merged(source))
+        return fail(source, at,
+                    "a static variable of a template, inline or member function would be the host's: declare it "
+                    "__device__, outside the function");
+    rewrite_variable(source, at, end, "static SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
+    return true;
+}

@@ -1,0 +1,51 @@
+#include "host_threads.h"
+
+#include "source_lines.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static pthread_mutex_t inside = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_t launching;
+
+void simt_host_enter(void)
+{
+    pthread_mutex_lock(&inside);
+}
+
+void simt_host_leave(const int *unused)
+{
+    (void)unused;
+    pthread_mutex_unlock(&inside);
+}
+
+bool simt_is_second_host_thread(void)
+{
+    const pthread_t first = __atomic_load_n(&launching, __ATOMIC_SEQ_CST);
+
+    return first && !pthread_equal(first, pthread_self());
+}
+
+_Noreturn void simt_reject_host_thread(uintptr_t pc, const char *what)
+{
+    static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER; /* by the first of several threads */
+    char location[LOCATION_TEXT];
+
+    pthread_mutex_lock(&ending);
+    simt_source_line(pc, location);
+    fprintf(stderr, "%s: a second thread of the host %s\n", location, what);
+    fflush(stdout);
+    _exit(EXIT_FAILURE);
+}
+
+/* Shared memory is the launching thread's thread-local storage. */
+void simt_host_launches(uintptr_t caller)
+{
+    pthread_t first = 0;
+
+    if (!__atomic_compare_exchange_n(&launching, &first, pthread_self(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) &&
+        !pthread_equal(first, pthread_self()))
+        simt_reject_host_thread(caller, "launches; the simulator has one: launch from it, into streams");
+}

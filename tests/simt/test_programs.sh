@@ -1,0 +1,32 @@
+# test_programs.sh BUILD STEP: compiles and runs every STEPth program of programs.txt, as it stands. They are programs
+# such as a textbook and NVIDIA's samples have; each checks its own result, and prints PASSED at the end.
+#
+# run: $b 4
+# run in all: $b 1
+# takes: long
+
+. tests/tap.sh
+
+build=$1
+compile=$(ninja -t commands "$build/tests/obj/bench_kernels.o" | sed -n '$s/ -MMD .*//p')
+compiler=$(printf '%s\n' "$compile" | sed 's/.*rewrite_launch \([^ ]*\) .*/\1/')
+
+# run_program NAME: prints the last line of the program's output; if it fails, also what it or the compiler reported
+run_program() {
+    program=$scratch/$1
+    # shellcheck disable=SC2086 # flags are words
+    {
+        $compile -MMD -MF "$program.d" -c "$program.cu" -o "$program.o" &&
+            "$compiler" "$program.o" "$build/cpu/libsimt.a" -o "$program" -lm -ldl -pthread && "$program"
+    } >"$program.output" 2>"$program.errors" || grep -m 3 "$1\.cu:" "$program.errors"
+    tail -n 1 "$program.output"
+    rm -rf "$program" "$program.o"*
+}
+
+awk -v folder="$scratch" '/^\/\/\/\/ / { file = folder "/" $2 ".cu"; next } { print >file }' tests/simt/programs.txt
+number=0
+for name in $(sed -n 's|^//// ||p' tests/simt/programs.txt); do
+    number=$((number + 1))
+    [ $((number % $2)) -ne 0 ] || equal "$(echo "$name" | tr _ ' ')" PASSED "$(run_program "$name")"
+done
+finish
