@@ -610,7 +610,7 @@ FAULT("heap", heap_race, 1, 64, "global memory race")
     y[threadIdx.x] = words[threadIdx.x ^ 32];
 }
 
-FAULT("heap", heap_read_while_freed, 1, 64, "frees 4 bytes that thread (0,0,0) read at")
+FAULT("heap", heap_read_while_freed, 1, 64, "frees 4 bytes at byte 0 of an allocation of 64 bytes that thread (0,0,0) read at")
 {
     __shared__ int *words;
 
@@ -623,7 +623,7 @@ FAULT("heap", heap_read_while_freed, 1, 64, "frees 4 bytes that thread (0,0,0) r
         free(words); // [heap_read_while_freed]
 }
 
-FAULT("heap", heap_deleted_while_written, 1, 64, "frees 2 bytes that thread (2,0,0) wrote at")
+FAULT("heap", heap_deleted_while_written, 1, 64, "frees 2 bytes at byte 8 of an allocation of 10 bytes that thread (2,0,0) wrote at")
 {
     __shared__ short *words;
 
@@ -2300,7 +2300,7 @@ STREAM_FAULT(constants_written_too_early, "a copy of a symbol writes what consta
     cudaMemcpyToSymbol(constant_table, host_words, 64); // [constants_written_too_early]
 }
 
-STREAM_FAULT(constants_read_too_early, "reads 4 bytes that cudaMemcpyAsync at")
+STREAM_FAULT(constants_read_too_early, "reads 4 bytes that cudaMemcpyAsync, issued at")
 {
     void *table = NULL;
 
@@ -2309,7 +2309,7 @@ STREAM_FAULT(constants_read_too_early, "reads 4 bytes that cudaMemcpyAsync at")
     constant_kernel<<<1, 32, 0, streams[1]>>>(device_y);
 }
 
-STREAM_FAULT(allocated_in_another_stream, "writes 4 bytes that cudaMallocAsync at")
+STREAM_FAULT(allocated_in_another_stream, "writes 4 bytes that cudaMallocAsync, issued at")
 {
     int *words = NULL;
 
