@@ -207,7 +207,7 @@ def _ceilings_table(request, recorded):
     chapters = [best, *(run for _, run, column in rows if column == "here")]
     sizes = [(work, size) for work, of_work in CEILINGS.items() for size in of_work]
     lines = ["", f"| tokens | {' | '.join(f'{size:,}' for _, size in sizes)} |", "|---|" + "---:|" * len(sizes),
-             "| *fraction of* | " + " | ".join("*bandwidth*" if work == "bytes" else "*cuBLAS*" for work, _ in sizes) + " |"]
+             f"| *fraction of* | {' | '.join('*bandwidth*' if work == 'bytes' else '*cuBLAS*' for work, _ in sizes)} |"]
     for label, run, column in rows:
         rates = [(_rate(results.row_of(run, size), work, column), _nearest_ceiling(run, chapters, size, work))
                  for work, size in sizes]
