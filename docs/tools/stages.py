@@ -67,7 +67,7 @@ def _traffic_rows(runs):
 def table(request):
     """Returns the table's lines, and below it the source of its figures."""
     if request.what == "times":
-        heads, rows = ["", *COLUMNS, "all", "one GPU's time / this"], _times_rows
+        heads, rows = ["", *COLUMNS, "all", "speed-up over one GPU"], _times_rows
     else:
         heads, rows = ["", "stage", "bytes", "over the bus", "us", "alg GB/s", "bus GB/s"], _traffic_rows
     left = 1 if request.what == "times" else 2

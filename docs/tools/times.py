@@ -207,7 +207,7 @@ def _ceilings_table(request, recorded):
     chapters = [best, *(run for _, run, column in rows if column == "here")]
     sizes = [(work, size) for work, of_work in CEILINGS.items() for size in of_work]
     lines = ["", f"| tokens | {' | '.join(f'{size:,}' for _, size in sizes)} |", "|---|" + "---:|" * len(sizes),
-             "| *part of* | " + " | ".join("*reading*" if work == "bytes" else "*cuBLAS*" for work, _ in sizes) + " |"]
+             f"| *fraction of* | {' | '.join('*bandwidth*' if work == 'bytes' else '*cuBLAS*' for work, _ in sizes)} |"]
     for label, run, column in rows:
         rates = [(_rate(results.row_of(run, size), work, column), _nearest_ceiling(run, chapters, size, work))
                  for work, size in sizes]
@@ -215,10 +215,11 @@ def _ceilings_table(request, recorded):
         lines.append(f"| {label} | {' | '.join(cells)} |")
     reading = _ceiling(best, 1, "bytes")
     products = [_ceiling(best, size, "operations") for size in CEILINGS["operations"]]
-    words = [f"Reading: {1e-9 * reading:,.0f} GB/s."] if reading else []
+    words = [f"The read bandwidth is {1e-9 * reading:,.0f} GB/s."] if reading else []
     if all(products):
-        words.append(f"cuBLAS, in a run as long as {request.chapters[-1].partition('_')[0]}'s: "
-                     f"{provenance.join([f'{1e-12 * rate:.0f}' for rate in products])} tera-operations a second.")
+        rates = [f"{1e-12 * rate:.0f} for {size:,} tokens" for size, rate in zip(CEILINGS["operations"], products)]
+        words.append(f"In a run as long as that of {request.chapters[-1].partition('_')[0]}, the throughput of cuBLAS "
+                     f"in tera-operations per second is {provenance.join(rates)}.")
     used = list({id(run): run for _, run, _ in reversed(rows)}.values())
     return [*lines, "", " ".join([*words, provenance.recorded(used)]), ""]
 

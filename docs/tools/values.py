@@ -106,4 +106,4 @@ class Values:
         lines = ["|" + "".join(f" {text}".rstrip() + " |" for text in row) for row in [cells, *texts]]
         lines[1:1] = ["|" + "".join("---:|" if number else "---|" for number in numbers)]
         old = any(run and results.is_old(run) for run in self.used)
-        return ["", *lines, ""] + (["*Some of it was recorded from an older kernel.*", ""] if old else [])
+        return ["", *lines, ""] + (["*Some of these times were recorded from an older kernel.*", ""] if old else [])

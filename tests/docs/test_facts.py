@@ -167,7 +167,7 @@ class Values(course.Course):
             "| us at tokens | 1 | why |", "|---|---:|---|", "| 03 | 2.50 | in 2 launches |", "| less | -50 % | |"])
         write("chapters/04_fourth/gate.cu", "int changed;\n")
         self.assertEqual(self.tables(), (0, ""))
-        self.assertEqual(self.written()[-1], "*Some of it was recorded from an older kernel.*")
+        self.assertEqual(self.written()[-1], "*Some of these times were recorded from an older kernel.*")
 
     def test_what_a_command_prints(self):
         self.assertEqual(self.writes("<!-- prints: echo 1 2; echo '<3>' -->"), ["```", "1 2", "<3>", "```"])

@@ -420,14 +420,15 @@ class Layer(course.Course):
     def test_parts_of_the_last_chapters_ceilings(self):
         self.assertEqual(self.writes("<!-- times: ceilings 11a_naive 11b_tiled -->"), [
             "| tokens | 1 | 16 | 64 | 4,096 | 16,384 |", "|---|---:|---:|---:|---:|---:|",
-            "| *part of* | *reading* | *reading* | *reading* | *cuBLAS* | *cuBLAS* |",
+            "| *fraction of* | *bandwidth* | *bandwidth* | *bandwidth* | *cuBLAS* | *cuBLAS* |",
             "| PyTorch, a loop over the experts | 0.05 | - | - | 0.10 | - |",
             "| PyTorch, grouped products | - | - | - | 0.25 | - |",
             "| Triton | 0.20 | - | - | 0.40 | - |",
             "| 11a_naive | - | - | - | - | - |",
             "| 11b_tiled | 0.80 | - | - | 0.50 | 0.50 |",
-            "Reading: 1,000 GB/s. cuBLAS, in a run as long as 11b's: 200 and 400 tera-operations a "
-            "second. GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
+            "The read bandwidth is 1,000 GB/s. In a run as long as that of 11b, the throughput of cuBLAS in "
+            "tera-operations per second is 200 for 4,096 tokens and 400 for 16,384 tokens. GPU, CUDA 1.2, recorded on "
+            "2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
 
     def test_ceilings_of_the_same_card(self):
         """A chapter has its own ceilings, and other runs have those of the run that is nearest in time."""
@@ -505,7 +506,7 @@ class Stages(course.Course):
 
     def test_what_each_stage_took(self):
         self.assertEqual(self.writes("<!-- stages: times 12_ranks 64 9 -->"), [
-            "|  | to the experts | align | experts | sum | back | the rest | all | one GPU's time / this |",
+            "|  | to the experts | align | experts | sum | back | the rest | all | speed-up over one GPU |",
             "|---|---:|---:|---:|---:|---:|---:|---:|---:|", "| *64 tokens* | | | | | | | | |",
             "| one GPU | 5.00 | 5.00 | 190 | 0.00 | 0.00 | 0.00 | 200 | 1.00 |",
             "| EP 2, broadcast | 30.0 | 5.00 | 100 | 0.00 | 5.00 | 0.00 | 140 | 1.43 |",
