@@ -7,8 +7,8 @@
 #include <string.h>
 
 /**
- * A header of CUDA, or the beginning of the names of several: the simulator's header with the same contents, or why
- * there is none.
+ * Maps the CUDA headers whose names begin with `name` to the simulator's header with the same contents, `here`. If that
+ * is NULL, `why` tells the user what to write instead.
  */
 struct header {
     const char *name, *here, *why;
