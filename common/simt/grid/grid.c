@@ -338,8 +338,8 @@ static void block_enter(struct block *block)
 static void block_leave(struct block *block)
 {
     /*
-     * The block has ended, so no other thread can still write the unwritten shared memory that was read: that read is
-     * not part of a race.
+     * No other thread can write this shared memory any more, so a suspected read of an unwritten word is not half of a
+     * race.
      */
     simt_fault_confirm();
     copy_shared(block->shared_copy, (const unsigned char *)shared.low);

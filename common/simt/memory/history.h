@@ -15,7 +15,7 @@
 /** Kinds of past accesses. The enum atomic_kind is added to PAST_VOLATILE_READ and PAST_ATOMIC. */
 enum past_kind {
     PAST_READ = 0x00,
-    PAST_AUTHORS = 0x08, /**< all threads that updated it by atomics: later loads need them, and not all atomics are kept */
+    PAST_AUTHORS = 0x08, /**< all threads that updated it by atomics, as later loads need them */
     PAST_VOLATILE_READ = 0x10,
     PAST_WRITE = 0x20,
     PAST_ATOMIC = 0x30,
