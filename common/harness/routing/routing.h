@@ -2,8 +2,8 @@
  * @file routing/routing.h
  * @brief Routing: gate and align together, from the logits to the padded list of rows.
  *
- * Align groups the choices of the gate, whose `topk_ids` are the ids of both. A chapter's kernel and its main.c need no
- * other header of the harness.
+ * Align groups the choices of the gate, so both use the same array `topk_ids`. A chapter's kernel and its main.c need
+ * no other header of the harness.
  */
 #ifndef ROUTING_H
 #define ROUTING_H
