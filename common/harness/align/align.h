@@ -70,8 +70,7 @@ struct align_implementation {
     const char *name;
     bool overlaps; /**< the launch honours align_problem.overlap */
     /**
-     * The largest numbers of ids and of experts for which it launches some kernel; --check-all tries each number and
-     * the next.
+     * Numbers of ids and of experts after which it launches another kernel; --check-all tries each number and the next.
      */
     int64_t last_ids[ALIGN_LAST_SIZES], last_experts[ALIGN_LAST_SIZES];
     const char *(*unsupported_reason)(const struct align_problem *problem);

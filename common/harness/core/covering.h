@@ -17,11 +17,11 @@
 
 enum { MAX_DIMENSIONS = 16, MAX_CORNERS = 80, MAX_ALL_CORNERS = 288 };
 
-/** A dimension of a problem. */
+/** A dimension of a problem. Its last corners may be so large that each is tried alone, with only usual corners. */
 struct covering_dimension {
     int64_t corners[MAX_CORNERS]; /**< all different; the first is the usual value */
     int count;
-    int num_alone; /**< number of corners at the end that are so large that each is tried in one problem only, with usual corners */
+    int num_alone; /**< how many of the last corners are each tried in one problem only */
 };
 
 /** Initialises a dimension's corners and their number. */

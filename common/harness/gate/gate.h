@@ -76,10 +76,7 @@ struct gate_implementation {
     const char *name;
     bool supports_shared_experts; /**< supports num_fused_shared_experts and scale_later */
     bool overlaps;                /**< the launch honours gate_problem.overlap */
-    /**
-     * The largest numbers of tokens for which it uses some kernel or method; --check-all tries each number and the
-     * next.
-     */
+    /** Numbers of tokens after which its kernel or method changes; --check-all tries each number and the next. */
     int64_t last_tokens[GATE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct gate_problem *problem);
     /** Computes on the host. Returns false if memory is short. */

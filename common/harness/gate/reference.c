@@ -304,8 +304,8 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
 /**
- * Checks whether every number of the first interval is larger than every number of the second; if a < b, equal numbers
- * suffice.
+ * Checks whether every number of the first interval is larger than every number of the second; if a < b and the tie
+ * rule applies, equal numbers suffice.
  */
 static bool certainly_ahead(const struct gate_row *row, int a, int b, struct interval first, struct interval second)
 {
@@ -408,7 +408,8 @@ static struct interval renormalized(enum dtype dtype, struct interval score, con
         weight = score;
     } else if (low > 0.0 || high < 0.0) {
         /*
-         * The score also affects the sum. This is used only in f32: rounded to 16 bits, a score takes too few values.
+         * A score near one end of its interval moves the sum as well. Only f32 makes use of this; after rounding to 16
+         * bits, a score has too few possible values.
          */
         const double width = dtype == DTYPE_F32 ? (double)score.high - score.low : 0.0;
         const float corners[4] = {rounded(dtype, score.low / low),

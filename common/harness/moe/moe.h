@@ -71,10 +71,7 @@ enum { MOE_LAST_TOKENS = 4 };
 struct moe_implementation {
     const char *name;
     struct gpu_needs needs; /**< requirements of the GPU; all zeros: none */
-    /**
-     * The largest numbers of tokens for which the implementation works in some way; --check-all tries each number and
-     * the next.
-     */
+    /** Numbers of tokens after which its kernel or method changes; --check-all tries each number and the next. */
     int64_t last_tokens[MOE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct moe_problem *problem);
     /** Returns the block_size to use without --block-size; capacity is not set yet. NULL: 16. */
