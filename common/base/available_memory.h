@@ -1,4 +1,4 @@
-/** @file base/available_memory.h Finds the memory available to the process, for memory_allocate(). */
+/** @file base/available_memory.h  Finds the memory available to the process, for memory_allocate(). */
 #ifndef AVAILABLE_MEMORY_H
 #define AVAILABLE_MEMORY_H
 

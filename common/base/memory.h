@@ -1,4 +1,4 @@
-/** @file base/memory.h Allocates host memory, and reports in time if memory is short. */
+/** @file base/memory.h  Allocates host memory, and reports in time if memory is short. */
 #ifndef MEMORY_H
 #define MEMORY_H
 

@@ -1,4 +1,4 @@
-/** @file base/random.h Reproducible random numbers: a seed and a stream give the same numbers on every machine. */
+/** @file base/random.h  Reproducible random numbers: a seed and a stream give the same numbers on every machine. */
 #ifndef RANDOM_H
 #define RANDOM_H
 

@@ -1,4 +1,4 @@
-/** @file block_softmax.cuh Chapter 02's softmax: a block computes one row, with one logit per thread. */
+/** @file block_softmax.cuh  Chapter 02's softmax: a block computes one row, with one logit per thread. */
 #ifndef KERNELS_BLOCK_SOFTMAX_CUH
 #define KERNELS_BLOCK_SOFTMAX_CUH
 

@@ -1,4 +1,4 @@
-/** @file dtype.cuh Chapter 05's number types: kernels compute in float, and round to the type where PyTorch does. */
+/** @file dtype.cuh  Chapter 05's number types: kernels compute in float, and round to the type where PyTorch does. */
 #ifndef KERNELS_DTYPE_CUH
 #define KERNELS_DTYPE_CUH
 

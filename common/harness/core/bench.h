@@ -1,4 +1,4 @@
-/** @file core/bench.h Measures a chapter over a sweep of sizes and reports the times; used by core/program.c. */
+/** @file core/bench.h  Measures a chapter over a sweep of sizes and reports the times; used by core/program.c. */
 #ifndef BENCH_H
 #define BENCH_H
 

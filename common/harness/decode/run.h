@@ -1,4 +1,4 @@
-/** @file decode/run.h A decoding step's options and tensors: functions that load its input and describe its launch. */
+/** @file decode/run.h  A decoding step's options and tensors: functions that load its input and describe its launch. */
 #ifndef DECODE_RUN_H
 #define DECODE_RUN_H
 

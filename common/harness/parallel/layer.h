@@ -1,4 +1,4 @@
-/** @file parallel/layer.h Runs the layer on this rank stage by stage, and records each stage's traffic and time. */
+/** @file parallel/layer.h  Runs the layer on this rank stage by stage, and records each stage's traffic and time. */
 #ifndef PARALLEL_LAYER_H
 #define PARALLEL_LAYER_H
 

@@ -1,4 +1,4 @@
-/** @file parallel/report.h Writes the report of a run on several ranks, for parallel/program.c. */
+/** @file parallel/report.h  Writes the report of a run on several ranks, for parallel/program.c. */
 #ifndef PARALLEL_REPORT_H
 #define PARALLEL_REPORT_H
 

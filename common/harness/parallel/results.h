@@ -1,4 +1,4 @@
-/** @file parallel/results.h Gathers the results of all ranks, and checks them like the output of a single device. */
+/** @file parallel/results.h  Gathers the results of all ranks, and checks them like the output of a single device. */
 #ifndef PARALLEL_RESULTS_H
 #define PARALLEL_RESULTS_H
 

@@ -1,4 +1,4 @@
-/** @file parallel/split.h Distributes tokens, experts and slices of intermediate elements among the ranks. */
+/** @file parallel/split.h  Distributes tokens, experts and slices of intermediate elements among the ranks. */
 #ifndef PARALLEL_SPLIT_H
 #define PARALLEL_SPLIT_H
 

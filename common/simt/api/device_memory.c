@@ -230,7 +230,7 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, 
     return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
 }
 
-/** Checks its arguments only. */
+/** Only checks its arguments. */
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
 {
     if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)

@@ -348,7 +348,7 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
     return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
 }
 
-/** Returns the row at `position`, `plane` planes further. */
+/** Returns the address of the row at `position`, `plane` planes further on. */
 static char *row_at(const struct cudaPitchedPtr *memory, const struct cudaPos *position, size_t plane)
 {
     return (char *)memory->ptr + ((position->z + plane) * memory->ysize + position->y) * memory->pitch + position->x;

@@ -1,4 +1,4 @@
-/** @file active_lanes.c Finds the active lanes of a warp from the positions at which its lanes wait. */
+/** @file active_lanes.c  Finds the active lanes of a warp from the positions at which its lanes wait. */
 #include "active_lanes.h"
 
 #include "device_calls.h"

@@ -1,4 +1,4 @@
-/** @file device_limits.h Limits of the simulated device, and macros that all files of the simulator use. */
+/** @file device_limits.h  Limits of the simulated device, and macros that all files of the simulator use. */
 #ifndef SIMT_DEVICE_LIMITS_H
 #define SIMT_DEVICE_LIMITS_H
 

@@ -1,4 +1,4 @@
-/** @file errors.c Keeps the last error of the runtime, and maps errors to CUDA's names and texts. */
+/** @file errors.c  Keeps the last error of the runtime, and maps errors to CUDA's names and texts. */
 #include "errors.h"
 
 static cudaError_t last_error;

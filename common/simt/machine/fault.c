@@ -164,7 +164,7 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
 
     if (simt_is_second_host_thread())
         simt_reject_host_thread(pc, SIMT_BESIDE_KERNEL);
-    /* This fault may be the result of a value that was never written. */
+    /* The suspected read of an unwritten value may be the cause of this fault, and is then reported instead. */
     if (!simt_fault_confirm()) {
         make_room();
         va_start(arguments, format);

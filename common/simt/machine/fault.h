@@ -82,8 +82,8 @@ void simt_fault_dismiss_after(uintptr_t pc);
 bool simt_is_behind(uintptr_t pc, uintptr_t other_pc);
 
 /**
- * Prints the line of the last fault, once, unless the program has asked for it; CUDA's own text for the error is all
- * that a program without simt_fault() can print. Also called at the end of the program.
+ * Prints the line of the last fault, once, unless the program has read it: without simt_fault(), a program can only
+ * print CUDA's own text for the error. Also called at the end of the program.
  */
 void simt_fault_show(void);
 

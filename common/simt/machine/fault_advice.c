@@ -1,4 +1,4 @@
-/** @file fault_advice.c The advice that is printed with each kind of fault. */
+/** @file fault_advice.c  The advice that is printed with each kind of fault. */
 #include "fault.h"
 
 #include <string.h>

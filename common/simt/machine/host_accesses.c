@@ -85,7 +85,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
     sigaction(signal, &before, NULL);
     if (!describe((uintptr_t)info->si_addr, where, sizeof where)) {
-        simt_fault_show(); /* perhaps why a call has returned no memory */
+        simt_fault_show(); /* it may explain why a call has returned no memory */
         return;            /* the access is repeated, without our handler */
     }
 #if defined __x86_64__

@@ -1,4 +1,4 @@
-/** @file turns.h The order in which blocks, warps and lanes run, which the environment variable SIMT_ORDER selects. */
+/** @file turns.h  The order in which blocks, warps and lanes run, which the environment variable SIMT_ORDER selects. */
 #ifndef SIMT_TURNS_H
 #define SIMT_TURNS_H
 

@@ -1,4 +1,4 @@
-/** @file stream_work.c Records the work that the host has not waited for, and the bytes that this work uses. */
+/** @file stream_work.c  Records the work that the host has not waited for, and the bytes that this work uses. */
 #include "stream_work.h"
 
 #include "byte_ranges.h"

@@ -84,7 +84,9 @@ extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 /** Records that the host waits for the work of a stream, or for all work. */
 void simt_host_waits(cudaStream_t stream);
 void simt_host_waits_for_all(void);
-/** Between these calls the host runs a function of a stream, which comes after the stream's earlier work. */
+/**
+ * Between these two calls the host runs a function given to a stream, which is ordered after the stream's earlier work.
+ */
 void simt_host_function_begins(cudaStream_t stream);
 void simt_host_function_ends(void);
 /** Records that the host waits for all work that a clock includes. */

@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/** Returns the start of the expression in parentheses that ends at `at`; NOWHERE: it is the call of a function. */
+/**
+ * Returns the start of the expression in parentheses that ends at `at`, or NOWHERE if the parentheses are those of a
+ * call.
+ */
 static size_t parenthesis_begin(const char *code, size_t at)
 {
     const size_t open = partner(code, at - 1, -1);
@@ -15,8 +18,8 @@ static size_t parenthesis_begin(const char *code, size_t at)
 }
 
 /**
- * Returns the start of the kernel that ends at `at`: name, a::b<c>::d<e>, an expression in parentheses, or an element
- * or a member of one of these; else NOWHERE.
+ * Returns the start of the expression that ends at `at` and names a kernel: a name such as a::b<c>::d<e>, an expression
+ * in parentheses, or an element or a member of one of these. Returns NOWHERE if there is none.
  */
 static size_t kernel_begin(const char *code, size_t at)
 {
