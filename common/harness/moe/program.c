@@ -59,7 +59,7 @@ static void report_load(const struct moe_layer *layer, struct record *report)
     record_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
 }
 
-/** Returns the number of choices of local experts. */
+/** Returns how many of the tokens' choices are local experts. */
 static int64_t local_positions(const struct moe_layer *layer)
 {
     int64_t positions = 0;

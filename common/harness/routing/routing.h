@@ -39,7 +39,7 @@ struct routing_implementation {
     const char *(*unsupported_reason)(const struct routing_problem *problem);
     size_t (*workspace_bytes)(const struct routing_problem *problem); /**< of buffers->align; NULL: none */
     bool workspace_zeroed; /**< it holds zeros before the first launch, not undefined values */
-    /** Returns a block's shared memory in bytes if some GPUs have less, else 0. NULL: always 0. */
+    /** Returns the shared memory of a block in bytes if it is more than some GPUs have, else 0. NULL: always 0. */
     size_t (*shared_bytes)(const struct routing_problem *problem);
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct routing_problem *problem, const struct routing_buffers *buffers,

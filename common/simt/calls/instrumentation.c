@@ -603,7 +603,7 @@ void __tsan_write_range(void *address, size_t bytes)
     access_parts(address, bytes, true, SIMT_CALLER());
 }
 
-/* The pointer to its class that an object with virtual functions has. */
+/* Accesses to the pointer by which an object with virtual functions refers to its class. */
 void __tsan_vptr_update(void **address, void *value)
 {
     (void)value;
