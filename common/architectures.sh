@@ -4,8 +4,8 @@
 #
 #   sh common/architectures.sh [TARGET]...       the kernels of these Ninja targets; by default, those of the exercises
 #
-# Ninja lists the commands that compile these kernels; each file is compiled with the same options, for all
-# architectures, and only once if several programs use it. The last line is a summary.
+# Ninja lists the commands that compile these kernels. Each file is compiled with the options in its command, for all
+# architectures, and only once if several programs use it. The last line of the output is a summary.
 set -u
 
 # commands [TARGET]...: prints a line for each kernel file: its name, then nvcc's options

@@ -9,9 +9,9 @@ import collections
 import csv
 import sys
 
-# One table per operator. field: a field that only its reports have; per_token: whether counters are divided by the
-# tokens; columns: each the sum of some counters; notes: lines below the table, where {name} is a field of the first
-# report.
+# One table per operator. field: a field that only this operator's reports have; per_token: whether counters are divided
+# by the number of tokens; columns: each is the sum of some counters; notes: lines below the table, in which {name} is
+# replaced by a field of the first report.
 Table = collections.namedtuple("Table", "field name_width per_token columns notes")
 SECTORS = ("global_load_sectors", "global_store_sectors")
 WAVEFRONTS = ("shared_load_wavefronts", "shared_store_wavefronts")

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Compiles kernels for AMD GPUs whose warps have 64 lanes, gfx906 (Vega) and gfx90a (CDNA 2), with the hipcc of Debian's
-# package, and discards the output. half_waves.h defines CUDA's names for them. A warning is an error.
+# package, and discards the output. half_waves.h defines CUDA's names for these GPUs. A warning is an error.
 #
 #   sh common/hip.sh [KERNEL.cu]...                           these kernels; by default, chapters 02 to 10 and 19
 #   sh common/hip.sh --machine-code KERNEL.cu [FIRST LAST]    prints the machine code for gfx906, each instruction
 #                                                             with its line; FIRST LAST selects lines of the file
 #
-# The last line is a summary.
+# The last line of the output is a summary.
 set -u
 command -v hipcc >/dev/null || {
     echo 'hip: hipcc is missing; sh common/setup.sh hip installs it on Debian' >&2

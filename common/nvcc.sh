@@ -6,9 +6,9 @@
 #   sh common/nvcc.sh every ARGS...            runs nvcc with ARGS for every architecture that the course supports, or
 #                                              for those in $ARCHITECTURES
 #
-# The architecture is $GPU_ARCH (sm_90, sm_90a), else that of the first GPU, else sm_90; sm_90 is compiled as sm_90a.
-# With GPU_ARCH=every, `compile` does what `every` does, and a warning is an error. nvcc is that of $CUDA_HOME, else the
-# one in PATH, else that of /usr/local/cuda.
+# The architecture is $GPU_ARCH (such as sm_90 or sm_90a), else that of the first GPU, else sm_90; sm_90 is compiled as
+# sm_90a. With GPU_ARCH=every, `compile` does the same as `every`, and a warning is an error. The nvcc that is run is
+# the one in $CUDA_HOME, else the one in PATH, else the one in /usr/local/cuda.
 set -u
 architectures=${ARCHITECTURES:-sm_75 sm_80 sm_86 sm_89 sm_90 sm_120}
 
@@ -52,7 +52,7 @@ write_arch() {
     echo "$arch" >"$1" || exit 1
 }
 
-# with_features ARCH: prints ARCH, but sm_90a for sm_90, because wgmma and similar instructions require it
+# with_features ARCH: prints ARCH, or sm_90a if it is sm_90, because wgmma and similar instructions require sm_90a
 with_features() {
     case $1 in
     sm_90) echo sm_90a ;;

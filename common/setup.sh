@@ -38,7 +38,7 @@ header() {
     fi
 }
 
-# mpi_header: checks that mpicc finds mpi.h, because the package with mpirun has mpicc, but not the header
+# mpi_header: checks that mpicc finds mpi.h, because the package with mpirun contains mpicc but not the header
 mpi_header() {
     echo '#include <mpi.h>' | mpicc -E -x c -
 }
@@ -96,7 +96,7 @@ needs_of_hip() {
     need libamdhip64-dev "HIP's headers" header hip/hip_version.h
 }
 
-# find_missing WORD...: sets `packages` and `names` to what the words need and is missing
+# find_missing WORD...: sets `packages` and `names` to the missing packages that the words require
 find_missing() {
     packages=
     names=

@@ -5,7 +5,7 @@
  * Narrowing rounds to nearest, ties to even, and overflows to infinity. Widening is exact. Subnormals are kept.
  * A NaN keeps its sign and the leading bits of its payload, and becomes quiet.
  *
- * There are no branches: masks select values, so a kernel that converts has no additional basic blocks on the
+ * There are no branches: masks select values, so a kernel that converts numbers has no additional basic blocks on the
  * simulator.
  */
 #ifndef SMALL_FLOATS_H
@@ -39,8 +39,8 @@ SMALL_FLOAT_FUNCTION uint32_t select_bits(uint32_t condition, uint32_t yes, uint
 }
 
 /**
- * Returns a float from which later rounding gives the same result as from `value`: truncated, and with the last bit set
- * unless that is exact. The float needs at least two more digits than the final type.
+ * Returns a float that later rounds to the same result as `value` itself: `value` truncated, with the last bit set
+ * unless the truncation is exact. A float must have at least two more digits than the final type.
  */
 SMALL_FLOAT_FUNCTION float double_to_float_odd(double value)
 {
@@ -69,9 +69,12 @@ SMALL_FLOAT_FUNCTION uint16_t float_to_half_bits(float value)
     const uint32_t sign = bits >> 16 & 0x8000u;
     const uint32_t magnitude = bits & 0x7fffffffu;
 
-    /* Adds half an ulp less one, plus the bit that becomes the last: a tie carries only into an odd result. */
+    /*
+     * Adds half an ulp minus one, plus the bit that becomes the last one, so that a tie is rounded up only from an odd
+     * result.
+     */
     const uint32_t normal = ((magnitude + 0xfffu + (magnitude >> 13 & 1u)) >> 13) - (112u << 10);
-    /* Near 0.5, the last bit of a float is worth 2^-24, like that of a subnormal half, so the addition rounds. */
+    /* Near 0.5, the last bit of a float is 2^-24, like that of a subnormal half, so the addition rounds correctly. */
     const uint32_t subnormal = float_bits(float_from_bits(select_bits(magnitude < 0x38800000u, magnitude, 0)) + 0.5f) -
                                0x3f000000u;
     const uint32_t nan = 0x7e00u | (magnitude >> 13 & 0x3ffu);

@@ -1,14 +1,13 @@
 #!/bin/sh
 # Prints the SHA-256 of a kernel's source: the file and every header of the project that it includes, directly or
-# indirectly ("..." in quotes), each once, without comments and independently of the layout. A change of a device
-# function in common/kernels changes the hash; a corrected comment does not. An operator's own header,
-# common/harness/NAME/NAME.h, is left out, because it defines the problem for all programs: a new option in it changes
-# no kernel.
+# indirectly ("..." in quotes), each once, without comments and independently of the layout. A changed device function
+# in common/kernels changes the hash; a changed comment does not. An operator's own header, common/harness/NAME/NAME.h,
+# is left out, because it defines the problem for all programs: a new option in it changes no kernel.
 #
-#   sh common/source_hash.sh FILE [OUT]      with OUT, OUT.d lists the files that OUT depends on, for Ninja
+#   sh common/source_hash.sh FILE [OUT]      with OUT, also writes to OUT.d, for Ninja, the files that OUT depends on
 #
-# A header is in the folder of the file that includes it, in common/, or in common/harness/. Run it in the repository's
-# root.
+# Headers are searched for in the folder of the file that includes them, in common/ and in common/harness/. Run the
+# script in the repository's root.
 set -eu
 [ $# -ge 1 ] || { echo 'usage: sh common/source_hash.sh FILE [OUT]' >&2; exit 2; }
 export LC_ALL=C

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds variants. A variant is a chapter's program with a changed kernel, for measurements that no chapter teaches. The
-# change is chapters/NN_name/variants/WHAT.sed, a sed script, or WHAT.patch, a unified diff; the program is
-# BUILD/variants/NN_name_WHAT. WHAT_N.sed stands for several changes, one for each number in its first line, such as
-# "# N: 1 2 4": WHAT_1.sed and so on, with the number instead of N.
+# Builds variants. A variant is a chapter's program with a changed kernel, for measurements of changes that no chapter
+# teaches. The change is chapters/NN_name/variants/WHAT.sed, a sed script, or WHAT.patch, a unified diff; the program is
+# BUILD/variants/NN_name_WHAT. WHAT_N.sed stands for several changes, one for each number in its first line. If that is
+# "# N: 1 2 4", the changes are WHAT_1.sed, WHAT_2.sed and WHAT_4.sed, in which the number replaces N.
 #
 #   sh common/variants.sh BUILD [WORD]       BUILD is build/cpu or build/gpu; only programs whose names contain WORD
 #   sh common/variants.sh --hash CHANGE      prints the hash of the changed kernel: see source_hash.sh
@@ -20,7 +20,7 @@ changes() {
     done
 }
 
-# names CHANGE: sets the variables that the functions below use
+# names CHANGE: sets the variables for a change that the functions below use
 names() {
     change=$1
     file=$change

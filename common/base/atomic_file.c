@@ -16,7 +16,7 @@ enum { MAX_TEMPORARIES = 16 };
 /* Names of the temporary files that exist, which the program removes when it ends; "" is a free slot. */
 static char temporaries[MAX_TEMPORARIES][PATH_MAX];
 
-/* 1 while the names change: a signal that arrives meanwhile waits. */
+/* `changing` is 1 while the names change; a signal that arrives then is stored in `waiting`. */
 static volatile sig_atomic_t changing, waiting;
 
 static void remove_temporaries(void)
@@ -60,7 +60,10 @@ static void end_change(void)
         raise(waiting);
 }
 
-/** Replaces `old` by `name` in the list; "" is a free slot. If none is free, a signal leaves the file behind. */
+/**
+ * Replaces `old` by `name` in the list; "" is a free slot. If none is free, the file is not listed, and a signal leaves
+ * it behind.
+ */
 static void note(const char *old, const char *name)
 {
     for (int i = 0; i < MAX_TEMPORARIES; i++)
@@ -175,7 +178,7 @@ static bool replace(const struct atomic_file *file)
            ((errno == ENOENT || errno == EINVAL || errno == ENOSYS) && rename(file->temporary, file->path) == 0);
 }
 
-/** Undoes replace(), unless that overwrote the old file because names cannot be exchanged. */
+/** Undoes replace(), unless it overwrote the old file because the system cannot exchange names. */
 static void put_back(const struct atomic_file *file)
 {
     if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) != 0 && errno == ENOENT)

@@ -2,8 +2,8 @@
  * @file base/atomic_file.h
  * @brief Writes a file completely or not at all: to a temporary file in the same directory, which then replaces it.
  *
- * A program that exits early, or that a signal ends (SIGINT, SIGTERM, SIGHUP, unless ignored or caught), removes the
- * temporary files first. Not thread-safe.
+ * A program that exits early, or that is ended by a signal (SIGINT, SIGTERM, SIGHUP, unless ignored or caught), removes
+ * the temporary files first. Not thread-safe.
  */
 #ifndef ATOMIC_FILE_H
 #define ATOMIC_FILE_H
@@ -20,8 +20,8 @@ struct atomic_file {
 };
 
 /**
- * Creates a temporary file in the directory of `path`, and its name, which atomic_file_temporary_remove() frees.
- * Returns the descriptor, or -1 with errno set.
+ * Creates a temporary file in the directory of `path`. Returns its descriptor, or -1 with errno set. Stores its
+ * allocated name in *name, which atomic_file_temporary_remove() frees.
  */
 int atomic_file_temporary(const char *path, char **name);
 

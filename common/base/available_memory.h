@@ -1,4 +1,4 @@
-/** @file base/available_memory.h  The memory available to the process; memory_allocate() checks it. */
+/** @file base/available_memory.h  Finds the memory available to the process, for memory_allocate(). */
 #ifndef AVAILABLE_MEMORY_H
 #define AVAILABLE_MEMORY_H
 
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /**
- * Returns the bytes that are available without swapping, as Linux estimates them or, without an estimate, the machine's
+ * Returns how many bytes Linux estimates to be available without swapping or, if there is no estimate, the machine's
  * total memory; in either case at most the process's limit.
  */
 static inline size_t available_memory(void)

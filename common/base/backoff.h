@@ -1,4 +1,7 @@
-/** @file base/backoff.h  Waiting for other processes up to a time limit, without keeping a processor from them. */
+/**
+ * @file base/backoff.h
+ * @brief Waits for other processes up to a time limit, without occupying a processor that they may need.
+ */
 #ifndef BACKOFF_H
 #define BACKOFF_H
 

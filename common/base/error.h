@@ -23,7 +23,7 @@ struct error {
     bool unsupported;       /**< the kernel does not support this problem, but another may */
 };
 
-/** In a line: what follows says what to try. The simulator's faults have it. */
+/** Begins the advice in the line of a simulator fault. */
 #define ERROR_TRY "; try: "
 
 /** Returns the part of a line from ERROR_TRY on, or the line's end. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Requests below this size are made without checking how much memory is available. */
+/* Requests below this size are not compared with the available memory. */
 static const size_t SMALL_BYTES = (size_t)1 << 24;
 
 bool memory_allocate(void **memory, size_t bytes, struct error *error)

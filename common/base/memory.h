@@ -1,4 +1,4 @@
-/** @file base/memory.h  Allocation of host memory that reports in time that memory is short. */
+/** @file base/memory.h  Allocates host memory, and reports in time if memory is short. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /**
- * Allocates `bytes` (at least one), which the caller frees with free(). Returns false with a reason, RUN_NO_DEVICE, if
- * less is available, because Linux would grant the request and kill the process later.
+ * Allocates `bytes` (at least one), which the caller frees with free(). If less memory is available, returns false with
+ * the reason and RUN_NO_DEVICE, because Linux would grant the request and kill the process later.
  */
 bool memory_allocate(void **memory, size_t bytes, struct error *error);
 

@@ -1,4 +1,4 @@
-/** @file base/random.h  Reproducible random numbers: the same on every machine for a pair of seed and stream. */
+/** @file base/random.h  Reproducible random numbers: a seed and a stream give the same numbers on every machine. */
 #ifndef RANDOM_H
 #define RANDOM_H
 

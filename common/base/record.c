@@ -12,7 +12,7 @@ const char *const record_formats[] = {"table", "json", "csv", NULL};
 struct field {
     enum field_type type;
     unsigned formats;
-    int width; /* of a column, as record_column() takes it */
+    int width; /* width of a column, as passed to record_column() */
     const char *name;
     char *text;
     struct record record; /* the fields of an object, or the records of a list */
@@ -87,9 +87,7 @@ static bool is_complete(const struct record *record)
     return complete;
 }
 
-/**
- * Returns the first field, beginning with `field`, that appears in the format, or NULL. A loop goes on at field->next.
- */
+/** Returns the first field from `field` on that appears in the format, or NULL. A loop continues with field->next. */
 static const struct field *seen_in(unsigned format, const struct field *field)
 {
     while (field && !(field->formats & format))
@@ -97,7 +95,7 @@ static const struct field *seen_in(unsigned format, const struct field *field)
     return field;
 }
 
-/** Writes the records of a list, a line each, below a line with the names of the first record's fields. */
+/** Writes a list: a line with the names of the first record's fields, then a line for each record. */
 static void write_rows(const struct record *list, void (*write_row)(const struct record *, bool, FILE *), FILE *stream)
 {
     for (const struct field *row = list->first; row; row = row->next) {
@@ -174,7 +172,10 @@ static void write_json_string(const char *text, FILE *stream)
     putc('"', stream);
 }
 
-/** Writes the fields, with `first` before the first and `next` before the others. A list has a line for each record. */
+/**
+ * Writes the fields, with `first` before the first one and `next` before each of the others. A list has a line for each
+ * record.
+ */
 static void write_json(const struct record *record, const char *first, const char *next, FILE *stream)
 {
     for (const struct field *field = record->first; (field = seen_in(IN_JSON, field)); field = field->next) {

@@ -1,6 +1,6 @@
 /**
  * @file base/record.h
- * @brief A report: a record of named fields, written for readers (a table) or for programs (JSON, CSV).
+ * @brief A report: a record of named fields, which can be written for readers (a table) or for programs (JSON, CSV).
  *
  * Each field has a set of formats in which it appears. If memory ran out for a field, record_write() reports it.
  */
@@ -49,12 +49,12 @@ __attribute__((format(printf, 6, 7))) void record_add(struct record *record, enu
 struct record *record_object(struct record *record, unsigned formats, const char *name);
 
 /**
- * Adds a list of records. In CSV each of them is a line of the file, and `record` has no other fields there; in a table
- * each is a line below the columns' headings.
+ * Adds a list of records. In CSV each of them is a line of the file, and no other fields of `record` are written; in a
+ * table each is a line below the column headings.
  */
 struct record *record_list(struct record *record, unsigned formats, const char *name);
 
-/** Writes the record. Returns false if memory was short for a field or the stream cannot be written. */
+/** Writes the record. Returns false if memory was short for a field or if writing to the stream fails. */
 bool record_write(const struct record *record, enum record_format format, FILE *stream, struct error *error);
 
 /** Frees all fields. */

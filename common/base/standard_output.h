@@ -1,4 +1,7 @@
-/** @file base/standard_output.h  Checks that a program's output could be written, so that a failure is reported. */
+/**
+ * @file base/standard_output.h
+ * @brief Checks that a program's output could be written, so that a full disk or a closed pipe is reported as an error.
+ */
 #ifndef STANDARD_OUTPUT_H
 #define STANDARD_OUTPUT_H
 
@@ -19,7 +22,7 @@ static inline void standard_streams_reserve(void)
 {
     signal(SIGXFSZ, SIG_IGN);
     for (int next = 0; next <= STDERR_FILENO;) {
-        next = open("/dev/null", O_RDONLY); /* the lowest free descriptor; writing to it will fail */
+        next = open("/dev/null", O_RDONLY); /* gets the lowest free descriptor; writing to it will fail */
         if (next < 0)
             return;
         if (next > STDERR_FILENO)
@@ -33,7 +36,7 @@ static inline void standard_streams_reserve(void)
  */
 static inline bool output_flush(FILE *stream, struct error *error)
 {
-    errno = 0; /* a write that failed earlier has left no reason */
+    errno = 0; /* errno does not have the reason of a write that failed earlier */
     return (fflush(stream) == 0 && !ferror(stream)) ||
            error_set(error, "standard output: cannot be written%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
 }

@@ -1,6 +1,7 @@
 /**
  * @file align_groups.cuh
- * @brief Parts of chapter 14a's align that chapter 14b also uses: a compact problem, blocks of rows, padding.
+ * @brief Parts of chapter 14a's align that chapter 14b also uses: a compact problem, the number of blocks of rows,
+ *        padding.
  */
 #ifndef KERNELS_ALIGN_GROUPS_CUH
 #define KERNELS_ALIGN_GROUPS_CUH
@@ -14,7 +15,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 // [list]
 /**
- * A problem and its buffers as kernel parameters. It is compact, because a launch reads its parameters from memory.
+ * A problem and its buffers as kernel parameters. It is compact, because every launch reads the parameters from memory.
  * `experts` is num_experts rounded up to a multiple of FAST_EXPERTS; `most_blocks` is the length of expert_ids.
  */
 struct align_arguments {
@@ -61,7 +62,8 @@ static __device__ int expert_of(Id id, int num_experts)
 }
 
 /**
- * Returns the blocks of rows for `count` < 2^31 ids: count / block_size, rounded up. The product is at most 1 too low.
+ * Returns the number of blocks of rows for `count` < 2^31 ids: count / block_size, rounded up. The product with the
+ * reciprocal is at most 1 too low.
  */
 static __device__ int blocks_for(int count, const align_arguments &align)
 {
@@ -79,7 +81,7 @@ static __device__ unsigned lanes_below(int lane)
 // [helpers]
 
 // [scan_lanes]
-/** Returns the inclusive scan of the lanes' numbers: the sum over this lane and the lanes below it. */
+/** Returns the inclusive scan of the lanes' numbers: the sum of this lane's number and those of the lanes below it. */
 static __device__ __forceinline__ int scan_lanes(int number)
 {
     const int lane = threadIdx.x % WARP_SIZE;

@@ -1,6 +1,7 @@
 /**
  * @file align_list.cuh
- * @brief Parts of chapter 14's align for few ids, used by chapter 15: a compact problem, blocks of rows, padding.
+ * @brief Parts of chapter 14's align for few ids, which chapter 15 uses: a compact problem, the number of blocks of
+ *        rows, padding.
  */
 #ifndef KERNELS_ALIGN_LIST_CUH
 #define KERNELS_ALIGN_LIST_CUH
@@ -8,7 +9,7 @@
 #include "harness/align/align.h"
 
 /**
- * A problem and its buffers as kernel parameters. It is compact, because a launch reads its parameters from memory.
+ * A problem and its buffers as kernel parameters. It is compact, because every launch reads the parameters from memory.
  * `most_blocks` is the length of expert_ids.
  */
 struct align_arguments {
@@ -40,10 +41,10 @@ static align_arguments align_arguments_of(const struct align_problem *problem, c
 }
 
 /**
- * Returns the blocks of rows for up to MAX_FEW ids: n / divisor with n = count + divisor - 1, as a product with a
- * reciprocal of 20 bits. `rest` is (divisor - 1) * reciprocal. The product is too large by less than n / 2^20, while
- * n / divisor is at least 1 / divisor below the next integer. Because n * divisor is at most 1,023 * 512 < 2^20, the
- * quotient is exact.
+ * Returns the number of blocks of rows for up to MAX_FEW ids: n / divisor with n = count + divisor - 1, as a product
+ * with a reciprocal of 20 bits. `rest` is (divisor - 1) * reciprocal. The product is too large by less than n / 2^20,
+ * while n / divisor is at least 1 / divisor below the next integer. Because n * divisor is at most 1,023 * 512 < 2^20,
+ * the quotient is exact.
  */
 static __device__ __forceinline__ int few_blocks_for(int count, const align_arguments &align)
 {

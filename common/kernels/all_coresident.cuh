@@ -1,5 +1,6 @@
 /**
- * @file common/kernels/all_coresident.cuh  Checks, before launch_coresident(), that blocks can wait for each other.
+ * @file common/kernels/all_coresident.cuh Checks whether blocks can wait for each other, to be called before
+ * launch_coresident().
  */
 #ifndef KERNELS_ALL_CORESIDENT_CUH
 #define KERNELS_ALL_CORESIDENT_CUH

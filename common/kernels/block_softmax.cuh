@@ -1,4 +1,4 @@
-/** @file block_softmax.cuh  Chapter 02's softmax, in which a block computes a row, one logit per thread. */
+/** @file block_softmax.cuh  Chapter 02's softmax: a block computes one row, with one logit per thread. */
 #ifndef KERNELS_BLOCK_SOFTMAX_CUH
 #define KERNELS_BLOCK_SOFTMAX_CUH
 
@@ -8,8 +8,8 @@
 // [block_softmax]
 /**
  * Returns exp(logit - largest) / sum, where the block's logits are one row. All threads of the block, at most 32 whole
- * warps, must call it; a thread without an expert passes -infinity and false. Has two block barriers. If the row has
- * NaN or +infinity, every result is NaN.
+ * warps, must call it; a thread without an expert passes -infinity and false. It contains two block barriers. If the
+ * row contains NaN or +infinity, every result is NaN.
  */
 static __device__ float block_softmax(float logit, bool has_expert)
 {

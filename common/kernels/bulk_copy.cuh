@@ -7,8 +7,8 @@
  * first, 1 for the second, 0 for the third. In a barrier's first phase, a wait for parity 1 returns at once, as if an
  * earlier phase had ended.
  *
- * All instructions except cp.async require compute capability 9.0. The CPU build has its own header in
- * common/simt/kernels, which it finds first.
+ * All instructions except cp.async require compute capability 9.0. The CPU build uses the header of the same name in
+ * common/simt/kernels instead.
  */
 #ifndef KERNELS_BULK_COPY_CUH
 #define KERNELS_BULK_COPY_CUH
@@ -69,7 +69,10 @@ static __device__ __forceinline__ void mbarrier_arrive_expect(mbarrier *barrier,
            : "memory");
 }
 
-/** Makes the barrier receive an arrival when the thread's earlier cp_async_16() are complete. Does not wait. */
+/**
+ * Makes the barrier receive an arrival as soon as the thread's earlier cp_async_16() copies are complete. Does not
+ * wait.
+ */
 static __device__ __forceinline__ void mbarrier_arrive_cp_async(mbarrier *barrier)
 {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
@@ -124,8 +127,8 @@ static __device__ __forceinline__ void bulk_copy(void *to, const void *from, uin
 
 /**
  * Copies a tile of the map's matrix asynchronously; its first element is at (row, column). Elements outside the matrix
- * arrive as zeros, and their bytes count. `to` is a multiple of 128 and of the swizzle's period: 1024, 512, 256 for a
- * swizzle of 128, 64, 32.
+ * arrive as zeros, and their bytes count as well. `to` is a multiple of 128 and of the swizzle's period, which is 1024,
+ * 512 or 256 for a swizzle of 128, 64 or 32.
  */
 static __device__ __forceinline__ void bulk_copy_tile(void *to, const tensor_map *map, int32_t row, int32_t column,
                                                       mbarrier *barrier)
@@ -176,9 +179,9 @@ static __device__ __forceinline__ bool elect_one(void)
 // [tensor_map]
 /**
  * Makes a map of a row-major bf16 matrix in global memory, for tiles of tile_rows (at most 256) by tile_columns.
- * `swizzle` is 0, or the size of a tile's row in bytes: 32, 64 or 128. Then the tile's 16-byte chunks are permuted:
- * relative to a multiple of the swizzle's period, a chunk's number (address bits 4 and up) is xored with address bits 7
- * and up. Returns NULL, or the reason why there is no such map.
+ * `swizzle` is 0, or the size of a tile's row in bytes: 32, 64 or 128. If it is not 0, the tile's 16-byte chunks are
+ * permuted: within each period of the swizzle, the number of a chunk (address bits 4 and up) is XORed with address bits
+ * 7 and up. Returns NULL, or the reason why there is no such map.
  */
 static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
                                           uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle)

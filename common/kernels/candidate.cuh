@@ -10,7 +10,7 @@ struct candidate {
     int id;
 };
 
-/** Returns `a` if `first` holds, else `b`. Both are in registers already, so no branch is needed. */
+/** Returns `a` if `first` is true, else `b`. Both are already in registers, so no branch is needed. */
 static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
 {
     const float a_value = a.value, b_value = b.value;

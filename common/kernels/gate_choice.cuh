@@ -1,9 +1,9 @@
 /**
  * @file gate_choice.cuh
- * @brief Device functions of chapter 13a's gate, also used by 13b, 13c and 15: choices as ordered keys, a warp's two
- * largest keys, slots, weights; and the slow path, which routes a token in rounds.
+ * @brief Device functions of chapter 13a's gate, which chapters 13b, 13c and 15 also use: choices as ordered keys, the
+ * two largest keys of a group, slots, weights; and the slow path, which routes a token in rounds.
  *
- * A Router is a class of constants: EXPERTS, GROUPS, TOPK_GROUP, TOPK, and COUNT, the experts of a group.
+ * A Router is a class of constants, see router.cuh.
  */
 #ifndef KERNELS_GATE_CHOICE_CUH
 #define KERNELS_GATE_CHOICE_CUH
@@ -24,7 +24,10 @@ static __device__ __forceinline__ unsigned ordered(float choice)
     return isnan(choice) ? 0u : key;
 }
 
-/** Returns the choice that a key stands for; -infinity for NaN's, which is how NaN counts in a group's score. */
+/**
+ * Returns the choice that a key represents. For NaN's key it returns -infinity, because NaN counts as that in a group's
+ * score.
+ */
 static __device__ __forceinline__ float choice_of(unsigned key)
 {
     const unsigned at_least = max(key, ordered(-INFINITY));
@@ -34,7 +37,10 @@ static __device__ __forceinline__ float choice_of(unsigned key)
 // [ordered]
 
 // [entry]
-/** A candidate as one number: its key above its inverted id, so that of equal choices the lower id is larger. */
+/**
+ * A candidate as one number: the key in the high half, the inverted id in the low half, so that of two equal choices
+ * the one with the lower id is larger.
+ */
 typedef unsigned long long entry;
 
 static __device__ __forceinline__ entry entry_of(unsigned key, int id)
@@ -51,8 +57,8 @@ static __device__ __forceinline__ int id_of(entry candidate)
 // [rank_of]
 /**
  * Returns how many of `count` candidates rank before `candidate`. LANES neighbouring lanes pass the same candidate and
- * divide the list among them: an iteration covers AT_ONCE entries, of which each lane takes two neighbouring ones in
- * turn. Zeros must follow the last candidate, up to a multiple of AT_ONCE.
+ * divide the list among themselves: an iteration covers AT_ONCE entries, of which the lanes take two neighbouring ones
+ * each, in turn. Zeros must follow the last candidate, up to a multiple of AT_ONCE.
  */
 template <int LANES, int AT_ONCE>
 static __device__ __forceinline__ int rank_of(entry candidate, const entry *candidates, int count)
@@ -79,7 +85,10 @@ static __device__ __forceinline__ int rank_of(entry candidate, const entry *cand
 // [rank_of]
 
 // [score_of_group]
-/** Returns the sum of the two best choices, or only the best one; infinities of both signs give -infinity. */
+/**
+ * Returns a group's score: the sum of its two best choices or, without a bias, only the best one. The sum of infinities
+ * of both signs counts as -infinity.
+ */
 template <typename Choice>
 static __device__ __forceinline__ float score_of_group(float first, float second, bool has_bias)
 {
@@ -90,11 +99,11 @@ static __device__ __forceinline__ float score_of_group(float first, float second
 // [score_of_group]
 
 // [weight_of]
-/** The parameters that turn the chosen experts' scores into weights. */
+/** The parameters for computing weights from the chosen experts' scores. */
 struct weighting {
     bool renormalize;
     float scale;  /* factor of all weights */
-    int shared;   /* number of experts that every token has in addition */
+    int shared;   /* number of shared experts, which every token has in addition */
     float factor; /* divides the sum, to give a shared expert's score */
 };
 
@@ -115,7 +124,10 @@ static __device__ __forceinline__ float quotient(float dividend, float divisor)
     return fmaf(fmaf(-quick, divisor, dividend), reciprocal, quick);
 }
 
-/** Returns the weight of a chosen expert. `sum`, of all chosen scores, is at most TOPK, and 0 or a normal float. */
+/**
+ * Returns the weight of a chosen expert. `sum` is that of all chosen scores; it is at most TOPK, and either 0 or a
+ * normal float.
+ */
 template <typename T>
 static __device__ __forceinline__ float weight_of(weighting how, float score, float sum)
 {
@@ -163,7 +175,7 @@ static __device__ __forceinline__ float choice_with(float score, const Bias *cor
 // [exact]
 
 // [two_keys]
-/** Two largest keys, which may be equal. */
+/** The two largest keys of a group, which may be equal. */
 struct two_keys {
     unsigned first, second;
 };
@@ -191,7 +203,7 @@ static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 // [two_keys]
 
 // [rounds]
-/** Routes one token with a whole warp, whatever its logits are. A lane has every 32nd expert. */
+/** Routes one token with a whole warp, whatever its logits are. Each lane processes every 32nd expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row, const Bias *correction_bias,
                                                      float *topk_weights, int *topk_ids)

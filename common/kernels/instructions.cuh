@@ -1,8 +1,8 @@
 /**
  * @file common/kernels/instructions.cuh
- * @brief GPU instructions that CUDA C has no function for; chapter 13a uses plus_if_larger(), chapter 13c the others.
+ * @brief GPU instructions for which CUDA C has no function. Chapter 13a uses plus_if_larger(), chapter 13c the others.
  *
- * The CPU build has its own header in common/simt/kernels, which it finds first.
+ * The CPU build uses the header of the same name in common/simt/kernels instead.
  */
 #ifndef KERNELS_INSTRUCTIONS_CUH
 #define KERNELS_INSTRUCTIONS_CUH

@@ -2,8 +2,8 @@
  * @file common/kernels/messages.cuh
  * @brief Loads and stores with acquire and release semantics, between all threads of the device; chapter 16 uses them.
  *
- * Accesses before the release of a value happen before accesses after its acquire. The CPU build has its own header in
- * common/simt/kernels, which it finds first.
+ * Accesses before the release of a value happen before accesses after its acquire. The CPU build uses the header of the
+ * same name in common/simt/kernels instead.
  */
 #ifndef KERNELS_MESSAGES_CUH
 #define KERNELS_MESSAGES_CUH
@@ -20,13 +20,19 @@ static __device__ __forceinline__ int load_acquire(const int *address)
     return value;
 }
 
-/** Stores a value with release semantics: this thread's earlier accesses happen before those after an acquire of it. */
+/**
+ * Stores a value with release semantics: this thread's earlier accesses happen before those that follow an acquire of
+ * the value.
+ */
 static __device__ __forceinline__ void store_release(int *address, int value)
 {
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-/** Adds atomically, with release semantics: this thread's earlier accesses happen before those after an acquire. */
+/**
+ * Adds atomically, with release semantics: this thread's earlier accesses happen before those that follow an acquire of
+ * the sum.
+ */
 static __device__ __forceinline__ void add_release(int *address, int value)
 {
     asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(address), "r"(value) : "memory");

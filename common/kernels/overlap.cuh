@@ -23,8 +23,8 @@ static __device__ __forceinline__ void wait_for_previous_kernel(void)
 }
 
 /**
- * Lets the blocks of the stream's next kernel start, if that is launched with overlap, once every block of this kernel
- * has called this function or ended. It orders no accesses to memory.
+ * Lets the blocks of the stream's next kernel start, if that kernel is launched with overlap, once every block of this
+ * kernel has called this function or ended. The call orders no memory accesses.
  */
 static __device__ __forceinline__ void let_next_kernel_start(void)
 {
@@ -35,7 +35,9 @@ static __device__ __forceinline__ void let_next_kernel_start(void)
 // [wait_and_trigger]
 
 // [launch_overlapping]
-/** Launches a kernel with the requested attributes: overlap with the previous kernel, a cooperative grid. */
+/**
+ * Launches a kernel with the requested attributes: overlap with the previous kernel, or a cooperative grid, or both.
+ */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Parameters...), dim3 blocks,
                                unsigned threads, size_t shared_bytes, cudaStream_t stream, Given... arguments)
@@ -60,7 +62,8 @@ static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Pa
 }
 
 /**
- * Launches a kernel. With `overlap`, its blocks may start once the previous kernel's let_next_kernel_start() lets them.
+ * Launches a kernel. With `overlap`, its blocks may start as soon as the previous kernel's blocks have called
+ * let_next_kernel_start().
  */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_overlapping(bool overlap, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
@@ -69,7 +72,10 @@ static cudaError_t launch_overlapping(bool overlap, void (*kernel)(Parameters...
     return launch_with(overlap, false, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
-/** Launches a kernel whose blocks wait for each other. Fails if they do not all fit on the device at the same time. */
+/**
+ * Launches a kernel whose blocks wait for each other. Fails if the blocks do not all fit on the device at the same
+ * time.
+ */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_cooperative(bool overlap, void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
                                       size_t shared_bytes, cudaStream_t stream, Given... arguments)

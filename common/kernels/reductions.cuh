@@ -2,15 +2,16 @@
  * @file common/kernels/reductions.cuh
  * @brief CUDA's warp reductions, such as __reduce_max_sync(), for GPUs that lack the instructions.
  *
- * GPUs have them from compute capability 8.0 on. The build includes this file before every kernel that nvcc compiles,
- * so that kernels call the same functions on every GPU. These versions use shuffles, five for a whole warp.
+ * GPUs have these instructions from compute capability 8.0 on. The build includes this file before every kernel that
+ * nvcc compiles, so that kernels call the same functions on every GPU. The versions here use shuffles, five for a whole
+ * warp.
  */
 #ifndef KERNELS_REDUCTIONS_CUH
 #define KERNELS_REDUCTIONS_CUH
 
 #include <cuda_runtime.h>
 
-/** Returns the values of all lanes in `mask`, reduced by combine(). All lanes in `mask` must call. */
+/** Returns the values of all lanes in `mask`, reduced by combine(). All these lanes must call the function together. */
 template <typename T, typename Combine>
 static __device__ __forceinline__ T reduce_by_shuffles(unsigned mask, T value, Combine combine)
 {

@@ -1,11 +1,14 @@
-/** @file common/kernels/router.cuh  The routers that chapters 13a to 13c have kernels for. */
+/** @file common/kernels/router.cuh  The routers for which chapters 13a to 13c have kernels. */
 #ifndef GATE_ROUTER_CUH
 #define GATE_ROUTER_CUH
 
 #include "kernels/gate_choice.cuh"
 
 // [router]
-/** A router's shape as constants. The bound needs TOPK <= 2 TOPK_GROUP, two experts from each kept group. */
+/**
+ * A router's shape as constants. Chapter 13a's bound requires TOPK <= 2 TOPK_GROUP, because each kept group contributes
+ * two experts to it.
+ */
 template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
 struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;

@@ -1,17 +1,18 @@
 /**
  * @file common/kernels/tensor_core.cuh
- * @brief Tensor core instructions that CUDA C has no function for: products of 16x16 and 16x8 matrices, and the loads
- * of their fragments. Chapter 11c introduces them.
+ * @brief Tensor-core instructions for which CUDA C has no function: products of 16x16 by 16x8 matrices, and loads of
+ * their fragments. Chapter 11c introduces them.
  *
- * All 32 lanes of a warp execute them together. A lane holds a part of each matrix, its fragment, as PTX defines it for
- * mma.m16n8k16: elements of 16 bits, two per word, the lower one first. With g = lane / 4 and t = lane % 4:
+ * All 32 lanes of a warp execute these instructions together. A lane holds a part of each matrix, its fragment, as PTX
+ * defines it for mma.m16n8k16: elements of 16 bits, two per word, the first in the low half. With g = lane / 4 and t =
+ * lane % 4:
  *
  *   a (16 rows, 16 columns)   a[0]: row g, columns 2t and 2t + 1      a[1]: row g + 8, the same columns
  *                             a[2], a[3]: the same rows, columns 2t + 8 and 2t + 9
  *   b (16 rows, 8 columns)    b[0]: column g, rows 2t and 2t + 1      b[1]: column g, rows 2t + 8 and 2t + 9
  *   d (16 rows, 8 columns)    d[0], d[1]: row g, columns 2t and 2t + 1      d[2], d[3]: row g + 8, the same columns
  *
- * The CPU build has its own header in common/simt/kernels, which it finds first.
+ * The CPU build uses the header of the same name in common/simt/kernels instead.
  */
 #ifndef KERNELS_TENSOR_CORE_CUH
 #define KERNELS_TENSOR_CORE_CUH

@@ -1,4 +1,4 @@
-/** @file common/kernels/tensor_map.h  The limits of bulk_copy.cuh's tensor maps, checked on a GPU and on the CPU. */
+/** @file common/kernels/tensor_map.h  Checks the limits of bulk_copy.cuh's tensor maps, for GPU and CPU builds. */
 #ifndef KERNELS_TENSOR_MAP_H
 #define KERNELS_TENSOR_MAP_H
 

@@ -1,4 +1,7 @@
-/** @file token_scores.cuh  Chapter 05's scores: `groups` neighbouring lanes of a warp share a token's row. */
+/**
+ * @file token_scores.cuh
+ * @brief Computes chapter 05's scores; `groups` neighbouring lanes of a warp process the row of a token together.
+ */
 #ifndef KERNELS_TOKEN_SCORES_CUH
 #define KERNELS_TOKEN_SCORES_CUH
 
@@ -25,7 +28,10 @@ struct softmax_row {
 // [softmax_row]
 
 // [to_scores]
-/** Replaces ROOM logits by their scores. Each kind of score has its own loop, to test the kind once, not ROOM times. */
+/**
+ * Replaces ROOM logits with their scores. Each kind of score has a separate loop, so that the kind is tested once and
+ * not ROOM times.
+ */
 template <typename T, int ROOM>
 static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[ROOM])
 {
@@ -58,7 +64,7 @@ static __device__ __forceinline__ float recompute_score(enum gate_score score, s
 // [recompute_score]
 
 // [reduce_row]
-/** Returns the largest logit of a token's row and the sum of exp(logit - largest) to each of its lanes. */
+/** Returns to each of a token's lanes the largest logit of its row and the sum of exp(logit - largest). */
 template <int ROOM>
 static __device__ __forceinline__ softmax_row reduce_row(const float (&logit)[ROOM], int count, int groups)
 {

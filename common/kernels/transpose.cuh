@@ -2,7 +2,7 @@
  * @file common/kernels/transpose.cuh
  * @brief Transposes an 8x8 matrix of 16-bit elements in a warp's registers; chapter 16 uses it.
  *
- * The CPU build has its own header in common/simt/kernels, which it finds first.
+ * The CPU build uses the header of the same name in common/simt/kernels instead.
  */
 #ifndef KERNELS_TRANSPOSE_CUH
 #define KERNELS_TRANSPOSE_CUH

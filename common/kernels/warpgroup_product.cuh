@@ -3,20 +3,21 @@
  * @brief Products of a warpgroup on tensor cores (wgmma), for chapter 16b: 64xN += 64x16 by 16xN in bf16, with both
  *        operands in shared memory.
  *
- * A warpgroup is four consecutive warps, the first of which has a multiple of four as its number. All of its threads
- * call these functions together. Products are asynchronous: between a product and the wait for its group, no thread may
- * write its operands or access its sums.
+ * A warpgroup is four consecutive warps, the first of which has a number that is a multiple of four. All threads of a
+ * warpgroup call these functions together. Products are asynchronous: between a product and the wait for its group, no
+ * thread may write its operands or access its sums.
  *
  * An operand is stored by rows of 64 numbers, 128 bytes: rows of a, columns of b (so that both are contiguous along k).
- * Eight rows have 1024 bytes and begin at a multiple of 1024. The 16-byte chunk c of row r is stored in the position
- * of chunk c ^ (r % 8), as bulk_copy_tile() does with a swizzle of 128. A product uses 16 numbers along k, a quarter of
- * the row, given by the quarter's start address without the permutation; quarters are 32 bytes apart.
+ * Eight rows have 1024 bytes and begin at a multiple of 1024. The 16-byte chunk c of row r is stored at the position of
+ * chunk c ^ (r % 8), as bulk_copy_tile() does with a swizzle of 128. A product uses 16 numbers along k, a quarter of
+ * each row. The quarter is given by its start address in the first row without the permutation; quarters are 32 bytes
+ * apart.
  *
- * Thread t of the warpgroup holds, of the sums d, 64 rows by N columns, for each j in 0 to N / 8 - 1:
+ * The sums d have 64 rows and N columns. Thread t of the warpgroup holds, for each j from 0 to N / 8 - 1:
  *   d[4 j], d[4 j + 1]       row 16 (t / 32) + t % 32 / 4, columns 8 j + 2 (t % 4) and the next
  *   d[4 j + 2], d[4 j + 3]   the row 8 below, the same columns
  *
- * The instructions require sm_90a. The CPU build has its own header in common/simt/kernels, which it finds first.
+ * The instructions require sm_90a. The CPU build uses the header of the same name in common/simt/kernels instead.
  */
 #ifndef KERNELS_WARPGROUP_PRODUCT_CUH
 #define KERNELS_WARPGROUP_PRODUCT_CUH
@@ -49,7 +50,7 @@ static __device__ __forceinline__ void wgmma_fence(void)
     ASM_90A("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-/** Makes the products since the last call into a group. */
+/** Commits the products since the last call as a group. */
 static __device__ __forceinline__ void wgmma_commit_group(void)
 {
     ASM_90A("wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -63,7 +64,7 @@ static __device__ __forceinline__ void wgmma_wait_group(void)
 }
 
 /**
- * Keeps the compiler from moving uses of the sums across this call. To be called before the first fence and after the
+ * Keeps the compiler from moving uses of the sums across this call. Must be called before the first fence and after the
  * last wait.
  */
 template <int COUNT>

@@ -3,10 +3,10 @@
 #
 #   sh common/ninja/kernel.sh REWRITER COMPILER FLAG... -MMD -MF DEPFILE -c IN.cu -o OUT
 #
-# The rewriter turns k<<<...>>>(...) into a call, line for line, and adds a check to each index of an array, in the file
-# and in the headers in its folder, *.cuh. The resulting C++ is in OUT.rewritten, where it is compiled. The headers of
-# common/kernels are rewritten as well, except those of which the simulator has its own version, into the rewriter's
-# folder, which all kernels share.
+# The rewriter turns k<<<...>>>(...) into a call and adds a check to each index of an array, keeping every line's
+# number, in the file and in the headers *.cuh in its folder. The resulting C++ is in OUT.rewritten, where it is
+# compiled. The headers in common/kernels are rewritten as well, into the rewriter's folder, which all kernels share,
+# except for those of which the simulator has another version.
 set -eu
 rewriter=$1
 shift

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes one library from the C files in several folders, so that adding a file adds a source.
+# Makes one library from all C files in several folders, so that a new file in a folder becomes part of the library.
 #
 #   sh common/ninja/library.sh OUT.a 'COMPILER FLAGS' FOLDER...
 #
-# Compiles the files that are newer than their objects, or include a newer file, as many at a time as there are
-# processors. The object of a/b/c.c is OUT.a.objects/a_b_c.o, next to its entry for compile_commands.json. OUT.a.d lists
-# for Ninja everything that the library depends on, including the folders. If $compile_kernel is set, it compiles the
-# files test_*.cu, which are then included.
+# Compiles each file that is newer than its object, or that includes a file which is, as many at a time as there are
+# processors. The object of a/b/c.c is OUT.a.objects/a_b_c.o, next to the file's entry for compile_commands.json.
+# OUT.a.d lists for Ninja everything that the library depends on, including the folders. If $compile_kernel is set, the
+# library also contains the files test_*.cu, which that command compiles.
 set -eu
 out=$1
 compile=$2
@@ -19,9 +19,9 @@ if [ "$(cat "$objects/flags" 2>/dev/null)" != "$compile $compile_kernel" ]; then
     echo "$compile $compile_kernel" >"$objects/flags"
 fi
 
-# is_current OBJECT: checks that it exists, and that none of its sources is missing or newer
+# is_current OBJECT: checks that the object exists, and that no source that it depends on is missing or newer
 is_current() {
-    # shellcheck disable=SC2046 # what the object was made of is words
+    # shellcheck disable=SC2046 # the list of sources is words
     [ -f "$1" ] && [ -f "$1.d" ] &&
         [ -z "$(find $(sed 's/^[^:]*://; s/\\$//' "$1.d") -newer "$1" 2>&1)" ]
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Prints what a program for several devices must be compiled and linked with: MPI if there is mpicc; for GPUs also NCCL,
-# if its header and library are in CUDA's or the system's folders. Without them, the program has one rank.
+# Prints the flags with which a program for several devices must be compiled and linked: those for MPI if there is an
+# mpicc; for GPUs also those for NCCL, if its header and library are in CUDA's or the system's folders. A program
+# without these libraries has one rank.
 #
 #   sh common/ninja/mpi.sh compile mpi|nccl COMPILER...    prints flags for the compiler
 #   sh common/ninja/mpi.sh link mpi|nccl COMPILER...       prints libraries
@@ -8,7 +9,7 @@
 #                                                          is installed or removed: files, and folders without them
 set -eu
 
-# mpi_flags compile|link: prints those of mpicc's flags that matter
+# mpi_flags compile|link: prints the flags of mpicc that are needed
 mpi_flags() {
     for word in $(mpicc "--showme:$1" 2>/dev/null || mpicc -show); do
         case $1$word in
@@ -17,8 +18,8 @@ mpi_flags() {
     done
 }
 
-# has_mpi COMPILER...: checks that the compiler can link with MPI. It cannot if it is for another processor, or if mpicc
-# is installed without the headers.
+# has_mpi COMPILER...: checks that the compiler can link with MPI. It cannot if it compiles for another processor, or if
+# mpicc is installed without the headers.
 has_mpi() {
     command -v mpicc >/dev/null || return 1
     # shellcheck disable=SC2046 # flags are words
@@ -67,7 +68,7 @@ first_in() {
     done | head -n 1
 }
 
-# find_nccl: sets $folders to the folders that may contain it, and $header and $library to the files found there
+# find_nccl: sets $folders to the folders that may contain NCCL, and $header and $library to the files found there
 find_nccl() {
     header='' library='' folders=''
     nvcc=$(command -v "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" || command -v nvcc) || return 0

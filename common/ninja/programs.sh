@@ -4,7 +4,8 @@
 #
 #   sh common/ninja/programs.sh OUT.a 'COMPILER FLAGS' BUILD 'LINKER' 'LIBRARIES' FOLDER...
 #
-# library.sh compiles them into OUT.a.objects; each is then linked with the libraries' objects that it needs.
+# library.sh compiles these files into OUT.a.objects; each object is then linked with those objects of the libraries
+# that it needs.
 set -eu
 out=$1
 compile=$2

@@ -1,7 +1,7 @@
 /**
  * @file cooperative_groups.h
- * @brief CUDA's groups of threads, for kernels: the grid, the block, tiles of a warp, converged lanes; reductions and
- *        scans over them.
+ * @brief CUDA's groups of threads for kernels: the grid, the block, tiles of a warp and converged lanes, with
+ *        reductions and scans over a group.
  *
  * This header also has what CUDA keeps in cooperative_groups/reduce.h and scan.h. It lacks groups larger than a warp
  * but smaller than a block, clusters, and asynchronous copies by groups.
@@ -24,7 +24,7 @@
 namespace cooperative_groups
 {
 
-/** Return the thread's rank in its block, the size of the block, and the thread's lane in its warp. */
+/** Return the thread's rank in its block, the number of threads in the block, and the thread's lane in its warp. */
 SIMT_DEVICE unsigned simt_thread_rank()
 {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -38,7 +38,7 @@ SIMT_DEVICE unsigned simt_lane()
     return simt_thread_rank() % 32;
 }
 
-/** All threads of a launch by cudaLaunchCooperativeKernel. */
+/** All threads of a launch that was made by cudaLaunchCooperativeKernel. */
 class grid_group
 {
   public:
@@ -84,7 +84,7 @@ class grid_group
     }
 };
 
-/** Any group of threads of a block: the block, which has no mask, or lanes of a warp. */
+/** Any group of threads in a block: the whole block, which has no mask, or lanes of a warp. */
 class thread_group
 {
     unsigned mask;
@@ -267,12 +267,12 @@ class thread_block_tile : public thread_block_tile<tile_size>
 };
 #endif
 
-/** The lanes of a warp that are converged where the group is made. */
+/** The lanes of a warp that are converged where the group is created. */
 class coalesced_group
 {
     unsigned mask;
 
-    /** Returns the lane with this rank in the group; the calling lane if there is none. */
+    /** Returns the lane with this rank in the group, or the calling lane if there is none. */
     SIMT_METHOD int lane_of(unsigned rank) const
     {
         const unsigned lane = simt_nth_bit(mask, rank);
@@ -377,7 +377,7 @@ SIMT_DEVICE thread_block_tile<tile_size, thread_block_tile<size>> tiled_partitio
     static_assert(tile_size <= size, "a tile of a tile is not larger");
     return thread_block_tile<tile_size, thread_block_tile<size>>();
 }
-/** Returns the calling lane's tile, of a size that is known only at run time. */
+/** Returns the calling lane's tile of a size that is known only at run time. */
 template <class Group>
 SIMT_DEVICE thread_group tiled_partition(const Group &, unsigned size)
 {
@@ -416,7 +416,10 @@ SIMT_DEVICE auto group_size(const Group &group)
  * --- reductions and scans -------------------------------------------------------------------------------------------
  */
 
-/** Defines an operation; `whole` is the reduction of a warp by one instruction, of signed or of unsigned integers. */
+/**
+ * Defines an operation. `for_signed` and `for_unsigned` name the single instruction that reduces signed or unsigned
+ * integers over a warp.
+ */
 #define SIMT_GROUP_OPERATION(name, value, for_signed, for_unsigned)                            \
     template <class T>                                                                         \
     struct name {                                                                              \
@@ -478,7 +481,9 @@ SIMT_DEVICE T exclusive_scan(const Group &group, T value)
     return exclusive_scan(group, value, plus<T>());
 }
 
-/** Reduces as CUDA does: by one instruction if there is one and the tile is not small, else by a tree of shuffles. */
+/**
+ * Reduces as CUDA does: by a single instruction if there is one and the tile is not small, else by a tree of shuffles.
+ */
 template <class T, class Operation, unsigned tile_size>
 SIMT_DEVICE T simt_reduce_tile(const thread_block_tile<tile_size> &tile, T value, Operation operation)
 {

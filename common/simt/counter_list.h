@@ -1,12 +1,12 @@
 /**
  * @file counter_list.h
- * @brief The list of the counters, in the order of reports: COUNTER(name, label in tables, what is counted).
+ * @brief The list of counters, in the order in which reports show them: COUNTER(name, label in tables, what is
+ *        counted).
  *
  * A file that includes this one defines COUNTER first, and also RARE_COUNTER if it treats rare counters differently:
- * reports leave out a rare counter that is 0. The structure, the reports' names and the documentation come from this
- * list.
- * To add a counter, add its line here and the line that counts. Documentation tools read the lines too, so each stays
- * one.
+ * reports leave out a rare counter that is 0. The structure of counters, their names in reports and their documentation
+ * are generated from this list. To add a counter, add its line here and the code that counts. Documentation tools read
+ * this file, so each entry must stay on one line.
  */
 #ifndef RARE_COUNTER
 #define RARE_COUNTER COUNTER

@@ -1,26 +1,27 @@
 /**
  * @file cuda_pipeline.h
- * @brief CUDA's asynchronous copies from global to shared memory, for kernels: issue, commit in groups, wait.
+ * @brief CUDA's asynchronous copies from global to shared memory for kernels: functions to issue copies, to commit them
+ *        as a group, and to wait.
  */
 #ifndef SIMT_CUDA_PIPELINE_H
 #define SIMT_CUDA_PIPELINE_H
 
 #include "cuda_runtime.h"
 
-/** Copies 4, 8 or 16 bytes asynchronously; the last `zfill` bytes are zeros and are not read. */
+/** Copies 4, 8 or 16 bytes asynchronously. The last `zfill` bytes are not read; they become zeros. */
 SIMT_DEVICE void __pipeline_memcpy_async(void *dst_shared, const void *src_global, size_t size_and_align,
                                          size_t zfill = 0)
 {
     simt_copy(dst_shared, src_global, size_and_align, zfill);
 }
 
-/** Commits the copies that the thread has issued since the last call as a group. */
+/** Commits the copies that the thread has issued since its last commit as a group. */
 SIMT_DEVICE void __pipeline_commit(void)
 {
     simt_copies_commit();
 }
 
-/** Waits for all groups of the thread but the last `prior`. */
+/** Waits for all groups of the thread except the last `prior`. */
 SIMT_DEVICE void __pipeline_wait_prior(size_t prior)
 {
     simt_copies_wait(prior);

@@ -6,7 +6,7 @@
  * In a kernel file that is compiled as C++ with this directory first on the include path, the compiler's
  * instrumentation reports every load, store, basic block and call of the kernels (see instrumentation.c). `__shared__`
  * variables are thread-local variables: the program's thread-local storage is the shared memory of the running block,
- * and is overwritten before every block. So a program for the simulator must have no other thread-local variables.
+ * and is overwritten before every block. So a program for the simulator must not have any other thread-local variables.
  */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H
@@ -14,7 +14,7 @@
 #ifdef __cplusplus
 #include <cstddef>
 /*
- * libstdc++ would add Bessel functions and others to <math.h>. They take a third of the time to compile a kernel, and
+ * libstdc++ would add Bessel functions and others to <math.h>. They account for a third of a kernel's compile time, and
  * no kernel uses them.
  */
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
@@ -31,9 +31,11 @@
 extern "C" {
 #endif
 
-/* --- types and values, as CUDA's ---------------------------------------------------------------------------------- */
+/*
+ * --- types and values, as in CUDA ----------------------------------------------------------------------------------
+ */
 
-/* The functions below have the arguments, and the structures the members, of CUDA 12. */
+/* The functions below have the same arguments, and the structures the same members, as in CUDA 12. */
 #define CUDART_VERSION 12080
 
 typedef enum cudaError {
@@ -332,7 +334,7 @@ cudaError_t cudaMallocHost(void **pointer, size_t bytes);
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void *pointer);
 cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flags);
-/* Host memory stays where it is: kernels cannot use it, and copies from and to it are synchronous. */
+/* Does not pin the memory: kernels cannot use it, and copies from and to it are synchronous. */
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void *pointer);
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags);
@@ -346,7 +348,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 
-/* Memory in rows, each of which begins `pitch` bytes after the previous row. */
+/* Functions for memory in rows, each of which begins `pitch` bytes after the previous one. */
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height);
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent);
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
@@ -359,7 +361,7 @@ cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *parameters);
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *parameters, cudaStream_t stream);
 cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent);
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream);
-/* There is one pool of memory, and what is set of it is a hint. */
+/* There is a single memory pool; its attributes are only hints. */
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes);
@@ -375,16 +377,16 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 
-/* Call the function at once. */
+/* Call the function at once, not when the stream's earlier work is done. */
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data);
 
-/* Graphs are captured from streams; the simulator does not build them from nodes. */
+/* Graphs can only be captured from streams; functions that build a graph from nodes are not supported. */
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
-/* Its arguments are those of CUDA 12; the last three must be NULL. */
+/* Has the arguments of CUDA 12, of which the last three must be NULL. */
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
                                      cudaGraph_t *graph, const cudaGraphNode_t **dependencies, size_t *count);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
@@ -393,7 +395,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
-/* Returns only the number of nodes; `nodes` must be NULL. */
+/* Stores only the number of nodes, in *count; `nodes` must be NULL. */
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 
 cudaError_t cudaEventCreate(cudaEvent_t *event);

@@ -1,6 +1,7 @@
 /**
  * @file cuda_runtime_api.h
- * @brief CUDA's header of the host functions. Here it includes cuda_runtime.h, which has host and kernel functions.
+ * @brief CUDA's header of host functions. In the simulator it includes cuda_runtime.h, which has host and kernel
+ *        functions.
  */
 #ifndef SIMT_CUDA_RUNTIME_API_H
 #define SIMT_CUDA_RUNTIME_API_H

@@ -1,6 +1,7 @@
 /**
  * @file device_calls.h
- * @brief Functions of the engine that device code calls: collectives, barriers, atomics, copies, tensor cores.
+ * @brief The engine's functions that device code calls: collectives, barriers, atomics, copies and tensor-core
+ *        operations.
  */
 #ifndef SIMT_DEVICE_CALLS_H
 #define SIMT_DEVICE_CALLS_H
@@ -14,7 +15,10 @@
 extern "C" {
 #endif
 
-/* Distance in bytes by which an index outside its array is moved below the array, where there is no memory. */
+/*
+ * Offset in bytes by which the address of an index outside its array is moved below the array, where no memory is
+ * mapped.
+ */
 #define SIMT_FAR (1LL << 46)
 
 enum simt_shuffle { SIMT_SHUFFLE_INDEX, SIMT_SHUFFLE_UP, SIMT_SHUFFLE_DOWN, SIMT_SHUFFLE_XOR };
@@ -51,7 +55,7 @@ enum simt_atomic_op {
     SIMT_ATOMIC_ADD_BFLOAT162
 };
 
-/* Collectives of the lanes in `mask`. With SIMT_ACTIVE they are those of the lanes that are active at the call. */
+/* Collectives of the lanes in `mask` or, with SIMT_ACTIVE, of the lanes that are active at the call. */
 #define SIMT_ACTIVE 0
 uint64_t simt_shuffle(simt_lane_mask mask, enum simt_shuffle kind, uint64_t value, int argument, int width,
                       unsigned bytes);
@@ -64,8 +68,8 @@ uint32_t simt_reduce(simt_lane_mask mask, enum simt_reduction kind, uint32_t val
 void simt_syncwarp(simt_lane_mask mask);
 simt_lane_mask simt_activemask(void);
 /*
- * A call, or an iteration of a loop, in which a lane is. It ends where the lane leaves the function or the loop's body.
- * With 64 lanes the engine needs to know.
+ * A call, or an iteration of a loop, that a lane is in. It ends where the lane leaves the function or the loop's body.
+ * With 64 lanes the engine needs it to find the active lanes.
  */
 struct simt_scope {
     const struct simt_scope *outer;
@@ -79,11 +83,11 @@ void simt_scope_ends(struct simt_scope *scope);
 /* Returns the number of the running lane in its warp. */
 unsigned simt_lane_number(void);
 
-/* Call of the rewriter's mark of a function that is the host's: ends the launch if a thread of a kernel runs it. */
+/* The rewriter's mark in a host function calls this: ends the launch if a kernel's thread runs the function. */
 void simt_host_function(const char *name);
 /*
- * Calls of the rewriter's marks: a block of the source begins; lanes that diverged inside an expression wait for each
- * other; a call of a function with blocks begins, and ends.
+ * The rewriter's other marks call these: a basic block of the source begins; lanes that diverged inside an expression
+ * wait for each other; a call of a function with blocks begins; such a call ends.
  */
 void simt_basic_block(unsigned number);
 void simt_lanes_join(unsigned number);
@@ -101,51 +105,51 @@ void simt_grid_wait(void);
 /* Checks whether simt_grid_sync() may be called: the launch is cooperative. */
 int simt_grid_is_cooperative(void);
 
-/* `in_block`: atomic for the threads of the block only. */
+/* `in_block`: the scope is the block; otherwise it is all threads. */
 uint16_t simt_atomic16(void *address, enum simt_atomic_op op, int in_block, uint16_t operand, uint16_t compare);
 uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint32_t operand, uint32_t compare);
 uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint64_t operand, uint64_t compare);
 void simt_fence(int in_block);
 long long simt_clock(void);
 void simt_sleep(void);
-/* Checks a load of bytes that the launch may write neither before nor after, by __ldg(). */
+/* Checks a load by __ldg() of bytes that the launch must write neither before nor after the load. */
 void simt_read_only(const void *pointer, unsigned bytes);
-/* Returns simt_clock() in a kernel, and `of_host` outside. */
+/* Returns simt_clock() in a kernel, and `of_host` on the host. */
 long long simt_clock_or(long long of_host);
-/* Returns the position of the n-th bit that is set, n from 0; 32: there are fewer. */
+/* Returns the position of the n-th set bit, counted from 0, or 32 if there are fewer. */
 unsigned simt_nth_bit(uint32_t bits, unsigned n);
-/* Returns the bits at the positions that are set in `mask`, side by side from bit 0. */
+/* Returns the bits at the positions that are set in `mask`, packed from bit 0 up. */
 uint32_t simt_gather_bits(uint32_t bits, uint32_t mask);
-/* Allocate and free memory of the device in a kernel, memory of the host outside. */
+/* Allocate and free device memory in a kernel, and host memory on the host. */
 void *simt_malloc(size_t bytes);
 void simt_free(void *memory);
-/* Checks an access that memcpy or a variant is about to make. */
+/* Checks an access that memcpy or one of its variants is about to make. */
 void simt_check_range(const void *pointer, size_t bytes, int store);
 
 /*
- * Issue an asynchronous copy to shared memory of `bytes` bytes, the last `zeros` of which are zeros; commit the copies
- * so far as a group; wait for all groups but the last `prior`.
+ * Issue an asynchronous copy of `bytes` bytes to shared memory, the last `zeros` of which become zeros; commit the
+ * copies issued so far as a group; wait for all groups except the last `prior`.
  */
 void simt_copy(void *to, const void *from, size_t bytes, size_t zeros);
 void simt_copies_commit(void);
 void simt_copies_wait(size_t prior);
 
-/* mbarriers in shared memory, and copies that count towards them. Each address is that of 8 bytes. */
+/* mbarriers in shared memory, and copies that count towards them. Each address points to 8 bytes. */
 void simt_mbarrier_init(void *barrier, uint32_t arrivals);
 void simt_mbarrier_init_fence(void);
 /* Arrives once, and adds `bytes` to the bytes that the phase waits for. */
 void simt_mbarrier_arrive(void *barrier, uint32_t bytes);
-/* Arrives once, for the asynchronous copies that the thread has issued so far. */
+/* Arrives once, when the asynchronous copies that the thread has issued so far are complete. */
 void simt_mbarrier_arrive_copies(void *barrier);
 /*
- * Returns whether the phase of that parity has ended. Before it returns 0, it waits until no lane of the block can go
- * on.
+ * Returns whether the phase with the given parity has ended. Waits before it returns 0 until no lane of the block can
+ * go on.
  */
 int simt_mbarrier_try_wait(void *barrier, uint32_t parity);
 void simt_mbarrier_wait(void *barrier, uint32_t parity);
 void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier);
 
-/* A matrix of 2-byte numbers in rows, and the size of the tile that a copy moves. */
+/* Describes a matrix of 2-byte numbers in rows, and the size of the tile that a copy moves. */
 #define SIMT_TENSOR_MAP_MADE 0x6d61700a
 typedef struct simt_tensor_map {
     const void *matrix;
@@ -156,7 +160,8 @@ typedef struct simt_tensor_map {
 } simt_tensor_map;
 void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier);
 /*
- * Orders accesses of the thread and those of copies and products: in shared memory, and if `global`, in global memory.
+ * A proxy fence between the thread's accesses and those of bulk copies and warpgroup products: in shared memory and, if
+ * `global`, also in global memory.
  */
 void simt_proxy_fence(int global);
 /* Checks whether the lane is the first of its warp; all lanes of the warp must call it together. */
@@ -164,8 +169,8 @@ int simt_elect(void);
 
 /*
  * Matrix operations of a warp on tensor cores. A lane's part of a matrix, its fragment, is passed and returned in
- * registers. So the arrays of a kernel stay local to its thread, and the compiler does not instrument them, since it
- * instruments memory that other threads could reach.
+ * registers. So a kernel's arrays stay local to the thread, and the compiler does not instrument accesses to them,
+ * because it only instruments memory that other threads could access.
  */
 enum simt_number { SIMT_BFLOAT16, SIMT_HALF };
 struct simt_words {
@@ -180,14 +185,17 @@ struct simt_floats simt_mma_bfloat16(uint32_t a0, uint32_t a1, uint32_t a2, uint
                                      float d0, float d1, float d2, float d3);
 struct simt_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1, float d0,
                                  float d1, float d2, float d3);
-/* Loads like PTX's ldmatrix: `count` matrices of 8x8 16-bit elements; lane i names row i % 8 of matrix i / 8. */
+/*
+ * Loads like PTX's ldmatrix: `count` matrices of 8x8 16-bit elements. Lane i passes the address of row i % 8 of matrix
+ * i / 8.
+ */
 struct simt_words simt_ldmatrix(const void *row, unsigned count, int transposed);
-/* Computes d = a b + c: 16x16 times 16x16. A lane has a row of a, a column of b and half a row of d. */
+/* Computes d = a b + c: 16x16 times 16x16. A lane holds a row of a, a column of b and half a row of d. */
 void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_number number);
 /* Checks that all lanes of a warp load or store the same matrix, with rows `pitch` bytes apart. */
 void simt_wmma_memory(const void *matrix, size_t pitch);
 
-/* Products of a warpgroup: 64x16 by 16xN, with operands in shared memory and `count` = N / 2 sums per thread. */
+/* Products of a warpgroup, 64x16 times 16xN, with operands in shared memory and `count` = N / 2 sums per thread. */
 uint64_t simt_wgmma_operand(const void *shared);
 void simt_wgmma_fence(void);
 void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b);

@@ -2,9 +2,9 @@
  * @file mma.h
  * @brief CUDA's nvcuda::wmma: products of 16x16 matrices by a warp, of half or bfloat16, summed in float.
  *
- * Only this file knows the layout of a fragment, as in CUDA: lanes i and i + 16 have row i of a or column i of b. Of
- * row i of the sums, lane i has columns 0 to 7 and lane i + 16 has columns 8 to 15. The counted loads and stores are
- * those of this layout.
+ * As in CUDA, programs must not depend on the layout of a fragment. In this file lanes i and i + 16 hold row i of a or
+ * column i of b. Lane i holds columns 0 to 7 of row i of the sums, and lane i + 16 holds columns 8 to 15. The counted
+ * loads and stores are those of this layout.
  */
 #ifndef SIMT_MMA_H
 #define SIMT_MMA_H
@@ -63,7 +63,7 @@ SIMT_DEVICE unsigned simt_lane()
     return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }
 
-/** True if a lane's elements of a fragment lie side by side in memory. */
+/** True if a lane's elements of a fragment are contiguous in memory. */
 template <class Use, class Layout>
 static constexpr bool simt_side_by_side = std::is_same_v<Use, matrix_a> == std::is_same_v<Layout, row_major>;
 

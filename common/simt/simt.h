@@ -1,6 +1,7 @@
 /**
  * @file simt.h
- * @brief Interface of the CPU simulator to its host program: counters, the last fault, traces, limitations.
+ * @brief The interface through which a host program uses the CPU simulator: counters, the last fault, traces,
+ *        limitations.
  *
  * Kernels never include this file; they see CUDA's own header names (cuda_runtime.h, cuda_fp16.h, cuda_bf16.h).
  */
@@ -35,9 +36,9 @@ void simt_counters_read(struct simt_counters *counters);
 int simt_kernels(void);
 
 /**
- * Returns the name and the counters of a kernel; the index is in the order of first launches. Over all kernels the
- * counters add up to simt_counters_read(). The name stays valid until the next launch or reset. Returns false if there
- * is no such index.
+ * Returns the name and the counters of a kernel. Kernels are numbered in the order of their first launches. Over all
+ * kernels the counters add up to those of simt_counters_read(). The name stays valid until the next launch or reset.
+ * Returns false if there is no such index.
  */
 bool simt_kernel_counters(int index, const char **name, struct simt_counters *counters);
 
@@ -49,54 +50,57 @@ struct simt_branch {
 
 enum { SIMT_BRANCHES = 64 };
 
-/** Copies the divergent branches since simt_counters_reset(), or the first of them. Returns their number. */
+/**
+ * Copies the divergent branches since simt_counters_reset(), or the first SIMT_BRANCHES of them. Returns the number
+ * copied.
+ */
 int simt_divergent_branches(struct simt_branch branches[SIMT_BRANCHES]);
 
 /** Writes "file:line" of the code at `pc`. */
 void simt_place(uintptr_t pc, char *text, size_t size);
 
 /**
- * Returns one line about the last launch or call that failed, with file, line, thread and block, and what to try after
- * "; try: ", or NULL if none has failed.
+ * Returns one line about the last launch or call that failed, with file, line, thread and block, and after "; try: "
+ * what to try. Returns NULL if none has failed.
  */
 const char *simt_fault(void);
 
 /**
- * Makes device memory shared with processes that are forked later; call it before the first allocation. It reads now
- * what launches look up in files, and starts a process that looks up source lines, so that the forked processes need no
- * files. Returns false if memory is short or the process cannot be started.
+ * Makes device memory shared with processes that are forked later. Must be called before the first allocation. Also
+ * reads at once what launches look up in files, and starts a process that looks up source lines, so that the forked
+ * processes need no files. Returns false if memory is short or the process cannot be started.
  */
 bool simt_share_memory(void);
 
 /**
- * Leaves device memory accessible to the host from now on (`open`), or protects it again; calls nest. It is for host
- * code that is known to access device memory only by calls of the runtime. Otherwise each of these calls opens and
- * closes the memory, which takes longer than to copy a few pages.
+ * Leaves device memory accessible to the host from now on (`open`), or protects it again; calls nest. Use it for host
+ * code that is known to access device memory only by runtime calls. Without it, each of these calls opens and closes
+ * the memory, which takes longer than copying a few pages.
  */
 void simt_allow_host_access(bool open);
 
 /**
- * Limits kernels to these bytes of their allocation from now on: an access to the rest of it (guard bands) is an
- * out-of-bounds fault. Messages call the bytes `name`.
+ * From now on kernels may access only these bytes of their allocation: an access to the rest (guard bands) is an
+ * out-of-bounds fault. Messages use `name` for the bytes.
  */
 void simt_array(const void *begin, size_t bytes, const char *name);
 
 /**
- * Marks device bytes as unwritten: a kernel that reads them before a kernel has written them reads unwritten bytes. The
- * host may copy them from this allocation, unlike other unwritten bytes, because it checks for them itself.
+ * Marks device bytes as unwritten, so that reading them before a kernel has written them is a fault. Unlike other
+ * unwritten bytes, those of this allocation may be copied by the host, which has its own checks.
  */
 void simt_mark_unwritten(const void *begin, size_t bytes);
 
 /**
- * Traces the next launch: what the warps of its block (0,0,0) do, at most `most_events` operations. Returns false if
+ * Traces the next launch: records up to `most_events` operations of the warps in its block (0,0,0). Returns false if
  * memory is short.
  *
  * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "dynamic_shared" (its "offset"
  * in shared memory, and "bytes"), "source", "truncated" and "events", in the order of execution, one for each operation
  * of a warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier, shared_load, shared_store, global_load,
  * global_store, atomic, mma, matrix_memory, copy_from, copy_to, bulk_copy, mbarrier, return), "warp", "line" ("file"
- * where it is not "source"; an unknown line is null) and "lanes", a mask. Columns have an element per lane, null
- * for lanes that take no part; values are bits in hexadecimal:
+ * where it is not "source"; an unknown line is null) and "lanes", a mask. Columns have an element per lane, null for
+ * lanes that do not take part. Values are bits in hexadecimal. The members and columns for each kind are:
  *
  *   shuffle        operation, bytes, from (the lane each lane reads; -1: none, it keeps its own), in, out
  *   vote           operation, in, out
@@ -118,18 +122,18 @@ void simt_mark_unwritten(const void *begin, size_t bytes);
 bool simt_trace_begin(size_t most_events);
 
 /**
- * Restricts the trace to a launch of the kernel of that name, without template arguments; NULL: any. Call it after
- * simt_trace_begin().
+ * Restricts the trace to a launch of the kernel with this name, without template arguments; NULL: any kernel. Must be
+ * called after simt_trace_begin().
  */
 void simt_trace_only(const char *kernel);
 
 /**
- * Ends the trace and writes it to `stream`; NULL: only ends it. Returns false if nothing was launched, writing failed
- * or memory ran out, in which case errno is ENOMEM.
+ * Ends the trace and writes it to `stream` unless that is NULL. Returns false if nothing was launched, if writing
+ * failed, or if memory ran out; errno is then ENOMEM in the last case.
  */
 bool simt_trace_end(FILE *stream);
 
-/** Returns a text for the user, static and of a few lines, on what the simulator cannot see. */
+/** Returns a static text of a few lines that tells the user what the simulator cannot see. */
 const char *simt_limitations(void);
 
 #ifdef __cplusplus

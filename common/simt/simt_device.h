@@ -3,8 +3,8 @@
  * @brief CUDA's kernel language in C++: qualifiers, built-in variables, warp, block and atomic functions, arithmetic.
  *        cuda_runtime.h includes it for C++.
  *
- * Every function here is inlined into the kernel, so that a call's position in the source is the kernel's. No function
- * has a branch, because its branches would be counted as the kernel's own.
+ * Every function here is inlined into the kernel, so that a call's position in the source is in the kernel. No function
+ * has a branch, because its branches would be counted as the kernel's.
  */
 #ifndef SIMT_DEVICE_H
 #define SIMT_DEVICE_H
@@ -30,8 +30,8 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 /*
- * The rewriter puts this at the beginning of a kernel's body. It adds a line to a section of its own: the position in
- * the code, and how many threads a block may have.
+ * The rewriter inserts this at the beginning of a kernel's body. It adds an entry to the section simt_bounds: the
+ * position in the code, and the largest number of threads in a block.
  */
 #define SIMT_LAUNCH_BOUNDS(...)                                                                          \
     __asm__ volatile(".pushsection simt_bounds,\"a?\"\n.long 1f - ., %c0\n.popsection\n1:" /* no code */ \
@@ -43,23 +43,23 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 }
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
-#define SIMT_NOINLINE   __attribute__((noinline)) /* for __noinline__, a name that libstdc++ uses in attributes */
+#define SIMT_NOINLINE   __attribute__((noinline)) /* for __noinline__, which libstdc++ uses in attributes */
 #define __align__(n)    __attribute__((aligned(n)))
 #ifdef __clang__
 #define __shared__            static __thread
 #define SIMT_SHARED_GAP_KEEP  used
-#define SIMT_SHARED_GAP_ORDER used, /* otherwise it comes later than its gap */
+#define SIMT_SHARED_GAP_ORDER used, /* otherwise the variable comes after its gap */
 #else
-#define __shared__                                                                                           \
-    static __constinit __thread /* or gcc guards an array of a class with constructors by a hidden branch */ \
+#define __shared__                                                                                 \
+    static __constinit __thread /* else gcc guards an array of class objects by a hidden branch */ \
         __attribute__((no_reorder))
 #define SIMT_SHARED_GAP_KEEP  used, no_reorder
 #define SIMT_SHARED_GAP_ORDER no_reorder,
 #endif
 
 /*
- * The rewriter puts a gap after each variable, so that an access past the end of the variable is in the gap and is
- * reported. The size keeps every variable in the banks that it would have without gaps.
+ * The rewriter inserts a gap after each variable, so that an access past the end of the variable falls into the gap and
+ * is reported. The size of the gaps keeps every variable in the same banks as without gaps.
  */
 #define SIMT_SHARED_GAP          SIMT_SHARED_GAP_(__COUNTER__)
 #define SIMT_SHARED_GAP_(number) SIMT_SHARED_GAP_NAMED(number)
@@ -67,7 +67,7 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
     static __thread __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1))) unsigned char simt_gap_##number[128];
 #define __constant__ __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant")))
 
-/* The same gaps for variables in global and in constant memory, which lie apart from the host's variables. */
+/* The same gaps for variables in global and constant memory, which are kept apart from the host's variables. */
 #define SIMT_DEVICE_VARIABLE     __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device")))
 #define SIMT_DEVICE_GAP          SIMT_GAP_(__COUNTER__, "simt_device")
 #define SIMT_CONSTANT_GAP        SIMT_GAP_(__COUNTER__, "simt_constant")
@@ -81,7 +81,8 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 /* --- built-in variables ------------------------------------------------------------------------------------------- */
 
 /**
- * An index with three components like uint3, but trivial, so that the compiler treats a constant of this type as one.
+ * An index with three components like uint3, but of a trivial type, so that the compiler treats a const object as a
+ * constant.
  */
 struct simt_index {
     unsigned x, y, z;
@@ -95,10 +96,7 @@ struct simt_index {
     }
 };
 
-/*
- * Constants for the thread that reads them: the engine sets them before it resumes a thread. Reads are not
- * instrumented.
- */
+/* Constants for each thread: the engine sets them before it resumes the thread. Reads of them are not instrumented. */
 extern "C" {
 extern const simt_index simt_thread_idx;
 extern const simt_index simt_block_idx;
@@ -107,7 +105,7 @@ extern const simt_index simt_grid_dim;
 }
 
 extern "C" {
-extern __thread unsigned char simt_dynamic_shared[]; /* under any name that kernels declare */
+extern __thread unsigned char simt_dynamic_shared[]; /* whatever name kernels declare */
 }
 
 #define threadIdx simt_thread_idx
@@ -119,13 +117,13 @@ static constexpr int warpSize = SIMT_WARP_SIZE;
 /* --- operations that C++ leaves undefined and a GPU defines ------------------------------------------------------- */
 
 /*
- * Replacements that the rewriter inserts in device functions: for the count of a shift, and for a conversion to an
+ * The rewriter inserts these replacements in device functions: for the count of a shift, and for a conversion to an
  * integer.
  */
 #define SIMT_CONSTEXPR constexpr inline __attribute__((always_inline))
 #define SIMT_CUDA_ARCH 900
 
-/* These types stay in registers; compilers do not split structures here. */
+/* Scalar types, because they stay in registers: here compilers do not split structures. */
 enum class simt_count_type {};
 static constexpr simt_count_type simt_count = {};
 
@@ -162,7 +160,10 @@ static constexpr simt_count_type simt_count = {};
         return left = (T)(left >> count);                                      \
     }
 
-/* Shift without a branch; a count of the width of T or more leaves 0, or the sign. */
+/*
+ * Shift without a branch. If the count is the width of T or more, the result is 0 or, for a right shift of a signed
+ * value, the sign.
+ */
 template <class T>
 SIMT_CONSTEXPR T simt_shift_left(T value, unsigned places)
 {
@@ -208,7 +209,8 @@ template <class T>
 struct simt_to {
 };
 /*
- * Converts a number; a real number loses its fraction. NaN becomes 0 only where neither it nor the integer has 8 bytes.
+ * Converts a number to an integer, and truncates its fraction. A NaN becomes 0 only if neither it nor the integer has 8
+ * bytes.
  */
 template <class To, class From>
 SIMT_CONSTEXPR To simt_cast(From value)
@@ -228,10 +230,11 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
 }
 
 /*
- * The rewriter writes a[i] as a[simt_within<__typeof__(a)>() |= i]: a prefix with the loosest binding, since an index
- * may be any expression. If a is an array or an std::array, an index outside it is moved so far away that no memory is
- * there, without a branch. In &a[i] the index may also be the end of the array, for which there is simt_up_to. An array
- * of one element is not checked, because it may be the last member of a structure that has more elements.
+ * The rewriter writes a[i] as a[simt_within<__typeof__(a)>() |= i]: an assignment operator in front, because it has the
+ * lowest precedence and an index may be any expression. If a is an array or an std::array, an index outside it is
+ * moved, without a branch, so far away that no memory is mapped there. In &a[i] the index may also be one past the last
+ * element, which simt_up_to allows. An array of one element is not checked, because it may be the last member of a
+ * structure with more elements.
  */
 template <class Array>
 struct simt_within {
@@ -239,7 +242,7 @@ struct simt_within {
 template <class Array>
 struct simt_up_to {
 };
-/* Elements of an array, a T[N] or an std::array, and their type; 0 of anything else. */
+/* The number and the type of the elements of an array, which is a T[N] or an std::array; 0 for any other type. */
 template <class Array>
 struct simt_elements {
     static constexpr size_t count = 0;
@@ -284,7 +287,8 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
  */
 
 /*
- * The rewriter's marks, numbered in the order of the source. An expression that the compiler evaluates has no blocks.
+ * The rewriter's marks, numbered in the order of the source. There are none in an expression that the compiler
+ * evaluates.
  */
 #define SIMT_BLOCK simt_basic_block(__COUNTER__)
 #define SIMT_SIDE  simt_side(__COUNTER__)
@@ -306,7 +310,7 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
     const simt_inside simt_inside_of(__COUNTER__)
 #endif
 
-/* The rewriter's mark of a function that has neither __device__ nor __global__. */
+/* The rewriter's mark in a function that has neither __device__ nor __global__. */
 #define SIMT_HOST simt_host_function(__func__)
 
 SIMT_CONSTEXPR void simt_side(unsigned number)
@@ -320,8 +324,9 @@ SIMT_CONSTEXPR bool simt_operand(unsigned number)
     return true;
 }
 /*
- * Joins the lanes that diverged in the expression before the comma, and is evaluated behind it. The result is the
- * expression's. For an expression of type void the comma is the language's own.
+ * Makes the lanes that diverged in an expression wait for each other. SIMT_JOIN appends a comma operator with this type
+ * on its right, which is evaluated after the expression and returns the expression's value. For an expression of type
+ * void, the built-in comma operator is used.
  */
 struct simt_join {
 };
@@ -375,11 +380,11 @@ class simt_scope_of_lane
 
 /* --- unsupported features ----------------------------------------------------------------------------------------- */
 
-/* Prints an error at each use of an unsupported name. */
+/* Makes the compiler print an error at each use of an unsupported name. */
 #define SIMT_REFUSED(text)  SIMT_REFUSED_(GCC error text)
 #define SIMT_REFUSED_(text) _Pragma(#text)
 
-#ifndef __clang__ /* clang warns of a macro of this name */
+#ifndef __clang__ /* clang warns about a macro of this name */
 /* Rejects inline assembly in CUDA's spelling; __asm__ remains. */
 #define asm                                                                                                        \
     SIMT_REFUSED("inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else") \
@@ -437,8 +442,8 @@ SIMT_CACHED_STORE(__stwt)
 #undef SIMT_CACHED_STORE
 
 /*
- * The library's functions are not instrumented, so kernels call replacements. Clang also inserts calls of its own to
- * copy structures: up to version 14 calls of the library's functions, later calls of the thread sanitizer's
+ * The C library's functions are not instrumented, so kernels call these replacements. Clang also inserts calls that
+ * copy structures: up to version 14 of the library's functions, in later versions of the thread sanitizer's
  * replacements.
  */
 #ifdef __clang__
@@ -486,7 +491,7 @@ SIMT_DEVICE void __nanosleep(unsigned)
 {
     simt_sleep();
 }
-/* Replaces the C library's clock(): in a kernel it is the kernel's clock. */
+/* Replaces the C library's clock(): in a kernel it returns CUDA's clock(). */
 SIMT_DEVICE clock_t simt_stream_clock_of_either(void)
 {
     return (clock_t)simt_clock_or(clock());
@@ -514,14 +519,14 @@ SIMT_DEVICE void cudaGridDependencySynchronize(void)
 {
     simt_grid_wait();
 }
-/* Orders nothing: it only allows the next launch to start. */
+/* Does nothing: the call orders no accesses, it only allows the next launch to start. */
 SIMT_DEVICE void cudaTriggerProgrammaticLaunchCompletion(void)
 {
 }
 
 /* --- warps and blocks --------------------------------------------------------------------------------------------- */
 
-/** Unsigned type with `bytes` bytes. */
+/** The unsigned type with `bytes` bytes. */
 template <size_t bytes>
 struct simt_bits;
 template <>
@@ -659,7 +664,7 @@ SIMT_DEVICE void __syncwarp(unsigned mask = 0xffffffffu)
     simt_syncwarp(mask);
 }
 #else
-/* HIP's collectives: of the lanes that are active at the call. */
+/* HIP's collectives, in which the lanes that are active at the call take part. */
 template <class T>
 SIMT_DEVICE T __shfl(T value, int lane, int width = warpSize)
 {
@@ -704,7 +709,10 @@ SIMT_DEVICE unsigned __lane_id(void)
 {
     return simt_lane_number();
 }
-/* The compiler's builtins for the order of accesses in a wave: the barrier orders, and the fence is part of it. */
+/*
+ * The HIP compiler's builtins that order accesses within a wave. The barrier orders them; the fence does nothing,
+ * because it is part of the barrier.
+ */
 SIMT_DEVICE void __builtin_amdgcn_wave_barrier(void)
 {
     simt_syncwarp(SIMT_ACTIVE);
@@ -739,7 +747,7 @@ SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, int in_block, T op
                                                (uint32_t)simt_to_word(compare)));
 }
 
-/* Each atomic also has a _block and a _system form, which differ in scope only. */
+/* Each atomic also has a _block and a _system form, which differ only in scope. */
 #define SIMT_ATOMIC_SCOPE(name, scope, in_block, type, op)        \
     SIMT_DEVICE type name##scope(type *address, type operand)     \
     {                                                             \

@@ -1,10 +1,10 @@
 /**
  * @file simt_intrinsics.h
- * @brief CUDA's arithmetic of a single thread: bits, integers, rounded arithmetic, conversions, bytes of a word.
- *        simt_device.h includes it.
+ * @brief CUDA's arithmetic functions of a single thread: bits, integers, rounded arithmetic, conversions, bytes of a
+ *        word. simt_device.h includes this header.
  *
- * No function has a branch, like everything that is inlined into kernels. Operations round as CUDA defines, in every
- * mode; functions that CUDA approximates (__expf and its variants) are as accurate as the C library's here.
+ * No function has a branch, because all are inlined into kernels. Operations round as CUDA defines, in every mode.
+ * Functions that CUDA approximates (__expf and its variants) are as accurate here as those of the C library.
  */
 #ifndef SIMT_INTRINSICS_H
 #define SIMT_INTRINSICS_H
@@ -14,7 +14,10 @@
 
 /* --- bits --------------------------------------------------------------------------------------------------------- */
 
-/** Returns a float's bits. A NaN that the host's arithmetic makes, as of inf - inf, gets the bits of a GPU's NaN. */
+/**
+ * Returns a float's bits. A NaN that the host's arithmetic produces, for example by inf - inf, gets the bits of a GPU's
+ * NaN.
+ */
 SIMT_DEVICE unsigned __float_as_uint(float value)
 {
 #if defined __x86_64__
@@ -66,7 +69,7 @@ SIMT_DEVICE int __popcll(unsigned long long x)
 {
     return __builtin_popcountll(x);
 }
-/* A 1 below the lowest bit makes zero an ordinary case. */
+/* A 1 is appended below the lowest bit, so that zero is not a special case. */
 SIMT_DEVICE int __clz(int x)
 {
     return __builtin_clzll((unsigned long long)(unsigned)x << 32 | 0x80000000u);
@@ -100,7 +103,10 @@ SIMT_DEVICE unsigned simt_byte_of(unsigned x, unsigned y, unsigned selector)
 
     return (unsigned)(bytes >> 8 * (selector & 7)) & 0xff;
 }
-/* Uses three of each selector's four bits: CUDA's function clears the fourth, by which PTX's prmt spreads a sign. */
+/*
+ * Uses three of the four bits of each selector. CUDA's function clears the fourth, with which PTX's prmt replicates a
+ * sign.
+ */
 SIMT_DEVICE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
 {
     return simt_byte_of(x, y, selector) | simt_byte_of(x, y, selector >> 4) << 8 |
@@ -202,7 +208,7 @@ SIMT_MIN_MAX(long long)
 SIMT_MIN_MAX(unsigned long long)
 #undef SIMT_MIN_MAX
 
-/* Mixed signs compare unsigned, as in CUDA. */
+/* A signed and an unsigned operand are compared as unsigned numbers, as in CUDA. */
 SIMT_DEVICE unsigned min(int x, unsigned y)
 {
     return min((unsigned)x, y);
@@ -270,7 +276,7 @@ SIMT_NAMED_MIN_MAX(ull, unsigned long long)
  * ---------------------------------------------------------------------------------------
  */
 
-/** Returns part `i` of a word that consists of parts of sizeof(Part) bytes. */
+/** Returns part `i` of a word that is divided into parts of sizeof(Part) bytes. */
 template <class Part>
 SIMT_DEVICE int simt_part(unsigned word, unsigned i)
 {
@@ -357,7 +363,7 @@ SIMT_DOT_PRODUCTS(unsigned, unsigned)
 
 /* --- rounded arithmetic ------------------------------------------------------------------------------------------- */
 
-/** Type that holds every product of two Real numbers exactly. */
+/** A type that holds the product of any two Real numbers exactly. */
 template <class Real>
 struct simt_wider;
 template <>
@@ -381,7 +387,10 @@ SIMT_DEVICE int simt_is_negative(Real value)
     return __builtin_signbit(value) != 0;
 }
 
-/** Returns `nearest` or its neighbour, as the mode requires; `above` and `below` say where the exact value lies. */
+/**
+ * Returns `nearest` or its neighbour, as the mode requires; `above` and `below` tell on which side of `nearest` the
+ * exact value lies.
+ */
 template <simt_rounding mode, class Real>
 SIMT_DEVICE Real simt_round(Real nearest, bool above, bool below)
 {
@@ -392,8 +401,8 @@ SIMT_DEVICE Real simt_round(Real nearest, bool above, bool below)
 }
 
 /**
- * Returns term + other, rounded by the mode; `nearest` is the sum rounded to nearest. A sum that is exactly 0 is -0
- * when rounding down, unless both are +0.
+ * Returns term + other, rounded by the mode; `nearest` is the sum rounded to nearest. When rounding down, a sum that is
+ * exactly 0 is -0 unless both operands are +0.
  */
 template <simt_rounding mode, class Real>
 SIMT_DEVICE Real simt_sum(typename simt_wider<Real>::type term, Real other, Real nearest)
@@ -531,7 +540,7 @@ SIMT_CONVERSIONS(ru, SIMT_UP, ceil)
 
 /* --- functions --------------------------------------------------------------------------------------------------- */
 
-/* glibc declares functions of these names, so these are macros. */
+/* These are macros, because glibc declares functions of the same names. */
 #define __expf(x)    expf(x)
 #define __exp10f(x)  exp10f(x)
 #define __logf(x)    logf(x)
@@ -597,7 +606,10 @@ SIMT_DEVICE float normcdff(float x)
 {
     return (float)normcdf((double)x);
 }
-/* Rounds twice, as a GPU does, so x / x need not be 1; a reciprocal below the normal floats becomes 0. */
+/*
+ * Rounds the reciprocal and the product, as a GPU does, so x / x need not be 1. A reciprocal below the smallest normal
+ * float becomes 0.
+ */
 SIMT_DEVICE float __fdividef(float x, float y)
 {
     const float reciprocal = 1.0f / y;

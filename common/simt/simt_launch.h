@@ -9,8 +9,8 @@
 
 extern "C" {
 /**
- * Checks and runs a launch; call(arguments) calls the kernel as one thread. `name` is the kernel as the launch wrote
- * it; NULL: the name in the program's symbols. An error becomes the last error.
+ * Checks and runs a launch; call(arguments) runs one thread of the kernel. `name` is the kernel as written in the
+ * launch; if it is NULL, the name in the program's symbols is used. An error becomes the last error.
  */
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *how,
                                void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes);
@@ -25,7 +25,7 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
 #define SIMT_UNTRACED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
 #endif
 
-/** A kernel's parameters, nested in order. */
+/** A kernel's parameters: the first one, and a nested structure with the rest. */
 template <class... Parameters>
 struct simt_parameters;
 template <>
@@ -65,7 +65,7 @@ struct simt_pack<First, Rest...> {
     }
 };
 
-/** A kernel, or a function object that calls it, and its parameters. */
+/** A kernel, or a function object that calls the kernel, and its parameters. */
 template <class Kernel, class... Parameters>
 struct simt_call {
     Kernel kernel;
@@ -91,7 +91,7 @@ struct simt_call {
     }
 };
 
-/** Configuration of a launch. */
+/** The configuration of a launch, as in <<<...>>>, and the kernel's name. */
 struct simt_configuration {
     const char *name;
     cudaLaunchConfig_t how;
@@ -119,8 +119,8 @@ struct simt_launcher {
 };
 
 /*
- * Resolve a kernel's name: simt_only if it is one function; simt_with, by parameter types, if it is a template or has
- * overloads.
+ * Resolve a kernel's name to a function: simt_only if the name is that of a single function; simt_with, by parameter
+ * types, if it is that of a template or of overloads.
  */
 struct simt_only {
     template <class... Parameters>
@@ -138,8 +138,8 @@ struct simt_with {
 };
 
 /**
- * Finds the kernel by the types of its arguments. If these are not exactly the parameters' types, each thread calls the
- * kernel by its name, which converts the arguments.
+ * Finds the kernel by the types of the arguments. If they are not exactly the types of the parameters, each thread
+ * calls the kernel by its name, so that the arguments are converted.
  */
 template <class Find, class Call>
 struct simt_finder {
@@ -162,8 +162,8 @@ struct simt_finder {
 };
 
 /*
- * Makes two function objects of a kernel's name, which may be a template's without arguments: one finds the function,
- * the other calls it.
+ * Makes two function objects from a kernel's name, which may be that of a template without its arguments: one finds the
+ * function, the other calls it.
  */
 #define SIMT_KERNEL(...)                                                                     \
     [=](auto simt_how) -> decltype(simt_how(__VA_ARGS__)) { return simt_how(__VA_ARGS__); }, \
@@ -188,7 +188,10 @@ static inline __attribute__((always_inline)) auto simt_launch(const Find &find, 
 template <class... Parameters>
 simt_launcher(void (*)(Parameters...), simt_configuration) -> simt_launcher<Parameters...>;
 
-/** Fills a parameter list from addresses, first to last; only the types of the parameters are known. */
+/**
+ * Fills a parameter list from the addresses of the arguments, first to last; only the types of the parameters are
+ * known.
+ */
 static inline void simt_fill(simt_parameters<> *, void **)
 {
 }
@@ -213,8 +216,8 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(c
 }
 
 /*
- * Launch a kernel that is given by its own type, which provides the parameters' types. The rewriter removes casts to a
- * void pointer.
+ * Launch a kernel that is passed with its function type, from which the parameters' types are deduced. The rewriter
+ * removes casts to a void pointer.
  */
 template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid,
@@ -263,7 +266,7 @@ SIMT_NO_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 
                                                        size_t dynamic_shared = 0, cudaStream_t stream = 0);
 SIMT_NO_KERNEL cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *how, const void *kernel, void **arguments);
 
-/* --- other functions that take a kernel or a variable by its own type --------------------------------------------- */
+/* --- other functions that take a kernel or a variable with its type --------------------------------------------- */
 
 template <class... Parameters>
 static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(Parameters...),
@@ -285,8 +288,8 @@ static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *byte
     return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks, block_size);
 }
 /**
- * Returns the block size with the most resident threads per processor, the largest of several; `shared_of` returns the
- * dynamic shared memory of a block of some size.
+ * Finds the block size with the most resident threads per multiprocessor, or the largest of several. `shared_of`
+ * returns the dynamic shared memory of a block of a given size.
  */
 template <class Kernel, class Shared>
 static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, Kernel kernel,
@@ -376,7 +379,7 @@ static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_
 {
     return cudaGraphInstantiate(exec, graph, 0);
 }
-/* The signature of CUDA 11. */
+/* The same function with the signature of CUDA 11. */
 static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *, char *,
                                                size_t)
 {

@@ -1,11 +1,11 @@
 /**
  * @file small_float_type.h
- * @brief CUDA's 16-bit number types, and pairs of them, as templates over the conversion of their bits. cuda_fp16.h and
- *        cuda_bf16.h define the types with them.
+ * @brief Templates for CUDA's 16-bit number types and for pairs of such numbers; the parameter is the format, which
+ *        converts the bits. cuda_fp16.h and cuda_bf16.h define the types with these templates.
  *
- * Sums, differences, products and quotients are computed in float and rounded once more. Float has more than twice the
- * digits, so that the result is as if rounded once. A double that is not exact is rounded to odd (see simt_odd), for
- * the same reason. No function has a branch, and all are inlined.
+ * Sums, differences, products and quotients are computed in float and rounded again to 16 bits. Float has more than
+ * twice as many digits, so the result is the same as if it had been rounded once. For the same reason a double that is
+ * not exact is rounded to odd (see simt_odd). No function has a branch, and all are inlined.
  */
 #ifndef SIMT_SMALL_FLOAT_TYPE_H
 #define SIMT_SMALL_FLOAT_TYPE_H
@@ -29,8 +29,8 @@ SIMT_INLINE Integer simt_select(bool condition, Integer yes, Integer no)
 }
 
 /**
- * Returns the bits of the number that a mode rounds to: `nearest` or a neighbour, given whether the exact value lies
- * above or below `nearest`. `nearest` has the exact value's sign, even if it is 0.
+ * Returns the bits of the number to which a mode rounds: `nearest` or its neighbour, given whether the exact value lies
+ * above or below `nearest`. `nearest` must have the sign of the exact value, even if it is 0.
  */
 template <simt_rounding mode, class Bits>
 SIMT_INLINE Bits simt_step(Bits nearest, bool above, bool below)
@@ -68,7 +68,9 @@ SIMT_INLINE double simt_integer_odd(Integer value)
     return simt_odd(nearest, (long double)value > nearest, (long double)value < nearest);
 }
 
-/** Converts a double that is an integer or a NaN; a value out of range becomes the nearest integer that exists. */
+/**
+ * Converts a double that is an integer or a NaN; a value out of range becomes the nearest value of the integer type.
+ */
 template <class Integer>
 SIMT_INLINE Integer simt_to_integer(double rounded, Integer nan)
 {
@@ -111,7 +113,7 @@ struct simt_small_float {
         return value;
     }
 
-    /** Rounds a double that is exact, or was rounded to odd. */
+    /** Rounds a double that is exact or has been rounded to odd. */
     template <simt_rounding mode>
     static SIMT_METHOD self rounded(double value)
     {
@@ -122,7 +124,7 @@ struct simt_small_float {
 
     SIMT_METHOD uint32_t is_nan() const { return (__x & 0x7fffu) > format::INFINITE; }
 
-    /** Returns an unsigned number that grows with the value, -0 below +0; `nan` for a NaN. */
+    /** Returns an unsigned number that increases with the value, with -0 below +0; returns `nan` for a NaN. */
     SIMT_METHOD uint32_t order(uint32_t nan) const
     {
         return select_bits(is_nan(), nan, __x ^ (0x8000u | (0x7fffu & (0u - (__x >> 15)))));
@@ -161,7 +163,7 @@ struct simt_small_float {
         return from_bits(sum.__x & (0u - ((uint32_t)(sum.__x >> 15 == 0) | sum.is_nan())));
     }
 
-    /** Returns the value clamped to 0 to 1; 0 for a NaN. */
+    /** Returns the value clamped to [0, 1], or 0 for a NaN. */
     SIMT_METHOD self saturated() const
     {
         const self one = 1;
@@ -180,7 +182,7 @@ struct simt_small_float {
     SIMT_SMALL_FLOAT_OPERATION(div, /)
 #undef SIMT_SMALL_FLOAT_OPERATION
 
-/* Defines a function that is computed in double, whose error is too small to matter, and rounded. */
+/* Defines a function that is computed in double, with an error too small to matter, and then rounded. */
 #define SIMT_SMALL_FLOAT_FUNCTION(name, value) \
     friend SIMT_METHOD self h##name(self a) \
     { \
@@ -206,7 +208,8 @@ struct simt_small_float {
 #undef SIMT_SMALL_FLOAT_FUNCTION
 
     /*
-     * Defines a comparison. As in CUDA, it is false with a NaN, also "not equal"; the form with u is true with a NaN.
+     * Defines a comparison. As in CUDA, every comparison with a NaN is false, even "not equal"; the form with u is
+     * true.
      */
 #define SIMT_SMALL_FLOAT_COMPARISON(name, condition) \
     friend SIMT_METHOD bool __h##name(self a, self b) { return condition; } \
@@ -224,7 +227,7 @@ struct simt_small_float {
         return ((a.__x & 0x7fffu) == format::INFINITE) * (1 - 2 * (a.__x >> 15));
     }
 
-    /* Return the other number if one is a NaN, and CUDA's NaN if both are. */
+    /* Return the other number if one is a NaN, and CUDA's canonical NaN if both are. */
     friend SIMT_METHOD self __hmax(self a, self b)
     {
         const uint32_t number = select_bits(a.order(0) >= b.order(0), a.__x, b.__x);
@@ -235,7 +238,7 @@ struct simt_small_float {
         const uint32_t number = select_bits(a.order(0x10000u) <= b.order(0x10000u), a.__x, b.__x);
         return from_bits(select_bits(a.is_nan() & b.is_nan(), 0x7fffu, number));
     }
-    /* Return CUDA's NaN if one is a NaN. */
+    /* Return CUDA's canonical NaN if either number is a NaN. */
     friend SIMT_METHOD self __hmax_nan(self a, self b)
     {
         return from_bits(select_bits(a.is_nan() | b.is_nan(), 0x7fffu, __hmax(a, b).__x));
@@ -250,7 +253,7 @@ struct simt_small_float {
  * --- two numbers ----------------------------------------------------------------------------------------------------
  */
 
-/** A pair of 16-bit numbers, copied by one 4-byte access. */
+/** A pair of 16-bit numbers, which is copied by a single 4-byte access. */
 template <typename format>
 struct __attribute__((aligned(4))) simt_small_float2 {
     typedef simt_small_float2 self;
@@ -367,7 +370,9 @@ struct __attribute__((aligned(4))) simt_small_float2 {
  * --- names ----------------------------------------------------------------------------------------------------------
  */
 
-/** Defines the conversions of `type`, which CUDA's functions call `name`, in one rounding mode. */
+/**
+ * Defines the conversions of `type` in one rounding mode; in the names of CUDA's functions the type is called `name`.
+ */
 #define SIMT_SMALL_FLOAT_CONVERSIONS(name, type, suffix, mode, round) \
     SIMT_INLINE type __float2##name##_##suffix(float value) { return type::rounded<mode>(value); } \
     SIMT_SMALL_FLOAT_INTEGERS(name, type, int, int, suffix, mode, round) \
@@ -387,7 +392,10 @@ struct __attribute__((aligned(4))) simt_small_float2 {
                                         (integer)(sizeof(integer) == 8 ? 1ull << 63 : 0)); \
     }
 
-/** Defines the functions of `type` and of pairs of it, which CUDA's functions call `name` and `pair_name`. */
+/**
+ * Defines the functions of `type` and of `pair`; in the names of CUDA's functions these types are called `name` and
+ * `pair_name`.
+ */
 #define SIMT_SMALL_FLOAT_FUNCTIONS(name, type, pair_name, pair) \
     SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rn, SIMT_NEAREST, rint) \
     SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rz, SIMT_TO_ZERO, trunc) \

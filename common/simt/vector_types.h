@@ -3,12 +3,12 @@
  * @brief CUDA's short vectors, char1 to double4, with CUDA's alignment, and their make_ functions.
  *
  * In C++ a copy makes the same accesses as on a GPU: one for a vector of up to 16 bytes, two for a vector of 32 bytes,
- * and one for each component of the vectors of three, whose alignment allows no more. A compiler would split its own
- * copies, which would change the counters. The default constructor is trivial: vectors are not initialised implicitly,
- * and shared memory may hold them.
+ * and one for each component of a vector of three, whose alignment does not allow wider ones. A copy that the compiler
+ * generates would be split differently, which would change the counters. The default constructor is trivial: vectors
+ * are not initialised implicitly, and shared memory may hold them.
  *
- * C sees plain structures of the same layout. None may be passed by value between C and C++, which passes these by
- * reference.
+ * C sees plain structures of the same layout. They must not be passed by value between C and C++, because C++ passes
+ * them by reference.
  */
 #ifndef SIMT_VECTOR_TYPES_H
 #define SIMT_VECTOR_TYPES_H
@@ -18,7 +18,7 @@
 
 #ifdef __cplusplus
 
-/** Type of one load or store for an alignment; it may alias anything. */
+/** The type of a load or store with the given alignment; it may alias any type. */
 template <int alignment>
 struct simt_access;
 template <>
@@ -42,7 +42,7 @@ struct simt_access<16> {
     typedef unsigned long long __attribute__((may_alias, vector_size(16))) type;
 };
 
-/** Copies a vector by the widest accesses its alignment allows: one, two or three. */
+/** Copies a vector by the widest accesses that its alignment allows: one, two or three. */
 template <typename vector>
 SIMT_INLINE void simt_copy(vector *to, const vector *from)
 {
@@ -60,7 +60,9 @@ SIMT_INLINE void simt_copy(vector *to, const vector *from)
 /* clang-format takes a structure in a macro for a function. */
 // clang-format off
 
-/** Members common to every vector of two or more components; the constructor from the components follows. */
+/**
+ * The members that all vectors of two or more components share; the constructor from the components comes after them.
+ */
 #define SIMT_COPIED_WHOLE(vector) \
     vector() = default; \
     SIMT_METHOD vector(const vector &other) { simt_copy(this, &other); } \
@@ -83,8 +85,8 @@ SIMT_INLINE void simt_copy(vector *to, const vector *from)
 #endif
 
 /**
- * Defines name1 to name4 and make_name1 to make_name4. name2 and name4 have the alignments given, the others that of a
- * component.
+ * Defines name1 to name4 and make_name1 to make_name4. name2 and name4 have the given alignments; the others have that
+ * of a component.
  */
 #define SIMT_VECTORS(name, component, align2, align4) \
     typedef struct name##1 { component x; } name##1; \

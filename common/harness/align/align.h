@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/** The kernel to launch, in a chapter that has a second kernel for small batches. */
+/** Which kernel to launch in a chapter that has a second kernel for small batches. */
 enum align_kernel { ALIGN_KERNEL_AUTO, ALIGN_KERNEL_LARGE, ALIGN_KERNEL_SMALL };
 
 /** An align problem: its shape and its types. */
@@ -42,7 +42,9 @@ struct align_buffers {
     void *workspace;                 /**< [workspace_bytes], 256-byte aligned */
 };
 
-/** Returns the smallest capacity that holds any ids of this problem: every expert may need block_size - 1 pads. */
+/**
+ * Returns the smallest capacity that suffices for any ids of this problem: every expert may need block_size - 1 pads.
+ */
 static inline int64_t align_capacity(const struct align_problem *problem)
 {
     const int64_t slots = problem->numel + (int64_t)problem->num_experts * (problem->block_size - 1);
@@ -67,15 +69,17 @@ enum { ALIGN_LAST_SIZES = 8 };
 struct align_implementation {
     const char *name;
     bool overlaps; /**< the launch honours align_problem.overlap */
-    /** Numbers of ids and of experts beyond which it launches another kernel; --check-all tries both sides of each. */
+    /**
+     * Numbers of ids and of experts after which it launches another kernel; --check-all tries each number and the next.
+     */
     int64_t last_ids[ALIGN_LAST_SIZES], last_experts[ALIGN_LAST_SIZES];
     const char *(*unsupported_reason)(const struct align_problem *problem);
     int64_t (*capacity)(const struct align_problem *problem); /**< of sorted_token_ids, if --capacity is not given */
     size_t (*workspace_bytes)(const struct align_problem *problem); /**< size of the workspace; NULL: none */
     bool workspace_zeroed; /**< it holds zeros before the first launch, not undefined values */
-    /** Returns a block's shared memory in bytes if some GPUs have less, else 0. NULL: always 0. */
+    /** Returns the shared memory of a block in bytes if it is more than some GPUs have, else 0. NULL: always 0. */
     size_t (*shared_bytes)(const struct align_problem *problem);
-    /** Returns true if positions ascend in every group of this problem's answer. NULL: not guaranteed. */
+    /** Returns true if the implementation guarantees that positions ascend in every group. NULL: it never does. */
     bool (*ascending)(const struct align_problem *problem);
     /** Launches on `stream`, once or more. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct align_problem *problem, const struct align_buffers *buffers,
@@ -88,7 +92,7 @@ struct align_chapter {
     struct align_implementation before;
 };
 
-/** Returns the bytes of a workspace with each expert's offset and the total: num_experts + 1 words. */
+/** Returns the size in bytes of a workspace that holds each expert's offset and the total: num_experts + 1 words. */
 static inline size_t align_offsets_bytes(const struct align_problem *problem)
 {
     return ((size_t)problem->num_experts + 1) * sizeof(int32_t);
@@ -97,7 +101,7 @@ static inline size_t align_offsets_bytes(const struct align_problem *problem)
 /** Words in a 32-byte sector of global memory. We assume that L2 serialises the atomics on one sector. */
 enum { ALIGN_SECTOR_WORDS = 8 };
 
-/** Returns the bytes of a workspace with each expert's offset in its own sector. */
+/** Returns the size in bytes of a workspace that holds each expert's offset in a separate sector. */
 static inline size_t align_spread_offsets_bytes(const struct align_problem *problem)
 {
     return (size_t)problem->num_experts * ALIGN_SECTOR_WORDS * sizeof(int32_t);

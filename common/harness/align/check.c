@@ -50,8 +50,8 @@ static bool is_position(const struct examination *exam, int32_t element)
 /* --- what is wrong ----------------------------------------------------------------------------------------- */
 
 /**
- * Sets the error for an element of an array, in a block (-1: no particular block) of an expert (-1: past the last). The
- * caller has set exam->expected and exam->got. Returns false.
+ * Sets the error for an element of an array, in a block (-1: no particular block) of an expert (-1: past the last
+ * group). The caller has set exam->expected and exam->got. Returns false.
  */
 static bool fail(struct examination *exam, const char *array, int64_t index, int64_t block, int expert,
                  const char *rule)
@@ -66,7 +66,7 @@ static bool fail(struct examination *exam, const char *array, int64_t index, int
                         exam->expected, exam->got);
 }
 
-/** Describes a number, and whether it is still the poison from before the launch. */
+/** Describes a number; if it is still the poison from before the launch, says so. */
 static void describe_value(error_words *text, int32_t value)
 {
     int32_t poison;
@@ -91,7 +91,7 @@ static void describe_element(error_words *text, const struct examination *exam, 
         error_words_set(text, "position %" PRId32 " of expert %" PRId64, element, id_at(exam, element));
 }
 
-/** Returns the expert's lowest position that is missing in its group from `slot` on, or -1 if none is. */
+/** Returns the lowest of the expert's positions that is missing from its group from `slot` on, or -1 if none is. */
 static int64_t missing_position(struct examination *exam, int expert, int64_t slot)
 {
     int64_t position = 0;
@@ -270,7 +270,7 @@ static bool slots_are_right(struct examination *exam)
     return true;
 }
 
-/** Checks every id on its own. The other checks imply the result only if the groups were counted right. */
+/** Checks every id separately. The other checks imply this only if the checker has counted the groups correctly. */
 static bool every_id_is_placed_or_skipped(struct examination *exam)
 {
     for (int64_t i = 0; i < exam->problem->numel; i++) {

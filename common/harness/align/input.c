@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams of random numbers. A distribution's stream has the distribution's number. */
+/* Streams of random numbers. The stream of a distribution has the number of the distribution. */
 enum { STREAM_COUNTS = 100, STREAM_MAP };
 
 const char *const align_dist_names[] = {"balanced", "uniform", "zipf", "one", "sparse", "repeated", "invalid", NULL};
@@ -83,7 +83,7 @@ static void walk_round(struct generator *generator)
     shuffle(generator->topk_ids, problem->numel / generator->topk, token_bytes, &generator->random);
 }
 
-/** Fills a token from the first `size` experts; no expert occurs again before all of them have been used. */
+/** Fills a token with ids from the first `size` experts; no expert occurs again before all of them have occurred. */
 static void deal_distinct(struct generator *generator, int64_t begin, int count, int size)
 {
     for (int k = 0; k < count; k++)
@@ -91,7 +91,9 @@ static void deal_distinct(struct generator *generator, int64_t begin, int count,
                        draw(generator->experts, k % size, size, &generator->random));
 }
 
-/** Fills a token with half as many experts as ids, so that each expert occurs at least twice. */
+/**
+ * Fills a token's ids with half as many different experts as there are ids, so that each expert occurs at least twice.
+ */
 static void deal_repeated(struct generator *generator, int64_t begin, int count)
 {
     const int num_experts = generator->problem->num_experts, half = generator->topk > 1 ? generator->topk / 2 : 1;
@@ -104,7 +106,7 @@ static void deal_repeated(struct generator *generator, int64_t begin, int count)
     shuffle_ids(generator, begin, count);
 }
 
-/** Returns an id that names no expert; some look valid to a kernel that truncates ids to 15, 16 or 32 bits. */
+/** Returns an id that names no expert; some such ids look valid to a kernel that truncates ids to 15, 16 or 32 bits. */
 static int64_t invalid_id(int num_experts, struct random *random)
 {
     const int64_t low_word = random_below(random, (uint32_t)num_experts);

@@ -11,7 +11,7 @@ enum align_dist {
     ALIGN_DIST_UNIFORM,  /**< every expert is equally likely; distinct */
     ALIGN_DIST_ZIPF,     /**< the r-th expert is 1 / r as likely as the first; distinct */
     ALIGN_DIST_ONE,      /**< one expert only */
-    ALIGN_DIST_SPARSE,   /**< one expert in sixteen, but at least two; distinct if these are at least topk */
+    ALIGN_DIST_SPARSE, /**< only one expert in sixteen, but at least two; distinct if there are at least topk of them */
     ALIGN_DIST_REPEATED, /**< every expert of a token occurs at least twice, if topk is 2 or more */
     ALIGN_DIST_INVALID,  /**< half of the ids name no expert: -1, E, E + 1, the limits of i32; in i64 also ids whose low
                               32 bits name an expert */
@@ -30,8 +30,8 @@ bool align_generate_ids(const struct align_problem *problem, int topk, enum alig
                         void *topk_ids, struct error *error);
 
 /**
- * Sets *numel to the sum of `counts` [num_experts]. If one is below 0 or the sum is too large, returns false with an
- * error that names --counts.
+ * Sets *numel to the sum of `counts` [num_experts]. If a count is below 0 or the sum is too large, returns false with
+ * an error that names --counts.
  */
 bool align_counts_check(const int64_t *counts, int num_experts, int64_t *numel, struct error *error);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The opened source of the ids. The members of the other sources are empty. */
+/** The source of the ids, opened. Only the members of the selected source are used. */
 struct source {
     struct npy_array file;       /**< ALIGN_SOURCE_FILE */
     int64_t *counts;             /**< ALIGN_SOURCE_COUNTS */
@@ -53,7 +53,7 @@ static bool open_file(struct align_options *options, struct npy_array *file, str
     return true;
 }
 
-/** Reads the list of counts. The number of experts is its length, the number of tokens is its sum. */
+/** Reads the list of counts. Its length is the number of experts, and its sum is the number of tokens. */
 static bool open_counts(struct align_options *options, int64_t **counts, struct error *error)
 {
     const size_t size = strlen(options->counts) + 1;
@@ -72,10 +72,13 @@ static bool open_counts(struct align_options *options, int64_t **counts, struct 
     return good && align_counts_check(*counts, options->problem.num_experts, &options->program.num_tokens, error);
 }
 
-/* The most experts per token that the gate chooses from the router's logits. */
+/* Largest number of experts per token that the gate chooses from the router's logits. */
 enum { ROUTER_MAX_CHOICES = 32 };
 
-/** Reads the router's logits and bias for the requested tokens; if the data have fewer tokens, rows repeat later. */
+/**
+ * Reads the router's logits and bias for the requested tokens. If the data have fewer tokens, fill_by_gate() repeats
+ * their choices.
+ */
 static bool open_router(struct align_options *options, struct source *source, struct error *error)
 {
     const struct gate_implementation any = {.name = "the gate's reference"};
@@ -180,7 +183,7 @@ bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *
     return good;
 }
 
-/** Changes the capacity as --room says, and replaces the tensors by tensors of that capacity. */
+/** Changes the capacity as --room requests, and replaces the tensors with tensors of that capacity. */
 static bool give_room(const struct align_implementation *implementation, const struct align_groups *groups,
                       struct align_options *options, struct tensors *tensors, struct error *error)
 {

@@ -80,7 +80,7 @@ static const struct option_row table[] = {
     {.next_table = program_option_rows},
 };
 
-/** Checks that --counts comes without other options of the shape, since the list determines it. */
+/** Checks that --counts is not combined with other options for the shape, because the list determines the shape. */
 static bool check_counts(struct align_options *options, struct error *error)
 {
     bool *const num_tokens_given = &options->program.num_tokens_given;

@@ -8,7 +8,7 @@
 
 enum align_source { ALIGN_SOURCE_ROUTER, ALIGN_SOURCE_FILE, ALIGN_SOURCE_GENERATED, ALIGN_SOURCE_COUNTS };
 
-/* Words in 16 bytes: of the address of sorted_token_ids only its offset in 16 bytes matters. */
+/* Words in 16 bytes: only the offset of sorted_token_ids from a 16-byte boundary matters. */
 enum { ALIGN_MISALIGNMENTS = 4 };
 
 /**

@@ -28,11 +28,12 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
 };
 
 /*
- * The most slots of a problem with corners that stand alone, and of others; the number of ids from which a corner does.
+ * Largest numbers of slots: in a problem with a corner that stands alone, and in others; and the number of ids above
+ * which a corner stands alone.
  */
 enum { MOST_SLOTS_ALONE = 1 << 20, MOST_SLOTS = 1 << 17, IDS_ALONE = 8192 };
 
-/** Adds a corner and the number after it; each stands alone if it is above `most`. */
+/** Adds `last` and last + 1 as corners; each stands alone if it is above `most`. */
 static void add_both_sides(struct covering *covering, int dimension, int64_t last, int64_t most)
 {
     covering_add(covering, dimension, last, last > most);

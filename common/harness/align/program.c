@@ -109,7 +109,7 @@ static void report_load(const struct align_problem *problem, const struct align_
     record_number(fields, IN_DATA, "idle_experts", "%d", idle);
 }
 
-/** Adds the numbers of local experts and of skipped ids. */
+/** Adds the number of local experts and the number of skipped ids. */
 static void report_left_out(const struct align_problem *problem, const struct align_groups *groups,
                             const int32_t *expert_map, struct record *report)
 {

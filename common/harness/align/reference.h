@@ -13,8 +13,9 @@ struct align_groups {
 };
 
 /**
- * Counts the ids of each expert and computes the offsets. It does not use the capacity, so align_shape_check() is
- * enough of a check. align_groups_free() frees the groups. Returns false, with everything freed, if memory is short.
+ * Counts the ids of each expert and computes the offsets. The capacity is not used, so the problem need only have
+ * passed align_shape_check(). align_groups_free() frees the groups. Returns false, with everything freed, if memory is
+ * short.
  */
 bool align_groups_count(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
                         struct error *error);
@@ -26,7 +27,7 @@ int64_t align_required_capacity(const struct align_problem *problem, const struc
 /** Checks that the capacity holds these ids. Otherwise the error names --capacity and the slots that they need. */
 bool align_capacity_check(const struct align_problem *problem, const struct align_groups *groups, struct error *error);
 
-/** Returns the expert with the most ids; if several have as many, the lowest. */
+/** Returns the expert with the most ids; if several have equally many, the lowest of these. */
 int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups);
 
 /**

@@ -1,4 +1,7 @@
-/** @file align/run.h  Align's tensors: their list, the command line's input for them, and a run over them. */
+/**
+ * @file align/run.h
+ * @brief Align's tensors: functions that list them, fill them from the command line's input, and describe the launch.
+ */
 #ifndef ALIGN_RUN_H
 #define ALIGN_RUN_H
 

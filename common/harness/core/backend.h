@@ -19,20 +19,20 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** A description of the backend, as reports print it. Unknown entries are "". */
+/** A description of the backend, as printed in reports. Unknown entries are "". */
 struct backend {
     char device[256]; /**< such as "NVIDIA H200" or "CPU simulator" */
     char driver[64];
     char toolkit[64];
     struct gpu gpu;    /**< all zeros for the simulator */
     bool has_times;    /**< backend_time() works */
-    bool has_counters; /**< backend_read_counters() finds some */
+    bool has_counters; /**< backend_read_counters() returns some */
 };
 
 /** Finds the device. Returns false with the reason if no device can run kernels with these needs, which may be NULL. */
 bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error);
 
-/** A deterministic counter of the launches' work. */
+/** A counter of what the launches did, with the same value in every run. */
 struct counter {
     const char *name; /**< static; words joined by '_' */
     uint64_t value;
@@ -59,7 +59,7 @@ struct divergent_branch {
 
 enum { MAX_BRANCHES = 64 };
 
-/** The counters of a run. All zeros if nothing was counted, as on a GPU. */
+/** The counters of a run. All zeros on a GPU, which counts nothing. */
 struct run_counters {
     struct counter total[MAX_COUNTERS]; /**< sums over the kernels */
     int num_counters;
@@ -79,14 +79,14 @@ void backend_read_counters(struct run_counters *counters);
 void backend_describe_branches(const struct run_counters *counters, char *text, size_t size);
 
 /**
- * Shares the device's memory with processes that are forked later, so that these can launch kernels as well. To be
+ * Shares the device's memory with processes that are forked later, so that they can launch kernels as well. Must be
  * called before any allocation. Returns false if that is not possible, as on a GPU.
  */
 bool backend_share_with_forks(void);
 
 /**
- * Makes device memory accessible to the host without checks or, with `false`, protects it again; calls nest. Meanwhile
- * the caller accesses it only by runtime calls, so the backend need not check these accesses.
+ * Makes device memory accessible to the host without checks or, if `open` is false, protects it again; calls nest.
+ * Until then the caller must access device memory only by runtime calls, so that no check is needed.
  */
 void backend_allow_host_access(bool open);
 
@@ -103,8 +103,8 @@ void backend_array(const void *begin, size_t bytes, const char *name);
 void backend_mark_unwritten(const void *begin, size_t bytes);
 
 /**
- * Writes `count` generated values, from number `first` on, to device memory as f32 or bf16. With `others`, writes
- * nothing, but adds the number of differing elements to *others. Returns when that is complete.
+ * Writes `count` generated values, from number `first` on, to device memory as f32 or bf16. If `others` is not NULL,
+ * writes nothing, but adds the number of differing elements to *others. Returns when the work is complete.
  */
 cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
                              uint64_t *others);
@@ -122,15 +122,19 @@ const char *backend_limits(void);
 bool backend_trace_begin(const char *kernel, struct error *error);
 
 /**
- * Ends the trace and writes it, as simt.h describes it; without a stream only ends it. Returns false with the reason.
+ * Ends the trace and, unless `stream` is NULL, writes it in the format that simt.h describes. Returns false with the
+ * reason.
  */
 bool backend_trace_end(FILE *stream, struct error *error);
 
-/** Launches the timed work once. `turn` is the launch's number, by which the callback can rotate among inputs. */
+/**
+ * Launches the timed work once. `turn` is the number of the launch, which the callback can use to rotate among several
+ * inputs.
+ */
 typedef cudaError_t backend_launch(void *context, int turn, cudaStream_t stream);
 
 enum backend_cache {
-    BACKEND_WARM,    /**< launches follow one another; L2 holds what the previous one left there */
+    BACKEND_WARM,    /**< launches follow one another; L2 holds what the previous launch left in it */
     BACKEND_FLUSHED, /**< L2 is overwritten before each launch */
 };
 
@@ -153,7 +157,7 @@ bool backend_time(backend_launch *launch, void *context, enum backend_cache cach
 /** Measurements from which lower bounds of a kernel's time follow. */
 struct floor_figures {
     double empty_us;         /**< time of an empty kernel in a graph of the same kind */
-    double bytes_per_second; /**< of a large device-to-device copy, counting the bytes read and the bytes written */
+    double bytes_per_second; /**< of a large device-to-device copy, where bytes read and bytes written both count */
 };
 
 /** Measures both figures on this device. On failure returns false with the reason. */
@@ -166,9 +170,9 @@ bool backend_measure_floor(struct floor_figures *figures, struct error *error);
 bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *error);
 
 /**
- * Measures the operations per second of cuBLAS's products of large bf16 matrices, run for at least `least_us`
- * microseconds. That should be as long as the launches compared with it, because a GPU at its power limit lowers its
- * clock. The rate is 0 if the library is not installed. On failure returns false with the reason.
+ * Measures the operations per second of cuBLAS for products of large bf16 matrices, which run for at least `least_us`
+ * microseconds. They should run as long as the launches that are compared with them, because a GPU at its power limit
+ * lowers its clock. The rate is 0 if the library is not installed. On failure returns false with the reason.
  */
 bool backend_measure_product_rate(double least_us, double *operations_per_second, struct error *error);
 

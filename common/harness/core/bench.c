@@ -8,7 +8,10 @@
 
 enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 
-/* Total size of the copies that rotate, so that each comes from memory: more than the L2 of any GPU sold. */
+/*
+ * Total size of the copies of an input that launches use in turn. It exceeds the L2 of any GPU, so that each copy is
+ * read from memory.
+ */
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
 
 /** Measures the floor. Returns false with the reason if the backend has no times. */
@@ -37,8 +40,9 @@ bool bench_next(struct benchmark *bench, struct error *error)
 }
 
 /**
- * Returns the time to move inputs and outputs once or that of an empty kernel, whichever is longer; 0 on the host. The
- * rate is that of reading for operators that are compared with ceilings, which read nearly all bytes that they move.
+ * Returns the longer of two times: that of an empty kernel, and the time to move the inputs and outputs once. Returns 0
+ * on the host. For operators that are compared with ceilings, the bytes are divided by the read bandwidth, because
+ * nearly all bytes that such operators move are read.
  */
 static double floor_us(const struct benchmark *bench, const struct tensors *tensors)
 {
@@ -51,7 +55,7 @@ static double floor_us(const struct benchmark *bench, const struct tensors *tens
 
 /* --- on the host -------------------------------------------------------------------------------------------------- */
 
-/** Returns the microseconds that `calls` calls take; a negative number if memory is short. */
+/** Returns the microseconds in which `calls` calls run, or a negative number if memory is short. */
 static double time_calls(const struct launch *launch, const struct tensors *tensors, int calls)
 {
     const double start = seconds_now();
@@ -84,7 +88,7 @@ static bool time_on_host(const struct launch *launch, const struct tensors *tens
 
 /* --- on the device ------------------------------------------------------------------------------------------------ */
 
-/** A launch on its tensors, or on each of several copies of the largest input in turn. */
+/** A launch that uses either its tensors or, in turn, several copies of its largest input. */
 struct turns {
     const struct launch *launch;
     struct tensors tensors; /**< the tensors, with the current copy as input */
@@ -120,8 +124,8 @@ static void free_copies(struct turns *turns)
 }
 
 /**
- * Makes copies of the largest input until together they exceed every cache. Returns false if that would need more than
- * MAX_COPIES, if a single copy exceeds the caches, or if memory is short.
+ * Makes copies of the largest input until their total size exceeds every cache. Returns false if that would need more
+ * than MAX_COPIES copies, if a single copy already exceeds the caches, or if memory is short.
  */
 static bool make_copies(struct turns *turns)
 {
@@ -204,7 +208,10 @@ void bench_before(struct benchmark *bench, const struct launch *launch, struct t
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/** Returns the speed-up as text: "noise" if the spreads of the two times overlap, "" without a second time. */
+/**
+ * Returns the speed-up as text, or "noise" if the p10-p90 ranges of the two times overlap, or "" if there is no second
+ * time.
+ */
 static const char *compare(struct timing here, struct timing before, char text[32])
 {
     if (before.median <= 0.0)
@@ -234,7 +241,7 @@ static void add_timing(const char *name, struct timing timing, struct record *ro
     record_number(object, IN_JSON, "p90_us", "%.4f", timing.p90);
 }
 
-/** Adds a column and a JSON member for the share of a ceiling that was reached. */
+/** Adds a column and a JSON member with the reached share of a ceiling. */
 static void add_part(const char *heading, const char *name, double part, struct record *row)
 {
     char text[32] = "-";

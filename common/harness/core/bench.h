@@ -1,4 +1,4 @@
-/** @file core/bench.h  Benchmarks over a sweep of sizes: measurement and report, used by core/program.c. */
+/** @file core/bench.h  Measures a chapter over a sweep of sizes and reports the times; used by core/program.c. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -6,14 +6,14 @@
 #include "harness/core/backend.h"
 #include "harness/core/run.h"
 
-/** The results for one size. Times are in microseconds; a median of 0 means that it was not measured. */
+/** The results for one size. Times are in microseconds; a median of 0 means that the time was not measured. */
 struct bench_row {
     int64_t num_tokens;
-    struct timing here;    /**< the chapter, with its input in the cache as the last launch left it */
-    struct timing rotated; /**< the chapter, with another copy of its input in each launch */
+    struct timing here;    /**< the chapter's implementation, with its input in the cache as the last launch left it */
+    struct timing rotated; /**< the chapter's implementation, with another copy of its input in each launch */
     struct timing before;  /**< the previous chapter */
     double floor_us;
-    double operations, bytes;   /**< required work; operations 0: no comparison with ceilings */
+    double operations, bytes;   /**< required work; if operations is 0, there is no comparison with ceilings */
     double products_per_second; /**< rate of cuBLAS's products over the time of `here`; 0: none */
 };
 
@@ -41,14 +41,15 @@ struct benchmark {
 bool bench_next(struct benchmark *bench, struct error *error);
 
 /**
- * Runs and verifies a launch, times it, and verifies its last answer again; sets the row's times except `before`.
- * `rotated` uses copies of the largest input in turn, enough to exceed every cache. It is not measured if L2 is
- * flushed, if one copy exceeds the caches, if too many copies would be needed, or if memory is short.
+ * Runs and verifies a launch, times it, and verifies its last answer again; sets the row's times except `before`. For
+ * `rotated`, the launches use several copies of the largest input in turn, enough to exceed every cache. `rotated` is
+ * not measured if L2 is flushed, if a single copy exceeds the caches, if too many copies would be needed, or if memory
+ * is short.
  */
 void bench_implementation(struct benchmark *bench, const struct launch *launch, struct tensors *tensors,
                           struct error *error);
 
-/** Times the previous chapter in the same way, but not rotated. Missing times are not an error. */
+/** Times the previous chapter's implementation in the same way, but not rotated. Missing times are not an error. */
 void bench_before(struct benchmark *bench, const struct launch *launch, struct tensors *tensors);
 
 /** Adds the rows to a report. */

@@ -3,7 +3,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Problems proposed for a corner and for a pair before giving it up; pairs that a corner without a problem is worth. */
+/*
+ * How many problems are proposed for a corner, and for a pair, before it is given up; and how many pairs a corner
+ * without a problem counts for.
+ */
 enum { TRIES_OF_CORNER = 10000, TRIES_OF_PAIR = 100, WEIGHT_OF_CORNER = MAX_DIMENSIONS };
 
 void covering_start(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions,
@@ -80,7 +83,7 @@ static void set_state(struct covering *covering, int a, int b, enum coverage sta
         covering->state[a][b] = covering->state[b][a] = (unsigned char)state;
 }
 
-/** Returns the target's corners. */
+/** Returns the two corners of the target pair, or twice the same corner if the target is a single one. */
 static void target_corners(const struct covering *covering, int *a, int *b)
 {
     const int all = all_corners(covering), pair = covering->target - all;
@@ -148,8 +151,9 @@ static int any_corner(struct covering *covering, int d)
 
 /**
  * Completes a problem that begins with the target. The first try takes the corners with the largest gain; later tries
- * take more and more of the usual ones, which most implementations support together, and in every third, random ones.
- * With a corner that stands alone, the first try takes only usual corners, and later ones random corners.
+ * take more and more of the usual corners, which most implementations support together, and every third try takes
+ * random corners. With a corner that stands alone, the first try takes only usual corners, and later ones random
+ * corners.
  */
 static void complete_row(struct covering *covering, bool alone)
 {

@@ -4,8 +4,8 @@
  *
  * An operator lists its dimensions and, for each, its corners: values at which kernels tend to go wrong. The design
  * puts every corner, and then every pair of corners of two dimensions, into at least one problem that the
- * implementation supports. It is greedy: a problem begins with a pair that no problem has yet, and adds in each other
- * dimension the corner that covers most new pairs. The design depends only on the seed.
+ * implementation supports. It is greedy: a problem begins with a pair that no problem contains yet, and adds in each
+ * other dimension the corner that covers most new pairs. The design depends only on the seed.
  */
 #ifndef COVERING_H
 #define COVERING_H
@@ -17,11 +17,11 @@
 
 enum { MAX_DIMENSIONS = 16, MAX_CORNERS = 80, MAX_ALL_CORNERS = 288 };
 
-/** A dimension of a problem. */
+/** A dimension of a problem. Its last corners may be so large that each is tried alone, with only usual corners. */
 struct covering_dimension {
     int64_t corners[MAX_CORNERS]; /**< all different; the first is the usual value */
     int count;
-    int num_alone; /**< the last corners, each so large that one problem suffices, whose other corners are usual */
+    int num_alone; /**< how many of the last corners are each tried in one problem only */
 };
 
 /** Initialises a dimension's corners and their number. */
@@ -39,7 +39,7 @@ struct covering {
     int first[MAX_DIMENSIONS + 1]; /**< number of each dimension's first corner among all corners */
     unsigned char state[MAX_ALL_CORNERS][MAX_ALL_CORNERS];
     int target;              /**< number of the pair that the problem begins with: first single corners, then pairs */
-    int num_tries;           /**< problems that began with it and were not accepted */
+    int num_tries;           /**< problems that began with the target and were not accepted */
     int row[MAX_DIMENSIONS]; /**< the problem: one corner per dimension, by its number among all corners */
     int num_taken;
 };
@@ -51,12 +51,13 @@ void covering_start(struct covering *covering, const struct covering_dimension *
 /** Adds dimensions after the existing ones. */
 void covering_extend(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions);
 
-/** Adds a corner to a dimension, if it is new; either as one that stands alone, or before those. */
+/** Adds a corner to a dimension if it is new: as one that stands alone (`alone`), or before the corners that do. */
 void covering_add(struct covering *covering, int dimension, int64_t corner, bool alone);
 
 /**
- * Proposes the next problem. The caller accepts it with covering_take(); otherwise other problems with the same pair
- * are proposed, up to a limit, after which the pair counts as not supported. Returns false when the design is complete.
+ * Proposes the next problem, which the caller may accept with covering_take(). If it does not, other problems with the
+ * same pair are proposed up to a limit, after which the pair counts as not supported. Returns false when the design is
+ * complete.
  */
 bool covering_next(struct covering *covering);
 

@@ -30,7 +30,7 @@ bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size
     *buffer = (struct device_buffer){0};
     status = cudaMalloc((void **)&base, before + bytes + GUARD_BYTES);
     if (status != cudaSuccess) {
-        cudaGetLastError(); /* clears the error for the next call */
+        cudaGetLastError(); /* clears the error, so that the next call does not return it */
         snprintf(doing, sizeof doing, "%s: %zu bytes of device memory", name, bytes);
         return device_error(error, doing, status);
     }

@@ -15,8 +15,8 @@ struct device_buffer {
 };
 
 /**
- * Allocates `bytes` (or 0), `misalign` bytes past a multiple of 256, and both guard bands. `name` is used in messages.
- * On failure returns false with the reason, and frees everything.
+ * Allocates `bytes` bytes, which may be 0, `misalign` bytes past a multiple of 256, and both guard bands. `name` is
+ * used in messages. On failure returns false with the reason, and frees everything.
  */
 bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size_t bytes, size_t misalign,
                             struct error *error);
@@ -25,7 +25,7 @@ void device_buffer_free(struct device_buffer *buffer);
 /** Fills the data with zeros. They count as written, so kernels may read them. */
 bool device_buffer_zero(const struct device_buffer *buffer, struct error *error);
 
-/** Fills the data with poison, which only the host may read until a kernel has written it. */
+/** Fills the data with poison. Until a kernel has written the data, only the host may read it. */
 bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct error *error);
 
 /** Copies all of the data from or to host memory. */
@@ -38,7 +38,10 @@ bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *n
 /** Compares the data with `host`. If they differ, the error says that a kernel wrote to the input `name`. */
 bool device_buffer_equals(const struct device_buffer *buffer, const void *host, const char *name, struct error *error);
 
-/** Sets the error of a failed CUDA call: the operation and CUDA's message, or the fault. Returns false. */
+/**
+ * Sets the error of a failed CUDA call: what the program was doing, and CUDA's message or the simulator's fault.
+ * Returns false.
+ */
 bool device_error(struct error *error, const char *doing, cudaError_t status);
 
 #endif

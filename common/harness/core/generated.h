@@ -2,8 +2,8 @@
  * @file core/generated.h
  * @brief Arrays whose elements are hashes of their indices, and therefore the same on the host and on a GPU.
  *
- * A layer's weights, which may need more memory than the host has, are generated in device memory; the checker
- * generates the elements that it needs again.
+ * A layer's weights, which may need more memory than the host has, are generated in device memory. The checker
+ * generates the elements that it needs a second time.
  */
 #ifndef GENERATED_H
 #define GENERATED_H
@@ -17,8 +17,8 @@
 #endif
 
 /**
- * An array of numbers uniformly distributed between -scale and scale. If `row` is not 0, it is a rank's part of a
- * larger array: of every `pitch` elements it has `row`, beginning with element `skip`.
+ * An array of numbers uniformly distributed between -scale and scale. If `row` is not 0, the array is a rank's part of
+ * a larger one: it has `row` of every `pitch` elements, beginning with element `skip`.
  */
 struct generated {
     uint64_t state; /**< derived from the seed and the array's stream */

@@ -1,4 +1,7 @@
-/** @file core/gpu_needs.h  What a program requires of a GPU, as data, and checks of a GPU and of a build against it. */
+/**
+ * @file core/gpu_needs.h
+ * @brief The requirements that a program has for a GPU, and functions that check whether a GPU and a build meet them.
+ */
 #ifndef GPU_NEEDS_H
 #define GPU_NEEDS_H
 
@@ -10,10 +13,10 @@
 struct gpu_needs {
     int capability;   /**< the lowest compute capability, 90 for 9.0; 0: any */
     bool only;        /**< requires exactly that capability, because later GPUs lack these instructions */
-    const char *what; /**< the feature with this requirement, such as "bulk copies" */
+    const char *what; /**< the feature that requires it, such as "bulk copies" */
 };
 
-/** The GPU that runs the kernels. All zeros, as for the simulator: no check applies. */
+/** The GPU that runs the kernels. All zeros for the simulator, to which no check applies. */
 struct gpu {
     int capability;      /**< compute capability, 90 for 9.0 */
     int compiled_for;    /**< the program's target: 80 for sm_80 */
@@ -25,7 +28,7 @@ bool gpu_meets(const struct gpu *gpu, const char *name, const struct gpu_needs *
 
 /**
  * Checks that the program was compiled for a GPU that meets the needs. Otherwise returns false and RUN_NO_DEVICE: a
- * newer GPU runs code compiled for an older one, but that code lacks the newer instructions.
+ * newer GPU also runs code that was compiled for an older one, but such code lacks the newer instructions.
  */
 bool build_meets(const struct gpu *gpu, const char *name, const struct gpu_needs *needs, struct error *error);
 

@@ -10,10 +10,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Ids are int32_t, and chapters give an expert whose choice is NaN the number id + num_experts. */
+/* Ids are int32_t, and some chapters represent an expert whose choice is NaN by id + num_experts. */
 enum { MAX_EXPERTS = 1 << 20 };
 
-/** Ends a program before main() with one line if its stack limit is too low; raises a soft limit. */
+/**
+ * Raises the soft limit of the stack before main() if it is too low. If the hard limit is too low, ends the program
+ * with one line.
+ */
 static __attribute__((constructor)) void check_stack(void)
 {
     enum { STACK_BYTES = 1 << 20 };

@@ -16,7 +16,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".npy data is read and
 static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 enum { PREFIX_BYTES = 10, ALIGNMENT = 64 };
 
-/* The types' names in a file. NumPy has no bf16, and no file has DTYPE_U8. */
+/* The names of the types in a file. NumPy has no bf16, and DTYPE_U8 is not used in files. */
 static const char *const descr_names[NUM_DTYPES] = {
     [DTYPE_F16] = "<f2", [DTYPE_F32] = "<f4", [DTYPE_I32] = "<i4", [DTYPE_I64] = "<i8"};
 
@@ -209,7 +209,7 @@ static bool parse_header(struct cursor *cursor)
     return true;
 }
 
-/** Returns the size of the data in bytes, or -1 if the product of the dimensions other than 0 overflows. */
+/** Returns the size of the data in bytes, or -1 if the product of all nonzero dimensions overflows. */
 static int64_t data_bytes(const struct npy_array *array)
 {
     int64_t bytes = (int64_t)dtype_size(array->dtype);
@@ -340,7 +340,7 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/** Makes everything before the data. Returns its size in bytes, a multiple of ALIGNMENT. */
+/** Makes everything in a file before the data. Returns the number of bytes, a multiple of ALIGNMENT. */
 static size_t make_header(const struct npy_array *array, char header[4 * ALIGNMENT])
 {
     size_t size = PREFIX_BYTES + (size_t)sprintf(header + PREFIX_BYTES,

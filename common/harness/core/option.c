@@ -76,7 +76,7 @@ static bool set_option(const struct option_row *option, const char *text, void *
 
 /* --- command line ------------------------------------------------------------------------------------------------- */
 
-/** Returns the next row, in the same table or in the one that continues it, or NULL after the last row. */
+/** Returns the next row, in the same table or in the table that continues it, or NULL after the last row. */
 static const struct option_row *next_row(const struct option_row *option)
 {
     option = option[1].next_table ? option[1].next_table : option + 1;
@@ -84,7 +84,8 @@ static const struct option_row *next_row(const struct option_row *option)
 }
 
 /**
- * Returns the number of options that `length` bytes of `name` abbreviate. `found` is the exact match or the last one.
+ * Returns how many options the first `length` bytes of `name` abbreviate. *found is the exact match, or else the last
+ * option that matches.
  */
 static int match_option(const struct option_row *table, const char *name, size_t length,
                         const struct option_row **found)
@@ -114,7 +115,7 @@ static bool is_among(const char *const *names, const char *name)
 static _Noreturn void show_help(const struct option_row *table, const char *const *refused, const char *doc,
                                 const char *program, const char *word)
 {
-    enum { MAX_ROWS = 64 }; /* more rows than any program has */
+    enum { MAX_ROWS = 64 }; /* more than the rows of any program */
     char *const arguments[] = {(char *)program, (char *)word, NULL};
     struct argp_option rows[MAX_ROWS + 1] = {{0}};
     int count = 0;
@@ -211,7 +212,7 @@ const char *options_find_other(const struct option_row *table, const char *const
 
 /* --- the command that repeats a run ------------------------------------------------------------------------------- */
 
-/** Writes the shortest form, of six digits or more, that is read as the same number. */
+/** Writes the shortest decimal form with at least six digits that is parsed as the same number. */
 static void write_float(float value, FILE *stream)
 {
     char text[32] = "";

@@ -33,13 +33,11 @@ struct option_row {
     size_t given;             /**< offset of a bool that is set if the option is given; 0: there is none */
     int64_t least, most;      /**< range of integers, including an OPTION_BOOL without words */
     const char *const *words; /**< of OPTION_WORD and some OPTION_BOOL; NULL-terminated */
-    /**
-     * Called once the field is set; NULL: nothing more to do. On failure returns false with the reason.
-     */
+    /** Called after the field has been set; NULL: no function. On failure returns false with the reason. */
     bool (*on_parse)(const struct option_row *row, void *options, struct error *error);
     /**
-     * The option is in the command that repeats a run if the run has one of these traits; 0: in every run's. Flags and
-     * texts are in it only if they are set.
+     * The command that repeats a run contains the option if the run has one of these traits, or in any case if this is
+     * 0. It contains a flag or a text only if that is set.
      */
     unsigned traits;
     const struct option_row *next_table; /**< if set, the table continues there, and this row is otherwise empty */
@@ -49,15 +47,16 @@ struct option_row {
 enum { WITH_NO_RUN = 1 };
 
 /**
- * Lines "NAME: VALUE\n" that --version prints after the course's name and the compiler; "" unless a program sets it
- * before options_parse(). Tests read from it which features a build has.
+ * Lines "NAME: VALUE\n" that --version prints after the course's name and the compiler; "" unless a program sets them
+ * before options_parse(). From these lines tests learn which features a build has.
  */
 extern const char *options_version_lines;
 
 /**
  * Parses the command line into `options`; --help and --version print and exit. `doc` is the text of --help around the
- * options. --help leaves out the options in `refused`, a NULL-terminated list or NULL: the program parses them only to
- * report why it does not have them. On failure the error names the argument, the given value and the allowed ones.
+ * options. --help leaves out the options in `refused`, a NULL-terminated list or NULL: the program parses these options
+ * only to report why it does not support them. On failure the error names the argument, the given value and the allowed
+ * ones.
  */
 bool options_parse(const struct option_row *table, const char *const *refused, const char *doc, int argc, char **argv,
                    void *options, struct error *error);

@@ -178,7 +178,9 @@ static bool run_traced(struct program *program, const struct launch *launch, str
     return backend_trace_end(good ? trace->stream : NULL, good ? error : &(struct error){0}) && good;
 }
 
-/** Runs the launch once. Writes the trace and the outputs, all or none, and reads the counters. */
+/**
+ * Runs the launch once. Writes the trace and the outputs, either all of these files or none, and reads the counters.
+ */
 static void run_once(struct program *program, const struct launch *launch, struct tensors *tensors)
 {
     const char *const out = program->requested.out;
@@ -201,7 +203,7 @@ static bool has_room(const struct program *program, const struct launch *launch,
     return gpu_has_shared_memory(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
 }
 
-/** Counts the problem for each kernel that its last launch started. */
+/** Adds 1 to the number of problems of each kernel that the last launch started. */
 static void record_kernels(struct program *program)
 {
     if (program->on_host)
@@ -221,7 +223,10 @@ static void record_kernels(struct program *program)
     }
 }
 
-/** Returns the number of the first problem of --check-share. It depends on the hash, so each change tries others. */
+/**
+ * Returns the number of the first problem that --check-share verifies. It depends on the hash of the source, so that
+ * after each change other problems are tried.
+ */
 static int first_of_share(const struct program *program)
 {
     char digits[8] = "";
@@ -230,7 +235,7 @@ static int first_of_share(const struct program *program)
     return (int)(strtoul(digits, NULL, 16) % (unsigned)program->requested.check_share);
 }
 
-/** Checks whether --check-share leaves out the problem. */
+/** Checks whether --check-share leaves out the current problem. */
 static bool is_left_out(const struct program *program)
 {
     const int share = program->requested.check_share;
@@ -286,7 +291,7 @@ static void report_run(const struct program *program, struct record *report)
 
 void report_origin(const struct program *program, struct record *report)
 {
-    const struct backend *const backend = &program->backend; /* all "" for a program that runs on the host */
+    const struct backend *const backend = &program->backend; /* its texts are "" for a program that runs on the host */
     const time_t now = time(NULL);
     struct tm utc;
     char date[32];
@@ -422,7 +427,7 @@ const char *program_command(const struct program *program)
     return program->command ? program->command : program->path;
 }
 
-/** Prints the error: one line, and for a simulator's fault another with what to try. */
+/** Prints the error: one line and, for a fault of the simulator, a second one with what to try. */
 static void print_error(const struct program *program, const char *before)
 {
     const char *const text = program->error.text, *const advice = error_advice(text);
@@ -460,7 +465,7 @@ static void print_coverage(const struct program *program)
         printf("%s: in %d problems\n", program->kernels[k].name, program->kernels[k].num_problems);
 }
 
-/** Prints what was verified, or the failure with the command that repeats it. Returns the exit code. */
+/** Prints what --check-all has verified, or the failure with the command that repeats it. Returns the exit code. */
 static int end_check_all(struct program *program)
 {
     struct error *const error = &program->error;

@@ -1,4 +1,7 @@
-/** @file core/program.h  What the programs of all operators share: options, a run and its files, report, exit code. */
+/**
+ * @file core/program.h
+ * @brief The parts that the programs of all operators share: options, a run and its files, the report, the exit code.
+ */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -10,7 +13,9 @@
 #include "harness/core/option.h"
 #include "harness/core/run.h"
 
-/** The options of every operator; the first member of an operator's own options. Strings belong to argv. */
+/**
+ * The options that every operator has; they are the first member of an operator's own options. Strings belong to argv.
+ */
 struct program_options {
     int64_t num_tokens;
     bool num_tokens_given;
@@ -28,13 +33,13 @@ struct program_options {
 };
 
 /**
- * Traits of a run, by which options are selected for the command that repeats it; operators begin at OPERATOR_TRAIT.
+ * Traits of a run, which select the options in the command that repeats it; those of operators begin at OPERATOR_TRAIT.
  */
 enum { HAS_NUM_TOKENS = 2, IS_RANDOM = 4, OPERATOR_TRAIT = 8, SEVERAL_LAUNCHES = 1 << 30 };
 
 /**
  * The rows of --seed, --launches, --check-corners, --check-share, --format, --bench, --flush-l2, --trace and
- * --trace-kernel. An operator's table, which has its other options, continues with them.
+ * --trace-kernel. The table with an operator's other options continues with these rows.
  */
 extern const struct option_row program_option_rows[];
 
@@ -92,8 +97,8 @@ bool program_parse(struct program *program, const struct option_row *table, cons
                    void *options);
 
 /**
- * Prepares a program whose launches overlap: requires a GPU that supports that, and lets a benchmark compare it with
- * the same kernels launched one after the other. To be called before program_open().
+ * Prepares a program whose launches overlap: requires a GPU that supports this, and makes a benchmark compare the
+ * program with the same kernels launched one after another. Must be called before program_open().
  */
 void program_overlaps(struct program *program);
 
@@ -116,7 +121,8 @@ bool program_next(struct program *program);
 void program_run(struct program *program, const struct launch *launch, struct tensors *tensors);
 
 /**
- * Times the implementation of the previous chapter, in a benchmark. A failure is not an error; the times are missing.
+ * Times the implementation of the previous chapter in a benchmark. A failure is not an error; the times are then
+ * missing.
  */
 void program_run_before(struct program *program, const struct launch *launch, struct tensors *tensors);
 
@@ -130,22 +136,25 @@ const char *program_command(const struct program *program);
 unsigned program_traits(const struct program *program);
 
 /**
- * Begins a report; a benchmark begins it anew with every size. Returns the record to which the operator adds "problem",
- * in JSON and CSV. With --check-all it returns NULL, because single problems have no report; adding to NULL does
- * nothing.
+ * Begins a report; a benchmark begins a new one with every size. Returns the record to which the operator adds
+ * "problem", in JSON and CSV. With --check-all it returns NULL, because single problems have no report; adding fields
+ * to NULL does nothing.
  */
 struct record *program_report_head(struct program *program);
 
 /** Adds the circumstances of measured times to a report, in JSON: software, date, the kernel's hash, the input. */
 void report_origin(const struct program *program, struct record *report);
 
-/** Adds whether the answer is right. Returns the record for the operator's other fields of a single run, or NULL. */
+/**
+ * Adds whether the answer is right. Returns the record to which the operator adds its other fields of a single run, or
+ * NULL.
+ */
 struct record *program_report_result(struct program *program);
 
 /**
- * Writes the result: the report of a run with its counters, and an error in the answer on standard error; or the times
- * of a benchmark; or, with --check-all, the number of verified problems or the command that repeats the failed one.
- * Returns the exit code.
+ * Writes the result. For a single run this is the report with its counters, and on standard error the error if the
+ * answer is wrong. For a benchmark it is the times; with --check-all, the number of verified problems or the command
+ * that repeats the failed one. Returns the exit code.
  */
 int program_end(struct program *program);
 
@@ -153,9 +162,10 @@ int program_end(struct program *program);
 int program_exit(const struct program *program);
 
 /**
- * Adds the counters to a report. Table: the total and, unless `num_tokens` is 0, the figure per token, with a column
- * for each kernel if there are several; below, the limits of the counters. Nothing if nothing was counted. JSON:
- * "counters" and, for each kernel, "kernels". CSV: the totals. The counters must outlive the report.
+ * Adds the counters to a report. A table has the total and, unless `num_tokens` is 0, the number per token, with a
+ * column for each kernel if there are several; below it are the limits of the counters. If nothing was counted, there
+ * is no table. JSON: "counters", and "kernels" with those of each kernel. CSV: the totals. The counters must outlive
+ * the report.
  */
 void counters_report(const struct run_counters *counters, double num_tokens, struct record *report);
 

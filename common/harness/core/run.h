@@ -1,7 +1,7 @@
 /**
- * @file core/run.h  A checked run of an operator's implementation over its tensors: poisoned outputs, guard bands,
- * inputs
- *                   compared afterwards.
+ * @file core/run.h
+ * @brief Runs an operator's implementation on its tensors with all checks: poisoned outputs, guard bands, and inputs
+ *        that must not have changed.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -11,24 +11,24 @@
 #include <cuda_runtime.h>
 
 /**
- * An implementation and its problem. Core knows the type of neither. The operator supplies `call`, which passes the
- * tensors' addresses to its kernel and launches it (or computes on the host, and then fails only if memory is short),
- * and `verify`, which checks the outputs on the host; on failure it returns false with RUN_WRONG and the first failure,
- * or with RUN_NO_DEVICE if memory is short.
+ * An implementation and its problem. The files in core/ know the type of neither. The operator supplies `call`, which
+ * passes the tensors' addresses to its kernel and launches it (or computes on the host, and then fails only if memory
+ * is short), and `verify`, which checks the outputs on the host; on failure it returns false with RUN_WRONG and the
+ * first failure, or with RUN_NO_DEVICE if memory is short.
  */
 struct launch {
     cudaError_t (*call)(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream);
     bool (*verify)(const struct launch *launch, const struct tensors *tensors, struct error *error);
     const void *problem;
     const void *implementation;
-    size_t shared_bytes; /**< a block's shared memory in bytes if some GPUs have less, else 0 */
-    double operations;   /**< number of operations if they are compared with the device's rate, else 0 */
-    int repeats;         /**< launches, with the same workspace, before the one whose answer is checked */
+    size_t shared_bytes; /**< a block's shared memory in bytes if it is more than some GPUs have, else 0 */
+    double operations;   /**< number of operations if their rate is compared with the device's, else 0 */
+    int repeats;         /**< launches with the same workspace before the launch whose answer is checked */
     bool on_host;
 };
 
 /**
- * Launches once, or more often with `repeats`, copies the last answer to host memory and verifies it. On failure
+ * Launches once, after `repeats` earlier launches, copies the last answer to host memory and verifies it. On failure
  * returns false with RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or RUN_NO_DEVICE (memory
  * is short, or the device cannot run it).
  */

@@ -108,7 +108,7 @@ static bool memory_suffices(const struct tensors *tensors, struct error *error)
                         1e-9 * (double)needed, 1e-9 * (double)available);
 }
 
-/** Generates an input by its recipe or, with `others`, counts the elements that differ from the recipe. */
+/** Generates an input by its recipe or, if `others` is not NULL, counts the elements that differ from the recipe. */
 static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct error *error)
 {
     const struct tensor_recipe *const recipe = &tensor->recipe;
@@ -190,7 +190,7 @@ bool tensors_download_checked(struct tensors *tensors, struct error *error)
             good = input_is_as_before(&list[i], error);
     backend_allow_host_access(false);
     if (!good)
-        error->result = RUN_WRONG; /* data that cannot be read any more are the kernel's fault */
+        error->result = RUN_WRONG; /* if data cannot be read any more, the kernel is at fault */
     return good;
 }
 
@@ -208,7 +208,7 @@ static bool file_path(const char *directory, const char *name, char path[PATH_MA
            error_set(error, "--out: %s: the path is too long", directory);
 }
 
-/** Writes an array; bf16, which a file cannot hold, is written as f32. */
+/** Writes an array. A .npy file cannot hold bf16, so it is written as f32. */
 static bool write_array(const char *path, const struct npy_array *array, struct atomic_file *file, struct error *error)
 {
     struct npy_array wide = *array;

@@ -1,6 +1,6 @@
 /**
  * @file core/tensor.h
- * @brief An operator's arrays as data, and the operations on all of them, which every operator uses.
+ * @brief An operator's arrays, described as data, and operations on all of them that every operator uses.
  *
  * An operator lists its tensors once for a problem. Each then has a host copy (except a workspace) and, during a run, a
  * device copy between guard bands.
@@ -15,8 +15,8 @@
 enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_WORKSPACE };
 
 /**
- * Recipe of an input that has no copy on the host. The tensor consists of chunks: chunk c is chunk numbers[c] of the
- * generated array.
+ * The recipe for an input that has no copy on the host. The tensor consists of chunks: chunk c is chunk numbers[c] of
+ * the generated array.
  */
 struct tensor_recipe {
     struct generated values;
@@ -33,7 +33,7 @@ struct tensor {
     size_t unneeded_bytes; /**< bytes that no kernel has to move */
     bool absent;           /**< not part of this problem: its addresses are NULL */
     bool zeroed;           /**< a workspace that holds zeros before the first launch, not poison */
-    size_t misalign;       /**< on the device, bytes between a multiple of 256 and its start */
+    size_t misalign;       /**< on the device: offset of its start from a multiple of 256, in bytes */
     struct device_buffer device;
 };
 
@@ -51,13 +51,13 @@ enum tensor_location { TENSOR_HOST, TENSOR_DEVICE };
 /** Returns the size of a tensor in bytes; 0 if it is absent. */
 size_t tensor_bytes(const struct tensor *tensor);
 
-/** Reads `count` floats from element `first` on: from the host's copy or, within one chunk, by the recipe. */
+/** Reads `count` floats from element `first` on: from the host copy or, within one chunk, by the recipe. */
 void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, float *values);
 
 /** Returns the address of a tensor's data; NULL if it is absent. */
 void *tensor_data(const struct tensors *tensors, int index, enum tensor_location location);
 
-/** Returns the bytes of inputs and outputs that every kernel must move. */
+/** Returns how many bytes of inputs and outputs every kernel must move. */
 double tensors_bytes_to_move(const struct tensors *tensors);
 
 /**

@@ -1,4 +1,4 @@
-/** @file timing.c  The median and the 10th and 90th percentiles of times, for the backends. */
+/** @file timing.c  Computes the median and the 10th and 90th percentiles of times, for the backends. */
 #include "harness/core/backend.h"
 
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * @file decode/decode.h
  * @brief The kernels of a decoding step in a layer, one after the other: router, gate, align, layer.
  *
- * The router multiplies every token by one row of weights per expert. Its logits are the gate's input, the gate's
- * choices are align's, and the layer computes what align has listed. A chapter's kernel and its main.c need no other
- * header of the harness.
+ * The router multiplies every token by one row of weights per expert. The router's logits are the gate's input, the
+ * gate's choices are align's input, and the layer computes the rows that align has listed. A chapter's kernel and its
+ * main.c need no other header of the harness.
  */
 #ifndef DECODE_H
 #define DECODE_H
@@ -26,11 +26,11 @@ struct decode_problem {
     struct gate_problem gate;
     struct align_problem align;
     struct moe_problem layer;
-    unsigned launched;    /**< a bit per kernel, 1 << DECODE_GATE and so on; a step launches all, a benchmark some */
+    unsigned launched;    /**< a bit per kernel, such as 1 << DECODE_GATE; a step launches all, a benchmark some */
     unsigned overlapping; /**< a bit per kernel: its launch overlaps the previous one */
 };
 
-/** Addresses of the tensors in device memory. The gate's logits are the router's, align's ids are the gate's. */
+/** Addresses of the tensors in device memory. The gate reads the router's logits, and align reads the gate's ids. */
 struct decode_buffers {
     const void *router_weights; /**< [E, H] of the layer's type */
     float *gating_output;       /**< [num_tokens, E] logits */

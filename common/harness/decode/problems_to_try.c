@@ -2,7 +2,10 @@
 
 enum { TOKENS, ROUTER, OVERLAP, LAUNCHES, NUM_DIMENSIONS };
 
-/* Experts, groups, kept groups, experts per token. Chapter 13c has its own kernel for all but the last. */
+/*
+ * Experts, groups, kept groups and experts per token. Chapter 13c has a specialised kernel for each router but the
+ * last.
+ */
 static const int routers[][4] = {{128, 4, 2, 4}, {128, 8, 8, 8}, {64, 4, 2, 6}};
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {

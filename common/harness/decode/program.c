@@ -72,7 +72,7 @@ static void report_problem(const struct decode_options *options, const struct de
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
-/** A step of which the kernels in problem.launched are timed, and its tensors. */
+/** A step with its tensors; only the kernels in problem.launched are timed. */
 struct timed_step {
     struct decode_step step;
     const struct tensors *tensors;
@@ -87,7 +87,10 @@ static cudaError_t launch_step(void *context, int turn, cudaStream_t stream)
     return launch.call(&launch, timed->tensors, stream);
 }
 
-/** Times a repetition of these kernels, `overlapping` ones with overlap. On failure returns false with the reason. */
+/**
+ * Times repeated launches of the kernels in `launched`, those in `overlapping` with overlap. On failure returns false
+ * with the reason.
+ */
 static bool time_kernels(const struct decode_step *step, const struct tensors *tensors, unsigned launched,
                          unsigned overlapping, struct timing *timing, struct error *error)
 {
@@ -105,8 +108,8 @@ static void add_time(struct record *row, int width, const char *heading, const c
 }
 
 /**
- * Adds a row for each kernel of a chain, with its time when only it is launched, repeatedly, and the time that the
- * chain saves if only this kernel overlaps the previous one; then a row for the whole chain.
+ * Adds a row for each kernel of a chain, then a row for the whole chain. A kernel's row has its time when only this
+ * kernel is launched, repeatedly, and the time that the chain saves if only this kernel overlaps the previous one.
  */
 static bool report_chain(const struct decode_step *step, const struct tensors *tensors, unsigned launched,
                          const char *name, struct record *list, struct error *error)
@@ -151,7 +154,10 @@ static bool report_chain(const struct decode_step *step, const struct tensors *t
     return true;
 }
 
-/** Runs and verifies a step, times the chain without and with the layer, and verifies the last answer again. */
+/**
+ * Runs and verifies a step, times the chain of kernels without the layer and with it, and verifies the last answer
+ * again.
+ */
 static bool bench_step(const struct decode_step *step, struct tensors *tensors, struct record *list,
                        struct error *error)
 {
@@ -187,7 +193,7 @@ static int bench(struct program *program, const struct decode_chapter *chapter, 
         if (!decode_load(options, chapter, program->backend.has_times, &layer, &step, &tensors, &program->error))
             break;
         if (!list) {
-            struct decode_problem largest = step.problem; /* a benchmark's head describes it */
+            struct decode_problem largest = step.problem; /* the head of a benchmark's report describes this one */
 
             largest.layer.num_tokens = one ? largest.layer.num_tokens : sizes[NUM_SIZES - 1];
             name_run(options, &largest, program);

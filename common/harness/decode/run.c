@@ -25,7 +25,7 @@ static void settle_groups(struct decode_options *options, int num_experts)
         options->topk_group = options->num_expert_group > 1 ? options->num_expert_group / 2 : 1;
 }
 
-/** Derives the problems of the parts from the layer's. */
+/** Derives the problems of router, gate and align from the layer's problem. */
 static bool settle_problem(struct decode_options *options, const struct decode_chapter *chapter,
                            const struct moe_problem *layer, struct decode_problem *problem, struct error *error)
 {
@@ -51,7 +51,7 @@ static bool settle_problem(struct decode_options *options, const struct decode_c
 
 /* --- the tensors -------------------------------------------------------------------------------------------------- */
 
-/** Adds the step's own tensors to the layer's, whose lists and weights become outputs of kernels. */
+/** Adds the step's own tensors to the layer's. The layer's lists and topk_weights become outputs of kernels. */
 static bool add_tensors(const struct decode_step *step, struct tensors *tensors, struct error *error)
 {
     static const int made[] = {MOE_TOPK_WEIGHTS, MOE_SORTED_TOKEN_IDS, MOE_EXPERT_IDS, MOE_NUM_TOKENS_POST_PADDED};
@@ -82,7 +82,10 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
     return true;
 }
 
-/** Fills the router's weights, so that logits have standard deviation 1, and the bias, small compared with scores. */
+/**
+ * Fills the router's weights so that logits have standard deviation 1, and the bias with values that are small compared
+ * with scores.
+ */
 static void generate_router(uint64_t seed, struct tensors *tensors)
 {
     struct tensor *const weights = &tensors->list[DECODE_ROUTER_WEIGHTS];
@@ -100,7 +103,7 @@ static void generate_router(uint64_t seed, struct tensors *tensors)
 bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,
                  struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error)
 {
-    if (!large && !options->moe.num_experts_given) { /* the smallest router that chapter 13a has a kernel for */
+    if (!large && !options->moe.num_experts_given) { /* the smallest router for which chapter 13a has a kernel */
         options->moe.problem.num_experts = 128;
         options->moe.num_experts_given = true;
     }
@@ -184,7 +187,7 @@ static bool check_logits(const struct moe_problem *problem, const struct tensors
     return false;
 }
 
-/** Makes the step's choices the layer's routing, by which the layer's output is checked. */
+/** Copies the step's choices to the layer's routing, for the check of the layer's output. */
 static bool take_choices(const struct decode_step *step, const struct decode_buffers *buffers, struct error *error)
 {
     struct moe_routing *const routing = &step->layer->routing;

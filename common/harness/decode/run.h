@@ -1,4 +1,4 @@
-/** @file decode/run.h  A decoding step's options, its tensors and their input, and a run over them. */
+/** @file decode/run.h  A decoding step's options and tensors: functions that load its input and describe its launch. */
 #ifndef DECODE_RUN_H
 #define DECODE_RUN_H
 
@@ -31,8 +31,9 @@ struct decode_step {
 };
 
 /**
- * Completes the options by defaults (`large`: a GPU's), checks the problem, allocates the tensors and fills the inputs.
- * The caller frees layer->routing and the tensors. On failure returns false with the reason, and frees everything.
+ * Completes the options by defaults (`large`: those for a GPU), checks the problem, allocates the tensors and fills the
+ * inputs. The caller frees layer->routing and the tensors. On failure returns false with the reason, and frees
+ * everything.
  */
 bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,
                  struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);

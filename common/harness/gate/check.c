@@ -21,7 +21,7 @@ struct examination {
     struct interval *right_weights; /* [topk + num_fused_shared_experts] */
     int32_t *right_ids;             /* [topk] */
     bool *chosen;                   /* [num_experts] */
-    bool *used;                     /* [num_expert_group] whether the group has a chosen expert */
+    bool *used;                     /* [num_expert_group] whether an expert of the group was chosen */
     bool *stays;                    /* [num_expert_group] whether the group must be kept */
     bool *shut;                     /* [num_expert_group] whether the group cannot be kept */
     error_words expected, got;
@@ -205,7 +205,7 @@ static int last_chosen(const struct examination *exam)
     return last;
 }
 
-/** Checks whether two experts have equal choices, so that only their ids decide. */
+/** Checks whether two experts' choices are equal, so that their ids decide the order. */
 static bool are_equal(const struct examination *exam, int a, int b)
 {
     const struct gate_expert *experts = exam->row.experts;
@@ -213,7 +213,10 @@ static bool are_equal(const struct examination *exam, int a, int b)
     return experts[a].choice.value == experts[b].choice.value && !experts[a].invalid && !experts[b].invalid;
 }
 
-/** Sets the error for kept groups that are not the best ones. It names a chosen expert's group and a better group. */
+/**
+ * Sets the error for kept groups that are not the best ones. The error names a chosen expert's group and a better
+ * group.
+ */
 static bool fail_group(struct examination *exam)
 {
     const struct gate_problem *problem = exam->problem;
@@ -233,9 +236,10 @@ static bool fail_group(struct examination *exam)
 
 /**
  * Checks that a set of topk_group groups exists that holds every chosen expert, in which no group is certainly worse
- * than a group outside the set, and no expert is wrongly left out (see wronged_expert()). Such a set is closed upwards:
- * it has the groups of chosen experts and every group that certainly ranks before a member. It can be filled up to
- * topk_group groups exactly if enough groups have no wronged expert, including all groups that rank before them.
+ * than a group outside the set, and no expert is wrongly left out (see wronged_expert()). Such a set contains the
+ * groups of chosen experts and, with each member, every group that certainly ranks before it. It can be completed to
+ * topk_group groups exactly if there are enough other groups such that neither they nor any group that ranks before
+ * them has a wrongly left out expert.
  */
 static bool groups_are_the_best(struct examination *exam)
 {
@@ -306,9 +310,9 @@ static bool weights_are_right(struct examination *exam)
 }
 
 /**
- * Checks that a single factor leads from the scores, within their own errors, to all weights of the token. A softmax's
- * sum of many terms may have a larger error, but all scores share it. Renormalized weights do not depend on the sum,
- * and rounding to 16 bits hides its error.
+ * Checks that all weights of the token are its scores times a single factor, within the scores' own errors. The sum of
+ * a softmax has many terms and may have a larger error, but all scores share this error. Renormalized weights do not
+ * depend on the sum, and rounding to 16 bits hides its error.
  */
 static bool weights_share_a_factor(struct examination *exam)
 {

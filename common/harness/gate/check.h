@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "harness/gate/gate.h"
 
-/** What the checker accepts for a tie: only the lower group and expert or, as in PyTorch, either side. */
+/** Which result of a tie the checker accepts: only the lower group and expert or, as in PyTorch, either. */
 enum gate_ties { GATE_TIES_LOWER_FIRST, GATE_TIES_FREE };
 
 /**

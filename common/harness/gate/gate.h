@@ -37,8 +37,8 @@ struct gate_problem {
     float routed_scaling_factor; /**< factor of every weight, ... */
     bool scale_later;            /**< ... unless the kernel that adds up the experts' outputs applies it */
     /**
-     * Number of experts that every token has after the chosen ones. Their ids begin at num_experts; their weight is
-     * sum / routed_scaling_factor.
+     * Number of shared experts, which every token has after the chosen ones. Their ids begin at num_experts; their
+     * weight is sum / routed_scaling_factor.
      */
     int num_fused_shared_experts;
     bool overlap; /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
@@ -76,7 +76,7 @@ struct gate_implementation {
     const char *name;
     bool supports_shared_experts; /**< supports num_fused_shared_experts and scale_later */
     bool overlaps;                /**< the launch honours gate_problem.overlap */
-    /** Numbers of tokens beyond which its kernel, or how it works, changes; --check-all tries both sides of each. */
+    /** Numbers of tokens after which its kernel or method changes; --check-all tries each number and the next. */
     int64_t last_tokens[GATE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct gate_problem *problem);
     /** Computes on the host. Returns false if memory is short. */

@@ -8,7 +8,7 @@
 
 const char *const gate_dist_names[] = {"normal", "uniform", "zipf", "ties", "equal", "extreme", "nan", NULL};
 
-/** Returns the logit of an expert with a random rank of Zipf's law, so that few experts are far ahead of the others. */
+/** Returns an expert's logit for a random rank of Zipf's law, so that few experts are far ahead of the others. */
 static float zipf_logit(struct random *random, int num_experts)
 {
     const int rank = (int)(random_uniform(random) * num_experts);
@@ -93,7 +93,7 @@ void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dis
 static float generate_bias(enum gate_dist dist, int group, bool is_first, struct random *random)
 {
     switch (dist) {
-    case GATE_DIST_UNIFORM: /* makes every choice by a sigmoid or a softmax negative */
+    case GATE_DIST_UNIFORM: /* makes every choice negative for a sigmoid or a softmax */
         return 0.1f * random_normal(random) - 2.0f;
     case GATE_DIST_TIES:
     case GATE_DIST_EQUAL:

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* With fewer elements, the work is done before a second thread wakes up. */
+/* With fewer elements, the work would be done before a second thread wakes up. */
 enum { ELEMENTS_WORTH_A_THREAD = 16384 };
 
 /** Searches for the data in `directory` and its parents, shortening `directory` as it goes. */

@@ -8,7 +8,7 @@
 static const char *const dtype_names[] = {"f32", "f16", "bf16", NULL};
 static const char *const bias_dtypes[] = {"f32", "same", NULL};
 
-/** Traits of a run, by which options are selected for the command that repeats it. */
+/** Traits of a run, which select the options in the command that repeats it. */
 enum { GENERATED = OPERATOR_TRAIT, FUSED = 2 * OPERATOR_TRAIT, OVERLAPS = 4 * OPERATOR_TRAIT };
 
 /** Sets the source of the input. If two flags name one, returns false with an error that names both flags. */
@@ -81,7 +81,7 @@ struct gate_options gate_options_default(void)
     };
 }
 
-/** Checks that --trace comes with a launch: not on the host, and not without tokens. */
+/** Checks that --trace is given only if there is a launch: not on the host, and not without tokens. */
 static bool check_trace(const struct program *program, const struct gate_options *options, struct error *error)
 {
     if (options->program.trace && program->on_host)

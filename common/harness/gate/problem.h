@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "harness/gate/gate.h"
 
-/* With fewer rows, the work is done before a second thread wakes up. */
+/* With fewer rows, the work would be done before a second thread wakes up. */
 enum { GATE_ROWS_WORTH_A_THREAD = 64 };
 
 /** Checks the shape and that no size overflows. On failure the error names the flag and what is allowed. */

@@ -2,20 +2,21 @@
 
 #include "harness/gate/problem.h"
 
-/** The dimensions. Numbers of tokens at which an implementation changes its kernel are added as corners. */
+/** The dimensions. The numbers of tokens at which the implementation changes its kernel are added as corners. */
 enum { SHAPE, TOKENS, DIST, DTYPE, BIAS, SCORE, RENORMALIZE, FACTOR, SCALE_LATER, SHARED_EXPERTS };
 
 enum { BIAS_NONE, BIAS_F32, BIAS_SAME };
 
-/* A problem's experts, groups, kept groups and experts per token. */
+/* Initialises a problem's numbers of experts, groups, kept groups and experts per token. */
 #define SHAPE(experts, groups, kept, chosen)                                                   \
     {                                                                                          \
         .num_experts = experts, .num_expert_group = groups, .topk_group = kept, .topk = chosen \
     }
 
 /*
- * Routers that some chapters have kernels for, beginning with the fastest to check; shapes of other models; groups of 1
- * to 33 experts, and 1 to 33 groups; one kept group, and all; numbers of experts around 256; ids of 17 bits.
+ * First the routers for which some chapters have kernels, beginning with the one that is fastest to check. Then shapes
+ * of other models; groups of 1 to 33 experts, and 1 to 33 groups; one kept group, and all; expert counts around 256;
+ * ids of 17 bits.
  */
 static const struct gate_problem shapes[] = {
     SHAPE(128, 4, 2, 4),    SHAPE(256, 8, 4, 8),   SHAPE(256, 16, 4, 8), SHAPE(128, 8, 8, 8),   SHAPE(512, 16, 8, 16),
@@ -31,7 +32,7 @@ static const struct gate_problem shapes[] = {
     SHAPE(88, 4, 2, 28),    SHAPE(29, 1, 1, 29),   SHAPE(120, 8, 2, 30), SHAPE(65600, 8, 2, 8),
 };
 
-/* The first shapes belong to kernels that support only sigmoid, so SCORE has no other value with them. */
+/* The kernels for the first shapes support only sigmoid, so SCORE has no other value with these shapes. */
 enum { NUM_SHAPES = sizeof shapes / sizeof *shapes, NUM_ROUTERS = 5 };
 
 static const float factors[] = {2.5f, 1.0f, 0.0f, -1.5f, 1e30f, -1e-30f};
@@ -41,7 +42,7 @@ const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
                        27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50,
                        51, 52, NUM_SHAPES - 1),
                .num_alone = 1},
-    /* 9 tokens have a row of each kind of nan; every residue modulo 32; the last need 16 or 17 bits */
+    /* from 9 tokens on, nan has a row of each kind; every residue modulo 32; the last ones need 16 or 17 bits */
     [TOKENS] = {CORNERS(19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 21, 22, 23, 24, 25,
                         26, 27, 28, 29, 30, 31, 32, 33, 127, 128, 129, 65535, 65536, 65537),
                 .num_alone = 3},
@@ -69,8 +70,8 @@ void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t s
 }
 
 /**
- * Returns the most logits of a problem. It is larger for a number of tokens after which the implementation changes, but
- * 0 there for shapes with which it does not change.
+ * Returns the largest number of logits that the problem may have. The limit is higher for a number of tokens at which
+ * the implementation changes; for such a number it is 0 if the implementation does not change with this shape.
  */
 static int64_t most_logits(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS])
 {
@@ -97,7 +98,7 @@ static void set_shape(const struct covering *covering, struct gate_problem *prob
     problem->num_fused_shared_experts = (int)covering_corner(covering, SHARED_EXPERTS);
 }
 
-/** Sets the members that gate_load() would set, so that the problem can be checked before. */
+/** Sets the members that gate_load() would set, so that the problem can be checked before it is loaded. */
 static void set_sizes(struct gate_options *options)
 {
     struct gate_problem *const problem = &options->problem;

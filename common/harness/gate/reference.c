@@ -31,8 +31,8 @@ void gate_row_free(struct gate_row *row)
 
 /*
  * A correct kernel may use: IEEE operations on floats; expf within 2 ulps, as in CUDA; for a score also a quotient
- * within 2 ulps, such as __fdividef; sums in any order. Roundings to the type and the quotient of the weights are
- * exact. Each bound below follows from this, for the actual numbers of the row.
+ * within 2 ulps, such as __fdividef; sums in any order. It must round correctly to the type and in the quotient of the
+ * weights. Each bound below follows from these rules, for the actual numbers of the row.
  */
 
 /** Returns the ulp of a float of this size. */
@@ -45,8 +45,8 @@ static double float_unit(double value)
 }
 
 /**
- * Returns value +- error, rounded to float and then to the type. A result that may be below the normal floats may also
- * be 0, because the textbook sigmoid overflows in an intermediate result and hardware may flush denormals.
+ * Returns value +- error, rounded to float and then to the type. If the result may be below the normal floats, 0 is
+ * also allowed, because the textbook sigmoid overflows in an intermediate result and hardware may flush denormals.
  */
 static struct interval interval_around(double value, double error, enum dtype dtype)
 {
@@ -61,8 +61,8 @@ static struct interval interval_around(double value, double error, enum dtype dt
 }
 
 /*
- * Allowance for products of relative errors, which are all below 2^-20 except a sum's, and for the change of the ulp at
- * a power of two.
+ * Allowance for products of relative errors, which are all below 2^-20 except that of a sum, and for the change of the
+ * ulp at a power of two.
  */
 static const double SECOND_ORDER = 1.0 + 0x1p-16;
 
@@ -123,9 +123,9 @@ static double power_of(float logit, float largest)
 }
 
 /**
- * Computes the scores of a softmax. The power may have an error of 2 ulps and the quotient another 2; these are the
- * expert's own. All experts share the error of the sum, that of its terms and of their addition, so it cancels when
- * scores are divided by each other.
+ * Computes the scores of a softmax. The power may have an error of 2 ulps and the quotient another 2; these errors are
+ * the expert's own. The error of the sum, which comes from its terms and from their addition, is the same for all
+ * experts, so it cancels when scores are divided by each other.
  */
 static void compute_softmax(const struct gate_problem *problem, const void *gating_output, size_t first, float largest,
                             struct gate_row *row)
@@ -246,7 +246,7 @@ static bool expert_before(const struct gate_row *row, int a, int b)
            (row->experts[a].choice.value == row->experts[b].choice.value && a < b);
 }
 
-/** Finds the experts that make the group's score, and whether rounding could select experts with other bits. */
+/** Finds the experts that determine the group's score, and whether rounding could select experts with other bits. */
 static void settle_group(const struct gate_problem *problem, struct gate_row *row, int index)
 {
     const int size = gate_experts_per_group(problem), begin = index * size, end = begin + size;
@@ -303,7 +303,10 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
-/** Checks whether every number of the first interval is larger than all of the second; or equal, if a < b. */
+/**
+ * Checks whether every number of the first interval is larger than every number of the second; if a < b and the tie
+ * rule applies, equal numbers suffice.
+ */
 static bool certainly_ahead(const struct gate_row *row, int a, int b, struct interval first, struct interval second)
 {
     return first.low > second.high || (!row->ties_are_free && a < b && first.low >= second.high);
@@ -404,7 +407,10 @@ static struct interval renormalized(enum dtype dtype, struct interval score, con
     if (low == 0.0 && high == 0.0) {
         weight = score;
     } else if (low > 0.0 || high < 0.0) {
-        /* The score's position in its interval also affects the sum; rounded to 16 bits it has too few positions. */
+        /*
+         * A score near one end of its interval moves the sum as well. Only f32 makes use of this; after rounding to 16
+         * bits, a score has too few possible values.
+         */
         const double width = dtype == DTYPE_F32 ? (double)score.high - score.low : 0.0;
         const float corners[4] = {rounded(dtype, score.low / low),
                                   rounded(dtype, score.low / rounded_total(dtype, sum->high - width + sum->error)),

@@ -2,8 +2,9 @@
  * @file gate/reference.h
  * @brief The gate's reference answer and the intervals that the checker accepts.
  *
- * Scores are computed in double. A kernel computes them in float, so each score has an interval: the values that the
- * allowed error of the score function can give, rounded to the problem's type. Sums and comparisons use intervals.
+ * Scores are computed in double. A kernel computes them in float, so each score has an interval: the values that are
+ * possible with the allowed error of the score function, rounded to the problem's type. Sums and comparisons use these
+ * intervals.
  */
 #ifndef GATE_REFERENCE_H
 #define GATE_REFERENCE_H
@@ -19,7 +20,7 @@ struct interval {
 /** An expert of a row. */
 struct gate_expert {
     struct interval score;     /**< unbiased, in the logits' type; 0 for an invalid expert */
-    struct interval own_score; /**< in f32, without the error that the row's scores share, a softmax sum's */
+    struct interval own_score; /**< in f32, without the error of a softmax's sum, which all scores of the row share */
     struct interval choice;    /**< score + bias; -infinity for an invalid expert */
     bool invalid;              /**< the choice is NaN: the expert ranks below every other, and its weight is 0 */
     uint64_t bits;             /**< the bits of logit and bias; equal bits are a tie in any computation */
@@ -28,7 +29,7 @@ struct gate_expert {
 /** A group of a row. */
 struct gate_group {
     struct interval score;
-    uint64_t bits[2]; /**< bits of the experts that make its score, best first */
+    uint64_t bits[2]; /**< bits of the experts that determine its score, best first */
     bool settled;     /**< no rounding can change these bits */
 };
 
@@ -37,7 +38,7 @@ struct gate_row {
     struct gate_expert *experts; /**< [num_experts] */
     struct gate_group *groups;   /**< [num_expert_group] */
     double *terms;               /**< [num_experts] working memory for sums */
-    double shared_error;         /**< relative error that all scores of the row have in common */
+    double shared_error;         /**< relative error that all scores of the row share */
     bool ties_are_free;          /**< set by the caller: either side of a tie may win */
 };
 
@@ -50,8 +51,9 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
                       int64_t index, struct gate_row *row);
 
 /**
- * Checks that no correct computation ranks `b` before `a`: by value; or by the tie rule, if the values are equal after
- * rounding; or if `a` is the lower id and its value is at least b's. Zeros of both signs are equal.
+ * Checks that no correct computation ranks `b` before `a`: because a's value is certainly larger, because the bits are
+ * equal and the tie rule decides, or because `a` is the lower id and its value is certainly at least b's. Zeros of both
+ * signs are equal.
  */
 bool gate_expert_certainly_before(const struct gate_row *row, int a, int b);
 

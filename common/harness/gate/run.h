@@ -1,4 +1,8 @@
-/** @file gate/run.h  The gate's tensors: their list, their input from the command line, and a run over them. */
+/**
+ * @file gate/run.h
+ * @brief The gate's tensors: functions that list them, fill them from the command line's input, and describe the
+ *        launch.
+ */
 #ifndef GATE_RUN_H
 #define GATE_RUN_H
 

@@ -22,7 +22,7 @@ enum {
 /* A launch longer than SLOW_US gets its own graph, which is replayed for at most about ALL_REPLAYS_US. */
 static const double SLOW_US = 5000.0, ALL_REPLAYS_US = 2000000.0;
 
-/* Makes the call unless an earlier one has failed. */
+/* Makes the call unless an earlier call has failed. */
 #define AND_THEN(call) (status = status == cudaSuccess ? (call) : status)
 
 /* COPY_BYTES exceed every cache. */
@@ -144,14 +144,14 @@ bool backend_trace_end(FILE *stream, struct error *error)
 
 /* --- graphs ------------------------------------------------------------------------------------------------------- */
 
-/** A graph of launches, with the objects and numbers for replaying and timing it. */
+/** A graph of launches, with what is needed to replay and time it. */
 struct replay {
     cudaStream_t stream;
     cudaEvent_t begin, end;
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     int launches, warm_ups, replays;
-    void *flush; /**< memory of twice the L2's size; NULL: the cache stays warm */
+    void *flush; /**< memory of twice the size of L2, which a flush overwrites; NULL: the cache stays warm */
     size_t flush_bytes;
 };
 
@@ -180,9 +180,10 @@ static cudaError_t replay_allocate_flush(struct replay *replay)
 }
 
 /**
- * Launches once to wake the device and once to measure the time, which determines the numbers of launches and replays.
- * All launches outside graphs use the default stream: after a process has launched 16 times in total in two or more
- * streams, every kernel on an H200, even an empty one, runs 0.18 us longer until the process ends.
+ * Launches once to wake the device, and a second time to measure the time, which determines how many launches a graph
+ * has and how often it is replayed. All launches outside graphs use the default stream: on an H200, after a process has
+ * made 16 launches in total in two or more streams, every kernel, even an empty one, runs 0.18 us longer until the
+ * process ends.
  */
 static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, void *context)
 {
@@ -206,7 +207,10 @@ static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, vo
     return status;
 }
 
-/** Records the launches, each after a flush of the cache if the cache is to be flushed. A NULL launch only flushes. */
+/**
+ * Captures the launches in a graph, each after a flush of the cache if the cache is to be flushed. If `launch` is NULL,
+ * captures only the flushes.
+ */
 static cudaError_t replay_capture(struct replay *replay, backend_launch *launch, void *context)
 {
     cudaError_t status = cudaStreamBeginCapture(replay->stream, cudaStreamCaptureModeThreadLocal);
@@ -296,7 +300,7 @@ static cudaError_t launch_empty(void *context, int turn, cudaStream_t stream)
     return floor_launch_empty(stream);
 }
 
-/** Measures the shortest time of a few launches, one after the other. */
+/** Measures the shortest time among a few launches, made one after another. */
 static cudaError_t shortest(backend_launch *launch, void *context, float *shortest_ms)
 {
     cudaEvent_t begin = NULL, end = NULL;
@@ -377,7 +381,7 @@ bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *erro
     size_t free_bytes = 0, all_bytes;
     cudaError_t status = cudaMemGetInfo(&free_bytes, &all_bytes);
 
-    /* With 2 GiB the rate was 3,960 GB/s in some runs and 4,540 GB/s in others. */
+    /* As much memory as possible: with 2 GiB the measured rate was 3,960 GB/s in some runs and 4,540 GB/s in others. */
     AND_THEN(measure_rate(launch_read,
                           (free_bytes < READ_BYTES ? free_bytes : READ_BYTES) / 2 / READ_CHUNK * READ_CHUNK,
                           bytes_per_second));

@@ -13,7 +13,9 @@ struct cublas {
     void *library, *handle;
 };
 
-/** Opens the library, for launches on the stream. Returns false if it is not installed or does not work here. */
+/**
+ * Opens the library for launches on the stream. Returns false if it is not installed or does not work on this machine.
+ */
 bool cublas_open(struct cublas *cublas, cudaStream_t stream);
 
 /** Launches c = a b for bf16 matrices [size, size] in device memory, with sums in f32. */

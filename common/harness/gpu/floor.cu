@@ -17,7 +17,7 @@ bool floor_kernel_runs(void)
 
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
-    cudaGetLastError(); /* clears the error for the next call */
+    cudaGetLastError(); /* clears the error, so that the next call does not return it */
     return status == cudaSuccess;
 }
 

@@ -17,7 +17,10 @@ cudaError_t floor_launch_empty(cudaStream_t stream);
 /** Checks whether kernels compiled with this program run on the current device. */
 bool floor_kernel_runs(void);
 
-/** Sets *architecture to the one that the kernels were compiled for, 80 for sm_80, even on a newer GPU. */
+/**
+ * Sets *architecture to the architecture for which the kernels were compiled, such as 80 for sm_80, even on a newer
+ * GPU.
+ */
 cudaError_t floor_compiled_for(int *architecture);
 
 #ifdef __cplusplus

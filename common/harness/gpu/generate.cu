@@ -1,4 +1,7 @@
-/** @file gpu/generate.cu  Generates arrays, also of more than 4 billion elements, with a grid-stride loop. */
+/**
+ * @file gpu/generate.cu
+ * @brief Generates arrays with a grid-stride loop, which also works for more than 4 billion elements.
+ */
 #include "harness/gpu/generate.h"
 
 #include <cuda_bf16.h>

@@ -1,6 +1,6 @@
 /**
  * @file gpu/read.cu
- * @brief Reads memory and discards it, to measure the highest rate at which a kernel can read its input once.
+ * @brief Reads memory and discards the data, to measure the highest rate at which a kernel can read its input once.
  *
  * From compute capability 9.0 on, one thread of each block copies chunks to shared memory with bulk copies, several of
  * them in flight; on older GPUs, threads load 16 bytes at a time, with eight loads in flight.
@@ -13,7 +13,8 @@
 enum { STAGES = 8, THREADS = 512, UNROLLED = 8 };
 
 /**
- * Reads every gridDim-th chunk in thread 0, which waits for the chunk STAGES earlier before it starts the next copy.
+ * Thread 0 of each block copies every gridDim-th chunk. Before it starts a copy, it waits for the chunk that was STAGES
+ * copies earlier.
  */
 static __global__ void bulk_kernel(const char *from, int64_t chunks)
 {

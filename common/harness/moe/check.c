@@ -12,19 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits on the work of a check: the most products, and the fewest tokens, which are checked in any case. */
+/*
+ * Limits on the work of a check: the largest number of products, and the number of tokens that are checked in any case.
+ */
 static const int64_t MAX_PRODUCTS = (int64_t)1 << 30;
 enum { LEAST_TOKENS = 16, STREAM_TOKENS = 2000 };
 
 /* The relative rounding error of f32, and the probability that a check rejects a right output. */
 static const double F32_UNIT = 0x1p-24, FALSE_ALARM = 1e-9;
 
-/** A choice by a checked token of an expert that is local. */
+/** A checked token's choice of a local expert. */
 struct choice {
     int64_t token; /**< index among the checked tokens */
     int expert;    /**< its local id */
     double weight;
-    int copies; /**< number of the token's choices of this expert, whose errors are not independent; else 1 */
+    int copies; /**< how often the token chose this expert, as those errors are not independent; else 1 */
 };
 
 /**
@@ -65,7 +67,7 @@ static double error_of(const struct examination *exam, double bound)
     return exam->independent ? bound * bound : bound;
 }
 
-/** Returns the error of `count` roundings of f32 sums of at most `size`; infinite if f32 may overflow. */
+/** Returns the error of `count` roundings of f32 sums whose size is at most `size`; infinite if f32 may overflow. */
 static double sum_error(const struct examination *exam, int count, double size)
 {
     return size > FLT_MAX ? (double)INFINITY : count * error_of(exam, F32_UNIT * size);
@@ -92,9 +94,10 @@ static double rounded(const struct examination *exam, double value)
 }
 
 /**
- * Returns the error of rounding a value to the type, if the value's own error, which reaches `reach`, can change the
- * result. If that is less than half an ulp, the value lies between two results, and the error is about half an ulp of
- * either sign. Else all errors up to half an ulp are equally likely, so their mean square is a third of the largest.
+ * Returns the error of rounding a value to the type, in case the value's own error, which is at most `reach`, can
+ * change the result. If `reach` is less than half an ulp, the value is near the middle of two results, and the error is
+ * about half an ulp, of either sign. Otherwise all errors up to half an ulp are equally likely, so their mean square is
+ * a third of the largest square.
  */
 static double type_error(const struct examination *exam, double value, double reach)
 {
@@ -104,8 +107,8 @@ static double type_error(const struct examination *exam, double value, double re
 }
 
 /**
- * Rounds a value to the type if its error cannot change the result, which then has no error. Otherwise leaves the value
- * unrounded and adds the error of the rounding, `copies` times, to *error.
+ * Rounds a value to the type if the value's error cannot change the result; the result then has no error. Otherwise
+ * leaves the value unrounded and adds the error of the rounding, `copies` times, to *error.
  */
 static double round_value(const struct examination *exam, double value, int copies, double *error)
 {
@@ -341,7 +344,7 @@ static void add_choice(const struct examination *exam, int64_t c, const float *r
 {
     const double weight = exam->choices[c].weight;
     const double first = exam->weighs_last ? 1.0 : weight, last = exam->weighs_last ? weight : 1.0;
-    const int copies = exam->choices[c].copies; /* n equal errors count at most as n times n independent ones */
+    const int copies = exam->choices[c].copies; /* n equal errors count at most like n^2 independent ones */
     const int intermediate = exam->problem->intermediate_size, length = intermediate / exam->slices;
 
     for (int i = 0; i < intermediate; i += length) {

@@ -38,7 +38,7 @@ static const struct file_shape {
     [MOE_FILE_TOPK_WEIGHTS] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_TOPK}, -1, "[tokens, topk]"},
 };
 
-/** A dimension: the option that sets it, and its defaults on the CPU (small) and on a GPU (large). */
+/** A dimension: the option that sets it, and its default sizes on the CPU (small) and on a GPU (large). */
 static const struct dimension {
     const char *flag;
     int64_t small, large;
@@ -69,7 +69,10 @@ static struct sizes sizes_given(const struct moe_options *options)
                           }};
 }
 
-/** Takes the number of tokens from a file unless an option gives it. The file with the most rows sets it. */
+/**
+ * Takes the number of tokens from a file unless an option gives it. If there are several files, that with the most rows
+ * decides.
+ */
 static bool take_rows(const char *path, int64_t rows, const struct moe_options *options, struct sizes *sizes,
                       struct error *error)
 {
@@ -229,7 +232,7 @@ static bool list_local(struct moe_problem *problem, struct moe_routing *routing,
     return true;
 }
 
-/** Gives generated weights random signs, if the options say so. */
+/** Gives generated weights random signs, if the options request this. */
 static void sign_weights(const struct moe_options *options, int64_t positions, float *topk_weights)
 {
     struct random random = random_seed(options->program.seed, STREAM_SIGNS);

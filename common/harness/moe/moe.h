@@ -47,7 +47,7 @@ struct moe_buffers {
     const float *topk_weights;             /**< [num_tokens, topk] */
     const int32_t *sorted_token_ids;       /**< [capacity] positions, sorted by expert; num_tokens * topk is a pad */
     const int32_t *expert_ids;             /**< [capacity / block_size] local expert of each block, -1: not local */
-    const int32_t *num_tokens_post_padded; /**< [1] slots in use; blocks beyond them have no rows */
+    const int32_t *num_tokens_post_padded; /**< [1] number of slots in use; blocks beyond them have no rows */
     void *intermediate; /**< [num_tokens * topk, I] workspace, problem->dtype: silu(gate) * up; undefined at first */
     void *partial;      /**< [num_tokens * topk, H] workspace, problem->dtype: weight * expert's output */
     void *output;       /**< [num_tokens, H] of problem->dtype */
@@ -71,7 +71,7 @@ enum { MOE_LAST_TOKENS = 4 };
 struct moe_implementation {
     const char *name;
     struct gpu_needs needs; /**< requirements of the GPU; all zeros: none */
-    /** Numbers of tokens at which something changes; --check-all tries both sides of each. */
+    /** Numbers of tokens after which its kernel or method changes; --check-all tries each number and the next. */
     int64_t last_tokens[MOE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct moe_problem *problem);
     /** Returns the block_size to use without --block-size; capacity is not set yet. NULL: 16. */

@@ -11,7 +11,7 @@ static const char *const dist_names[] = {"router", "balanced", "uniform", "zipf"
 /** Names of the layer's types: the words of --dtype. */
 static const char *const dtype_names[] = {"f32", "bf16", NULL};
 
-/** Traits of a run, by which options are selected for the command that repeats it. */
+/** Traits of a run, which select the options in the command that repeats it. */
 enum {
     GENERATED_IDS = OPERATOR_TRAIT,
     HAS_BLOCK_SIZE = 2 * OPERATOR_TRAIT,

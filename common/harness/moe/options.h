@@ -49,7 +49,8 @@ bool moe_options_parse(struct program *program, int argc, char **argv, struct mo
 extern const struct option_row moe_option_rows[];
 
 /**
- * Checks that only one option chooses the experts, and that --trace has tokens. On failure the error names the option.
+ * Checks that only one option determines the experts, and that --trace is not given without tokens. On failure the
+ * error names the option.
  */
 bool moe_options_check(const struct moe_options *options, struct error *error);
 
@@ -63,8 +64,8 @@ const char *moe_source_name(const struct moe_options *options);
 void moe_options_command(const struct moe_options *options, struct program *program);
 
 /**
- * Adds the problem of the run, which files may have changed from the options' problem: all of it or, in a benchmark,
- * the part that is the same in every row.
+ * Adds the problem of the run, which may differ from the options' problem because of files: all of it or, in a
+ * benchmark, the part that is the same in every row.
  */
 void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool all,
                         struct record *report);

@@ -7,8 +7,8 @@
 #include "harness/moe/moe.h"
 
 /**
- * Checks all but the block size and the capacity. On failure the error names the flag, the given value and the allowed
- * ones.
+ * Checks everything except the block size and the capacity. On failure the error names the flag, the given value and
+ * the allowed ones.
  */
 bool moe_shape_check(const struct moe_problem *problem, struct error *error);
 

@@ -3,7 +3,7 @@
 #include "harness/moe/problem.h"
 #include "harness/moe/run.h"
 
-/** The dimensions. Numbers of tokens at which an implementation changes are added as corners. */
+/** The dimensions. The numbers of tokens at which the implementation changes how it works are added as corners. */
 enum {
     TOKENS,
     HIDDEN,
@@ -21,12 +21,15 @@ enum {
 };
 
 /*
- * Types. With the first one, sizes and the block size are limited to those for which chapters with their own
- * tensor-core kernel do not fall back to an earlier chapter's.
+ * Types. TILED_BF16 is bf16 with only those sizes and block sizes for which chapters with a tensor-core kernel do not
+ * fall back to an earlier chapter's.
  */
 enum { TILED_BF16, ANY_BF16, F32 };
 
-/* Scales of the tokens' elements: some put products far past the ends of exp, some at the ends of the types' range. */
+/*
+ * Scales of the tokens' elements. With some, products are far outside the range of exp; with others, they are at the
+ * limits of the types' range.
+ */
 static const float scales[] = {1.0f, 100.0f, 1e15f, 1e-12f};
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
@@ -48,9 +51,9 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
 };
 
 /*
- * The most products of a problem over all launches, without pads and with those pads that a tile of up to 64 rows
- * computes; the most elements of its weights; the most slots of its list. With tensor cores, a few more tokens are
- * allowed for the smallest sizes.
+ * Limits on a problem: the products of all launches, without pads and with the pads that a tile of up to 64 rows
+ * computes; the elements of the weights; the slots of the list. With tensor cores, the smallest sizes may have a few
+ * more tokens.
  */
 enum {
     MOST_PRODUCTS = 1 << 19,

@@ -59,7 +59,7 @@ static void report_load(const struct moe_layer *layer, struct record *report)
     record_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
 }
 
-/** Returns the number of choices of local experts. */
+/** Returns how many of the tokens' choices are local experts. */
 static int64_t local_positions(const struct moe_layer *layer)
 {
     int64_t positions = 0;
@@ -69,7 +69,7 @@ static int64_t local_positions(const struct moe_layer *layer)
     return positions;
 }
 
-/** Returns the bytes of the weights that every kernel must read. */
+/** Returns the number of bytes of weights that every kernel must read. */
 static double weight_bytes(const struct tensor *weights)
 {
     return (double)(tensor_bytes(weights) - weights->unneeded_bytes);
@@ -96,7 +96,7 @@ static void report_work(const struct moe_layer *layer, const struct tensors *ten
     record_number(report, IN_DATA, "bytes", "%.0f", bytes);
 }
 
-/** Adds the numbers of local experts and of their rows to the table. */
+/** Adds the number of local experts and the number of their rows to the table. */
 static void report_map(const struct moe_layer *layer, struct record *report)
 {
     if (layer->routing.expert_map)

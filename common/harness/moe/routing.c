@@ -9,7 +9,10 @@
 
 #include <stdlib.h>
 
-/* The router's number of experts, the most that its gate chooses per token here, and the stream of random weights. */
+/*
+ * The number of experts of the real router, the largest number that its gate may choose per token here, and the stream
+ * of random weights.
+ */
 enum { ROUTER_EXPERTS = 256, ROUTER_MAX_CHOICES = 32, STREAM_WEIGHTS = 1000 };
 
 void moe_routing_free(struct moe_routing *routing)
@@ -57,7 +60,9 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
 
 /* --- generated ---------------------------------------------------------------------------------------------------- */
 
-/** Generates weights that differ, none far below the others, so that a wrong weight has an effect. */
+/**
+ * Generates weights that all differ and of which none is far below the others, so that a wrong weight has an effect.
+ */
 static void generate_weights(const struct moe_problem *problem, uint64_t seed, float *topk_weights)
 {
     struct random random = random_seed(seed, STREAM_WEIGHTS);

@@ -1,4 +1,8 @@
-/** @file moe/run.h  The layer's tensors: their list, their input from the command line, and a run over them. */
+/**
+ * @file moe/run.h
+ * @brief The layer's tensors: functions that list them, fill them from the command line's input, and describe the
+ *        launch.
+ */
 #ifndef MOE_RUN_H
 #define MOE_RUN_H
 
@@ -29,10 +33,10 @@ struct moe_layer {
     uint64_t seed;      /**< seed of generated arrays, and of the sample of checked tokens */
     float hidden_scale; /**< scale of generated tokens */
     bool is_random;     /**< no array comes from a file, so rounding errors are independent */
-    int slices;         /**< number of ranks that share each expert's intermediate elements; 0: they are not divided */
+    int slices;         /**< number of ranks that divide each expert's intermediate elements; 0: not divided */
 };
 
-/** Which weights come from files. These have a host copy; the others have a recipe. */
+/** Which weights have a host copy, because they come from files; other weights are generated on the device. */
 struct moe_weights {
     bool w13_has_copy, w2_has_copy;
 };

@@ -10,7 +10,7 @@
 
 /* --- lists -------------------------------------------------------------------------------------------------------- */
 
-/** Checks whether rank `to` has an expert of the token. */
+/** Checks whether rank `to` has one of the token's experts. */
 static bool is_needed(const struct split *split, const struct moe_layer *layer, int64_t token, int to)
 {
     const int topk = layer->problem.topk;
@@ -38,7 +38,7 @@ static bool count_rows(const struct parallel_options *options, const struct spli
     return true;
 }
 
-/** Copies the ids and weights of own row `own` to sent row `sent`. */
+/** Copies the ids and weights of this rank's row `own` to row `sent` of those that it sends. */
 static void list_row(const struct split *split, const struct moe_layer *layer, struct tensors *arrays, int64_t own,
                      int64_t sent)
 {
@@ -51,7 +51,10 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
 }
 
 // [list_rows]
-/** Lists the rows by destination rank, counts them, and records for each own token which sent rows return its sums. */
+/**
+ * Lists the rows by destination rank, counts them, and records for each of this rank's tokens which sent rows bring
+ * back its sums.
+ */
 static void list_rows(const struct split *split, const struct moe_layer *layer, struct tensors *arrays)
 {
     int32_t *const counts = arrays->list[SENT_COUNTS].host.data;
@@ -85,8 +88,8 @@ static struct tensor array(const char *name, enum tensor_role role, enum dtype d
 
 // [weights]
 /**
- * Returns the tensor of this rank's slice of the local experts' weights: of every `pitch` elements of the whole array,
- * `row`. If the whole array is generated, the slice is generated on the device.
+ * Returns the tensor for this rank's slice of the local experts' weights: `row` of every `pitch` elements of the whole
+ * array. If the whole array is generated, so is the slice, on the device.
  */
 static struct tensor weights(const char *name, const struct tensor *whole, const struct split *split, int64_t piece,
                              int64_t row)

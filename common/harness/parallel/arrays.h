@@ -5,14 +5,14 @@
 #include "harness/moe/run.h"
 #include "harness/parallel/split.h"
 
-/** Indices of a rank's arrays. The rank has `own` of the n tokens, and sends `sent` rows of these. */
+/** Indices of a rank's arrays. The rank has `own` of the n tokens, and sends `sent` rows with copies of them. */
 enum {
     OWN_HIDDEN,      /**< [own, H] */
     SENT_IDS,        /**< [sent, topk] */
     SENT_WEIGHTS,    /**< [sent, topk] */
     SENT_ROWS,       /**< [sent] index of the own row that is sent; all-to-all only */
     SENT_COUNTS,     /**< [ranks] number of rows sent to each rank; all-to-all only */
-    SUM_ROWS,        /**< [own, ranks] sent row by which a rank returns the token's sum, -1: none; all-to-all only */
+    SUM_ROWS,        /**< [own, ranks] sent row with which a rank returns the token's sum, -1: none; all-to-all only */
     W13,             /**< [local experts, 2 * slice, H] */
     W2,              /**< [local experts, H, slice] */
     EXPERT_MAP,      /**< [E] */
@@ -35,7 +35,7 @@ enum {
     NUM_ARRAYS
 };
 
-/** Numbers of rows that this rank sends and receives. With broadcast only `sent` is used, and equals `own`. */
+/** How many rows this rank sends and receives. With broadcast only `sent` is used; it equals `own`. */
 struct row_lists {
     int64_t sent;
     int64_t *sent_to;     /**< [ranks] */

@@ -1,4 +1,4 @@
-/** @file parallel/layer.h  A run of the layer on this rank, stage by stage, with each stage's traffic and time. */
+/** @file parallel/layer.h  Runs the layer on this rank stage by stage, and records each stage's traffic and time. */
 #ifndef PARALLEL_LAYER_H
 #define PARALLEL_LAYER_H
 
@@ -9,7 +9,7 @@ enum { MAX_STAGES = 12, MAX_REPEATS = 100 };
 /** A stage's traffic and times on this rank. Bytes and bandwidths are defined as in nccl-tests. */
 struct stage {
     const char *name, *by; /**< the stage's name; the collective, or the chapter of the kernels */
-    int ranks;             /**< number of ranks in the group; 0: the stage is no collective */
+    int ranks;             /**< number of ranks in the group; 0: the stage is not a collective */
     double bytes;          /**< size of the collective's whole array */
     double factor;         /**< ratio of bus bandwidth to algorithm bandwidth */
     double received;       /**< lower bound on the bytes received from other ranks */
@@ -26,7 +26,7 @@ struct parallel_layer {
     struct row_lists *lists;
     struct tensors *arrays;
     bool has_times;
-    int repeat; /**< number of the run, below MAX_REPEATS, under which times are stored */
+    int repeat; /**< index of the current run, below MAX_REPEATS, at which times are stored */
     int num_stages;
     struct stage stages[MAX_STAGES];
     cudaEvent_t begin, end;
@@ -44,7 +44,10 @@ bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *e
 /** Returns the stage of a collective of `bytes` bytes in total, `own` of which are this rank's. */
 struct stage stage_of_collective(const char *by, const struct group *group, double bytes, double own);
 
-/** Returns the stage of an all-reduce: a rank sends and receives all parts but its own twice, as terms and as sums. */
+/**
+ * Returns the stage of an all-reduce: a rank sends and receives all parts except its own twice, first as terms and then
+ * as sums.
+ */
 struct stage stage_of_all_reduce(const struct group *group, double bytes);
 
 /** Runs the layer once and, on a GPU, another `repeats` times; the times of the first run are discarded. */

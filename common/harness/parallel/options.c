@@ -8,7 +8,7 @@
 
 const char *const dispatch_names[] = {"broadcast", "all-to-all", NULL};
 
-/** Trait of a run whose repeating command has --gpus. Lower traits are the layer's. */
+/** The trait of a run that is repeated by a command with --gpus. Lower traits are those of the layer. */
 enum { HAS_GPUS = OPERATOR_TRAIT << 4 };
 
 #define FIELD(member) .field = offsetof(struct parallel_options, member)
@@ -37,7 +37,7 @@ static const struct option_row table[] = {
     {.next_table = moe_option_rows},
 };
 
-/** Options of the tables that the program for the CPU, or the program for GPUs, does not offer. */
+/** Options in the tables that the program for the CPU, or that for GPUs, does not offer. */
 static const char *const refused_on_cpu[] = {"gpus",          "bench",       "flush-l2", "check-all",
                                              "check-corners", "check-share", "launches", NULL};
 static const char *const refused_on_gpus[] = {"trace",         "trace-kernel", "bench",    "flush-l2", "check-all",

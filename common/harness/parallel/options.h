@@ -4,7 +4,7 @@
 
 #include "harness/moe/options.h"
 
-/** How tokens get to their experts. */
+/** The ways in which tokens get to their experts. */
 enum dispatch { DISPATCH_BROADCAST, DISPATCH_ALL_TO_ALL, NUM_DISPATCHES };
 
 /** Words of --dispatch, in the order of the enum; NULL-terminated. */
@@ -25,7 +25,10 @@ struct parallel_options {
  */
 bool parallel_options_parse(struct program *program, int argc, char **argv, struct parallel_options *options);
 
-/** Sets program->command to one that repeats a run of num_ranks ranks; it begins with mpirun if that started them. */
+/**
+ * Sets program->command to a command that repeats a run of num_ranks ranks; it begins with mpirun if mpirun started
+ * them.
+ */
 void parallel_options_command(const struct parallel_options *options, int num_ranks, struct program *program);
 
 #endif

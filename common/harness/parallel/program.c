@@ -28,9 +28,7 @@ struct everything {
 
 /* --- before the run ----------------------------------------------------------------------------------------------- */
 
-/**
- * Connects the ranks and checks that they agree. If an argument is wrong, it is in all ranks, and rank 0 reports it.
- */
+/** Connects the ranks and checks that they agree. A wrong argument is wrong in all ranks; rank 0 reports it. */
 static bool meet(struct everything *all, int argc, char **argv, struct error *error)
 {
     struct error failed = {.result = RUN_VERIFIED};
@@ -135,7 +133,7 @@ static bool run(struct everything *all, struct program *program, struct error *e
 
 /* --- after the run ------------------------------------------------------------------------------------------------ */
 
-/** Disconnects this rank properly, after its last collective. */
+/** Disconnects this rank properly after its last collective. */
 static void part(struct everything *all)
 {
     signal(SIGTERM, SIG_IGN); /* mpirun sends it when a rank has ended with an exit code other than 0 */
@@ -157,8 +155,8 @@ static void free_everything(struct everything *all)
 }
 
 /**
- * Ends a rank that failed or whose peers failed. If all ranks know of the failure, it disconnects properly; otherwise
- * it does not wait for ranks that may have ended. Returns the exit code.
+ * Ends a rank that failed or whose peers failed. If all ranks know of the failure, the rank disconnects properly;
+ * otherwise it does not wait for ranks that may already have ended. Returns the exit code.
  */
 static int leave(struct everything *all, struct program *program)
 {
@@ -174,7 +172,7 @@ static int leave(struct everything *all, struct program *program)
     return code;
 }
 
-/** Writes the trace and output.npy if requested. If one cannot be written, neither is kept. */
+/** Writes the trace and output.npy if requested. If either cannot be written, neither is kept. */
 static void write_files(const struct program_options *requested, const struct tensors *tensors, struct error *error)
 {
     struct atomic_file files[1 + MAX_TENSORS] = {0};

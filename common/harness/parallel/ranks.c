@@ -117,7 +117,10 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
 
 /* --- the run ------------------------------------------------------------------------------------------------------ */
 
-/** Message of a rank that SIGTERM or its alarm ends, formatted beforehand because a signal handler must not format. */
+/**
+ * The message of a rank that is ended by SIGTERM or by its alarm, formatted beforehand because a signal handler must
+ * not format.
+ */
 static char last_words[128];
 
 static void report_and_exit(int signal)
@@ -169,7 +172,7 @@ void group_free(struct group *group)
 
 /* --- collectives -------------------------------------------------------------------------------------------------- */
 
-/** Copies the own bytes of a group's only rank to the collective's result. */
+/** Completes a collective of a group with a single rank: copies the rank's bytes to the result. */
 static bool keep(const struct group *group, const void *own, int64_t bytes, void *all, struct error *error)
 {
     const cudaError_t status =
@@ -239,7 +242,7 @@ bool ranks_synchronize(const struct ranks *ranks, struct error *error)
     return ranks->all.size == 1 || connection_synchronize(ranks, error);
 }
 
-/** Sets this rank's error according to all ranks' results. */
+/** Sets this rank's error from the results of all ranks. */
 static void hear(const struct ranks *ranks, const int32_t *all, struct error *error)
 {
     int failed = 0;

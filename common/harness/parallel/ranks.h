@@ -32,10 +32,10 @@ struct ranks {
     struct group all;
     double time_limit;   /**< for each collective, in seconds */
     const char *stage;   /**< current stage, for messages; the program sets it */
-    cudaStream_t stream; /**< for collectives and the work that produces their input; NULL if there is one rank */
+    cudaStream_t stream; /**< for collectives and the work that produces their input; NULL if there is only one rank */
     bool agreed;         /**< ranks_agree() has reached all ranks, so they can disconnect properly */
     float *number;       /**< in device memory, used by the connection */
-    int forked;          /**< number of forked processes, if they are the ranks; 0: mpirun started the ranks */
+    int forked;          /**< number of ranks that this program forked; 0: mpirun started the ranks */
     struct rendezvous *rendezvous; /**< shared by forked ranks */
 };
 
@@ -47,22 +47,22 @@ extern const bool connection_forks;
 
 /**
  * Forks `count` processes, which become the ranks, and returns true in each of them. No device may have been used
- * before. The original process waits until all have ended, and returns false with the first exit code other than 0; if
- * a signal ends one of them, it ends the others. It also returns false, with the reason, if the processes cannot be
- * created.
+ * before. The original process waits until all ranks have ended, and returns false with the first exit code other than
+ * 0; if a signal ends a rank, the original process ends the others. It also returns false, with the reason, if the
+ * processes cannot be created.
  */
 bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error);
 
 /**
- * Installs signal handlers, so that this rank reports why it ends, with exit code RUN_NO_DEVICE, if it gets SIGTERM
- * after another rank has died, or if its alarm goes off, which is the time limit outside collectives. To be called
- * again after ranks_connect() has set the rank's number.
+ * Installs signal handlers, so that this rank reports why it ends, with exit code RUN_NO_DEVICE. It ends if it gets
+ * SIGTERM after another rank has died, or if its alarm goes off, which enforces the time limit outside collectives.
+ * Must be called again after ranks_connect() has set the rank's number.
  */
 void ranks_install_signal_handlers(const struct ranks *ranks, const char *program);
 
 /**
- * Connects to the other ranks, which mpirun or ranks_fork() started; without them, this rank is the only one. Chooses
- * this rank's GPU.
+ * Connects to the other ranks, which mpirun or ranks_fork() started. If neither started any, this rank is the only one.
+ * Chooses this rank's GPU.
  */
 bool ranks_connect(struct ranks *ranks, struct error *error);
 
@@ -82,19 +82,23 @@ bool group_all_gather(const struct group *group, const void *own, const int64_t 
  */
 bool group_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error);
 
-/** Sends to_bytes[r] bytes to each rank r and receives from_bytes[r] bytes from it. Parts lie one after the other. */
+/**
+ * Sends to_bytes[r] bytes to each rank r and receives from_bytes[r] bytes from it. Parts are contiguous, in the order
+ * of ranks.
+ */
 bool group_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
                       const int64_t *from_bytes, struct error *error);
 
 /**
- * Combines the collectives between these two calls into one, if the connection supports it; then their results are only
- * there after group_end(). Not allowed for group_share().
+ * Combine the collectives between these two calls into one, if the connection supports this; their results are then
+ * available only after group_end(). Not allowed for group_share().
  */
 void group_begin(const struct group *group);
 bool group_end(const struct group *group, struct error *error);
 
 /**
- * Makes later work on the stream start at the same time in all ranks, to time it. The call itself may return before.
+ * Makes later work on the stream start at the same time in all ranks, so that it can be timed. The call itself may
+ * return earlier.
  */
 bool ranks_synchronize(const struct ranks *ranks, struct error *error);
 
@@ -102,13 +106,13 @@ bool ranks_synchronize(const struct ranks *ranks, struct error *error);
 bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error);
 
 /**
- * Tells all ranks whether this one has failed. Returns false if any has; if it was another rank, the error names it and
- * gets its exit code. If all ranks have failed in the same way, as after a wrong argument, only rank 0 reports it, and
- * the others' error text becomes "".
+ * Tells all ranks whether this one has failed. Returns false if any rank has; if another rank has, the error names it
+ * and gets its exit code. If all ranks have failed in the same way, as after a wrong argument, only rank 0 reports the
+ * failure, and the error text of the others becomes "".
  */
 bool ranks_agree(struct ranks *ranks, struct error *error);
 
-/** The connection's part of these functions, for groups of at least two ranks, with the same contracts as above. */
+/** The connection's part of the functions above, for groups of at least two ranks, with the same contracts. */
 bool connection_open(struct ranks *ranks, struct error *error);
 void connection_close(struct ranks *ranks);
 bool connection_synchronize(const struct ranks *ranks, struct error *error);
@@ -129,7 +133,7 @@ __attribute__((format(printf, 3, 4))) bool group_error(const struct group *group
 /** Sets the error of a rank that waited longer than the time limit for others of the group. Returns false. */
 bool group_timed_out(const struct group *group, struct error *error);
 
-/** Shared memory of forked ranks, in which they exchange NCCL's id before they are connected. */
+/** Shared memory of forked ranks, through which they exchange NCCL's id before they are connected. */
 struct rendezvous {
     _Atomic int is_set;
     char id[128]; /**< NCCL's id, once it is set */

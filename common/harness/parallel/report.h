@@ -1,4 +1,4 @@
-/** @file parallel/report.h  The report of a run on several ranks, for parallel/program.c. */
+/** @file parallel/report.h  Writes the report of a run on several ranks, for parallel/program.c. */
 #ifndef PARALLEL_REPORT_H
 #define PARALLEL_REPORT_H
 
@@ -11,7 +11,7 @@
 void parallel_describe_run(struct program *program, struct parallel_options *options, const struct split *split,
                            const struct moe_problem *problem, int block_size);
 
-/** Adds the problem, the ranks, and every stage with the figures over all ranks. */
+/** Adds the problem, the ranks, and every stage with its figures combined over all ranks. */
 void parallel_report(struct program *program, const struct parallel_options *options, const struct moe_problem *problem,
                      const struct parallel_layer *layer);
 

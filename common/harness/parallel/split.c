@@ -86,7 +86,7 @@ int64_t split_first_token(const struct split *split, int rank)
 
 /* --- experts ------------------------------------------------------------------------------------------------------ */
 
-/** Distributes the experts over the parts, in order or shuffled. The parts' sizes differ by at most one. */
+/** Distributes the experts among the parts, in order or shuffled. The sizes of the parts differ by at most one. */
 static void deal_experts(const struct parallel_options *options, bool shuffled, int num_experts, struct split *split)
 {
     struct random random = random_seed(options->moe.program.seed, STREAM_OWNERS);
@@ -102,7 +102,7 @@ static void deal_experts(const struct parallel_options *options, bool shuffled, 
     }
 }
 
-/** Gives the part's experts local ids, in the experts' order. */
+/** Assigns local ids to a part's experts, in the order of the experts. */
 static void number_experts(int part, int num_experts, struct split *split)
 {
     int32_t next = 0;
@@ -112,7 +112,8 @@ static void number_experts(int part, int num_experts, struct split *split)
 }
 
 /**
- * Reads a row for each part from a file. Every expert must be in exactly one row; otherwise the error names the expert.
+ * Reads an expert map for each part from a file, one per row. Every expert must be in exactly one row; otherwise the
+ * error names the expert.
  */
 static bool read_maps(const char *path, const struct npy_array *file, int num_experts, struct split *split,
                       struct error *error)

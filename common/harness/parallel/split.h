@@ -1,4 +1,4 @@
-/** @file parallel/split.h  How tokens, experts and slices of intermediate elements are distributed among the ranks. */
+/** @file parallel/split.h  Distributes tokens, experts and slices of intermediate elements among the ranks. */
 #ifndef PARALLEL_SPLIT_H
 #define PARALLEL_SPLIT_H
 
@@ -8,12 +8,12 @@
 // [split]
 /**
  * A rank's share of the layer. Rank r is DP rank r / tp, which determines its tokens, and TP rank r % tp, so tp ranks
- * have the same tokens. Of the experts it has part r / slices and, of each of these experts' intermediate elements,
+ * have the same tokens. Rank r has the experts of part r / slices and, of each such expert's intermediate elements,
  * slice r % slices.
  */
 struct split {
     int num_ranks, rank, dp, tp, parts, slices;
-    int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each DP rank's tokens, and last the total */
+    int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each DP rank's tokens; at the end the total */
     int32_t *owners;        /**< [E] the part that each expert is in */
     int32_t *expert_map;    /**< [E] local id of each expert on this rank, -1: on another rank */
     int32_t *local_experts; /**< [num_local] expert of each local id */
@@ -31,12 +31,14 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
 /** Sets the number of tokens if --tokens-per-rank gives it, before the layer is loaded. */
 bool split_count_tokens(struct parallel_options *options, struct split *split, struct error *error);
 
-/** Splits tokens, experts and slices once the layer is known; `map` as the option gives it. Then call split_free(). */
+/**
+ * Splits tokens, experts and slices once the layer is known; `map` is the option's text. The caller calls split_free().
+ */
 bool split_layer(const struct parallel_options *options, const char *map, const struct moe_problem *problem,
                  struct split *split, struct error *error);
 void split_free(struct split *split);
 
-/** Returns a rank's first token, with all-to-all. Its tokens end where those of the DP rank's next rank begin. */
+/** Returns a rank's first token with all-to-all. The rank's tokens end where those of the next rank begin. */
 int64_t split_first_token(const struct split *split, int rank);
 
 #endif

@@ -2,7 +2,9 @@
 
 #include <limits.h>
 
-/** Default number of tokens with the real router's logits: a decoding step's, for which this operator is meant. */
+/**
+ * Default number of tokens with the real router's logits: that of a decoding step, for which this operator is meant.
+ */
 enum { USUAL_TOKENS = 64 };
 
 #define FIELD(member) .field = offsetof(struct routing_options, member)

@@ -2,8 +2,8 @@
  * @file routing/routing.h
  * @brief Routing: gate and align together, from the logits to the padded list of rows.
  *
- * Align groups the choices of the gate, whose `topk_ids` are the ids of both. A chapter's kernel and its main.c need no
- * other header of the harness.
+ * Align groups the choices of the gate, so both use the same array `topk_ids`. A chapter's kernel and its main.c need
+ * no other header of the harness.
  */
 #ifndef ROUTING_H
 #define ROUTING_H
@@ -39,7 +39,7 @@ struct routing_implementation {
     const char *(*unsupported_reason)(const struct routing_problem *problem);
     size_t (*workspace_bytes)(const struct routing_problem *problem); /**< of buffers->align; NULL: none */
     bool workspace_zeroed; /**< it holds zeros before the first launch, not undefined values */
-    /** Returns a block's shared memory in bytes if some GPUs have less, else 0. NULL: always 0. */
+    /** Returns the shared memory of a block in bytes if it is more than some GPUs have, else 0. NULL: always 0. */
     size_t (*shared_bytes)(const struct routing_problem *problem);
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct routing_problem *problem, const struct routing_buffers *buffers,

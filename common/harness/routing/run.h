@@ -1,4 +1,7 @@
-/** @file routing/run.h  Routing's tensors: the gate's, then align's; their input, and a run over them. */
+/**
+ * @file routing/run.h
+ * @brief Routing's tensors, the gate's followed by align's: functions that list and fill them and describe the launch.
+ */
 #ifndef ROUTING_RUN_H
 #define ROUTING_RUN_H
 
@@ -6,7 +9,7 @@
 #include "harness/gate/run.h"
 #include "harness/routing/options.h"
 
-/** Indices of routing's tensors: the gate's, then align's without the ids, which are among the gate's. */
+/** Indices of routing's tensors: the gate's, then align's except for the ids, which are already among the gate's. */
 enum {
     ROUTING_EXPERT_MAP = NUM_GATE_TENSORS,
     NUM_ROUTING_TENSORS = NUM_GATE_TENSORS + NUM_ALIGN_TENSORS - 1,

@@ -65,7 +65,7 @@ void backend_read_counters(struct run_counters *run)
     }
 }
 
-/** Adds up the counts of branches that are in the same line. Returns the number of lines. */
+/** Adds up the counts of branches on the same source line. Returns the number of lines. */
 static int add_up_lines(const struct run_counters *run, char place[][256], uint64_t count[])
 {
     int lines = 0;
@@ -161,7 +161,7 @@ const char *backend_limits(void)
     return simt_limitations();
 }
 
-static const char *traced_kernel; /**< the kernel that the last trace was begun for; NULL: any */
+static const char *traced_kernel; /**< the kernel for which the last trace was begun; NULL: any */
 
 bool backend_trace_begin(const char *kernel, struct error *error)
 {

@@ -12,7 +12,7 @@
 #include "simt.h"
 #include "machine/host_threads.h"
 
-/** Allocates memory by a call that may wait for the device. */
+/** Allocates memory for the runtime call `name`, which may wait for the device. */
 static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum owner owner, uintptr_t caller)
 {
     const cudaError_t error = simt_permit(name, CALL_WAITS, caller);
@@ -80,7 +80,10 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent exten
     return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
 }
 
-/** Reports that `name` cannot free a pointer, because it is not the start of an allocation by `allocates`. */
+/**
+ * Reports that the call `name` cannot free a pointer, because the pointer is not the start of an allocation made by
+ * `allocates`.
+ */
 static cudaError_t not_freed(const void *pointer, const char *name, const char *allocates, uintptr_t caller)
 {
     char where[160];
@@ -117,7 +120,10 @@ cudaError_t cudaFree(void *pointer)
     return release(pointer, "cudaFree", SIMT_CALLER());
 }
 
-/** Allocates or frees memory as work of a stream, with which other work that uses the memory must be ordered. */
+/**
+ * Records the allocation or the free of memory as work of a stream; other work that uses the memory must be ordered
+ * with it.
+ */
 static cudaError_t use_all(const char *name, enum work_use use, const struct allocation *allocation,
                            cudaStream_t stream, uintptr_t caller)
 {
@@ -224,7 +230,7 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, 
     return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
 }
 
-/** Checks its arguments only. */
+/** Only checks its arguments. */
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
 {
     if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /**
- * An executable graph, with its own events and a stream per branch. The first branch uses the stream of the last
- * launch.
+ * An executable graph, with its own events and a stream for each branch. The first branch uses the stream of the latest
+ * launch of the graph.
  */
 struct CUgraphExec_st {
     cudaGraph_t graph;
@@ -95,7 +95,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
     return is_exec(exec) ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
 }
 
-/** Keeps the next launches in the streams of a graph from overlapping the launches before them. */
+/** Prevents the next launch in each stream of a graph from overlapping the launches before it. */
 static void part_streams(cudaGraphExec_t exec)
 {
     for (unsigned i = 0; i < exec->graph->branches; i++)

@@ -1,9 +1,9 @@
 /**
  * @file graphs.c
- * @brief Capture: stores the work of a stream as a graph. Streams that wait for an event of the capture join it.
+ * @brief Captures the work of a stream as a graph. A stream that waits for an event of the capture joins the capture.
  *
- * Only one capture is in progress at a time. A graph is the list of its steps in the order of the calls, which is an
- * order that a GPU may execute.
+ * Only one capture is in progress at a time. A graph is the list of its steps in the order of the calls, which is one
+ * of the orders in which a GPU may execute them.
  */
 #include "graphs.h"
 
@@ -32,10 +32,10 @@ struct recorded {
 static struct capture {
     cudaGraph_t graph;         /**< NULL: no capture is in progress */
     unsigned long long number; /**< of this capture, or of the last one */
-    bool relaxed;              /**< calls that wait are permitted */
+    bool relaxed;              /**< calls that wait for the device are permitted */
     cudaStream_t stream[MAX_BRANCHES];
     struct known known[MAX_BRANCHES];
-    struct recorded *recorded; /**< by number; each record of an event has its own number */
+    struct recorded *recorded; /**< indexed by number; each record of an event has a new number */
 } capture;
 
 static cudaGraph_t graphs;
@@ -156,7 +156,7 @@ cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *opera
     return add_step((struct step){.kind = STEP_WORK, .branch = branch_of(stream), .work = work, .operand = copy});
 }
 
-/** Returns the number of the latest record of an event, or `events` if it has none. */
+/** Returns the number of the latest record of an event, or `events` if the event was not recorded. */
 static unsigned record_of(cudaEvent_t event)
 {
     for (unsigned i = capture.graph->events; i-- > 0;) {

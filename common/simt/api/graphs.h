@@ -1,6 +1,6 @@
 /**
  * @file graphs.h
- * @brief Graphs: the work that a stream captured, to be launched again. Used by the files of api/ that give work to
+ * @brief Graphs: captured work of a stream, which can be launched again. Used by the files in api/ that give work to
  *        streams.
  */
 #ifndef SIMT_GRAPHS_H
@@ -15,8 +15,8 @@ typedef cudaError_t (*graph_work)(const void *operand, cudaStream_t stream);
 
 struct step {
     enum step_kind kind;
-    unsigned branch; /**< index of the captured stream, in the order in which they joined */
-    unsigned event;  /**< of a record or a wait: index of the event, in the order of the records */
+    unsigned branch; /**< index of the captured stream, in the order in which streams joined the capture */
+    unsigned event;  /**< of a record or a wait: index of the event, in the order of records */
     graph_work work;
     void *operand;
 };
@@ -34,25 +34,28 @@ struct CUgraph_st {
 bool simt_captures(cudaStream_t stream);
 /** Checks whether any stream's work is captured. */
 bool simt_is_capturing(void);
-/** What a call of the host does that is not always permitted. */
+/** Kinds of runtime calls, by what they do that is not always permitted. */
 enum call_kind {
     CALL_SIMPLE,
-    CALL_WAITS, /**< waits for the device, or may do so, as an allocation may */
+    CALL_WAITS, /**< waits for the device, or may do so, like an allocation */
     CALL_LEGACY /**< gives work to the legacy default stream */
 };
 /**
- * Reports a call that is not permitted now: any call in a function that the device calls (cudaLaunchHostFunc), and
- * during a capture a wait or work that the captured stream would have to wait for.
+ * Reports a call that is not permitted at present. In a function passed to cudaLaunchHostFunc no call is; during a
+ * capture, neither a wait is nor work that the captured stream would have to wait for.
  */
 cudaError_t simt_permit(const char *name, enum call_kind kind, uintptr_t caller);
 static inline enum call_kind call_of_stream(cudaStream_t stream)
 {
     return stream && stream != cudaStreamLegacy ? CALL_SIMPLE : CALL_LEGACY;
 }
-/** True while such a function runs. */
+/** True while a function passed to cudaLaunchHostFunc runs. */
 extern bool simt_in_host_function;
 
-/** Captures work: its function and the two parts of its operand, the second of which begins at GRAPH_PART(bytes). */
+/**
+ * Captures work: its function and a copy of its operand, which has two parts; the second part begins at
+ * GRAPH_PART(bytes).
+ */
 cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *operand, size_t bytes, const void *more,
                          size_t more_bytes);
 #define GRAPH_PART(bytes) (((bytes) + 15) / 16 * 16)
@@ -61,7 +64,7 @@ cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *opera
 cudaError_t simt_capture_record(cudaEvent_t event, cudaStream_t stream);
 /** Checks whether the event was recorded in the capture that is in progress. */
 bool simt_is_captured_event(cudaEvent_t event);
-/** Captures a wait for such an event; a stream that was not captured before joins the capture. */
+/** Captures a wait for an event of the capture. A stream that was not captured before joins the capture. */
 cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event);
 
 /** Checks whether the graph exists and the host has not destroyed it. */

@@ -1,6 +1,6 @@
 /**
  * @file launch.c
- * @brief A kernel launch: checks its configuration as a GPU would, runs the grid, and reports faults.
+ * @brief Launches a kernel: checks the configuration as a GPU would, runs the grid, and reports faults.
  */
 #include "calls/kernel_calls.h"
 #include "graphs.h"
@@ -62,8 +62,8 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
 }
 
 /**
- * Checks that a GPU has enough shared memory for a launch: `fixed` bytes in variables of fixed size, and the dynamic
- * bytes.
+ * Checks that a GPU has enough shared memory for a launch: `fixed` bytes in variables of fixed size, and the launch's
+ * dynamic shared memory.
  */
 static cudaError_t check_shared(const struct launch *launch, size_t fixed, const char **why)
 {
@@ -121,7 +121,7 @@ bool simt_share_memory(void)
 
 /* --- races with other work ---------------------------------------------------------------------------------------- */
 
-/** Returns a part of global memory with its shadow: number 0 is the arena, number 1 the variables. */
+/** Returns a part of global memory with its shadow: part 0 is the arena, part 1 the __device__ variables. */
 static struct part {
     uintptr_t begin;
     const struct shadow_cell *shadow;
@@ -227,7 +227,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
         simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
         return simt_set_sticky_error(
-            simt_fault_no_address_space()); /* later launches would read what this one should write */
+            simt_fault_no_address_space()); /* later launches would read what this one should have written */
     if (!launch->name)
         launch->name = simt_kernel_properties(launch->kernel).name;
     cudaError_t error = check(launch, &why);
@@ -246,12 +246,12 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     simt_signals_release();
     if (error != cudaSuccess)
         return simt_set_sticky_error(error);
-    /* The shared variables of the functions that it called are known only now. */
+    /* Only now is it known which functions the kernel has called, and which shared variables they have. */
     error = check_shared(launch, simt_static_shared_used(launch->dynamic_shared), &why);
     return error == cudaSuccess ? error : refuse(launch, error, why, caller);
 }
 
-/** A captured launch; its arguments lie after it in memory. */
+/** A captured launch; the arguments follow it in memory. */
 struct graph_launch {
     struct launch launch;
     uintptr_t caller;

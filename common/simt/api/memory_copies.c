@@ -1,6 +1,6 @@
 /**
  * @file memory_copies.c
- * @brief CUDA's functions that copy to, from and inside device memory, and that fill it, as work of a stream.
+ * @brief CUDA's functions that copy to, from and within device memory, or fill it, as work of a stream.
  */
 #include "graphs.h"
 #include "machine/device_limits.h"
@@ -31,7 +31,10 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
                            variable, has);
 }
 
-/** Reports that one end of a copy or memset is not memory of the kind, on the device or the host, or is too short. */
+/**
+ * Reports that one end of a copy or memset is not in device memory (`on_device`) or host memory, as it should be, or is
+ * too short.
+ */
 static cudaError_t reject_end(const char *name, const char *end, const void *pointer, size_t bytes, bool on_device,
                               const char *direction, uintptr_t caller)
 {
@@ -56,7 +59,7 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
                            end, bytes, where);
 }
 
-/** Reports a copy whose source or destination is not memory of the kind that `kind` names. */
+/** Reports a copy whose source or destination is not in the memory that `kind` requires. */
 static cudaError_t check_copy(const char *name, const void *to, const void *from, size_t bytes,
                               enum cudaMemcpyKind kind, uintptr_t caller)
 {
@@ -89,7 +92,7 @@ static void record_use(enum work_use use, const void *pointer, size_t bytes)
 }
 
 /**
- * Starts a copy, or a memset if `from` is NULL, as work of a stream. Returns an error if there is no such stream, or
+ * Starts a copy, or a memset if `from` is NULL, as work of a stream. Returns an error if there is no such stream or if
  * the work races with other work.
  */
 static cudaError_t issue_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
@@ -108,7 +111,8 @@ static cudaError_t issue_work(const char *name, void *to, const void *from, size
 }
 
 /**
- * Allows (`touch`) or forbids the runtime to access a range, if that is in the arena. Returns false if memory is short.
+ * Allows (`touch`) or forbids the runtime to access a range, if the range is in the arena. Returns false if memory is
+ * short.
  */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {
@@ -123,7 +127,7 @@ static void copy_unwritten(void *to, const void *from, size_t bytes)
     simt_allocation_of(to)->is_new = simt_arena.any_new = true;
 }
 
-/** Copies bytes after all checks, with their marks of unwritten bytes. */
+/** Copies bytes together with their unwritten marks, after all checks. */
 static cudaError_t copy(void *to, const void *from, size_t bytes)
 {
     size_t unused;
@@ -344,7 +348,7 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
     return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
 }
 
-/** Returns the row at `position`, `plane` planes further. */
+/** Returns the address of the row at `position`, `plane` planes further on. */
 static char *row_at(const struct cudaPitchedPtr *memory, const struct cudaPos *position, size_t plane)
 {
     return (char *)memory->ptr + ((position->z + plane) * memory->ysize + position->y) * memory->pitch + position->x;

@@ -1,6 +1,7 @@
 /**
  * @file occupancy.c
- * @brief Limits of the device: the shared memory that a kernel may use, and the number of blocks on a processor.
+ * @brief Computes limits of the device: the shared memory that a kernel may use, and the number of blocks on a
+ *        multiprocessor.
  */
 #include "occupancy.h"
 
@@ -80,8 +81,8 @@ unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
 }
 
 /**
- * Returns the blocks of a kernel that fit on a processor, with its shared variables of fixed size; 0: a block is too
- * large.
+ * Returns how many blocks of a kernel fit on a multiprocessor, given its shared variables of fixed size as well.
+ * Returns 0 if a block is too large.
  */
 static unsigned blocks_of_kernel(const void *kernel, int block_size, size_t dynamic_shared)
 {

@@ -142,7 +142,7 @@ cudaError_t cudaDriverGetVersion(int *version)
     return cudaRuntimeGetVersion(version);
 }
 
-/* Hints to a GPU: checked, then ignored, except for the size of the heap. */
+/* Hints to a GPU: checked, then ignored, except for the heap size. */
 
 static cudaError_t is_device(int device)
 {

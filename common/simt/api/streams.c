@@ -60,7 +60,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream)
     return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
 
-/** Destroys a stream, whose work goes on. */
+/** Destroys a stream; its pending work continues. */
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     const size_t number = simt_stream_number(stream);
@@ -71,7 +71,10 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cudaSuccess;
 }
 
-/** Reports a wait for, or a query of, a stream whose work is captured and not executed, or of the default stream. */
+/**
+ * Reports a wait for a stream, or a query of one, whose work is being captured and so not executed, or a wait for the
+ * default stream during a capture.
+ */
 static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t caller)
 {
     const cudaError_t error = simt_permit(name, call_of_stream(stream), caller);

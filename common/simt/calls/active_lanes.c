@@ -1,4 +1,4 @@
-/** @file active_lanes.c  Finds the lanes that are active, from the positions at which the lanes of a warp wait. */
+/** @file active_lanes.c  Finds the active lanes of a warp from the positions at which its lanes wait. */
 #include "active_lanes.h"
 
 #include "device_calls.h"
@@ -40,7 +40,8 @@ static int compare_keys(uint64_t a, uint64_t b)
 }
 
 /**
- * Compares two positions by their calls, the outermost first, then by line. Returns a negative number if `a` is first.
+ * Compares two positions by the calls that led there, the outermost first, then by line. Returns a negative number if
+ * `a` is first.
  */
 static int compare(struct position a, struct position b)
 {
@@ -65,7 +66,7 @@ static struct position position_at(const struct warp *warp, unsigned lane)
     return warp->at_iteration_end >> lane & 1 ? position_of_scope(waiting->scope) : position_of_lane(waiting);
 }
 
-/** Returns the lanes in `left` that wait at the first position. */
+/** Returns the lanes in `left` that wait at the first position in the source, and that position in *first. */
 static lane_mask first_of(const struct warp *warp, lane_mask left, struct position *first)
 {
     lane_mask group = 0;
@@ -82,7 +83,7 @@ static lane_mask first_of(const struct warp *warp, lane_mask left, struct positi
     return group;
 }
 
-/** Returns the lanes that are in an iteration of the loop at a position, or at its end. */
+/** Returns the lanes that are in an iteration of the loop at a position, or at the end of one. */
 static lane_mask lanes_inside(const struct warp *warp, struct position loop)
 {
     lane_mask inside = 0;

@@ -1,9 +1,10 @@
 /**
  * @file bulk_copies.c
- * @brief Memory accesses of bulk copies (of a row or a tile), from the issue to the wait. Used by mbarriers.c.
+ * @brief The memory accesses of bulk copies (of a row or a tile), from their issue to the wait for them. Used by
+ *        mbarriers.c.
  *
- * A bulk copy is checked like the copies of copies.c, except that another thread may wait for it, at an mbarrier
- * (mbarriers.c). Its writes count as writes of the issuing thread, at an epoch of their own, which the waiting thread
+ * A bulk copy is checked like the copies in copies.c, except that a thread other than the issuing one may wait for it,
+ * at an mbarrier. Its writes count as writes of the issuing thread at a separate epoch, which the waiting thread
  * acquires.
  */
 #include "bulk_copies.h"
@@ -64,7 +65,8 @@ static uint32_t chunk_count(const struct bulk_copy *copy)
 }
 
 /**
- * Returns the swizzled address: bits 4 and up are XORed with bits 7 and up, 1 to 3 bits by the width of the swizzle.
+ * Returns the swizzled address: bits 4 and up are XORed with bits 7 and up, 1 to 3 of them depending on the width of
+ * the swizzle.
  */
 static uintptr_t swizzled(uintptr_t address, uint32_t swizzle)
 {
@@ -128,7 +130,7 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
 
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         access.address = (uintptr_t)chunk->to + 4 * word;
-        /* A store whose value a thread has read before the copy cannot come after the copy. */
+        /* If a thread has read a store's value before the copy, the store cannot be executed after the copy. */
         if (cell->write_epoch >= simt_order.block.block_epoch && cell->read_epoch < cell->write_epoch)
             simt_check_proxy(cell, SPACE_SHARED, copy->pc, "overwrites");
         shadow_store(cell, access);

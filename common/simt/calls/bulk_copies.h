@@ -1,7 +1,7 @@
 /**
  * @file bulk_copies.h
- * @brief Copies of a row or a tile to shared memory, in flight until a thread has waited for their mbarrier. Used by
- *        mbarriers.c.
+ * @brief Bulk copies of a row or a tile to shared memory, in flight until a thread has waited at their mbarrier. Used
+ *        by mbarriers.c.
  */
 #ifndef SIMT_BULK_COPIES_H
 #define SIMT_BULK_COPIES_H
@@ -9,27 +9,32 @@
 #include "device_calls.h"
 #include "memory/shadow.h"
 
-/** Copy of a tile of a matrix, in chunks of 16 bytes; the copy of a row has a matrix of one row. */
+/**
+ * A copy of a tile of a matrix, in chunks of 16 bytes. The copy of a row is stored as that of a matrix with one row.
+ */
 struct bulk_copy {
     unsigned char *to;
     simt_tensor_map map;
     int32_t row, column;
     uintptr_t pc;
     uint32_t thread;            /**< issuing thread, its number in the block */
-    uint32_t epoch;             /**< epoch of this copy's writes only */
+    uint32_t epoch;             /**< epoch at which only this copy's writes were made */
     uint32_t phase;             /**< phase of its barrier */
     uint32_t next;              /**< next copy of its barrier; 0: none */
     struct shadow_cell *shadow; /**< shadow of its block's shared memory */
 };
 
-/** Stores a copy of the running thread and returns its number. Ends the launch if source or destination is invalid. */
+/**
+ * Records a copy that the running thread issues and returns its number. Ends the launch if the source or the
+ * destination is invalid.
+ */
 uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy);
-/** Checks the accesses of a copy and marks the words that it writes. */
+/** Checks the accesses of a copy and marks the words that it will write. */
 void simt_bulk_copy_begin(uint32_t number);
 struct bulk_copy *simt_bulk_copy_at(uint32_t number);
 /**
- * Returns the offset in global memory, as in an event, of the first byte read, or EVENT_OUTSIDE if the copy writes only
- * zeros.
+ * Returns the offset in global memory, as in an event, of the first byte that a copy reads, or EVENT_OUTSIDE if the
+ * copy writes only zeros.
  */
 uint64_t simt_bulk_copy_source(uint32_t number);
 static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
@@ -37,11 +42,13 @@ static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
     return copy->map.tile_rows * copy->map.tile_columns * 2;
 }
 /**
- * Completes a copy that a thread has waited for: the bytes arrive and its number is free. Returns the number of the
- * next copy of the barrier.
+ * Completes a copy that a thread has waited for: its bytes arrive, and its number becomes free. Returns the number of
+ * the next copy that counts towards the same barrier.
  */
 uint32_t simt_bulk_copy_finish(uint32_t number);
-/** Drops a copy whose bytes have not arrived. Returns the number of the next copy of the barrier. */
+/**
+ * Drops a copy whose bytes have not arrived. Returns the number of the next copy that counts towards the same barrier.
+ */
 uint32_t simt_bulk_copy_drop(uint32_t number);
 
 #endif

@@ -3,12 +3,12 @@
  * @brief Warp-level collectives: shuffles, votes, matches, reductions, __syncwarp and tensor cores. Kernels call them
  *        through device_calls.h; the scheduler completes them.
  *
- * Each arriving lane stores its operand in the warp and is suspended. When every lane of a mask that has not returned
- * is at the same collective with the same mask, all of them get their results and are ready again. Lanes with other
- * masks have no effect on them.
+ * Each arriving lane stores its operand in the warp and is suspended. When all lanes in a mask, except those that have
+ * returned, are at the same collective with the same mask, they get their results and become ready again. Lanes with
+ * other masks have no effect on them.
  *
- * A collective with SIMT_ACTIVE in place of a mask is complete when no lane of the warp can go on, for the lanes at the
- * call that is first (see active_lanes.h).
+ * A collective with SIMT_ACTIVE in place of a mask is completed when no lane of the warp can go on. It is completed for
+ * the lanes at the call that is first in the source (see active_lanes.h).
  */
 #include "active_lanes.h"
 #include "device_calls.h"
@@ -54,7 +54,7 @@ enum collective {
     COLLECTIVE_WGMMA_FENCE,
     COLLECTIVE_WGMMA_COMMIT,
     COLLECTIVE_WGMMA_WAIT,
-    COLLECTIVE_ITERATION_END, /* this and what follows only wait, until lanes are together again */
+    COLLECTIVE_ITERATION_END, /* from here on: no operation, only a wait until lanes have reconverged */
     COLLECTIVE_JOIN,
 };
 
@@ -110,7 +110,10 @@ static enum collective collective_of(uint64_t call)
     return (enum collective)(call & 0xff);
 }
 
-/** Checks whether a collective is of the active lanes. With 32 lanes, 0 is a mask like any other, and a wrong one. */
+/**
+ * Checks whether a collective is one of the active lanes. Warps of 32 lanes have no such collectives; their mask 0 is
+ * an error.
+ */
 static inline bool of_active(lane_mask mask)
 {
     return WARP_LANES == 64 && mask == SIMT_ACTIVE;
@@ -235,7 +238,7 @@ void simt_lanes_join(unsigned number)
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
-/* Operands and results are on the lanes' own stacks; the code that completes the collective has their addresses. */
+/* The operands and results stay on the stacks of the lanes; the collective carries their addresses. */
 
 static struct simt_floats mma(enum collective kind, struct mma_fragments fragments, uintptr_t site)
 {
@@ -341,7 +344,10 @@ uint32_t simt_gather_bits(uint32_t bits, uint32_t mask)
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
-/** Returns the lane that `lane` reads, or -1 if that is beyond the segment and the lane keeps its own value. */
+/**
+ * Returns the lane that `lane` reads in a shuffle, or -1 if that would be outside its segment, so that the lane keeps
+ * its own value.
+ */
 static inline int shuffle_source(enum collective kind, int lane, int argument, int width)
 {
     const int segment = lane & ~(width - 1);
@@ -359,7 +365,7 @@ static inline int shuffle_source(enum collective kind, int lane, int argument, i
     }
 }
 
-/** Reports a shuffle by which `lane` reads a lane that takes no part. */
+/** Reports a shuffle in which `lane` reads a lane that does not take part. */
 static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned source)
 {
     const struct lane *reader = &simt_running.warp_lane[lane];
@@ -481,8 +487,8 @@ static void complete_vote(struct warp *warp, lane_mask group, enum collective ki
 }
 
 /**
- * Checks that the lanes of a collective came to it from one call in the source, because a GPU need not bring lanes at
- * different calls together. Returns false after a fault.
+ * Checks that the lanes of a collective reached it through the same call in the source, because a GPU need not make
+ * lanes wait for each other at different calls. Returns false after a fault.
  */
 static bool check_same_call(lane_mask group)
 {
@@ -499,8 +505,9 @@ static bool check_same_call(lane_mask group)
 }
 
 /**
- * Keeps the accesses of lanes that this collective names and that have returned without it. If a lane of the group
- * comes to one of these accesses later, the absent lanes missed the collective (see warp_replay.c).
+ * Keeps the accesses of the lanes that are in the mask of this collective but have returned without calling it. If a
+ * lane of the group later executes one of these accesses, the absent lanes have missed the collective (see
+ * warp_replay.c).
  */
 static void record_missed(struct warp *warp, lane_mask group, const char *name)
 {
@@ -580,7 +587,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
         simt_products_commit(warp);
         return true;
     case COLLECTIVE_WGMMA_WAIT:
-        /* Every lane sees the products of all lanes as complete. */
+        /* After the wait every lane may use the results of all lanes' products. */
         simt_order_syncwarp(&warp->order, warp->first, warp->lanes, ALL_LANES);
         simt_products_waited(warp, (unsigned)warp->argument[0]);
         return true;
@@ -645,7 +652,9 @@ lane_mask simt_collective_missing(const struct warp *warp, unsigned lane)
     return warp->mask[lane] & warp->lanes & ~warp->done & ~lanes_at_same_call(warp, lane);
 }
 
-/** Completes __activemask() for each group of lanes at the same call, once no other lane of the warp can still come. */
+/**
+ * Completes __activemask() for each group of lanes at the same call, once no other lane of the warp can still arrive.
+ */
 static void complete_active(struct warp *warp)
 {
     lane_mask left = 0;
@@ -665,7 +674,7 @@ static void complete_active(struct warp *warp)
     }
 }
 
-/** Completes what the first of the waiting lanes wait for: a collective, or that they are together again. */
+/** Completes what the waiting lanes at the first position wait for: a collective, or reconvergence. */
 static void complete_first_of_active(struct warp *warp)
 {
     const lane_mask group = simt_active_first(warp);

@@ -1,12 +1,13 @@
 /**
  * @file copies.c
- * @brief Asynchronous copies from global to shared memory, in flight from the issue to the wait of their thread.
- *        Kernels call them through device_calls.h; mbarriers.c takes over those that an mbarrier waits for.
+ * @brief Asynchronous copies from global to shared memory, in flight from their issue until their thread has waited for
+ *        them. Kernels call them through device_calls.h. If an mbarrier waits for copies, mbarriers.c takes them over.
  *
- * The bytes may arrive at any time in between. Therefore the destination words are marked at the issue, and no thread
- * may access them before the wait (shadow.c). The source must not change before the wait: the wait compares the last
- * write of each source word. Then it copies the bytes, and the accesses of the copy count as accesses that its thread
- * makes at the wait; other threads are ordered with them accordingly.
+ * The bytes may arrive at any time between the issue and the wait. Therefore the destination words are marked at the
+ * issue, and no thread may access them before the wait (shadow.c). The source must not change in that time either, so
+ * the wait checks that the last write of each source word is the one that was recorded at the issue. Then the wait
+ * copies the bytes. The accesses of the copy count as accesses that its thread makes at the wait, and are ordered with
+ * those of other threads accordingly.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -24,13 +25,13 @@ struct copy {
     struct shadow_cell *to_cells;
     struct shadow_cell *from_cells; /**< NULL: the copy writes only zeros */
     uintptr_t pc;
-    uint32_t next;  /**< next copy in flight of the thread, or next free copy */
+    uint32_t next;  /**< the thread's next copy in flight, or the next free copy */
     uint32_t group; /**< groups that the thread had committed at the issue */
     uint8_t bytes;
     uint8_t from_bytes; /**< bytes that are read; the rest becomes zeros */
     struct stamp {
         uint32_t epoch, write;
-    } source[COPY_WORDS]; /**< the last write of each word */
+    } source[COPY_WORDS]; /**< the last write of each source word */
 };
 
 static struct copy *copies; /**< number 0 is none */
@@ -77,7 +78,7 @@ static void drop_first(struct lane *lane)
 
 /* --- memory accesses of a copy ------------------------------------------------------------------------------------ */
 
-/** Returns a mask of the bytes in word number `word` that are among the first `bytes`. */
+/** Returns a mask of the bytes in word number `word` that belong to the first `bytes` bytes of a copy. */
 static uint8_t bytes_of_word(unsigned bytes, unsigned word)
 {
     const unsigned rest = bytes - 4 * word;
@@ -112,7 +113,8 @@ static struct stamp stamp_of(const struct shadow_cell *cell)
 }
 
 /**
- * Begins an epoch if the source was written in the current one, so that a later store at the same line is recognised.
+ * Begins an epoch if the source was written in the current one, so that a later store by the same source line can be
+ * told from it.
  */
 static void part_from_own_stores(const struct copy *copy)
 {
@@ -124,7 +126,7 @@ static void part_from_own_stores(const struct copy *copy)
     }
 }
 
-/** Records the last writes of the source and marks the destination, which no thread may access until the wait. */
+/** Records the last write of each source word and marks the destination, which no thread may access until the wait. */
 static void begin_copy(struct copy *copy)
 {
     part_from_own_stores(copy);
@@ -204,7 +206,8 @@ static void check_destination(const void *to, size_t bytes, size_t zeros, uintpt
 }
 
 /**
- * Returns the shadow of the source, of which `copied` bytes are read; ends the launch unless it is in global memory.
+ * Returns the shadow of the source, from which `copied` bytes are read. Ends the launch unless these bytes are in
+ * global memory.
  */
 static struct shadow_cell *find_source(const void *from, size_t bytes, size_t copied, uintptr_t pc, uint64_t *offset)
 {

@@ -2,7 +2,7 @@
  * @file float_extrema.c
  * @brief fminf, fmaxf, fmin and fmax as a GPU computes them, in place of the C library's.
  *
- * The C library may return either zero for +0 and -0, so that its answer depends on the compiler. To a GPU, -0 is the
+ * For +0 and -0 the C library may return either, so the result would depend on the compiler. A GPU treats -0 as the
  * smaller one (PTX ISA, `min` and `max`). The linker finds these definitions before the C library's.
  */
 #include <math.h>

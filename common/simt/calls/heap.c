@@ -1,6 +1,6 @@
 /**
  * @file heap.c
- * @brief malloc(), free(), new and delete in kernels. Their memory is the device's and outlives the launch.
+ * @brief malloc(), free(), new and delete in kernels. They use device memory, and an allocation outlives the launch.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* C++'s operators new and delete for kernel files. The host code in these files is linked with no other definition. */
+/* C++'s operators new and delete for kernel files. Host code in these files is linked with the same definitions. */
 void *simt_new(size_t bytes) __asm__("_Znwm");
 void *simt_new_array(size_t bytes) __asm__("_Znam");
 void simt_delete(void *memory) __asm__("_ZdlPv");
@@ -21,7 +21,7 @@ void simt_delete_array_sized(void *memory, size_t bytes) __asm__("_ZdaPvm");
 size_t simt_heap_limit = (size_t)8 << 20;
 static size_t heap_used;
 
-/** Returns the bytes of the heap that an allocation uses. */
+/** Returns how many bytes of the heap an allocation uses. */
 static size_t heap_bytes(size_t bytes)
 {
     return (bytes + 15) / 16 * 16 + 16;
@@ -45,7 +45,7 @@ static void *heap_allocate(size_t bytes)
     return memory;
 }
 
-/** Checks that all accesses of other threads to an allocation are ordered before its end, as before a store. */
+/** Checks that all accesses of other threads to an allocation are ordered before the free, as if it were a store. */
 static void check_unused(const struct allocation *allocation, uintptr_t pc)
 {
     struct word_access access = {.address = (uintptr_t)simt_arena.base + allocation->offset,

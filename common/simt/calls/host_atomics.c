@@ -1,7 +1,7 @@
 /**
  * @file host_atomics.c
- * @brief std::atomic in the host functions of kernel files: the hooks to which the compiler's instrumentation turns
- *        C++'s atomics. A kernel's atomics are CUDA's.
+ * @brief std::atomic in the host functions of kernel files: the hooks that the compiler's instrumentation calls in
+ *        place of C++'s atomic operations. Kernels must use CUDA's atomics instead.
  */
 #include "lanes/lanes.h"
 #include "machine/device_limits.h"
@@ -36,7 +36,7 @@
         return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
     }
 
-/* Clang's form, which returns the old value. */
+/* The form that clang calls, which returns the old value. */
 #define COMPARE_VALUE(bits)                                                                                         \
     uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(volatile uint##bits##_t *at, uint##bits##_t expected, \
                                                               uint##bits##_t value, int order, int failure)         \
@@ -48,7 +48,7 @@
         return expected;                                                                                            \
     }
 
-/* Any order may be replaced by the strongest. */
+/* Memory orders are ignored: every operation uses the strongest. */
 #define ATOMICS(bits)                                                                                           \
     uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order)                     \
     {                                                                                                           \

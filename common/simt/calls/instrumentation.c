@@ -4,7 +4,7 @@
  *        They check and record the running lane's accesses.
  *
  * Their names are those of the thread sanitizer and the coverage sanitizer; no sanitizer runtime is linked. Host code
- * in kernel files calls them too: outside kernels the ranges in simt_memory are empty and there is no lane.
+ * in kernel files calls these hooks as well; outside kernels the ranges in simt_memory are empty and no lane runs.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -20,11 +20,16 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Largest distance from global memory at which an address may come from a bad index; host memory is farther away. */
+/*
+ * An address outside global memory but within this offset of it may come from a bad index; host memory is farther away.
+ */
 #define NEAR_ARENA (UINT64_C(1) << 40)
-/* The same for a lane's stack, with shared memory in this distance too: the system places mappings side by side. */
+/*
+ * The same for a lane's stack. Shared memory is within this offset as well, because the system places mappings side by
+ * side.
+ */
 #define NEAR_STACK (UINT64_C(1) << 43)
-/* The same for the program, which may have arrays of constants. */
+/* The same for the program's segments, which may contain arrays of constants. */
 #define NEAR_PROGRAM (UINT64_C(1) << 36)
 
 ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
@@ -57,11 +62,11 @@ static void make_room_for_event(void)
 /** Notifies observers of the access that the running lane is about to make and then records as an event. */
 static void announce(const void *address, unsigned bytes, enum event_kind kind)
 {
-    make_room_for_event(); /* a lane suspended in record() would have its store replayed before it is done */
+    make_room_for_event(); /* if record() suspended the lane, the store would be replayed before it is executed */
     OBSERVE(lane_accesses, address, bytes, kind);
 }
 
-/** Records an event like record(), where one more test does not matter. */
+/** Does the same as record(), for callers to which one additional test does not matter. */
 void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
 {
     if (simt_memory.watched)
@@ -79,12 +84,12 @@ void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operat
     record(pc, access_of(kind, operation, offset));
 }
 
-/** Properties of a memory access that the compiler's hook knows. */
+/** What is known about a memory access from the hook that the compiler has called. */
 struct touch {
     enum shadow_access what;
     uint8_t kind;      /**< of an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
     bool needs_value;  /**< of an atomic: it needs the old value */
-    bool in_structure; /**< the access is part of one of 8 bytes or more */
+    bool in_structure; /**< the access is part of an access of 8 bytes or more */
 };
 
 ALWAYS_INLINE bool stores(struct touch touch)
@@ -101,8 +106,8 @@ ALWAYS_INLINE void shadow_word(struct shadow_cell *cell, struct word_access acce
 }
 
 /**
- * Checks every word of an access. `bytes` is a constant where this is inlined. An aligned access of 4 bytes or more
- * consists of whole words.
+ * Checks every word of an access. `bytes` is a constant wherever this function is inlined. An aligned access of 4 bytes
+ * or more consists of whole words.
  */
 ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
                                  struct touch touch, uintptr_t pc, enum shadow_space space)
@@ -182,8 +187,8 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
 }
 
 /**
- * Ends the launch unless an access to a variable outside the arena and shared memory is within the variable and
- * aligned.
+ * Checks an access to a variable outside the arena and shared memory. Ends the launch unless the access is within the
+ * variable and aligned.
  */
 static void check_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
@@ -261,7 +266,10 @@ static _Noreturn void fault_constant(uintptr_t address, unsigned bytes, uintptr_
                     bytes, of);
 }
 
-/** Checks an access outside the arena and shared memory: to a fiber's stack, to the program itself, or a mistake. */
+/**
+ * Checks an access outside the arena and shared memory: to a fiber's stack, to the program's segments, or to an invalid
+ * address.
+ */
 static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, struct touch touch,
                                                        uintptr_t pc)
 {
@@ -347,8 +355,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
 }
 
 /**
- * Checks whether an address is on the lane's own stack, where access_elsewhere() has nothing to check for accesses that
- * are not atomic. Returns false if sums of products may be on the stack.
+ * Checks whether an address is on the lane's own stack, so that access_elsewhere() need not be called for an access
+ * that is not atomic. Returns false while sums of pending products may be on that stack.
  */
 ALWAYS_INLINE bool is_own(uintptr_t address)
 {
@@ -389,7 +397,7 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
         simt_order_atomic((uintptr_t)pointer, bytes, store, !store);
 }
 
-/** Handles an access of any size and alignment word by word, as a GPU's compiler would split it. */
+/** Handles an access of any size and alignment word by word, as a compiler for GPUs would split it. */
 static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_t pc)
 {
     const unsigned char *at = pointer;
@@ -582,7 +590,7 @@ HOOKS_FROM_2(, access_memory)
 HOOKS(volatile_, 1, access_volatile)
 HOOKS_FROM_2(volatile_, access_volatile)
 HOOKS_FROM_2(unaligned_, access_parts)
-/* A GPU needs several accesses for these, so they are not atomic. */
+/* A GPU needs several instructions for an unaligned access, so a volatile one is not atomic. */
 HOOKS_FROM_2(unaligned_volatile_, access_parts)
 
 void __tsan_read_range(void *address, size_t bytes)
@@ -595,7 +603,7 @@ void __tsan_write_range(void *address, size_t bytes)
     access_parts(address, bytes, true, SIMT_CALLER());
 }
 
-/* The pointer to its class that an object with virtual functions has. */
+/* Accesses to the pointer by which an object with virtual functions refers to its class. */
 void __tsan_vptr_update(void **address, void *value)
 {
     (void)value;

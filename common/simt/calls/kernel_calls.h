@@ -1,6 +1,6 @@
 /**
  * @file kernel_calls.h
- * @brief Functions that the files in calls/ offer each other, the scheduler, the grid and a launch.
+ * @brief Functions in calls/ that are used by other files in calls/, by the scheduler, by the grid and by a launch.
  */
 #ifndef SIMT_KERNEL_CALLS_H
 #define SIMT_KERNEL_CALLS_H
@@ -14,10 +14,10 @@
  */
 void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc);
 
-/** Checks and records a load of the running lane: 16 bytes of shared memory, a row of a matrix. */
+/** Checks and records the running lane's load of a matrix row, 16 bytes in shared memory. */
 void simt_access_row(const void *row, uintptr_t pc);
 
-/** Records an access that has been checked as an event of the running lane. */
+/** Records an access, which has already been checked, as an event of the running lane. */
 void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
 
 /**
@@ -27,16 +27,16 @@ void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsign
 void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operation, uint64_t offset, uint64_t number,
                              uint64_t other);
 
-/** Ends the launch because an access is beyond the dynamic shared memory that the launch has. */
+/** Ends the launch because an access is beyond the dynamic shared memory that the launch has requested. */
 _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc);
 
-/** Drops the copies of a block that has ended, for which no thread waits any more. */
+/** Drops the copies of a block that has ended, because no thread can wait for them any more. */
 void simt_copies_end(struct block *block);
 
 /**
- * Detaches the running thread's copies in flight and returns the number of the first, or 0 if there is none. The other
- * two functions complete or drop all of them. While they run, *first is the first copy that is left, in case one of the
- * copies ends the launch.
+ * Detaches the running thread's copies in flight and returns the number of the first, or 0 if there is none. The two
+ * functions below complete or drop all these copies. They keep *first at the first copy that is left, in case one of
+ * the copies ends the launch.
  */
 uint32_t simt_copies_detach(void);
 void simt_copies_complete(uint32_t *first);
@@ -44,7 +44,7 @@ void simt_copies_drop(uint32_t *first);
 
 /** Ends the waits at mbarriers that have a time limit, because no lane can run. Returns whether there were any. */
 bool simt_mbarriers_time_out(struct block *block);
-/** Writes a description of the mbarrier wait that a lane never finishes. */
+/** Describes the wait at an mbarrier that a lane cannot finish. */
 void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size);
 /** Checks, after all threads of a block have returned, that no copy to its shared memory is in flight. */
 void simt_mbarriers_check(const struct block *block);
@@ -57,7 +57,8 @@ void simt_mbarriers_end(struct block *block);
 void simt_exempt_load(const void *pointer, unsigned bytes);
 
 /**
- * Ends the launch if `address` comes from an index outside its array, which the rewriter's mark moves away by SIMT_FAR.
+ * Ends the launch if `address` comes from an index outside its array: the rewriter's mark has moved such an address by
+ * SIMT_FAR.
  */
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
 
@@ -69,23 +70,23 @@ void simt_collectives_complete(struct warp *warp, bool stuck);
 
 /** Returns the lanes that a waiting lane still waits for. */
 lane_mask simt_collective_missing(const struct warp *warp, unsigned lane);
-/** Writes what a waiting lane waits for and where the first of the `missing` lanes is instead. */
+/** Describes what a waiting lane waits for, and where the first of the `missing` lanes is instead. */
 void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, lane_mask missing,
                               char *text, size_t size);
 
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
 void simt_barrier_complete(struct block *block);
-/** Makes the threads of a block ready, all of which wait at a barrier. */
+/** Makes all threads of a block ready, which wait at a barrier. */
 void simt_barrier_open(struct block *block);
 
 /**
- * Installs and removes the handlers that turn signals of a kernel's instructions into faults, and the timer that ends a
- * loop without events in the time of `event_limit` events. Returns false if they cannot be installed.
+ * Install and remove the handlers that turn signals of a kernel's instructions into faults, and the timer that ends a
+ * loop without events after the time of about `event_limit` events. The first returns false if that fails.
  */
 bool simt_signals_catch(uint64_t event_limit);
 void simt_signals_release(void);
 
-/** Largest size in bytes of the heap for malloc() in kernels. Its memory is not the host's. */
+/** Largest size in bytes of the heap for malloc() in kernels. The heap is in device memory. */
 extern size_t simt_heap_limit;
 
 #endif

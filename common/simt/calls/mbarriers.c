@@ -1,11 +1,13 @@
 /**
  * @file mbarriers.c
- * @brief mbarriers in shared memory: arrivals and bytes that a phase waits for, waiting lanes, copies that count
- *        towards a phase. Kernels call them through device_calls.h; the scheduler and the grid use kernel_calls.h.
+ * @brief mbarriers in shared memory: the arrivals and bytes that a phase waits for, the waiting lanes, and the copies
+ *        that count towards a phase. Kernels call the functions through device_calls.h; the scheduler and the grid use
+ *        kernel_calls.h.
  *
  * The eight bytes in shared memory hold the number of the barrier in this file, so that a barrier stays with its block
- * when the shared memory is saved. The bytes of a copy are counted when the copy is issued, because it may be fast.
- * They reach their destination only when a thread has waited for the phase, because the copy may be slow.
+ * when the shared memory is saved. The bytes of a copy are counted when the copy is issued, because on a GPU it may be
+ * fast. They reach their destination only when a thread has waited for the phase, because on a GPU the copy may be
+ * slow.
  */
 #include "bulk_copies.h"
 #include "kernel_calls.h"
@@ -26,7 +28,7 @@ struct barrier_handle {
     uint32_t mark;
 };
 
-/** Asynchronous copies of a thread that has arrived for them. */
+/** Asynchronous copies of one thread, whose arrival at the barrier stands for their completion. */
 struct copy_arrival {
     uint32_t first; /**< first copy, in copies.c; 0: none */
     uint32_t phase;
@@ -42,9 +44,9 @@ struct barrier {
     uint32_t phase;   /**< number of phases that have ended */
     int64_t bytes;    /**< announced bytes minus copied bytes */
     uint32_t waiting; /**< number of waiting lanes */
-    bool fenced;      /**< its thread has fenced, so that copies may use it */
+    bool fenced;      /**< the initialising thread has fenced, so that copies may use the barrier */
 
-    uint32_t thread; /**< the initialising thread, its epoch and its call */
+    uint32_t thread; /**< the initialising thread, the epoch and the call site */
     uint32_t epoch;
     uintptr_t pc;
 
@@ -126,7 +128,7 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
     return barrier;
 }
 
-/** Records an operation of the running thread on the barrier at this address, for the trace. */
+/** Records an operation of the running thread on the barrier at an address, for the trace. */
 static void record_use(const void *address, enum mbarrier_operation operation, uint32_t number, uint32_t phase,
                        uintptr_t pc)
 {
@@ -177,7 +179,7 @@ void simt_proxy_fence(int global)
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
-/** Makes the lanes that wait for a barrier ready. */
+/** Makes the lanes that wait at a barrier ready. */
 static void wake(struct barrier *barrier)
 {
     struct block *const block = simt_running.block;
@@ -208,7 +210,10 @@ static void end_phase(struct barrier *barrier)
     wake(barrier);
 }
 
-/** Adds to the announced bytes, or takes copied bytes from them. Ends the launch if there are too many at a time. */
+/**
+ * Adds announced bytes (positive) or copied bytes (negative) to a barrier's count. Ends the launch if the count exceeds
+ * an mbarrier's range.
+ */
 static void count_bytes(struct barrier *barrier, int64_t bytes, uintptr_t pc)
 {
     barrier->bytes += bytes;
@@ -289,8 +294,8 @@ static void complete_copies(struct barrier *barrier)
 }
 
 /**
- * Suspends the running lane until the phase of this parity has ended. Unless `without_limit`, the wait also ends when
- * no lane of the block can run. Returns 1 if the phase has ended, otherwise 0.
+ * Suspends the running lane until the phase with the given parity has ended. Unless `without_limit`, the wait also ends
+ * when no lane of the block can run. Returns 1 if the phase has ended, otherwise 0.
  */
 static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc)
 {
@@ -317,7 +322,7 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
     }
     struct barrier *const barrier = &barriers[number];
 
-    /* A lane that wake() has made ready goes on, even if a second phase has ended since. */
+    /* A lane that wake() has made ready goes on, even if another phase has ended since then. */
     if (lane->mbarrier != number && !has_ended(barrier, parity))
         return 0;
     lane->mbarrier = 0;
@@ -433,7 +438,10 @@ void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier)
     issue(&copy, barrier);
 }
 
-/** Ends the launch if a tensor map is where a GPU does not find it. A parameter lies on the thread's stack here. */
+/**
+ * Ends the launch if a tensor map is in memory from which a GPU cannot read it. In the simulator a parameter lies on
+ * the thread's stack.
+ */
 static void check_map(const simt_tensor_map *map, uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)map, global = address - simt_memory.arena;

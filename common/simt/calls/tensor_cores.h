@@ -13,22 +13,24 @@
 
 #include <stdbool.h>
 
-/** Fragments of mma.m16n8k16 in PTX's layout: each word has two 16-bit elements, the lower one first. */
+/**
+ * A lane's fragments of mma.m16n8k16 in PTX's layout: each word holds two 16-bit elements, the first in the low half.
+ */
 struct mma_fragments {
     uint32_t a[4];
     uint32_t b[2];
     struct simt_floats d; /**< input and output */
 };
 
-/** A lane's part of ldmatrix: its row as input, its fragment of every matrix as output. */
+/** A lane's part of an ldmatrix: a row as input, and its fragment of every matrix as output. */
 struct matrix_rows {
     struct simt_words fragments;
     uint16_t row[8];
 };
 
 /**
- * Fragments of a 16x16x16 product. Lanes i and i + 16 both have row i of a and column i of b. Of row i of c and d, lane
- * i has columns 0 to 7 and lane i + 16 has columns 8 to 15.
+ * A lane's fragments of a 16x16x16 product. Lanes i and i + 16 both hold row i of a and column i of b. Lane i holds
+ * columns 0 to 7 of row i of c and d, and lane i + 16 holds columns 8 to 15.
  */
 struct wmma_fragments {
     const uint16_t *a;
@@ -38,9 +40,9 @@ struct wmma_fragments {
 };
 
 /**
- * Computes d += a b. Products are exact in f32, except that products of bf16 may overflow or underflow. They are added
- * to d one after another, in ascending order of k, and each sum is rounded to nearest. A GPU adds several at a time and
- * truncates, in an order that is not documented, so its results differ in their last bits.
+ * Computes d += a b. The products of elements are exact in f32, except that products of bf16 may overflow or underflow.
+ * They are added to d one after another, in ascending order of k, and each sum is rounded to nearest. A GPU adds
+ * several products at a time, in an undocumented order, and truncates, so its results differ in their last bits.
  */
 void simt_complete_mma(const uint64_t lanes[WARP_LANES], enum simt_number number);
 void simt_complete_wmma(const uint64_t lanes[WARP_LANES], enum simt_number number);

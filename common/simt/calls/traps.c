@@ -44,9 +44,9 @@ static uintptr_t interrupted_pc(const ucontext_t *context)
 }
 
 /**
- * Checks whether a division may be that of the smallest integer by -1, at which x86-64 stops, and a GPU's quotient is
- * the dividend. If so, removes the sign's extension from the dividend, so that the instruction, when repeated, has that
- * quotient; a division by 0 stops again.
+ * Checks whether a division may be that of the smallest integer by -1, for which x86-64 raises a signal and a GPU
+ * returns the dividend. If so, clears the sign extension of the dividend, so that the repeated instruction returns that
+ * quotient. A division by 0 raises the signal again.
  */
 static bool repeat_division(ucontext_t *context)
 {
@@ -64,14 +64,14 @@ static bool repeat_division(ucontext_t *context)
 }
 
 /**
- * The time that a lane has run without an event, because the compiler or the rewriter has left a loop without hooks:
- * the event limit does not end it. Each tick in which the same lane has recorded nothing counts as many events as a
- * lane records in that time.
+ * Finds a lane that runs without recording events, in a loop that the compiler or the rewriter has left without hooks,
+ * so that the event limit cannot end it. Each tick of the timer in which the same lane has recorded nothing counts as
+ * the number of events that a lane usually records in a tick.
  */
 enum { TICK_MICROSECONDS = 10000, EVENTS_OF_TICK = 4000000 };
 
 static struct silence {
-    pthread_t thread; /* the one that launched; the system may signal any */
+    pthread_t thread; /* the launching thread; the system may signal any */
     struct progress progress;
     const struct lane *lane;
     const struct event *cursor;
@@ -110,8 +110,8 @@ static void on_tick(uintptr_t pc)
 }
 
 /**
- * Turns a signal of a kernel into a fault. It leaves the signal's stack for the scheduler's; with SA_NODEFER no signal
- * stays blocked.
+ * Turns a signal in a kernel into a fault. The handler does not return: it switches from the signal stack to the
+ * scheduler's. Because of SA_NODEFER no signal stays blocked.
  */
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
@@ -128,11 +128,13 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
         return;
     }
-    if (signal ==
-        SIGPROF) /* a grader's timer: a loop without instrumented loads or branches records no events to stop it */
+    if (signal == SIGPROF) /* a grader's timer has ended a loop that records no events */
         simt_fault_here(cudaErrorLaunchTimeout, pc, "endless loop?", "was here when the launch had used up its time");
     if (!simt_running.lane) {
-        /* The host's own fault: its handlers are restored and the instruction raises the signal again. */
+        /*
+         * A fault of host code: the previous handlers are restored, and the repeated instruction raises the signal
+         * again.
+         */
         for (int i = 0; i < NUM_SIGNALS; i++)
             sigaction(signals[i], &before[i], NULL);
         return;
@@ -183,7 +185,7 @@ _Noreturn void simt_trap(void)
     simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "trap", "executes __trap()");
 }
 
-/* Handles a failed assert() of the C library; outside kernels it behaves like the library's function. */
+/* Handles a failed assert(): a fault in a kernel; on the host, the same behaviour as the C library's function. */
 void __assert_fail(const char *expression, const char *file, unsigned line, const char *function)
 {
     if (simt_running.lane)
@@ -192,7 +194,7 @@ void __assert_fail(const char *expression, const char *file, unsigned line, cons
     abort();
 }
 
-/** Reports an abort() of a kernel as a fault; on the host, adds a line that says where it was. */
+/** Reports an abort() in a kernel as a fault; on the host, prints an additional line with its source location. */
 _Noreturn void abort(void)
 {
     const uintptr_t caller = SIMT_CALLER();

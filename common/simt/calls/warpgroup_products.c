@@ -4,9 +4,9 @@
  *        until the wait.
  *
  * A warp needs 16 rows of a, all of b, and 16 rows of the sums, so it does not synchronise with the other three warps.
- * The end of the block checks that all four have done the same products. Lane 0 reads the operands for its warp, at the
- * issue and again after the wait. This finds a thread that writes an operand in between, or that writes it after the
- * wait without being ordered after the wait.
+ * At the end of the block a check makes sure that all four warps have issued the same products. Lane 0 reads the
+ * operands for its warp, at the issue and again after the wait. The second read finds a thread that has written an
+ * operand in between. It also finds a thread that writes an operand later without being ordered after the wait.
  */
 #include "warpgroup_products.h"
 
@@ -42,7 +42,7 @@ struct product {
 struct products {
     bool fenced;
     uint32_t groups; /**< committed groups */
-    uint32_t done;   /**< number of products so far, and a hash of their operands */
+    uint32_t done;   /**< number of products issued so far; `which` is a hash of their operands */
     uint64_t which;
     uintptr_t last_pc;
     unsigned count;
@@ -65,8 +65,8 @@ uint64_t simt_wgmma_operand(const void *shared)
 
 /**
  * Returns the address in shared memory that a descriptor names. The shared variables of all kernels together may exceed
- * the bytes that a descriptor can address. Then the address is in the dynamic array, which lies after them, and which
- * is shorter than that.
+ * the range that a descriptor can address. Then the address is in the dynamic array, which lies after these variables
+ * and is shorter than that range.
  */
 static uintptr_t address_of(uint64_t operand)
 {
@@ -134,8 +134,8 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
 }
 
 /**
- * Checks the reads of the running warp: its rows of a, and all columns of b. None may have been written since epoch
- * `before`, unless that is 0.
+ * Checks the running warp's reads of its rows of a and of all columns of b. No operand may have been written since
+ * epoch `before`, unless that is 0.
  */
 static void read_operands(uint64_t a, uint64_t b, unsigned columns, uint32_t before, uintptr_t pc)
 {
@@ -185,7 +185,7 @@ static float *unpack_row(float *to, uint64_t operand, unsigned row)
     return to;
 }
 
-/** Adds the products to the sums of a warp in ascending order of k, one after another, as simt_complete_mma() does. */
+/** Adds the products to a warp's sums one after another, in ascending order of k, as simt_complete_mma() does. */
 static void multiply(const struct warp *warp, const struct product_part *const parts[WARP_LANES])
 {
     static float a[WARP_ROWS][DEPTH], b[DEPTH][MAX_COLUMNS], d[WARP_ROWS][MAX_COLUMNS];

@@ -1,6 +1,6 @@
 /**
  * @file warpgroup_products.h
- * @brief Products of a warpgroup (wgmma), of which each warp computes its own 16 rows. Used by collectives.c,
+ * @brief Products of a warpgroup (wgmma), of which each warp computes 16 rows. Used by collectives.c,
  *        instrumentation.c, the scheduler and the grid.
  */
 #ifndef SIMT_WARPGROUP_PRODUCTS_H
@@ -16,8 +16,8 @@ struct product_part {
 };
 
 /**
- * Checks the operands of a product before the running lane arrives, and that its warp may read them. Lane 0 checks for
- * all.
+ * Checks the operands of a product before the running lane arrives, and whether its warp may read them. Lane 0 checks
+ * for all lanes.
  */
 void simt_product_check_operands(const struct product_part *part, uintptr_t pc);
 /** Computes the warp's rows of a product after all lanes have arrived; returns false after a fault. */
@@ -27,7 +27,7 @@ bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES]);
 bool simt_products_fence(struct warp *warp);
 /** Commits the warp's products since the last commit as a group. */
 void simt_products_commit(struct warp *warp);
-/** Checks, for all groups but the last `pending`, that no thread has written the operands since the issue. */
+/** Checks, for all groups except the last `pending`, that no thread has written the operands since the issue. */
 void simt_products_wait(unsigned pending);
 /** Removes the products of these groups from the warp's pending products. */
 void simt_products_waited(struct warp *warp, unsigned pending);

@@ -1,9 +1,11 @@
 /**
  * @file grid.c
- * @brief The blocks of a launch: each in turn on the same shared memory, or all together for a cooperative launch.
+ * @brief Runs the blocks of a launch on the same shared memory: one after another, or concurrently if the launch is
+ *        cooperative.
  *
- * Blocks that live together take turns too. A block that ends its turn saves the bytes of its shared memory and
- * restores them at its next turn, so that the thread-local storage of one OS thread serves all blocks.
+ * The blocks of a cooperative launch take turns. At the end of its turn a block saves the contents of its shared
+ * memory, and at its next turn it restores them, so that the thread-local storage of one OS thread suffices for all
+ * blocks.
  */
 #include "blocks.h"
 #include "calls/kernel_calls.h"
@@ -33,8 +35,8 @@ static struct shared {
 } shared;
 
 /**
- * The blocks allocated so far. Launches that are not cooperative use only the first. The others are kept for the next
- * cooperative launch, as long as all blocks together have at most KEPT_THREADS fibers.
+ * The blocks allocated so far. Launches that are not cooperative use only the first. After a cooperative launch the
+ * others are kept for the next one, as long as all blocks together have at most KEPT_THREADS fibers.
  */
 static struct block *live[LIVE_BLOCKS];
 
@@ -53,7 +55,8 @@ static void block_free(struct block *block)
 
 /**
  * Allocates a block with `threads` fibers; returns NULL if memory is short. Most launches need only the first block,
- * and a program may launch from many processes, so the first block and the event buffers share one mapping.
+ * and each of a program's many processes may launch a kernel, so that block and the event buffers share a single
+ * mapping, which is fast to create.
  */
 static struct block *block_new(unsigned threads, bool first)
 {
@@ -111,7 +114,10 @@ static void blocks_thin_out(void)
     }
 }
 
-/** Resets the blocks after a fault, which leaves fibers in the middle of a kernel and marks that reads have erased. */
+/**
+ * Resets the blocks after a fault, which leaves fibers in the middle of a kernel, and shadow marks that reads have
+ * erased.
+ */
 static void blocks_mend(void)
 {
     for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
@@ -174,7 +180,7 @@ static bool block_shape(struct block *block, const struct launch *launch)
             unsigned char *stack = fiber_stack(&block->stacks, i);
 
             lane->stack = (uintptr_t)stack;
-            ASAN_UNPOISON_MEMORY_REGION(stack, fiber_stack_bytes); /* an abandoned fiber has left its frames */
+            ASAN_UNPOISON_MEMORY_REGION(stack, fiber_stack_bytes); /* an abandoned fiber has left its frames poisoned */
             lane->stack_pointer = fiber_prepare(stack, (i % WARP_LANES) * 192, simt_lane_main);
         }
     }
@@ -207,7 +213,7 @@ static void close_memory(void)
     simt_running.lane = NULL;
 }
 
-/** Fills shared memory with 0xff, because a block may not rely on its contents. */
+/** Fills shared memory with 0xff, because a block must not rely on its initial contents. */
 static void poison_shared(void)
 {
     unsigned char *bytes = (unsigned char *)shared.low;
@@ -216,7 +222,7 @@ static void poison_shared(void)
     memset(bytes + simt_memory.shared_resume, 0xff, shared.bytes - simt_memory.shared_resume);
 }
 
-/** Copies the shared memory that this launch can use, to or from a block's copy. */
+/** Copies the part of shared memory that this launch can use, to or from a block's copy. */
 static void copy_shared(unsigned char *to, const unsigned char *from)
 {
     memcpy(to, from, simt_memory.shared_end);
@@ -224,8 +230,8 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
 }
 
 /**
- * Starts the epochs of a launch. They have 32 bits; long before they run out, all recorded accesses are cleared between
- * two launches. Returns false if memory is short.
+ * Starts the epochs of a launch. Epochs have 32 bits. Long before they run out, epochs start again, and all recorded
+ * accesses are cleared between two launches. Returns false if memory is short.
  */
 static bool start_epochs(uint64_t blocks, const struct launch *launch)
 {
@@ -247,7 +253,7 @@ static bool start_epochs(uint64_t blocks, const struct launch *launch)
     return simt_order_launch(blocks, launch->cooperative, launches);
 }
 
-/** Drops the copies, mbarriers and products of a block that has ended. */
+/** Drops the asynchronous copies, mbarriers and warpgroup products of a block that has ended. */
 static void forget(struct block *block)
 {
     simt_copies_end(block);
@@ -331,7 +337,10 @@ static void block_enter(struct block *block)
 
 static void block_leave(struct block *block)
 {
-    /* A read of unwritten shared memory cannot become a race any more: no other thread can write there. */
+    /*
+     * No other thread can write this shared memory any more, so a suspected read of an unwritten word is not half of a
+     * race.
+     */
     simt_fault_confirm();
     copy_shared(block->shared_copy, (const unsigned char *)shared.low);
     block->order = simt_order.block;
@@ -357,7 +366,9 @@ static void fault_grid_barrier(const struct block *waiting, const struct block *
                       "waits for the grid, but block (%u,%u,%u) has returned", index.x, index.y, index.z);
 }
 
-/** Opens the grid barrier if all blocks wait. Reports a fault if some blocks wait and others have returned. */
+/**
+ * Opens the grid barrier if all blocks wait at it. Reports a fault if some blocks wait and all others have returned.
+ */
 static void grid_barrier(struct block *const *blocks, const enum block_state *states, unsigned count)
 {
     const struct block *gone = NULL;

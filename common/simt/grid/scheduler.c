@@ -1,6 +1,6 @@
 /**
  * @file scheduler.c
- * @brief Runs a block: its warps in turn, the lanes of each one after another, until all have returned.
+ * @brief Runs a block: its warps take turns, and the lanes of a warp run one after another, until all have returned.
  */
 #include "blocks.h"
 #include "calls/kernel_calls.h"
@@ -14,7 +14,10 @@
 struct event *simt_lane_events;
 uint64_t simt_event_limit;
 
-/** Returns the ready lanes with room for events. A lane whose buffer is half full waits for the rest of its warp. */
+/**
+ * Returns the ready lanes that may run because their event buffers have room. A lane whose buffer is half full waits
+ * for the rest of its warp.
+ */
 static lane_mask lanes_with_room(const struct warp *warp)
 {
     const struct lane *lanes = simt_running.warp_lane;
@@ -27,7 +30,10 @@ static lane_mask lanes_with_room(const struct warp *warp)
     return room;
 }
 
-/** Assigns the event buffers to the warp's lanes, with the events saved when the warp's last turn ended. */
+/**
+ * Assigns the event buffers to the warp's lanes, and restores the events that were saved when the warp's last turn
+ * ended.
+ */
 static void take_events(struct warp *warp)
 {
     struct lane *lanes = simt_running.warp_lane;
@@ -48,7 +54,7 @@ static void take_events(struct warp *warp)
     warp->parked = false;
 }
 
-/** Saves the events that are not replayed yet, because another warp needs the buffers. */
+/** Saves the events that have not been replayed, because another warp needs the buffers. */
 static void park_events(struct warp *warp)
 {
     FOR_EACH_LANE (i, warp->lanes) {
@@ -77,7 +83,8 @@ static void check_budget(struct warp *warp)
 }
 
 /**
- * Runs a warp until no lane can continue, or until it sleeps or has polled for long, so that other warps get a turn.
+ * Runs a warp until no lane can continue. Ends its turn earlier if the warp sleeps or has polled for a long time, so
+ * that other warps can run.
  */
 static void warp_run(struct block *block, struct warp *warp)
 {
@@ -145,7 +152,7 @@ static unsigned count_lanes(const struct block *block, size_t member)
     return count;
 }
 
-/** Runs each ready warp for a turn. Returns whether any lane ran. */
+/** Runs each ready warp for one turn. Returns whether any lane ran. */
 static bool run_ready_warps(struct block *block)
 {
     const uint64_t round = simt_turns_round();
@@ -174,7 +181,7 @@ static const struct lane *first_lane(const struct block *block, size_t member)
     return NULL;
 }
 
-/** Reports why no lane can continue; of several reasons, the most likely one. */
+/** Reports why no lane can continue; if there are several reasons, the most likely one. */
 static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 {
     const struct lane *waits = first_lane(block, offsetof(struct warp, at_barrier));

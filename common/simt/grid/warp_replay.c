@@ -1,11 +1,11 @@
 /**
  * @file warp_replay.c
- * @brief Replay: turns the events of single lanes into the blocks and memory requests of a warp, and finds divergent
- *        branches.
+ * @brief Replay: merges the events of single lanes into the basic blocks and memory requests of a warp, and finds
+ *        divergent branches.
  *
  * Of the lanes' next events, the replay issues the one with the deepest call and then the earliest position in the
- * source, for every lane that is at it. In the source, a join comes after the branches that it joins. So lanes that
- * diverge reconverge there, as on the hardware, and no control-flow graph is needed.
+ * source, for all lanes that are at this event. In the source, the code after a branch comes after both of its sides.
+ * So diverged lanes reconverge there, as on the hardware, and no control-flow graph is needed.
  */
 #include "blocks.h"
 #include "calls/active_lanes.h"
@@ -18,7 +18,10 @@
 
 uintptr_t simt_last_pc;
 
-/** Notifies observers that lanes of a block went on to a second block, unless the block has diverged before. */
+/**
+ * Notifies observers that lanes of a basic block went on to a second successor, unless a divergence of this block has
+ * already been reported.
+ */
 static void step_diverges(struct open_step *step, uint64_t successor, uintptr_t pc)
 {
     if (step->successor == successor || step->diverged)
@@ -28,8 +31,8 @@ static void step_diverges(struct open_step *step, uint64_t successor, uintptr_t 
 }
 
 /**
- * Records that the lanes of `group` went on to `successor`, which is at `pc`, and closes each block that all its lanes
- * have left.
+ * Records that the lanes in `group` went on to the basic block `successor`, which is at `pc`, and closes each basic
+ * block that all its lanes have left.
  */
 static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, uintptr_t pc)
 {
@@ -59,7 +62,7 @@ static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintpt
     if (warp->open_count == 1 && warp->open[0].mask == group) {
         struct open_step *step = &warp->open[0];
 
-        /* The whole group goes on to one block: it diverged only if other lanes went on to a different block. */
+        /* The whole group goes on to one block; the step diverged only if other lanes went on to a different one. */
         if (step->successor != 0)
             step_diverges(step, key, pc);
         *step = (struct open_step){.mask = group};
@@ -70,7 +73,8 @@ static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintpt
 }
 
 /**
- * Issues a memory instruction of the lanes in `group`, each at its event `at`; a generic pointer may split it by space.
+ * Issues a memory instruction of the lanes in `group`, each lane at its event `at`. Generic pointers into different
+ * address spaces split it into several requests.
  */
 static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
 {
@@ -101,7 +105,10 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
     }
 }
 
-/** Returns the number of events from their heads that the lanes share, all with keys below `below`; at least 1. */
+/**
+ * Returns how many events from their heads on are the same for all lanes in `group` and have keys below `below`; at
+ * least 1.
+ */
 static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t below)
 {
     const struct lane *leader = &lanes[lowest_lane(group)];
@@ -145,7 +152,10 @@ static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, si
     simt_progress.events += run * lane_count(group);
 }
 
-/** Returns the entry of an access in the warp's list of passed accesses; the list's end: it is not there. */
+/**
+ * Returns the entry of an access in the warp's list of passed accesses, or the end of the list if the access is not in
+ * it.
+ */
 static struct passed *find_passed(struct warp *warp, uint64_t key)
 {
     struct passed *passed = warp->passed;
@@ -155,7 +165,10 @@ static struct passed *find_passed(struct warp *warp, uint64_t key)
     return passed;
 }
 
-/** Records the accesses of lanes for which other lanes wait, since they may return without having arrived. */
+/**
+ * Records the accesses of lanes for which other lanes wait at a collective, because they may return without having
+ * arrived there.
+ */
 static void record_passing(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
     const struct event *lead = lanes[lowest_lane(group)].head;
@@ -171,7 +184,9 @@ static void record_passing(struct warp *warp, const struct lane *lanes, lane_mas
     }
 }
 
-/** Reports a collective that some lanes completed without lanes that it names, which now meet them at an access. */
+/**
+ * Reports a collective that some lanes completed without other lanes in its mask, if both now execute the same access.
+ */
 static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
     const struct event *lead = lanes[lowest_lane(group)].head;
@@ -205,8 +220,8 @@ static lane_mask awaited_lanes(const struct warp *warp)
 }
 
 /**
- * Returns the lanes with events left. Stores in `group` those that go first, and in `below` the best key of the others.
- * `limits` are those of simt_active_limits().
+ * Returns the lanes with events left. Stores in `group` the lanes whose next events have the smallest key, and in
+ * `below` the smallest key of the others. `limits` are those of simt_active_limits().
  */
 static lane_mask choose(const struct lane *lanes, lane_mask candidates, const struct position *limits, lane_mask *group,
                         uint64_t *below)

@@ -1,5 +1,6 @@
 /**
- * @file common/simt/kernels/bulk_copy.cuh  The simulator's own bulk_copy.cuh, found before the one in common/kernels.
+ * @file common/simt/kernels/bulk_copy.cuh Bulk copies and mbarriers by calls of the simulator. Replaces
+ * common/kernels/bulk_copy.cuh, because this directory is searched first.
  */
 #ifndef SIMT_BULK_COPY_CUH
 #define SIMT_BULK_COPY_CUH
@@ -13,7 +14,7 @@ struct alignas(8) mbarrier {
     uint64_t state;
 };
 
-/** A tensor map, as large as a GPU's. */
+/** A tensor map, of the same size as on a GPU. */
 struct tensor_map {
     simt_tensor_map map;
     unsigned char rest[128 - sizeof(simt_tensor_map)];
@@ -44,7 +45,7 @@ SIMT_DEVICE void mbarrier_arrive_cp_async(mbarrier *barrier)
     simt_mbarrier_arrive_copies(barrier);
 }
 
-/* An unread answer leaves it open whether the phase has ended. */
+/* The result must be read: only it tells whether the phase has ended. */
 [[nodiscard]] SIMT_DEVICE bool mbarrier_try_wait(mbarrier *barrier, uint32_t parity)
 {
     return simt_mbarrier_try_wait(barrier, parity);

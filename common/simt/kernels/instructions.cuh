@@ -1,13 +1,14 @@
 /**
  * @file common/simt/kernels/instructions.cuh
- * @brief The simulator's own instructions.cuh, found before the one in common/kernels: exact where a GPU approximates.
+ * @brief Single instructions in C++, exact where a GPU approximates. Replaces common/kernels/instructions.cuh, because
+ *        this directory is searched first.
  */
 #ifndef SIMT_INSTRUCTIONS_CUH
 #define SIMT_INSTRUCTIONS_CUH
 
 #include <cuda_runtime.h>
 
-/** Returns `value`, or 0 if it is below the smallest normal number, which a GPU flushes. */
+/** Returns `value`, or 0 if it is below the smallest normal number, because a GPU flushes such a value. */
 SIMT_DEVICE float simt_flushed(float value)
 {
     return fabsf(value) < __FLT_MIN__ ? 0.0f : value;

@@ -1,4 +1,8 @@
-/** @file common/simt/kernels/messages.cuh  The simulator's own messages.cuh, found before the one in common/kernels. */
+/**
+ * @file common/simt/kernels/messages.cuh
+ * @brief Messages between blocks, by volatile accesses. Replaces common/kernels/messages.cuh, because this directory is
+ *        searched first.
+ */
 #ifndef SIMT_MESSAGES_CUH
 #define SIMT_MESSAGES_CUH
 

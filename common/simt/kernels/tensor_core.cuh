@@ -1,6 +1,7 @@
 /**
  * @file common/simt/kernels/tensor_core.cuh
- * @brief The simulator's own tensor_core.cuh, found before the one in common/kernels, which has the GPU's instructions.
+ * @brief Tensor-core operations by calls of the simulator. Replaces common/kernels/tensor_core.cuh, which has the GPU's
+ *        instructions, because this directory is searched first.
  */
 #ifndef SIMT_TENSOR_CORE_CUH
 #define SIMT_TENSOR_CORE_CUH

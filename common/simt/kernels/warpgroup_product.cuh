@@ -1,6 +1,6 @@
 /**
- * @file common/simt/kernels/warpgroup_product.cuh  The simulator's own warpgroup_product.cuh, found before the one in
- * common/kernels.
+ * @file common/simt/kernels/warpgroup_product.cuh Products of a warpgroup by calls of the simulator. Replaces
+ * common/kernels/warpgroup_product.cuh, because this directory is searched first.
  */
 #ifndef SIMT_WARPGROUP_PRODUCT_CUH
 #define SIMT_WARPGROUP_PRODUCT_CUH

@@ -73,7 +73,7 @@ void simt_lane_suspend(void)
     }
 }
 
-/** Writes the source lines of the calls in which a lane waits, one per line, the innermost first. */
+/** Writes the source locations of the calls in which a lane waits, one per line, the innermost first. */
 static void describe_calls(const struct lane *lane, char text[STACK_TEXT])
 {
     const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
@@ -114,7 +114,7 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
     describe_calls(other, theirs);
     if (strcmp(mine, theirs) == 0 && lane->call == other->call)
         return true;
-    if (simt_is_behind(lane->site, other->site)) /* the earlier one is likelier in a branch that some lanes miss */
+    if (simt_is_behind(lane->site, other->site)) /* some lanes may have skipped the earlier call */
         return simt_check_same_call(other, lane, kind, call);
     simt_fault_dismiss_after(lane->site);
     simt_fault_dismiss_after(other->site);

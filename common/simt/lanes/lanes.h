@@ -1,10 +1,10 @@
 /**
  * @file lanes.h
- * @brief State of the running launch (lanes, warps, a block) and the events that each lane records. Used by all layers
- *        above.
+ * @brief State of the running launch (lanes, warps, a block) and the events that each lane records. Used by all higher
+ *        layers.
  *
- * One block runs at a time. Its threads are fibers; the lanes of a warp run one after another, each until it waits or
- * its event buffer is full, and record events. The layers above issue the events as warp instructions, complete
+ * One block runs at a time. Its threads are fibers. The lanes of a warp run one after another, each until it waits or
+ * its event buffer is full, and record events. The higher layers issue the events as warp instructions, complete
  * collectives and barriers, and run the lanes again.
  */
 #ifndef SIMT_LANES_H
@@ -20,7 +20,7 @@
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
 enum event_kind {
-    EVENT_BASIC_BLOCK, /**< start of a block of the source */
+    EVENT_BASIC_BLOCK, /**< start of a basic block in the source */
     EVENT_GLOBAL_LOAD,
     EVENT_GLOBAL_STORE,
     EVENT_SHARED_LOAD,
@@ -34,13 +34,14 @@ enum event_kind {
 };
 
 /**
- * An event of one lane. `key` is its position in the source: most calls minus calls in progress, the number of the
- * block, and the number of the event in that block. So the lane that must go first, with the deepest call and then the
- * earliest position in the file, has the smallest key, whatever order the compiler gave the code. `access` is kind,
- * bytes and offset; for an EVENT_MBARRIER, the operation replaces the bytes.
+ * An event of one lane. `key` is its position in the source: the largest possible number of calls minus the calls in
+ * progress, the number of the basic block, and the number of the event in that block. So the lane that must go first,
+ * with the deepest call and then the earliest position in the file, has the smallest key, however the compiler has
+ * ordered the code. `access` is kind, bytes and offset; for an EVENT_MBARRIER, the operation replaces the bytes.
  *
- * With 64 lanes the number in the block consists of a step, which increases with each collective and call, and the
- * number in the step. Lanes at one step are at one position, even if some of them made accesses that others did not.
+ * With 64 lanes the number in the block consists of the number of a step, which increases with each collective and
+ * call, and the number of the event in that step. Lanes at the same step are at the same position, even if some of them
+ * made accesses that others did not.
  */
 struct event {
     uint64_t key;
@@ -74,18 +75,18 @@ struct lane {
     struct event *cursor; /**< position for the next event */
     struct event *limit;
     uint64_t key;        /**< key of its next event */
-    uint64_t depth;      /**< calls in progress of functions that the compiler did not inline, as in a key */
+    uint64_t depth;      /**< calls in progress of functions that were not inlined, for the key */
     uintptr_t stack;     /**< lowest byte of this fiber's stack */
     void *stack_pointer; /**< saved stack pointer while suspended */
     uint32_t thread;     /**< thread number in the block */
     uint3 index;         /**< threadIdx */
     struct event *head;  /**< the first event not yet replayed */
     uint32_t parked;     /**< number of events saved when the warp's turn ended */
-    bool is_split;       /**< in an access of more events than fit: replayed before it is complete */
-    bool without_limit;  /**< waits for an mbarrier's phase without a time limit */
+    bool is_split;       /**< in an access whose events do not fit: replayed before it is complete */
+    bool without_limit;  /**< waits for a phase of an mbarrier without a time limit */
     uint8_t parity;      /**< parity of the awaited phase */
     uintptr_t site;      /**< call site of the collective or barrier where it waits */
-    unsigned call;       /**< of a block barrier: distinguishes the calls of one line */
+    unsigned call;       /**< of a block barrier: distinguishes calls in one line */
     uintptr_t loaded;    /**< simt_order.loaded, while suspended */
     uint32_t first_copy; /**< first asynchronous copy in flight, in copies.c; 0: none */
     uint32_t last_copy;
@@ -94,7 +95,7 @@ struct lane {
     const struct simt_scope *scope; /**< innermost call or iteration, in active_lanes.c; NULL: the kernel */
 };
 
-/** An access by lanes that passed a collective at which other lanes waited for them. */
+/** An access by lanes that passed by a collective at which other lanes waited for them. */
 struct passed {
     uint64_t key;
     lane_mask lanes;
@@ -103,7 +104,7 @@ struct passed {
     const char *name;
 };
 
-/** A block issued for a warp, until the next block of each of its lanes is known. */
+/** A basic block issued for a warp, kept until the next block of each of its lanes is known. */
 struct open_step {
     lane_mask mask; /**< lanes whose next block is not known yet */
     uint32_t diverged;
@@ -172,14 +173,14 @@ struct launch {
     void (*call)(const void *arguments);
     const void *arguments;
     size_t argument_bytes;
-    size_t parameter_bytes; /**< the kernel's own, without what the simulator puts before them */
+    size_t parameter_bytes; /**< without the parameters that the simulator inserts before the kernel's */
     bool cooperative;       /**< all blocks are resident at once and may wait for each other */
-    bool overlaps;          /**< may start before the launch before it in its stream has ended */
+    bool overlaps;          /**< may start before the previous launch in its stream has ended */
 };
 
 /* --- what runs ---------------------------------------------------------------------------------------------------- */
 
-/** The lane, warp and block that run now. Outside kernels `lane` is NULL. */
+/** The running lane, warp and block. Outside kernels `lane` is NULL. */
 struct running {
     struct lane *lane;
     struct warp *warp;
@@ -189,7 +190,7 @@ struct running {
     bool sleeps; /**< a lane of the warp has called __nanosleep() this round */
 };
 
-/** Work of a launch so far: events replayed, and arrivals at shuffles, votes and barriers. */
+/** The work of a launch so far: replayed events, and arrivals at shuffles, votes and barriers. Finds endless loops. */
 struct progress {
     uint64_t events;
     uint64_t arrivals;
@@ -200,11 +201,12 @@ extern struct running simt_running;
 extern struct launch simt_current_launch;
 extern struct progress simt_progress;
 
-/** Stores where the innermost calls in progress of the running lane return to, for a fault's line. */
+/** Stores the return addresses of the running lane's innermost calls in progress, for the line of a fault. */
 void simt_lane_callers(uintptr_t callers[FAULT_CALLERS]);
 
 /**
- * Checks whether two waiting lanes of the running block came to one call by the same calls, as far as addresses tell.
+ * Checks by return addresses whether two waiting lanes of the running block reached the same call through the same
+ * calls.
  */
 static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
 {
@@ -219,12 +221,12 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
 }
 
 /**
- * Checks the same by lines of the source, since an inlined function or an unrolled loop makes copies of one call.
- * False: two lanes at a `call` came to it from different lines or by different calls, and the launch has ended.
+ * Checks the same by source lines, because inlining a function or unrolling a loop copies a call. If the two lanes
+ * reached their `call` on different lines or through different calls, ends the launch and returns false.
  */
 bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
 
-/** Returns the key with which the next step after that of `key` begins. */
+/** Returns the first key of the step after that of `key`. */
 static inline uint64_t next_step(uint64_t key)
 {
     return (key | (EVENT_ONE_STEP - 1)) + 1;

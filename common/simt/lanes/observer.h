@@ -1,9 +1,10 @@
 /**
  * @file observer.h
- * @brief Notifications about a launch to observers. The engine does not know which observers there are.
+ * @brief Notifies observers of what happens in a launch. The engine does not depend on any particular observer.
  *
- * An observer has a function for each event it wants, and NULL for the others. It may read its arguments and the layers
- * below. It decides whether memory is watched, changes nothing else, and calls nothing that runs lanes.
+ * An observer has a function for each event it wants, and NULL for the others. It may read its arguments and the state
+ * of the lower layers. It decides whether memory is watched, changes nothing else, and must not call a function that
+ * runs lanes.
  */
 #ifndef SIMT_OBSERVER_H
 #define SIMT_OBSERVER_H
@@ -36,7 +37,7 @@ struct warp_collective {
     const char *name; /**< name in the source, for example "__shfl_sync" */
     lane_mask lanes;
     unsigned bytes;      /**< size of a shuffle's value */
-    unsigned operations; /**< tensor-core operations, each of 16x16 by 16x8 */
+    unsigned operations; /**< tensor-core operations, each a 16x16 by 16x8 product */
     uint64_t in[WARP_LANES];
     int8_t from[WARP_LANES]; /**< lane that each lane of a shuffle read; -1: none, it kept its own value */
 };
@@ -52,10 +53,10 @@ struct observer {
      * watched.
      */
     void (*lane_uses_barrier)(uint64_t number, uint64_t other);
-    void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores are in memory */
+    void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores have been executed */
     void (*lanes_returned)(lane_mask lanes);
     void (*basic_block_issued)(lane_mask lanes);
-    /** Lanes went on from one block to different blocks, of which `pc` is the first in the source. */
+    /** Lanes went on from one basic block to different ones; the one that is first in the source is at `pc`. */
     void (*warp_diverged)(uintptr_t pc);
     void (*request_issued)(const struct memory_request *request);
     void (*bulk_copied)(unsigned bytes); /**< the running lane has issued a copy of a row or a tile */

@@ -1,4 +1,4 @@
-/** @file array_reserve.c  Arrays that grow. */
+/** @file array_reserve.c  Grows arrays whose length is not known in advance. */
 #include "array_reserve.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/** @file array_reserve.h  Arrays that grow. */
+/** @file array_reserve.h  Grows arrays whose length is not known in advance. */
 #ifndef SIMT_ARRAY_RESERVE_H
 #define SIMT_ARRAY_RESERVE_H
 

@@ -1,4 +1,4 @@
-/** @file device_limits.h  Limits of the device that is simulated, and macros that all files of the simulator use. */
+/** @file device_limits.h  Limits of the simulated device, and macros that all files of the simulator use. */
 #ifndef SIMT_DEVICE_LIMITS_H
 #define SIMT_DEVICE_LIMITS_H
 
@@ -10,13 +10,13 @@ enum {
     WARP_LANES = SIMT_WARP_SIZE,
     BLOCK_THREADS = 1024,
     BLOCK_WARPS = BLOCK_THREADS / WARP_LANES,
-    SHARED_BYTES_DEFAULT = 48 * 1024, /**< dynamic shared memory that a kernel may have without asking for more */
+    SHARED_BYTES_DEFAULT = 48 * 1024, /**< limit of dynamic shared memory until a program raises it */
     SHARED_BYTES_LIMIT = 227 * 1024,
     PARAMETER_BYTES_LIMIT = 32764,
     CONSTANT_BYTES_LIMIT = 64 * 1024,
     SHARED_BYTES_RESERVED = 1024, /**< reserved by the system in each block */
 
-    /* The size of the device, as cooperative launches see it. */
+    /* The size of the device, which limits cooperative launches. */
     PROCESSORS = 8,
     PROCESSOR_THREADS = 2048,
     PROCESSOR_BLOCKS = 32,

@@ -1,4 +1,4 @@
-/** @file errors.c  The last error of the runtime, and the names and texts that CUDA has for errors. */
+/** @file errors.c  Keeps the last error of the runtime, and maps errors to CUDA's names and texts. */
 #include "errors.h"
 
 static cudaError_t last_error;
@@ -23,7 +23,7 @@ cudaError_t simt_sticky_error(void)
 }
 
 /**
- * Returns the last error and resets it. This also makes the device usable again, which on a GPU takes a new process.
+ * Returns the last error and resets it. This also makes the device usable again, for which a GPU needs a new process.
  */
 cudaError_t cudaGetLastError(void)
 {
@@ -38,7 +38,7 @@ cudaError_t cudaPeekAtLastError(void)
     return last_error;
 }
 
-/** Name and text of an error. */
+/** The name and the text that CUDA gives an error. */
 struct error_words {
     cudaError_t error;
     const char *name;

@@ -1,7 +1,7 @@
 /**
  * @file errors.h
- * @brief The error state that the host program can read: the last error, and one that stays until it is read. Used by
- *        the calls of the runtime.
+ * @brief The errors that the host program can read: the last one, and a sticky one, which stays until it is read. Used
+ *        by the runtime API.
  */
 #ifndef SIMT_ERRORS_H
 #define SIMT_ERRORS_H
@@ -10,7 +10,7 @@
 
 /** Makes `error` the next result of cudaGetLastError(), and returns it; cudaSuccess changes nothing. */
 cudaError_t simt_set_error(cudaError_t error);
-/** Does the same; in addition, launches and other calls fail until the error is read. */
+/** Does the same as simt_set_error(); in addition, launches and other calls fail until the error is read. */
 cudaError_t simt_set_sticky_error(cudaError_t error);
 /** Returns the error that keeps launches from running until it is read, or cudaSuccess. */
 cudaError_t simt_sticky_error(void);

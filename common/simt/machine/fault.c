@@ -24,14 +24,14 @@ static struct fault {
     cudaError_t error;
     uintptr_t pc;
     bool is_call;                     /**< the fault is the call of the function that `pc` is in */
-    uintptr_t callers[FAULT_CALLERS]; /**< where the calls in progress return to; 0 behind the last */
+    uintptr_t callers[FAULT_CALLERS]; /**< return addresses of the calls in progress; 0 after the last */
     uint3 thread;
     uint3 block;
     char kind[64];
     char detail[DETAIL];
     char line[LINE];
 } fault, suspected;
-static char first[LINE];         /**< the line of an earlier fault than `fault`, of which no one has asked yet */
+static char first[LINE];         /**< the line of a fault before `fault` that the program has not read yet */
 static bool is_read;             /**< simt_fault() has returned the line */
 static enum suspicion suspicion; /**< the kind of the suspected fault */
 
@@ -39,8 +39,8 @@ bool simt_faulted;
 void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
 
 /**
- * Makes room for another fault. If the program has neither asked for the last one nor for its error, the last one comes
- * first: the new one may follow from it, as a kernel's that reads what a launch, refused before, should have written.
+ * Makes room for another fault. If the program has read neither the last fault nor its error, the last fault is kept in
+ * `first`, because it may be the cause of the new one: a kernel may read what a rejected launch should have written.
  */
 static void make_room(void)
 {
@@ -164,7 +164,7 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
 
     if (simt_is_second_host_thread())
         simt_reject_host_thread(pc, SIMT_BESIDE_KERNEL);
-    /* This fault may be the result of a value that was never written. */
+    /* The suspected read of an unwritten value may be the cause of this fault, and is then reported instead. */
     if (!simt_fault_confirm()) {
         make_room();
         va_start(arguments, format);
@@ -240,8 +240,8 @@ cudaError_t simt_fault_no_address_space(void)
 }
 
 /**
- * Appends a source location: " at :line" if it is in the file of `here`, else " at file:line". Returns whether it is
- * `here`.
+ * Appends a source location: " at :line" if it is in the file of `here`, else " at file:line". Returns true if the
+ * location is `here`.
  */
 static bool append_location(char *line, size_t size, const char *pc_text, const char *here)
 {
@@ -260,7 +260,7 @@ static bool append_location(char *line, size_t size, const char *pc_text, const 
     return strcmp(location, here) == 0;
 }
 
-/** Appends the advice for the fault's kind, unless the fault's own text gives advice. */
+/** Appends the advice for this kind of fault, unless the fault's own text gives advice. */
 static void append_advice(char *line, size_t size, const char *kind)
 {
     const char *const advice = strstr(line, SIMT_TRY) ? NULL : simt_fault_advice(kind);
@@ -281,15 +281,16 @@ static void resolve_same_line(char *line, bool same_line)
         *mark = 0;
 }
 
-/** Checks whether a location is a line of the program's own source. */
+/** Checks whether a location is a line of the program's own source, not of a library. */
 static bool is_own_line(const char *location)
 {
     return strchr(location, ':') && strncmp(location, "/usr/", 5) != 0;
 }
 
 /**
- * Finds the line of the fault. The call of a function is in the line of the frame around it, if it was inlined. The
- * line of a fault in a library's function is that of the innermost call outside the library.
+ * Finds the line of the fault. If the fault is a function call and the function was inlined, this is the line of the
+ * frame around it. If the fault is in a library function, it is the line of the innermost call from outside the
+ * library.
  */
 static void locate(char here[LOCATION_TEXT])
 {

@@ -1,6 +1,6 @@
 /**
  * @file fault.h
- * @brief The first fault of a launch: the functions that record it, and the line that describes it. Used by all checks.
+ * @brief Functions that record the first fault of a launch and return the line that describes it. Used by all checks.
  */
 #ifndef SIMT_FAULT_H
 #define SIMT_FAULT_H
@@ -13,25 +13,26 @@
 extern bool simt_faulted;
 
 /**
- * Records a fault of the running thread at `pc` (0: unknown) and ends the launch; does not return. `format` describes
- * the fault after "thread (x,y,z) of block (x,y,z) "; "%" directives as in printf.
+ * Records a fault of the running thread at `pc` (0: unknown) and ends the launch; does not return. `format`, as for
+ * printf, describes the fault after "thread (x,y,z) of block (x,y,z) ".
  */
 _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** Records that the running thread's frames reach below its stack, and ends the launch. */
-/** Does the same for the call of the function that `pc` is in. */
+/** Does the same, but the reported line is that of the call of the function that `pc` is in. */
 _Noreturn void simt_fault_of_call(uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 enum { FAULT_CALLERS = 8 };
-/** Stores where the innermost calls in progress of the running thread return to, if there is one. */
+/** Stores the return addresses of the running thread's innermost calls in progress, if a thread runs. */
 extern void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
+
+/** Records that the running thread's frames reach below its stack, and ends the launch. */
 _Noreturn void simt_fault_stack(uintptr_t pc);
 
 /**
- * Records a fault of a `thread` of the running block, for the scheduler: like simt_fault_here, but returns. Sets
- * simt_faulted.
+ * Records a fault of `thread` in the running block and sets simt_faulted. For the scheduler: unlike simt_fault_here(),
+ * it returns.
  */
 void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -51,35 +52,38 @@ cudaError_t simt_fault_call(uintptr_t caller, const char *name, cudaError_t erro
  */
 cudaError_t simt_fault_no_address_space(void);
 
-/** Faults that are only suspected at first. A race explains a read of an unwritten value before it. */
+/**
+ * Faults that are only suspected at first. If a race follows a read of an unwritten value, the race explains the read.
+ */
 enum suspicion { SUSPECT_UNWRITTEN, SUSPECT_RACE };
 
 /**
- * Records what the running thread did as a suspected fault, unless one is recorded that explains it. Any other fault
- * confirms the suspicion, which is then reported instead; so does simt_fault_confirm(), which returns whether there was
- * one.
+ * Records what the running thread did as a suspected fault, unless a recorded suspicion explains it. Any other fault
+ * confirms the suspected one, which is then reported in its place. simt_fault_confirm() also confirms it, and returns
+ * whether there was one.
  */
 void simt_fault_suspect(enum suspicion what, cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 bool simt_fault_suspected(void);
 bool simt_fault_confirm(void);
-/** Drops the suspected fault if it is of this kind or is explained by this kind. */
+/** Drops the suspected fault if `what` is its kind or explains it. */
 void simt_fault_dismiss(enum suspicion what);
 /**
- * Forgets the suspected fault if it, or the second side of a race, comes after the call that returns to `pc` in the
- * source: some threads missed that barrier, and the rest follows from it. Runs on the host's stack.
+ * Drops the suspected fault if in the source it, or the second access of a race, comes after the call that returns to
+ * `pc`. That call is a barrier that some threads missed, and the suspected fault follows from it. Runs on the host's
+ * stack.
  */
 void simt_fault_dismiss_after(uintptr_t pc);
 
 /**
- * Checks whether a call comes after another in the source: of the outermost calls around them that differ, its own has
- * the larger line of the same file. Runs on the host's stack.
+ * Checks whether the call that returns to `pc` comes after the other in the source: of the outermost calls around the
+ * two that differ, that of `pc` is in the same file on a later line. Runs on the host's stack.
  */
 bool simt_is_behind(uintptr_t pc, uintptr_t other_pc);
 
 /**
- * Prints the line of the last fault, once, unless the program has asked for it; CUDA's own text for the error is all
- * that a program without simt_fault() can print. Also called at the end of the program.
+ * Prints the line of the last fault, once, unless the program has read it: without simt_fault(), a program can only
+ * print CUDA's own text for the error. Also called at the end of the program.
  */
 void simt_fault_show(void);
 
@@ -87,19 +91,23 @@ void simt_fault_show(void);
 void simt_fault_clear(void);
 
 /**
- * Completes the line of the last fault on the host's stack, with its source locations. Does nothing if there was none.
+ * Adds the source locations to the line of the last fault. Runs on the host's stack, and does nothing if there was no
+ * fault.
  */
 void simt_fault_resolve(void);
 cudaError_t simt_fault_error(void);
 
-/** Returns what to try against faults of a kind, or NULL. */
+/** Returns advice on what to try against faults of a kind, or NULL if there is none. */
 const char *simt_fault_advice(const char *kind);
 
-/** Format of a source location in a fault's text; simt_fault_resolve() replaces it by ":line" or "file:line". */
+/** Format of a program counter in a fault's text; simt_fault_resolve() replaces it with ":line" or "file:line". */
 #define SIMT_LOCATION "\001%" PRIxPTR "\002"
-/** In a fault's text: what follows says what to try. Without it, simt_fault_resolve() adds the advice for the kind. */
+/** Begins the advice in a fault's text. Without it, simt_fault_resolve() adds the advice for the kind. */
 #define SIMT_TRY "; try: "
-/** In a fault's text: the rest is kept only if the last location before it is the line of the fault itself. */
+/**
+ * In a fault's text: simt_fault_resolve() keeps the text after it only if the last location before it is the line of
+ * the fault.
+ */
 #define SIMT_IF_SAME_LINE "\003"
 
 #endif

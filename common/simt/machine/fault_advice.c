@@ -1,9 +1,9 @@
-/** @file fault_advice.c  What a reader may try against each kind of fault. */
+/** @file fault_advice.c  The advice that is printed with each kind of fault. */
 #include "fault.h"
 
 #include <string.h>
 
-/** Advice for all faults of a kind. Where it depends on the case, the fault's own text has it. */
+/** Advice for all faults of a kind. If the advice depends on the case, it is in the fault's own text instead. */
 static const struct {
     const char *kind;
     const char *advice;

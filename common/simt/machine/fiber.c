@@ -1,6 +1,7 @@
 /**
  * @file fiber.c
- * @brief The switch between stacks: in assembly on processors for which there is one, with ucontext on others.
+ * @brief Maps the fibers' stacks and switches between them: in assembly on x86-64 and AArch64, with ucontext on other
+ *        processors.
  */
 #include "fiber.h"
 
@@ -13,7 +14,7 @@ static bool are_small;
 
 void fiber_use_small_stacks(void)
 {
-#ifndef __SANITIZE_ADDRESS__ /* its frames are larger */
+#ifndef __SANITIZE_ADDRESS__ /* AddressSanitizer makes frames larger */
     fiber_stack_bytes = 24 * 1024;
     are_small = true;
 #endif
@@ -38,7 +39,7 @@ void fiber_stacks_unmap(struct fiber_stacks *stacks)
 {
     if (!stacks->base)
         return;
-    ASAN_UNPOISON_MEMORY_REGION(stacks->base, stacks->mapped); /* else their frames would stay poisoned */
+    ASAN_UNPOISON_MEMORY_REGION(stacks->base, stacks->mapped); /* else the frames would stay poisoned */
     munmap(stacks->base, stacks->mapped);
     memset(stacks, 0, sizeof *stacks);
 }
@@ -79,7 +80,7 @@ __asm__(".text\n"
         "    ret\n"
         "    .cfi_endproc\n"
         ".size simt_fiber_switch, .-simt_fiber_switch\n"
-        /* The first frame of a fiber: it has no caller, as the undefined return address shows to debuggers. */
+        /* The first frame of a fiber. Its return address is undefined, so that debuggers see that it has no caller. */
         ".globl simt_fiber_start\n"
         ".type simt_fiber_start, @function\n"
         "simt_fiber_start:\n"
@@ -167,7 +168,7 @@ void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void))
 
 #include <ucontext.h>
 
-/* A suspended context lies on the stack that it suspends; stack pointers are pointers to it. */
+/* The ucontext of a suspended fiber lies on the fiber's own stack, and its address serves as the stack pointer. */
 void simt_fiber_switch(void **from, void *to)
 {
     ucontext_t here;

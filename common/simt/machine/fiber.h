@@ -11,19 +11,18 @@
 #include <stdint.h>
 
 /**
- * Bytes of a fiber's stack that a kernel may use: 192 KiB. Below them lies a third as much for functions that do not
- * check the stack, those of the C library and of the simulator; functions of kernels check it when they begin. There is
- * no unmapped memory between two stacks, because each stack would then be a separate mapping, which is slow to make
- * and to fork.
+ * Bytes of a fiber's stack that a kernel may use: 192 KiB. Kernel functions check at their beginning that their frames
+ * fit. Functions of the C library and of the simulator do not; they may use another third of this size below. No guard
+ * pages separate two stacks, because each stack would then be a separate mapping, which is slow to create and to fork.
  */
 extern size_t fiber_stack_bytes;
 
-/** Bytes below the lowest stack that no thread may access. Even a large frame does not reach past them. */
+/** Size of the inaccessible memory below the lowest stack; even a large frame does not reach beyond it. */
 enum { FIBER_GUARD_BYTES = 1024 * 1024 };
 
 /**
- * Makes stacks of 24 KiB, in a few large pages. Must be called before any stack is mapped. For processes that run one
- * launch, which otherwise spend most of their time on stacks.
+ * Reduces stacks to 24 KiB each, in a few large pages. Must be called before any stack is mapped. Used by processes
+ * that run a single launch and would otherwise spend most of their time mapping stacks.
  */
 void fiber_use_small_stacks(void);
 
@@ -38,7 +37,7 @@ struct fiber_stacks {
 bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count);
 void fiber_stacks_unmap(struct fiber_stacks *stacks);
 
-/** Returns the number of bytes from one stack to the next. */
+/** Returns the offset in bytes from one stack to the next. */
 static inline size_t fiber_stride(void)
 {
     return fiber_stack_bytes + fiber_stack_bytes / 3;
@@ -51,19 +50,22 @@ static inline unsigned char *fiber_stack(const struct fiber_stacks *stacks, unsi
 }
 
 /**
- * Prepares a stack so that the first switch to the returned stack pointer calls entry(), which must not return.
- * `colour` moves the frame down by that many bytes, because neighbouring stacks would otherwise have their frames in
- * the same cache sets.
+ * Prepares a stack so that the first switch to the returned stack pointer calls entry(), which must not return. The
+ * first frame begins `colour` bytes lower, because the frames of neighbouring stacks would otherwise compete for the
+ * same cache sets.
  */
 void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void));
 
-/** Saves the caller's registers on its stack and its stack pointer in *from, and continues where `to` was saved. */
+/**
+ * Saves the caller's registers on its stack and its stack pointer in *from, and resumes the fiber whose stack pointer
+ * is `to`.
+ */
 void simt_fiber_switch(void **from, void *to);
 
 /** Stack pointer of the code that runs fibers, while one runs. */
 extern void *fiber_home;
 
-/** Switches to fiber_home from a fiber that is not resumed; its stack will be prepared again. */
+/** Switches to fiber_home from a fiber that will not be resumed; its stack has to be prepared again. */
 _Noreturn void fiber_abandon(void);
 
 #endif

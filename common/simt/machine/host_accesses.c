@@ -1,10 +1,10 @@
 /**
  * @file host_accesses.c
- * @brief Reports that the host accesses device memory, which no GPU allows: prints one line with the source location,
- *        and then the process ends.
+ * @brief Reports accesses of the host to device memory, which no GPU allows: prints one line with the source location
+ *        and lets the process end.
  *
- * While no kernel runs, the pages of the arena are inaccessible. Variables of the device are part of the program's own
- * data; code that is compiled as a kernel file reports the accesses of its host functions to them.
+ * While no kernel runs, the pages of the arena are inaccessible. Device variables are part of the program's data and
+ * stay accessible, so the host functions in a kernel file report their own accesses to these variables.
  */
 #include "host_accesses.h"
 
@@ -19,7 +19,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/** The previous handler, which gets all signals that are not ours. */
+/** The previous handler, which gets all signals that are not caused by accesses to device memory. */
 static struct sigaction before;
 static bool (*describe)(uintptr_t address, char *text, size_t size);
 
@@ -29,8 +29,8 @@ static bool in_program(uintptr_t pc)
 }
 
 /**
- * Returns the program counter in the program where the interrupted code was, or from which it was called, because the
- * access may be in memcpy or printf.
+ * Returns the program counter of the interrupted code if that is in the program. If it is not, because memcpy or printf
+ * made the access, returns the program counter of the innermost call from the program.
  */
 static uintptr_t place_in_program(uintptr_t interrupted)
 {
@@ -41,7 +41,7 @@ static uintptr_t place_in_program(uintptr_t interrupted)
         return interrupted + 1;
     const int count = backtrace(callers, CALLERS);
 
-    /* The first frames are this file's, up to the signal's own frame, which is not in the program. */
+    /* The first frames belong to this file, up to the signal frame, which is not in the program. */
     bool below = false;
     for (int i = 0; i < count; i++) {
         const uintptr_t pc = (uintptr_t)callers[i];
@@ -65,13 +65,13 @@ static void say(uintptr_t pc, const char *does, const char *what)
 }
 
 #ifdef __aarch64__
-/** Checks whether an instruction that accesses memory is a store, because the system may not report which it is. */
+/** Checks whether an instruction that accesses memory is a store. Needed where the system does not report this. */
 static bool is_store(uint32_t instruction)
 {
     const bool one_register = (instruction >> 27 & 7) == 7;
     const bool vector = instruction >> 26 & 1;
 
-    /* A load that extends the sign has bit 23 instead. */
+    /* Bit 22 is set for a load; a sign-extending load has bit 23 set instead. */
     return one_register && !vector ? (instruction >> 22 & 3) == 0 : !(instruction >> 22 & 1);
 }
 #endif
@@ -85,7 +85,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
     sigaction(signal, &before, NULL);
     if (!describe((uintptr_t)info->si_addr, where, sizeof where)) {
-        simt_fault_show(); /* perhaps why a call has returned no memory */
+        simt_fault_show(); /* it may explain why a call has returned no memory */
         return;            /* the access is repeated, without our handler */
     }
 #if defined __x86_64__

@@ -1,4 +1,4 @@
-/** @file host_accesses.h  Detection of the host's own accesses to device memory, which are errors. */
+/** @file host_accesses.h  Detects accesses of host code to device memory, which are errors. */
 #ifndef SIMT_HOST_ACCESSES_H
 #define SIMT_HOST_ACCESSES_H
 
@@ -8,7 +8,8 @@
 
 /**
  * Installs a signal handler for invalid accesses. If describe() recognises the address as device memory, the handler
- * prints the line of the access before the signal takes its course. Returns false if the handler cannot be installed.
+ * prints the source line of the access before the signal ends the process. Returns false if the handler cannot be
+ * installed.
  */
 bool simt_host_watch(bool (*describe)(uintptr_t address, char *text, size_t size));
 /** Reports that the host's code at `pc` reads or writes a variable of the device, and ends the process. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-/** Maps zeroed memory. Returns NULL if there is none. */
+/** Maps zeroed memory. Returns NULL if memory is short. */
 static inline void *pages_map(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -17,8 +17,8 @@ static inline void *pages_map(size_t bytes)
 #define LARGE_PAGE ((size_t)2 << 20)
 
 /**
- * Maps `bytes`, a multiple of LARGE_PAGE, in large pages where the system has them: there are few page faults, but a
- * first access commits a whole large page. Returns NULL if memory is short.
+ * Maps `bytes`, a multiple of LARGE_PAGE, in large pages if the system supports them. This causes few page faults, but
+ * the first access to a large page commits all of it. Returns NULL if memory is short.
  */
 static inline void *pages_map_large(size_t bytes)
 {

@@ -1,6 +1,6 @@
 /**
  * @file program_image.c
- * @brief Finds the program's own segments: code, data, constants, and the thread-local block that is its shared memory.
+ * @brief Finds the program's segments: code, data, constants, and the thread-local block that serves as shared memory.
  *
  * The program is the file that the simulator is linked into: an executable, or a library that another program loads.
  */
@@ -9,8 +9,8 @@
 #include <link.h>
 
 /**
- * Launch bounds of a kernel: a position in its code, relative to this entry, and the largest number of threads in a
- * block.
+ * Launch bounds of a kernel: a position in its code, as an offset from this entry, and the largest number of threads in
+ * a block.
  */
 struct simt_bound {
     int32_t location;
@@ -21,12 +21,12 @@ struct program_image simt_program;
 struct memory_ranges simt_memory;
 
 /*
- * Kernels see these as constants, which they are for each thread: the compiler may keep their values, and reads do not
- * count as memory traffic.
+ * Declared as constants in kernels, because they do not change while a thread runs: the compiler may keep their values
+ * in registers, and reads do not count as memory traffic.
  */
 __attribute__((section("simt_index"))) uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
 
-/* The dynamic shared array of every kernel, under any name. */
+/* The dynamic shared array of every kernel, whatever the kernel calls it. */
 extern __thread unsigned char simt_dynamic_shared[];
 __thread __attribute__((aligned(1024))) unsigned char simt_dynamic_shared[SHARED_BYTES_LIMIT];
 
@@ -34,15 +34,15 @@ __thread __attribute__((aligned(1024))) unsigned char simt_dynamic_shared[SHARED
 extern const char __start_simt_constant[] __attribute__((weak));
 extern const char __stop_simt_constant[] __attribute__((weak));
 
-/* And __device__ variables into this one. */
+/* Kernel files put __device__ variables into this section. */
 extern const char __start_simt_device[] __attribute__((weak));
 extern const char __stop_simt_device[] __attribute__((weak));
 
-/* And an entry for each kernel with launch bounds into this one. */
+/* Kernel files put an entry for each kernel with launch bounds into this section. */
 extern const struct simt_bound __start_simt_bounds[] __attribute__((weak));
 extern const struct simt_bound __stop_simt_bounds[] __attribute__((weak));
 
-/* The built-in variables. */
+/* The section of the built-in variables, which are defined above. */
 extern const char __start_simt_index[];
 extern const char __stop_simt_index[];
 
@@ -86,7 +86,7 @@ static void add_segment(struct program_image *image, const ElfW(Phdr) * segment)
     }
 }
 
-/** Checks whether a loaded file is the one that this code is linked into. */
+/** Checks whether a loaded file is the program: the file that this code is linked into. */
 static bool is_program(const struct dl_phdr_info *info)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -98,7 +98,7 @@ static bool is_program(const struct dl_phdr_info *info)
     return false;
 }
 
-/** Records the file name and the segments of the program. The loader has no name for an executable. */
+/** Records the file name and the segments of the program. For an executable the loader reports an empty name. */
 static int find_program(struct dl_phdr_info *info, size_t size, void *result)
 {
     struct program_image *image = result;

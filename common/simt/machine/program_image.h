@@ -1,6 +1,6 @@
 /**
  * @file program_image.h
- * @brief The memory that a kernel accesses: the program's own segments, the built-in variables, global and shared
+ * @brief The memory that a kernel accesses: the program's segments, the built-in variables, and global and shared
  *        memory. Used by all checks of accesses.
  */
 #ifndef SIMT_PROGRAM_IMAGE_H
@@ -10,13 +10,13 @@
 #include "device_limits.h"
 
 struct program_image {
-    const char *file;    /**< path of the program's file, with its symbols and lines */
-    uintptr_t bias;      /**< what the loader added to addresses in the file */
+    const char *file;    /**< path of the program's file, which contains symbols and line numbers */
+    uintptr_t bias;      /**< added by the loader to the addresses in the file */
     uintptr_t low, high; /**< all segments */
     uintptr_t text_low, text_high;
     uintptr_t data_low, data_high;           /**< __device__ variables */
-    uintptr_t host_low, host_high;           /**< writable: all variables, the host's too */
-    uintptr_t relocated_low, relocated_high; /**< the part of it that is writable only until the program begins */
+    uintptr_t host_low, host_high;           /**< writable data: all variables, including the host's */
+    uintptr_t relocated_low, relocated_high; /**< its part that becomes read-only when the program begins */
     uintptr_t constant_low, constant_high;
     uintptr_t index_low, index_high; /**< threadIdx and the like, for compilers that instrument constants */
 };
@@ -34,8 +34,8 @@ uint3 simt_thread_index(unsigned thread);
 uint3 simt_block_index(uint32_t block);
 
 /**
- * Returns how many threads in a block the `__launch_bounds__` of a kernel allow; `bytes` is the size of the kernel's
- * code.
+ * Returns the largest number of threads in a block that a kernel's `__launch_bounds__` allow; `bytes` is the size of
+ * the kernel's code.
  */
 unsigned simt_threads_bound(uintptr_t kernel, size_t bytes);
 
@@ -43,19 +43,22 @@ unsigned simt_threads_bound(uintptr_t kernel, size_t bytes);
 bool simt_program_find(void);
 
 /**
- * Finds the calling OS thread's shared memory: its block of the program's thread-local storage, and the offset of the
- * dynamic array in it. Returns false if there is none.
+ * Finds the calling OS thread's shared memory: the thread-local block of the program, and the offset of the dynamic
+ * array in it. Returns false if there is no such block.
  */
 bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic);
 
 struct shadow_cell;
 
-/** Address ranges by which an access is classified, in a cache line or two. Outside kernels every range is empty. */
+/**
+ * Address ranges by which an access is classified, together in one or two cache lines. Outside kernels every range is
+ * empty.
+ */
 struct memory_ranges {
     uintptr_t arena;   /**< global memory allocated so far */
-    size_t arena_fast; /**< its bytes; 0 while accesses are watched, so that they take the slow path */
+    size_t arena_fast; /**< size of `arena`; 0 while accesses are watched, so that they take the slow path */
     struct shadow_cell *arena_shadow;
-    uintptr_t shared; /**< static shared memory and the dynamic array after or before it: one TLS block */
+    uintptr_t shared; /**< static shared memory and the dynamic array, in any order: one thread-local block */
     size_t shared_fast;
     struct shadow_cell *shared_shadow;
     size_t shared_end;    /**< offset of the first byte of the dynamic array that this launch has not requested */

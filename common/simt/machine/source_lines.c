@@ -1,6 +1,6 @@
 /**
  * @file source_lines.c
- * @brief From a program counter to file and line, by addr2line of binutils, which comes with every compiler.
+ * @brief Finds the file and line of a program counter with addr2line from binutils, which comes with every compiler.
  */
 #include "source_lines.h"
 
@@ -20,14 +20,14 @@
 
 extern char **environ;
 
-/** Directories of the headers whose inlined functions are never the line that is reported. */
+/** Directories of the simulator's headers. A line in one of their inlined functions is never reported. */
 #define OWN_DIRECTORY   "common/simt/"
 #define NAMES_DIRECTORY "common/hip/"
 
-/** addr2line or a similar program: it is started once and answers one address at a time. */
+/** addr2line or a compatible program. It is started once and looks up one address at a time. */
 struct tool {
     const char *name;
-    pid_t owner; /**< process that has tried to start it; a process forked from it starts its own */
+    pid_t owner; /**< process that tried to start it; a forked process starts its own */
     int socket;
     FILE *answers; /**< NULL if it could not be started */
 };
@@ -41,8 +41,8 @@ static struct tool tools[] = {
 };
 
 /**
- * Starts the tool on this program, with the other end of the socket as its input and output. The tool ends when no
- * process has this end open.
+ * Starts the tool on this program, with `other_end` of a socket pair as its input and output. The tool ends when no
+ * process has our end open.
  */
 static bool spawn_tool(const char *name, int other_end)
 {
@@ -69,7 +69,7 @@ static bool tool_runs(struct tool *tool)
     if (tool->owner == getpid())
         return tool->answers != NULL;
     if (tool->answers)
-        fclose(tool->answers); /* that of the other process continues */
+        fclose(tool->answers); /* the tool of the other process goes on */
     tool->owner = getpid();
     tool->answers = NULL;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -84,19 +84,19 @@ static bool tool_runs(struct tool *tool)
 }
 
 /**
- * Frames of an address to return: the first one, the first one even if it is in our headers, the first one even in a
- * header of the system, or all with their newlines.
+ * Which frames of an address to return: the first one outside the headers of the simulator and of the system, the first
+ * one outside system headers, the first one outside the simulator's headers, or all frames, each followed by a newline.
  */
 enum frames { FIRST_FRAME, FIRST_FRAME_OF_ALL, ANY_FRAME, ALL_FRAMES };
 
 /**
- * Adds a frame as "file:line" to the text. Returns false if it has no line, or is in a system header or one of our
- * headers.
+ * Adds a frame as "file:line" to the text. Returns false if the frame has no line, or is in a header that `which`
+ * excludes.
  */
 static bool take_frame(char *line, enum frames which, char *text, size_t size)
 {
     const size_t length = strlen(text);
-    char *end = strstr(line, " (discriminator"); /* it differs between copies of one statement */
+    char *end = strstr(line, " (discriminator"); /* the discriminator differs between copies of one statement */
 
     if (!end)
         end = strchr(line, '\n');
@@ -111,8 +111,8 @@ static bool take_frame(char *line, enum frames which, char *text, size_t size)
 }
 
 /**
- * Checks whether a function copies a structure. Unless its source is written out, its line is the structure's own,
- * which is not the line of an access.
+ * Checks whether a function copies a structure. If the compiler generated the function, its line is that of the
+ * structure's definition and not that of an access.
  */
 static bool copies_structure(const char *function)
 {
@@ -129,9 +129,10 @@ static bool copies_structure(const char *function)
 }
 
 /**
- * Reads the answer of the tool for one address, which it repeats: for each frame a line with the function and one with
- * the source location, up to the answer for address 0, of which it knows nothing. Takes the innermost frame that
- * counts, or all frames. The line where a structure is copied is preferred to the structure's own line.
+ * Reads the tool's answer for one address: the address itself, then for each frame a line with the function and one
+ * with the source location. The answer for address 0, about which the tool knows nothing, marks the end. Takes the
+ * innermost frame that `which` allows, or all frames. The line where a structure is copied is preferred to that of the
+ * structure's definition.
  */
 static bool read_frames(FILE *answers, enum frames which, char *text, size_t size)
 {
@@ -163,7 +164,7 @@ static bool read_frames(FILE *answers, enum frames which, char *text, size_t siz
     return found && lines_of_0 == 0;
 }
 
-/** Asks the tool for an address. Returns whether it knows the source location. */
+/** Asks the tool about an address. Returns whether it knows the source location. */
 static bool query_tool(struct tool *tool, uintptr_t pc, enum frames which, char *text, size_t size)
 {
     char question[64];
@@ -175,7 +176,8 @@ static bool query_tool(struct tool *tool, uintptr_t pc, enum frames which, char 
 }
 
 /**
- * Returns the directory of the build: compilers record absolute names, and it precedes the relative name of this file.
+ * Returns the directory of the build. Compilers record absolute names, so it is the part of this file's recorded name
+ * before its relative name.
  */
 static const char *build_directory(struct tool *tool)
 {
@@ -243,8 +245,8 @@ struct question {
 };
 
 /**
- * Answers until no process is left that could ask. Closes files that its parent has open, so that it does not keep them
- * open.
+ * Answers questions until no process is left that could ask. Closes the files inherited from the parent, so that it
+ * does not keep them open.
  */
 static _Noreturn void answer_questions(int from, int to)
 {
@@ -305,7 +307,10 @@ static void ask(struct question question, char text[STACK_TEXT])
     text[STACK_TEXT - 1] = '\0';
 }
 
-/** Returns the text that belongs to an address. It stays valid until some more addresses have been looked up. */
+/**
+ * Returns the text for an address, from a small cache: it stays valid until REMEMBERED other addresses have been looked
+ * up.
+ */
 static const char *remembered(uintptr_t pc, enum frames which)
 {
     enum { REMEMBERED = 64 };

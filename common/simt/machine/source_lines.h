@@ -8,12 +8,15 @@
 
 enum { LOCATION_TEXT = 512, STACK_TEXT = 2048 };
 
-/** Writes "file:line" of the call that returns to `pc`, or function+offset, or "?". */
+/**
+ * Writes "file:line" of the call that returns to `pc`. If the line is not known, writes "function+offset", or "?" if
+ * the function is not known either.
+ */
 void simt_source_line(uintptr_t pc, char text[LOCATION_TEXT]);
 
 /**
- * Writes the line of that call and the lines of the calls that the compiler has inlined around it, the innermost first,
- * each with a newline after it. Two calls in one line are distinguished if the compiler does so.
+ * Writes the line of the call that returns to `pc` and the lines of the calls that the compiler has inlined around it,
+ * the innermost first, each followed by a newline. Two calls in one line are distinguished if the compiler does so.
  */
 void simt_source_stack(uintptr_t pc, char text[STACK_TEXT]);
 

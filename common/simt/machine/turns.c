@@ -6,7 +6,7 @@
 static struct turns {
     enum { FORWARD, REVERSE, RANDOM } order;
     uint64_t seed;
-    uint64_t round; /**< a hash of the seed and of the rounds so far */
+    uint64_t round; /**< a hash of the seed and of the number of rounds so far */
 } turns;
 bool simt_turns_down;
 
@@ -29,7 +29,7 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/** Makes `round` the hash of the round that begins. */
+/** Begins the round that has the hash `round`, and chooses the direction of its lanes. */
 static void begin_round(uint64_t round)
 {
     turns.round = round;
@@ -66,7 +66,7 @@ uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count)
     stride = 1 + (round >> 32) % (count - 1);
     while (greatest_common_divisor(stride, count) != 1)
         stride = stride % (count - 1) + 1;
-    return (round % count + turn * stride) % count; /* both factors have 32 bits at most, else the launch never ends */
+    return (round % count + turn * stride) % count; /* turn and stride fit in 32 bits, or the launch would never end */
 }
 
 bool simt_turn_ends(void)

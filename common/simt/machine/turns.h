@@ -1,4 +1,4 @@
-/** @file turns.h  The order in which blocks, warps and lanes get their turns, as SIMT_ORDER says. */
+/** @file turns.h  The order in which blocks, warps and lanes run, which the environment variable SIMT_ORDER selects. */
 #ifndef SIMT_TURNS_H
 #define SIMT_TURNS_H
 
@@ -6,24 +6,30 @@
 #include <stdint.h>
 
 /**
- * Reads SIMT_ORDER: "reverse" or "random:SEED", and forward where it is not set. Programs check its text before they
- * launch; any other text is forward. Called at the beginning of each launch.
+ * Reads SIMT_ORDER at the beginning of each launch: "reverse" or "random:SEED". If it is not set, the order is forward.
+ * Any other text is forward as well; programs check the text before they launch.
  */
 void simt_turns_begin(void);
 
-/** Begins a round, in which each of some blocks or warps gets a turn. In a random order, rounds differ. */
+/**
+ * Begins a round, in which each block of a grid or each warp of a block gets one turn, and returns its hash for
+ * simt_turn(). In a random order, rounds differ.
+ */
 uint64_t simt_turns_round(void);
 
 /**
- * Returns the number, below `count`, of the block or warp whose turn it is in a round: each number once for the turns 0
- * to count - 1.
+ * Returns the number, below `count`, of the block or warp that gets turn `turn` of a round. Turns 0 to count - 1 give
+ * each number once.
  */
 uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count);
 
-/** Checks whether a random order ends a lane's turn before its next atomic: it does once in some atomics. */
+/** Checks whether the running lane's turn ends before its next atomic, as it occasionally does in a random order. */
 bool simt_turn_ends(void);
 
-/** Whether the lanes of the last round's warps run from the highest down. A variable, because every switch reads it. */
+/**
+ * True if in the last round that began the lanes of a warp run from the highest down. A variable, not a function,
+ * because every lane switch reads it.
+ */
 extern bool simt_turns_down;
 
 #endif

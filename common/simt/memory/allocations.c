@@ -3,7 +3,7 @@
  * @brief Allocates and frees memory in the arena, and finds the allocation at an address.
  *
  * Allocations are 256-byte aligned, with at least 256 bytes off limits after each. Offsets in the arena depend only on
- * the order of calls, so that counters derived from them are the same in every run.
+ * the order of calls, so that counters that depend on addresses are the same in every run.
  */
 #include "arena.h"
 #include "machine/errors.h"
@@ -21,7 +21,7 @@
 
 enum { ALIGNMENT = 256 };
 
-/** The slots that were freed last. They are not allocated again yet, so that accesses after the free are detected. */
+/** The slots that were freed most recently. They are not reused yet, so that accesses after the free are detected. */
 enum { QUARANTINE_SLOTS = 32, QUARANTINE_BYTES = 4 * 1024 * 1024 };
 static struct quarantine {
     struct allocation slot[QUARANTINE_SLOTS]; /**< the oldest first */
@@ -57,7 +57,7 @@ static size_t find_after(size_t offset)
     return low;
 }
 
-/** Releases the slots that have rested longest, until there is room for a slot of `bytes`. */
+/** Releases the slots that have been in quarantine longest, until there is room for a slot of `bytes`. */
 static void shrink_quarantine(size_t bytes)
 {
     unsigned gone = 0;
@@ -78,7 +78,7 @@ static void quarantine_slot(struct allocation gone)
     quarantine.bytes += gone.slot;
 }
 
-/** Returns the first offset from `offset` on at which `slot` bytes overlap no resting slot. */
+/** Returns the first offset from `offset` on at which `slot` bytes overlap no slot in quarantine. */
 static size_t past_quarantine(size_t offset, size_t slot)
 {
     for (unsigned i = 0; i < quarantine.count; i++) {
@@ -86,7 +86,7 @@ static size_t past_quarantine(size_t offset, size_t slot)
 
         if (freed->offset < offset + slot && offset < freed->offset + freed->slot) {
             offset = freed->offset + freed->slot;
-            i = UINT_MAX; /* start again with the first */
+            i = UINT_MAX; /* start again with the first slot */
         }
     }
     return offset;
@@ -244,7 +244,7 @@ static size_t array_end(const struct allocation *allocation)
     return allocation->array + allocation->array_bytes;
 }
 
-/** Writes where something is, seen from the array of an allocation: "4 bytes before 'x', which has 128 bytes". */
+/** Writes `where` and the array of an allocation to which it refers: "4 bytes before 'x', which has 128 bytes". */
 static void describe_from(const char *where, const struct allocation *allocation, char *text, size_t size)
 {
     if (allocation->name[0])
@@ -253,7 +253,10 @@ static void describe_from(const char *where, const struct allocation *allocation
         snprintf(text, size, "%s an allocation of %zu bytes", where, allocation->array_bytes);
 }
 
-/** Describes which array an offset is in, or else which one it is closest to. Returns whether it has been freed. */
+/**
+ * Describes which array an offset is in or, if it is in none, which one is closest. Returns whether that array has been
+ * freed.
+ */
 static bool describe(size_t offset, char *text, size_t size)
 {
     const struct allocation *const end = simt_arena.allocation + simt_arena.count;

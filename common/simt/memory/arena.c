@@ -13,11 +13,11 @@ enum { WORTH_ASKING = 16 * 1024 * 1024 };
 
 struct arena simt_arena;
 
-/** Number of mappings: the arena, its shadow, its marks, and its read-only marks. */
+/** The number of mappings: the arena, its shadow, its marks, and its read-only marks. */
 enum { PLANES = 4 };
 
 static struct plane {
-    uintptr_t wish; /**< preferred address, far from all other mappings (AddressSanitizer's too): room to grow */
+    uintptr_t wish; /**< preferred address, far from other mappings (AddressSanitizer's too), with room to grow */
     size_t bytes;   /**< size per 32 bytes of the arena */
     int protection;
     int sharing; /**< MAP_SHARED if processes that are forked share it */
@@ -40,7 +40,7 @@ static size_t plane_bytes(const struct plane *plane, size_t bytes)
     return bytes / 32 * plane->bytes;
 }
 
-/** Maps address space, at `wish` if that is free. Returns NULL if there is none. */
+/** Maps address space, at `wish` if that range is free. Returns NULL if the system has none. */
 static unsigned char *map(const struct plane *plane, void *wish, size_t bytes)
 {
     void *memory = mmap(wish, bytes, plane->protection, plane->sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -68,7 +68,7 @@ static bool reserve(size_t bytes)
     for (int i = 0; i < PLANES; i++) {
         struct plane *plane = &planes[i];
 
-        /* One huge page more, for alignment. */
+        /* An additional huge page, for alignment. */
         plane->base = map(plane, (void *)plane->wish, plane_bytes(plane, bytes) + HUGE_PAGE);
         if (!plane->base) {
             unmap_ends(i, bytes, HUGE_PAGE);
@@ -113,9 +113,9 @@ static bool grow(size_t top)
 }
 
 /**
- * Checks whether the machine has memory for the arena up to `end` and for its shadow. Linux would promise more, and end
- * the process when it is used. The memory that was available at the first request is checked as well, because memory
- * that has been allocated and not yet written to still counts as available.
+ * Checks whether the machine has memory for the arena up to `end` and for its shadow. Linux would allow larger mappings
+ * and kill the process when it uses them. The total is also compared with the memory that was available at the first
+ * request, because memory that has been allocated but not written to still counts as available.
  */
 static bool can_have(size_t end)
 {

@@ -1,7 +1,7 @@
 /**
  * @file arena.h
- * @brief The arena of device memory: its allocations with their owners, and the marks of its bytes. Used by memory/ and
- *        by the code that allocates, frees and copies.
+ * @brief The arena that serves as device memory: its allocations with their owners, and the marks of its bytes. Used by
+ *        memory/ and by the runtime calls that allocate, free and copy.
  */
 #ifndef SIMT_ARENA_H
 #define SIMT_ARENA_H
@@ -11,17 +11,17 @@
 
 enum { RED_ZONE = 256, HUGE_PAGE = 2 * 1024 * 1024, ARRAY_NAME = 40 };
 
-/** Owner of an allocation. It decides whether the host may access the memory and which call frees it. */
+/** The owner of an allocation, which determines whether the host may access the memory and which call frees it. */
 enum owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED, OWNER_KERNEL };
 
 struct allocation {
     size_t offset;
     size_t bytes;
     size_t slot;      /**< bytes with padding and red zone */
-    enum owner owner; /**< if the host may access it, the allocation has pages of its own, which are never closed */
+    enum owner owner; /**< host-accessible memory has separate pages, which are never closed */
     bool is_new;      /**< its unwritten marks are not in the shadow yet */
-    bool host_checks; /**< the host may copy unwritten bytes, because it checks for them itself */
-    size_t array;     /**< offset of the part that kernels may access: all, or the array that simt_array() named */
+    bool host_checks; /**< the host may copy unwritten bytes, because its own checks find them */
+    size_t array;     /**< offset of the bytes that kernels may access: all, or those named by simt_array() */
     size_t array_bytes;
     char name[ARRAY_NAME]; /**< "": none */
 };
@@ -38,10 +38,10 @@ struct arena {
     size_t committed;
     size_t top; /**< end of the last slot that was ever allocated */
     size_t in_use;
-    size_t available; /**< memory of the machine that was available at the first request */
+    size_t available; /**< memory that the machine had available at the first request */
     struct shadow_cell *shadow;
     struct marks *marks;
-    uint32_t *read_only; /**< one bit per byte: read in this launch by __ldg */
+    uint32_t *read_only; /**< one bit per byte: this launch has read it by __ldg */
     size_t read_only_low, read_only_high;
     struct allocation *allocation; /**< sorted by offset */
     size_t count;
@@ -62,7 +62,7 @@ static inline size_t arena_offset(const void *pointer)
     return (uintptr_t)pointer - (uintptr_t)simt_arena.base;
 }
 
-/** Reserves address space and makes the beginning of it usable. Returns false if there is none. */
+/** Reserves address space and makes its beginning usable. Returns false if the system has none. */
 bool simt_arena_map(void);
 /** Makes the arena usable up to `top`. Returns false if memory is short. */
 bool simt_arena_commit(size_t top);
@@ -78,8 +78,8 @@ size_t simt_count_unwritten(size_t from, size_t bytes, size_t *first);
 void simt_forget_read_only(void);
 
 /**
- * Allows this process to access a range of the arena, or forbids it. The host's own code has no access; the runtime has
- * access only while it serves a call of the host. While the arena is kept open, open ranges stay open.
+ * Allows this process to access a range of the arena, or forbids it. Host code has no access; the runtime has access
+ * only while it executes a call from the host. While the arena is kept open, ranges that are already open stay open.
  */
 bool simt_arena_set_access(size_t from, size_t to, bool touch);
 

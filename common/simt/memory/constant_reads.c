@@ -1,4 +1,4 @@
-/** @file constant_reads.c  The last read of each word of constant memory. */
+/** @file constant_reads.c  Records the last read of each word of constant memory. */
 #include "constant_reads.h"
 
 #include "machine/fault.h"

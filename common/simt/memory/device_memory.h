@@ -1,7 +1,7 @@
 /**
  * @file device_memory.h
- * @brief Interface to global memory, to the variables in shared memory and to the shadow of both, for the rest of the
- *        simulator.
+ * @brief The interface of global memory, of the variables in shared memory, and of the shadow of both, for the rest of
+ *        the simulator.
  */
 #ifndef SIMT_DEVICE_MEMORY_H
 #define SIMT_DEVICE_MEMORY_H
@@ -18,8 +18,8 @@ void simt_arena_share(void);
 /** Reserves the arena and its shadow on the first call. Returns false if that fails. */
 bool simt_arena_reserve(void);
 /**
- * Copies the current bounds of the arena to simt_memory and lets this process access it until simt_arena_close().
- * Returns false if memory is short.
+ * Copies the current bounds of the arena to simt_memory and allows this process to access the arena until
+ * simt_arena_close(). Returns false if memory is short.
  */
 bool simt_arena_open(void);
 void simt_arena_close(void);
@@ -37,11 +37,14 @@ void simt_arena_read_only(uintptr_t address, uint32_t bytes);
 /** Clears the unwritten marks of the bytes in the mask `bytes`. */
 void simt_arena_written(uintptr_t address, uint32_t bytes);
 /**
- * Checks whether the unwritten bytes of a word may be padding: other bytes of the word have been written, or, if the
- * word is the second half of 8 bytes, other bytes of those 8.
+ * Checks whether the unwritten bytes of a word may be padding: other bytes of the word have been written or, if the
+ * word is the second half of 8 aligned bytes, other bytes of these 8.
  */
 bool simt_arena_may_be_padding(uintptr_t address);
-/** Describes which allocation an address is in, before or after. Returns false if the address is not in the arena. */
+/**
+ * Describes which allocation an address is in, or before or after which one it is. Returns false if the address is not
+ * in the arena.
+ */
 bool simt_arena_describe(uintptr_t address, char *text, size_t size);
 
 /** Returns the number of words from the beginning of the arena to the end of the last slot that was ever allocated. */
@@ -50,18 +53,21 @@ size_t simt_arena_words(void);
 /** Clears the accesses that the shadow of the arena has recorded, but not the state bits. */
 void simt_arena_forget_epochs(void);
 
-/**
- * Writes " of 'NAME' at byte 4 (of 128)", the array at an address in shared (`shared`) or global memory and the place
- * in it, or "" if its name is unknown.
- */
 enum { ARRAY_TEXT = 160 };
+/**
+ * Writes " of 'NAME' at byte 4 (of 128)": the name of the array at an address in shared (`shared`) or global memory,
+ * and the offset of the address in it. Writes "" if the name is unknown.
+ */
 void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT]);
 /**
  * Returns the name that simt_array() gave the array at an address, or "". *offset is the address's offset in the array,
  * *bytes the array's size.
  */
 const char *simt_arena_name(uintptr_t address, size_t *offset, size_t *bytes);
-/** Returns " that begin" before a text such as "4 bytes before 'x'" on `count` bytes, so that the numbers are apart. */
+/**
+ * Returns " that begin" if `where`, a text on `count` bytes, begins with a number, as "4 bytes before 'x'" does. It
+ * separates that number from the count.
+ */
 const char *simt_that_begin(const char *where, unsigned count);
 
 /**
@@ -71,7 +77,7 @@ const char *simt_that_begin(const char *where, unsigned count);
 int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);
 
 /**
- * Ends the launch because the running thread accesses a word of which some bytes are off limits. `bytes` is the mask of
+ * Ends the launch because the running thread accesses a word in which some bytes are off limits. `bytes` is the mask of
  * the accessed bytes of the word at `address`.
  */
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
@@ -83,17 +89,17 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
 void simt_shared_variables_find(size_t bytes, size_t dynamic);
 /** Properties of a kernel, from the program's symbols. */
 struct kernel_properties {
-    size_t static_shared; /**< bytes of its own fixed-size __shared__ variables */
+    size_t static_shared; /**< bytes of its fixed-size __shared__ variables, without those of called functions */
     unsigned threads;     /**< its launch bounds */
-    const char *name;     /**< without template arguments; valid until many other kernels have been asked for */
+    const char *name;     /**< without template arguments; valid until many other kernels are looked up */
 };
 struct kernel_properties simt_kernel_properties(const void *kernel);
 /**
- * Returns the bytes of the fixed-size __shared__ variables that the last launch has accessed, including those of called
- * functions. Returns 0 if all such variables of the program fit beside `dynamic_bytes` of dynamic shared memory.
+ * Returns the number of bytes of the fixed-size __shared__ variables that the last launch accessed, including those of
+ * called functions. Returns 0 if all such variables of the program fit beside `dynamic_bytes` of dynamic shared memory.
  */
 size_t simt_static_shared_used(size_t dynamic_bytes);
-/** Returns the bytes of all __constant__ variables. */
+/** Returns the total size of all __constant__ variables in bytes. */
 size_t simt_constant_bytes(void);
 /**
  * Checks whether one variable in global or constant memory contains all these bytes. Returns true if the program has no
@@ -103,14 +109,12 @@ bool simt_variable_has(uintptr_t address, size_t bytes);
 /** Returns the name of the variable in global or constant memory at an address, or "?" if it is unknown. */
 const char *simt_variable_at(uintptr_t address);
 /**
- * Returns the name of the host's variable at an address if it ends before `bytes` bytes from there, and in *has how
- * many bytes it has from there; NULL if it does not, or if there is none.
+ * Returns the name of the host variable at an address if the variable ends less than `bytes` bytes after the address,
+ * else NULL. *has: the number of bytes from the address to the end of the variable.
  */
 const char *simt_host_variable_ends(uintptr_t address, size_t bytes, size_t *has);
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
-/**
- * Marks, in the shadow of shared memory, the words that belong to no variable. Marks none if no variables were found.
- */
+/** Marks the words that belong to no variable in the shadow of shared memory. Marks none if no variables were found. */
 void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic);
 bool simt_is_unowned(const struct shadow_cell *cell);
 _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,

@@ -1,4 +1,4 @@
-/** @file history.c  A hash table of histories, keyed by the addresses of the cells. */
+/** @file history.c  Keeps the histories of words in a hash table, keyed by the addresses of their shadow cells. */
 #include "history.h"
 
 #include <stdlib.h>

@@ -3,7 +3,8 @@
  * @brief Histories: the past accesses to a word that do not fit into its shadow cell. Used by shadow.c.
  *
  * A word needs a history if different threads use different bytes of it, if atomics follow a store that is not ordered
- * before all threads, if threads have read it at different epochs, or if it has volatile loads.
+ * before the accesses of all threads, if threads have read it at different epochs, or if it has been read by volatile
+ * loads.
  */
 #ifndef SIMT_HISTORY_H
 #define SIMT_HISTORY_H
@@ -14,7 +15,7 @@
 /** Kinds of past accesses. The enum atomic_kind is added to PAST_VOLATILE_READ and PAST_ATOMIC. */
 enum past_kind {
     PAST_READ = 0x00,
-    PAST_AUTHORS = 0x08, /**< all threads that have updated it by atomics, for later loads; not all atomics are kept */
+    PAST_AUTHORS = 0x08, /**< all threads that updated it by atomics, as later loads need them */
     PAST_VOLATILE_READ = 0x10,
     PAST_WRITE = 0x20,
     PAST_ATOMIC = 0x30,
@@ -22,8 +23,8 @@ enum past_kind {
 };
 
 /**
- * Accesses at one epoch: by all threads of a set for PAST_READ, PAST_VOLATILE_READ and PAST_AUTHORS, else by one
- * thread.
+ * Accesses at one epoch. PAST_READ, PAST_VOLATILE_READ and PAST_AUTHORS are accesses of all threads in a set; other
+ * kinds are the access of one thread.
  */
 struct past_access {
     uint32_t epoch;
@@ -31,7 +32,7 @@ struct past_access {
     uint8_t bytes; /**< mask of the word's four bytes */
     uint8_t kind;
     uint32_t site;
-    struct thread_set *own; /**< the set itself if it has no number, else NULL */
+    struct thread_set *own; /**< the set itself if the set has no number, else NULL */
 };
 
 static inline const struct thread_set *past_set(const struct past_access *past)
@@ -47,7 +48,7 @@ struct history {
 };
 
 /**
- * Returns the history of a cell, or NULL if memory is short. Its contents are valid only if the cell has
+ * Returns the history of a cell, or NULL if memory is short. The contents of the history are valid only if the cell has
  * READ_HISTORY.
  */
 struct history *simt_history(const struct shadow_cell *cell);

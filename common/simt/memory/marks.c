@@ -1,6 +1,6 @@
 /**
  * @file marks.c
- * @brief The marks of each byte of device memory: off limits, unwritten, or read only.
+ * @brief Sets and clears the marks of each byte of device memory: off limits, unwritten, or read only.
  */
 #include "arena.h"
 #include "simt.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * The marks hold the state of each byte. A state bit in the shadow makes accesses check the marks. It is set for every
- * marked byte from the next launch on, and it may remain set after the mark has been cleared. Processes that are forked
- * share the marks, but not the shadow.
+ * The marks hold the state of each byte. A byte's state bit in the shadow makes accesses check the marks. The bit is
+ * set for every marked byte from the next launch on, and may remain set after the mark has been cleared. Processes that
+ * are forked share the marks, but not the shadow.
  */
 
 /**
@@ -63,7 +63,7 @@ void simt_forbid_bytes(size_t from, size_t to)
     simt_show_marks(from, to);
 }
 
-/** Clears the off-limits marks and the shadow of a slot that is allocated again. */
+/** Clears the off-limits marks and the shadow of a slot that is being reused. */
 void simt_allow_bytes(size_t from, size_t bytes)
 {
     set_off_limits(from, from + bytes, false);

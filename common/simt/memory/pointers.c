@@ -1,6 +1,6 @@
 /**
  * @file pointers.c
- * @brief Classification of the host program's pointers: device memory, memory shared with the host, or host memory.
+ * @brief Classifies the host program's pointers: device memory, memory shared with the host, or host memory.
  */
 #include "arena.h"
 #include "machine/program_image.h"

@@ -1,7 +1,7 @@
 /**
  * @file protection.c
- * @brief Access to the pages of device memory: open to kernels, and to the runtime while it serves a call of the host,
- *        but not to the host's own code.
+ * @brief Opens the pages of device memory to kernels, and to the runtime while it executes a call from the host, and
+ *        closes them to host code.
  */
 #include "arena.h"
 #include "machine/program_image.h"
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/** Number of nested calls that keep the arena open, and the number of its bytes that have been opened since. */
+/** The number of nested calls that keep the arena open, and how many bytes of it have been opened meanwhile. */
 static struct {
     unsigned depth;
     size_t bytes;

@@ -3,8 +3,8 @@
  * @brief The check for proxy fences. Loads and stores use the generic proxy; bulk copies and the operands of warpgroup
  *        products use the asynchronous proxy.
  *
- * The asynchronous proxy sees what the generic proxy wrote only after a fence between the two. The writes of bulk
- * copies have separate epochs, by which the check recognises them.
+ * The asynchronous proxy sees what the generic proxy wrote only after a proxy fence. The writes of bulk copies have
+ * separate epochs, by which the check recognises these writes.
  */
 #include "proxy.h"
 
@@ -17,9 +17,9 @@
 /* --- epochs of bulk copies ---------------------------------------------------------------------------------------- */
 
 static struct epochs {
-    uint32_t first; /**< the first epoch of the launch that the bits belong to */
+    uint32_t first; /**< the first epoch of the launch for which the bits are valid */
     size_t words;
-    uint64_t *word; /**< one bit per epoch from `first` on: 1 if it is of a bulk copy */
+    uint64_t *word; /**< one bit per epoch from `first` on: 1 if the epoch is a bulk copy's */
 } epochs;
 
 bool simt_proxy_record_epoch(void)

@@ -1,7 +1,7 @@
 /**
  * @file shadow.c
- * @brief The slow path of the race check: all past accesses to a word that matter, and whether they are ordered before
- *        now.
+ * @brief The slow path of the race check: keeps all past accesses to a word that can still race, and checks whether
+ *        they are ordered before the present access.
  *
  * The past accesses are kept in a list. A new access is checked against each of them, replaces those that it makes
  * redundant, and is added to the list:
@@ -42,7 +42,7 @@ static unsigned running_thread(void)
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */
 
-/** Returns what the running thread does. */
+/** Returns a verb phrase for the access of the running thread. */
 static const char *what_it_does(const struct word_access *access)
 {
     static const char *const does[] = {"reads", "writes", "updates atomically", "reads"};
@@ -89,7 +89,7 @@ static const char *advice_for_same_line(const struct past_access *past, const st
     return "";
 }
 
-/** Ends the launch because an access races with that of an earlier launch, which may still run. */
+/** Ends the launch because its access races with an access of an earlier launch that may still run. */
 static _Noreturn void fault_overlap(const struct past_access *past, struct word_access access)
 {
     const struct past_launch *launch = simt_overlapped_at(past->epoch);
@@ -112,8 +112,9 @@ static _Noreturn void fault_overlap(const struct past_access *past, struct word_
 }
 
 /**
- * Reports that the running thread's access and the past one, by `thread` and others if `others`, are unordered. A race
- * within a block is only suspected until the next barrier, because some threads may have missed an earlier one.
+ * Reports that the running thread's access is not ordered after the past one, which was made by `thread`, and by other
+ * threads as well if `others`. A race within a block is only suspected until the next barrier, because some threads may
+ * have missed an earlier one.
  */
 static void fault_race(const struct past_access *past, struct word_access access, unsigned thread, bool others)
 {
@@ -143,7 +144,7 @@ static void fault_race(const struct past_access *past, struct word_access access
                                                      : "blocks are not ordered" SIMT_TRY "atomics, or two launches");
 }
 
-/** The race of a thread's load with an atomic, kept until it is dismissed or reported. */
+/** A race of a thread's load with an atomic, kept until it is dismissed or reported. */
 static struct deferred_race {
     bool present;
     bool others;
@@ -198,7 +199,10 @@ static uint32_t written(const struct shadow_cell *cell)
     return cell->write_epoch < simt_order.block.block_epoch ? 0 : cell->write >> CELL_STATE_SHIFT & 0xf;
 }
 
-/** Checks for padding, which follows written bytes: in the same word, or in the second half of 8 bytes. */
+/**
+ * Checks whether bytes may be padding: written bytes precede them in the same word, or in the first half of 8 aligned
+ * bytes.
+ */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
 {
     return written(cell) != 0 || (address % 8 == 4 && !simt_is_unowned(cell) && written(cell - 1) != 0);
@@ -210,8 +214,8 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
     char of[ARRAY_TEXT];
 
     /*
-     * Only the first such read is recorded, because later ones may follow from it. The kernel goes on: the race may yet
-     * be found.
+     * Only the first such read is recorded, because later ones may follow from it. The kernel goes on, so that a race
+     * that explains the read can still be found.
      */
     if (simt_fault_suspected())
         return;
@@ -267,7 +271,7 @@ void simt_store_marked(struct shadow_cell *cell, struct word_access access)
     shadow_store_known(cell, access, state << CELL_STATE_SHIFT);
 }
 
-/** Ends the launch if an asynchronous copy writes the word and its thread has not waited for it. */
+/** Ends the launch if an asynchronous copy is writing the word and the copy's thread has not waited for it. */
 static void check_no_copy(const struct shadow_cell *cell, struct word_access access)
 {
     if (cell->read_epoch != EPOCH_NEVER || cell->read != READ_COPIED)
@@ -304,7 +308,7 @@ static void add(struct history *history, struct past_access past, uintptr_t pc)
         fault_memory(pc);
 }
 
-/** Returns the accesses in the cell or its history that are not ordered before all that follows. */
+/** Returns the accesses in the cell or its history that later accesses may still race with. */
 static struct history *open_history(const struct shadow_cell *cell, uint32_t horizon, uintptr_t pc)
 {
     static struct history brief;
@@ -412,7 +416,7 @@ static void store_history(struct shadow_cell *cell, struct history *brief, uint3
     simt_history_clear(history);
     for (uint32_t i = 0; i < brief->count; i++)
         add(history, brief->past[i], pc);
-    brief->count = 0; /* the history owns the entries' sets now */
+    brief->count = 0; /* the history now owns the sets of the entries */
 }
 
 /** Returns the epoch below which no access can race with one of this launch. */
@@ -443,7 +447,7 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
 
 /* --- a new access ------------------------------------------------------------------------------------------------- */
 
-/** Checks whether two accesses need no order. */
+/** Checks whether two accesses cannot race even if they are unordered. */
 static bool in_agreement(const struct past_access *past, struct word_access access)
 {
     const unsigned kind = past->kind & PAST_KIND;
@@ -464,8 +468,8 @@ static bool in_agreement(const struct past_access *past, struct word_access acce
 }
 
 /**
- * Checks whether all accesses that an entry stands for are ordered before now. If not, *thread is one of the threads
- * whose access is not, and *count the number of these threads.
+ * Checks whether all accesses that an entry represents are ordered before now. If not, *thread is a thread whose access
+ * is unordered, and *count the number of such threads.
  */
 static bool is_ordered(const struct past_access *past, bool volatile_load, unsigned *thread, unsigned *count)
 {
@@ -475,7 +479,7 @@ static bool is_ordered(const struct past_access *past, bool volatile_load, unsig
                             : simt_ordered(past->epoch, past->who, volatile_load);
 }
 
-/** Checks whether the access of some thread of a set of readers is ordered before now. */
+/** Checks whether the access of at least one thread in a set of readers is ordered before now. */
 static bool any_ordered(const struct past_access *past, bool volatile_load)
 {
     const struct thread_set *set = past_set(past);
@@ -533,7 +537,8 @@ static void check(const struct history *history, struct word_access access)
 }
 
 /**
- * Removes bytes from a past access. Returns false if none are left; the entry is then gone and the next has its number.
+ * Removes bytes from a past access. Returns false if none are left; the entry is then removed, and the next entry gets
+ * its number.
  */
 static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
 {
@@ -547,8 +552,8 @@ static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
 }
 
 /**
- * For each byte of a word, the number in the history of the first atomic that is not ordered before now, or the length
- * of the history.
+ * For each byte of a word, the index in the history of the first atomic that is not ordered before now, or the length
+ * of the history if there is none.
  */
 struct first_atomics {
     uint32_t of_byte[4];
@@ -574,7 +579,7 @@ static struct first_atomics find_first_atomics(const struct history *history)
     return first;
 }
 
-/** Checks whether such an atomic of the same bytes comes before number `i`. */
+/** Checks whether an atomic in `first` that accesses some of the same bytes comes before past access `i`. */
 static bool follows_atomic(const struct first_atomics *first, const struct history *history, uint32_t i)
 {
     for (unsigned byte = 0; byte < 4; byte++) {
@@ -584,7 +589,7 @@ static bool follows_atomic(const struct first_atomics *first, const struct histo
     return false;
 }
 
-/** Returns a private copy of the set of readers, because the set that it is to become has no number. */
+/** Returns a private copy of an entry's set of readers, because the set after the change may have no number. */
 static struct thread_set *own_set(struct past_access *past)
 {
     if (!past->own) {
@@ -596,7 +601,7 @@ static struct thread_set *own_set(struct past_access *past)
     return past->own;
 }
 
-/** Removes the running thread from the readers number `i`. */
+/** Removes the running thread from the set of readers in past access `i`. */
 static void remove_from_set(struct history *history, uint32_t i)
 {
     struct past_access *past = &history->past[i];
@@ -611,7 +616,7 @@ static void remove_from_set(struct history *history, uint32_t i)
         simt_history_remove(history, i);
 }
 
-/** Checks whether a new access may replace past readers: loads, volatile loads, or authors of atomics. */
+/** Checks whether a new access may replace an entry of past readers: loads, volatile loads, or authors of atomics. */
 static bool can_replace(const struct past_access *past, struct word_access access)
 {
     if (!of_readers(past) || !(past->bytes & access.bytes))
@@ -634,10 +639,13 @@ static void replace_reads(struct history *history, struct word_access access)
     for (uint32_t i = history->count; i-- > 0;) {
         struct past_access *past = &history->past[i];
 
-        /* No other thread of this epoch is ordered before the access, and add_read() joins it to its own readers. */
+        /*
+         * No other thread's access at this epoch is ordered before this one, and add_read() adds this one to that
+         * entry.
+         */
         if (!can_replace(past, access) || past->epoch == simt_order.epoch)
             continue;
-        /* The entry may be the only one that has seen an atomic which is not ordered before now. */
+        /* The entry may be the only one that shows that an atomic which is not ordered before now has been seen. */
         const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
 
         if (!seen && simt_all_ordered(past->epoch, past_set(past), false, &thread, &count)) {
@@ -653,8 +661,8 @@ static void replace_reads(struct history *history, struct word_access access)
 }
 
 /**
- * Adds a load to other loads of this epoch, or appends it. A volatile load that may have seen more than these gets its
- * own entry.
+ * Adds a load to the entry of other loads at this epoch, or appends it as a new entry. A volatile load that may have
+ * seen more atomics than those loads gets its own entry.
  */
 static void add_read(struct history *history, struct past_access mine, uintptr_t pc)
 {
@@ -678,8 +686,8 @@ static void add_read(struct history *history, struct past_access mine, uintptr_t
 }
 
 /**
- * Returns the bytes that every later write (or, for authors, every later load) accesses in a race. One past access per
- * byte is kept to stand for all.
+ * Returns the bytes for which every later write (or, for authors, every later load) is a race. One past access per byte
+ * is kept to represent all of them.
  */
 static uint8_t lost_bytes(struct history *history, uint8_t kind)
 {
@@ -772,7 +780,9 @@ static bool joins_store(struct history *history, struct past_access mine)
     return false;
 }
 
-/** Removes all past accesses to the bytes of a store, and ends the release/acquire edges of the atomics among them. */
+/**
+ * Removes all past accesses to the bytes of a store, and ends the release/acquire edges from atomics to these bytes.
+ */
 static void replace_all(struct history *history, struct word_access access)
 {
     for (uint32_t i = 0; i < history->count;) {
@@ -784,7 +794,7 @@ static void replace_all(struct history *history, struct word_access access)
     }
 }
 
-/** Checks whether a history has an atomic of another scope (block or device) than this one. */
+/** Checks whether a history has an atomic whose scope (block or device) differs from this one's. */
 static bool reach_differs(const struct history *history, struct word_access access)
 {
     for (uint32_t i = 0; i < history->count; i++) {
@@ -797,9 +807,10 @@ static bool reach_differs(const struct history *history, struct word_access acce
 }
 
 /**
- * Removes the atomics that a new one makes redundant: those of its kind that it has seen, and those ordered before it.
- * A volatile store stays while it separates later atomics from earlier ones that they have not seen. Returns the kind
- * that is recorded: once atomics of several blocks have been merged, no atomic of block scope may follow.
+ * Removes the atomics that a new one makes redundant: atomics of the same kind that it has seen, and atomics ordered
+ * before it. A volatile store is kept while it separates later atomics from earlier ones that they have not seen.
+ * Returns the kind under which the new atomic is recorded: once atomics of several blocks have been merged, no atomic
+ * of block scope may follow.
  */
 static uint8_t replace_atomics(struct history *history, struct word_access access)
 {

@@ -3,10 +3,10 @@
  * @brief The race check of one access to a 4-byte word: the fast path, which decides the usual cases in a few
  *        instructions.
  *
- * A cell holds the last write, or the last of several atomics, and the set of threads that have read the word since, at
- * one epoch; all of the same bytes. This is exact as long as all earlier accesses are ordered before these. Epochs make
- * that check cheap: an access before the launch, or before the last barrier of this block, is ordered before now. All
- * other cases take the slow path, see shadow.c.
+ * A cell holds the last write, or the last of several atomics, and the set of threads that have read the word since
+ * then, at one epoch. All these accesses are to the same bytes. A cell loses nothing as long as all earlier accesses
+ * are ordered before those that it holds. Epochs make this easy to check: an access before the launch, or before the
+ * last barrier of this block, is ordered before now. All other cases take the slow path, see shadow.c.
  */
 #ifndef SIMT_SHADOW_H
 #define SIMT_SHADOW_H
@@ -16,7 +16,10 @@
 #include "order/thread_sets.h"
 #include "order/stream_work.h"
 
-/** Program counters of the accesses in the source, by their low bits; SITE_SHARED where two share a slot. */
+/**
+ * Program counters of the accesses in the source, in slots selected by their low bits; SITE_SHARED if several program
+ * counters share a slot.
+ */
 extern uintptr_t simt_sites[1 << SITE_BITS];
 enum { SITE_SHARED = 1 };
 void simt_site_add(uintptr_t pc);
@@ -52,7 +55,10 @@ struct word_access {
  */
 void simt_load_marked(struct shadow_cell *cell, struct word_access access);
 void simt_store_marked(struct shadow_cell *cell, struct word_access access);
-/** Records a load of bytes that the launch must not write, before or after. Ends the launch if it has written them. */
+/**
+ * Records a load of bytes that the launch must not write, neither before nor after the load. Ends the launch if it has
+ * already written them.
+ */
 void simt_check_read_only(const struct shadow_cell *cell, struct word_access access);
 /** Checks an access on the slow path: returns if there is no race and ends the launch if there is one. */
 void simt_load_slow_path(struct shadow_cell *cell, struct word_access access);
@@ -68,9 +74,9 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
                                 uintptr_t pc);
 
 /**
- * Number of deferred races. A load that races only with atomics is allowed if the thread then updates the same bytes by
- * compare-and-swap, because compare-and-swap loops begin with such a load. Until then the race is only recorded.
- * simt_race_report() reports the race of the running thread, which has come to a barrier or to its end;
+ * The number of deferred races. A load that races only with atomics is allowed if the thread then updates the same
+ * bytes by compare-and-swap, because compare-and-swap loops begin with such a load. Until then the race is recorded but
+ * not reported. simt_race_report() reports the race of the running thread when it reaches a barrier or its end;
  * simt_race_dismiss() drops it when the thread reaches a compare-and-swap of the bytes that it loaded last.
  */
 extern unsigned simt_races_deferred;
@@ -79,18 +85,18 @@ void simt_races_forget(void);
 void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
- * Finds how the bytes of a word were used by the launch that ended last, which ran at epochs `first` to `last`:
- * uses[use] is a mask of bytes. Returns false if it used none. simt_fault_work_race() ends that launch because its use
- * of a byte raced with earlier work.
+ * Finds how the last launch, which ran at epochs `first` to `last`, used the bytes of a word: uses[use] is a mask of
+ * bytes. Returns false if it used none. simt_fault_work_race() reports that the launch's use of a byte raced with
+ * earlier work.
  */
 bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES]);
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);
-/** Reports that `bytes` bytes which a thread of that launch used at `pc` raced with earlier work. */
+/** Reports that `bytes` bytes which a thread of the last launch used at `pc` raced with earlier work. */
 void simt_fault_work(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race);
 
 /**
- * Marks a shared word that an asynchronous copy of the running thread is about to write. No thread may access it until
- * shadow_end_copy().
+ * Marks a shared word that an asynchronous copy of the running thread is about to write. No thread may access the word
+ * until shadow_end_copy().
  */
 static inline void shadow_begin_copy(struct shadow_cell *cell)
 {
@@ -104,8 +110,8 @@ static inline void shadow_end_copy(struct shadow_cell *cell)
 }
 
 /**
- * The last volatile load of each thread. A repetition at the same epoch, with no write in between, need not be
- * recorded.
+ * The last volatile load of each thread. A repetition of this load at the same epoch, with no write in between, need
+ * not be recorded.
  */
 struct polled {
     const struct shadow_cell *cell;
@@ -123,7 +129,7 @@ static inline __attribute__((always_inline)) bool shadow_polls(const struct shad
            last->write == cell->write && last->kind == access.kind && last->bytes == access.bytes;
 }
 
-/** Returns the epoch below which all accesses, by any thread, are ordered before now. */
+/** Returns the epoch below which the accesses of all threads are ordered before now. */
 static inline uint32_t shadow_horizon(enum shadow_space space)
 {
     return space == SPACE_SHARED ? simt_order.block.barrier_end : simt_order.horizon;
@@ -199,7 +205,7 @@ static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell
     shadow_load_known(cell, access);
 }
 
-/** Checks whether a cell's write need not be kept once this store or atomic is recorded. */
+/** Checks whether the write in a cell can be dropped once this store or atomic is recorded. */
 static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write_epoch, uint32_t write,
                                                                   struct word_access access)
 {
@@ -211,7 +217,7 @@ static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write
 }
 
 /**
- * Returns the number of the set in a cell's `read` with the running thread added, or 0 if it is not cached. It is
+ * Returns the number of the set in a cell's `read` with the running thread added, or 0 if that set is not cached. It is
  * cached once shadow_readers_ordered() has found it.
  */
 static inline uint32_t shadow_set_with_thread(uint32_t read)

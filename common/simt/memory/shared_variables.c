@@ -3,10 +3,10 @@
  * @brief Finds the program's variables in its symbol table, and marks the words of shared memory that belong to no
  *        `__shared__` variable.
  *
- * Shared memory is the program's block of thread-local storage. The shadow cell of a word that belongs to no kernel's
- * variable looks as if all threads of all blocks were still to read it. A store to the word therefore fails the fast
- * check of the readers, and a load fails the fast check of the last write, while accesses to all other words cost
- * no more than before.
+ * Shared memory is the program's block of thread-local storage. A word that belongs to no kernel's variable gets a
+ * special shadow cell, as if all threads of all blocks had read the word at a later time. A store to the word therefore
+ * fails the fast check of the readers, and a load fails the fast check of the last write, while accesses to all other
+ * words need no additional check.
  */
 #include "device_memory.h"
 #include "machine/fault.h"
@@ -54,13 +54,13 @@ struct symbols {
     size_t names_size;
 };
 
-/** Checks whether `bytes` from `offset` on lie in the file, and `offset` is aligned to a pointer. */
+/** Checks whether `bytes` bytes from `offset` on lie in the file, and `offset` is aligned for a pointer. */
 static bool in_file(const struct symbols *symbols, uint64_t offset, uint64_t bytes)
 {
     return offset % sizeof(void *) == 0 && offset <= symbols->size && bytes <= symbols->size - offset;
 }
 
-/** Finds the symbol table and the table of its names in the file. */
+/** Finds the symbol table and its string table in the file. */
 static bool find_tables(struct symbols *symbols)
 {
     const ElfW(Ehdr) *header = (const void *)symbols->file;
@@ -146,7 +146,10 @@ static void take_name(const char *symbol, char name[NAME_TEXT])
             continue;
         const size_t length = strtoul(at, &rest, 10);
 
-        /* Variables of the same name in one function, except the first, and copies have a suffix after the name. */
+        /*
+         * A suffix follows the name of a compiler's copy, and of every variable but the first with the same name in a
+         * function.
+         */
         if (length == strlen(rest) ||
             (length < strlen(rest) && strspn(rest + length, "_.0123456789") == strlen(rest + length))) {
             snprintf(name, NAME_TEXT, "%.*s", (int)length, rest);
@@ -156,8 +159,8 @@ static void take_name(const char *symbol, char name[NAME_TEXT])
 }
 
 /**
- * Checks whether the table is the running program's: it lists the dynamic array at the offset `dynamic`. This also
- * shows that shared memory begins where the thread-local storage does.
+ * Checks whether the table is that of the running program: it must list the dynamic array at the offset `dynamic`. This
+ * also shows that shared memory begins where the thread-local storage begins.
  */
 static bool is_ours(const struct symbols *symbols, size_t dynamic)
 {
@@ -230,7 +233,7 @@ static bool take_variables(const struct symbols *symbols)
     return true;
 }
 
-/** Symbols of the running program, from the first launch on; empty if it has none. */
+/** The symbols of the running program, read at the first launch; empty if the program has none. */
 static struct symbols own_symbols;
 
 static size_t dynamic_begin; /**< offset of the dynamic array in shared memory */
@@ -379,9 +382,9 @@ static size_t end_of_file(const struct symbols *symbols, size_t symbol)
 }
 
 /**
- * Returns the bytes of the __shared__ variables of a function. The names of the variables of a function _Z... begin
- * with _ZZ...E. Static functions of several source files may have the same name; the variables of such a function are
- * listed with it, between the symbol of its file and that of the next.
+ * Returns the total size in bytes of a function's __shared__ variables. The symbols of the variables in a function
+ * _Z... begin with _ZZ...E. Static functions of several source files may have the same name; the variables of such a
+ * function are listed between the symbol of its source file and that of the next.
  */
 static size_t sum_of_function(const struct symbols *symbols, const ElfW(Sym) * function)
 {
@@ -483,7 +486,7 @@ bool simt_variable_has(uintptr_t address, size_t bytes)
                                   address - variable->begin <= variable->end - variable->begin - bytes);
 }
 
-/** Finds the variables, for there may have been no launch yet. */
+/** Finds the variables if that has not been done, because there may have been no launch yet. */
 static void find_variables(void)
 {
     size_t bytes, dynamic;

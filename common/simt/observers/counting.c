@@ -1,6 +1,7 @@
 /**
  * @file counting.c
- * @brief Observer that counts the events of each kernel, and the sectors, wavefronts and conflicts of its requests.
+ * @brief An observer that counts the events of each kernel, and the sectors, wavefronts and conflicts of its memory
+ *        requests.
  */
 #include "counting.h"
 
@@ -21,7 +22,7 @@ struct kernel {
     struct simt_counters counters;
 };
 
-/** The branches at which warps diverged, in the order of first times. */
+/** The branches at which warps diverged, in the order in which they first did so. */
 static struct simt_branch branches[SIMT_BRANCHES];
 static int branch_count;
 
@@ -33,7 +34,7 @@ static struct simt_counters *counters;
 
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
 
-/** Reduces "space::kernel<T, 32>" to "kernel"; an expression that is no name stays as it is. */
+/** Reduces "space::kernel<T, 32>" to "kernel"; an expression that is not a name stays as it is. */
 static void plain_name(const char *written, char name[NAME_SIZE])
 {
     const char *begin = written, *end = written;
@@ -149,7 +150,7 @@ static unsigned count_sectors(const struct memory_request *request)
         const uint64_t this_one = offset[i] / SECTOR;
         unsigned j = distinct;
 
-        /* Neighbouring lanes usually access neighbouring sectors, so the latest is compared first. */
+        /* Neighbouring lanes usually access neighbouring sectors, so the latest sector is compared first. */
         while (j > 0 && sector[j - 1] != this_one)
             j--;
         if (j == 0)
@@ -158,10 +159,10 @@ static unsigned count_sectors(const struct memory_request *request)
     return distinct;
 }
 
-/** Returns the number of passes over the banks in one phase of a shared access. */
+/** Returns how many passes over the banks one phase of a shared access needs. */
 static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words_each)
 {
-    uint32_t in_bank[BANKS]; /* a word that the phase accesses in the bank */
+    uint32_t in_bank[BANKS]; /* the first word that the phase accesses in each bank */
     uint32_t used = 0;
     bool conflict = false;
 
@@ -203,7 +204,7 @@ static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words
     return deepest;
 }
 
-/** Returns the wavefronts of a shared request; `least` gets the minimum (a pass takes 128 bytes). */
+/** Returns the wavefronts of a shared request. *least: the minimum for its bytes, at 128 bytes a wavefront. */
 static unsigned count_wavefronts(const struct memory_request *request, unsigned *least)
 {
     const unsigned words_each = request->bytes < 4 ? 1 : request->bytes / 4;

@@ -1,6 +1,6 @@
 /**
  * @file counting.h
- * @brief The observer that counts, for simt_counters_read(). Used by launch.c.
+ * @brief The observer that counts events; simt_counters_read() returns its counters. Used by launch.c.
  */
 #ifndef SIMT_COUNTING_H
 #define SIMT_COUNTING_H
@@ -10,7 +10,7 @@
 extern const struct observer simt_counting;
 
 /**
- * Counts, until simt_counting_end(), for the kernel that a launch names `written`. Returns false if memory is short.
+ * Counts for the kernel that the launch calls `written`, until simt_counting_end(). Returns false if memory is short.
  */
 bool simt_counting_begin(const char *written);
 void simt_counting_end(void);

@@ -1,6 +1,6 @@
 /**
  * @file trace.c
- * @brief Records the operations of the warps of a launch's first block, in the order of the replay and with their
+ * @brief Records the operations of all warps in the first block of a launch, in the order of the replay and with their
  *        values, and writes them as JSON.
  */
 #include "trace.h"
@@ -56,7 +56,7 @@ static const char *const kind_names[] = {
     [ENTRY_MBARRIER] = "mbarrier",
 };
 
-/** Names of the operations on an mbarrier, and what the number in each of them means. */
+/** The name of each operation on an mbarrier, and the meaning of the number that is recorded with it. */
 static const struct {
     const char *name, *number;
 } operations[] = {
@@ -76,7 +76,7 @@ struct cell {
     bool known;     /**< the value is known */
 };
 
-/** An operation of one warp. Its cells, one for each lane in `lanes`, follow the cells of the entry before. */
+/** An operation of one warp. Its cells, one for each lane in `lanes`, follow the cells of the previous entry. */
 struct entry {
     uint8_t kind;
     uint8_t bytes;
@@ -89,13 +89,13 @@ struct entry {
     const char *operation;
 };
 
-/** A value that a lane has read or written and that the replay has not reached. */
+/** A value that a lane has read or written in an access that has not been replayed yet. */
 struct value {
     const void *address;
     uint64_t word[2];
     uint8_t bytes;
     bool known;
-    bool pending; /**< a store not executed yet: the value is in memory once the lane is suspended */
+    bool pending; /**< of a store that is not executed yet: in memory once the lane is suspended */
 };
 
 struct queue {
@@ -181,7 +181,7 @@ bool simt_tracing_begin(const struct launch *launch)
     return true;
 }
 
-/** Watches memory for block 0 until the trace is full; other blocks take the fast path. */
+/** Watches memory in block 0 until the trace is full; other blocks take the fast path. */
 static void trace_block(uint32_t number)
 {
     simt_memory_watch(trace.on && number == 0);
@@ -200,7 +200,7 @@ static void settle(struct queue *queue)
     }
 }
 
-/** Checks whether the lane has a pending store of which some bytes are about to change again. */
+/** Checks whether the lane has a pending store to some of the bytes that are about to change again. */
 static bool overlaps_pending(const struct queue *queue, uintptr_t address, unsigned bytes)
 {
     for (uint32_t i = queue->settled; i != queue->pushed; i++) {
@@ -235,7 +235,7 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
         memcpy(value->word, address, bytes);
 }
 
-/** Stores both numbers instead of an access's value. */
+/** Stores both numbers in place of the value that an access would have. */
 static void trace_barrier_use(uint64_t number, uint64_t other)
 {
     struct queue *queue = &trace.queue[simt_running.lane->thread];
@@ -254,7 +254,9 @@ static void trace_stop(const struct warp *warp)
 
 /* --- entries ------------------------------------------------------------------------------------------------------ */
 
-/** Appends an entry and returns its cells, to be filled; NULL: there was no room, and the trace ends here. */
+/**
+ * Appends an entry and returns its cells for the caller to fill. Returns NULL if there is no room; the trace then ends.
+ */
 static struct cell *append(struct entry entry)
 {
     const size_t lanes = lane_count(entry.lanes);

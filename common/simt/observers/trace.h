@@ -1,6 +1,7 @@
 /**
  * @file trace.h
- * @brief The observer that records the operations of the warps of one block, for simt_trace_end(). Used by launch.c.
+ * @brief The observer that records the operations of one block's warps, which simt_trace_end() writes to a file. Used
+ *        by launch.c.
  *
  * Lanes run ahead of the replay, so a value must be recorded when the lane accesses it. Therefore memory is watched
  * while the block runs, and every access takes the slow path. Programs without a trace have no such cost.
@@ -13,8 +14,8 @@
 extern const struct observer simt_tracing;
 
 /**
- * Starts a launch and returns whether it is traced: the first after simt_trace_begin(), or the first of the kernel
- * given to simt_trace_only().
+ * Called when a launch starts; returns whether it is traced. The traced launch is the first one after
+ * simt_trace_begin() or, after simt_trace_only(), the first one of the given kernel.
  */
 bool simt_tracing_begin(const struct launch *launch);
 

@@ -1,4 +1,4 @@
-/** @file byte_ranges.c  Sets of bytes, as ranges of addresses. */
+/** @file byte_ranges.c  Stores sets of bytes as ranges of addresses. */
 #include "byte_ranges.h"
 
 #include "machine/array_reserve.h"

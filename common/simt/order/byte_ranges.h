@@ -1,4 +1,7 @@
-/** @file byte_ranges.h  Sets of bytes, as ranges of addresses, for the work that stream_work.c records. */
+/**
+ * @file byte_ranges.h
+ * @brief Sets of bytes, stored as ranges of addresses, which stream_work.c uses to record the accesses of work.
+ */
 #ifndef SIMT_BYTE_RANGES_H
 #define SIMT_BYTE_RANGES_H
 
@@ -16,12 +19,12 @@ struct ranges {
     size_t count, room;
 };
 
-/** Adds a range, or drops it without memory. */
+/** Adds a range; does nothing if memory is short. */
 void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end);
 /** Removes the bytes of a range. */
 void simt_ranges_remove(struct ranges *ranges, uintptr_t begin, uintptr_t end);
 void simt_ranges_normalise(struct ranges *ranges);
-/** Checks whether two settled sets have a byte in common; *address is the first. */
+/** Checks whether two normalised sets have a byte in common; *address is the first. */
 bool simt_ranges_overlap(const struct ranges *a, const struct ranges *b, uintptr_t *address);
 
 #endif

@@ -23,13 +23,16 @@ static unsigned running_thread(void)
     return simt_order.thread >> CELL_THREAD_SHIFT;
 }
 
-/* --- segments: which block ran when ------------------------------------------------------------------------------- */
+/*
+ * --- segments: which block ran at which epochs
+ * -------------------------------------------------------------------------------
+ */
 
-/** A stretch of epochs, from `epoch` on, in which one block runs. */
+/** A range of epochs, beginning with `epoch`, in which only one block ran. */
 struct segment {
     uint32_t epoch;
     uint32_t block : 31;
-    uint32_t released : 1; /**< an atomic of the block has released what is before a fence */
+    uint32_t released : 1; /**< an atomic of the block has released accesses before a fence */
 };
 
 static struct segment *segments;
@@ -90,14 +93,14 @@ void simt_order_resume(uint32_t block_number, const struct block_order *block)
 /* --- release/acquire edges ---------------------------------------------------------------------------------------- */
 
 /**
- * The clock that atomics at an address release to the threads that read it by an atomic: to all threads, or to those of
- * one block.
+ * The clock that atomics at an address have released. Threads acquire it by an atomic at the same address: either all
+ * threads, or those of one block only.
  */
 struct release_record {
     uintptr_t address; /**< 0: none */
     uint64_t readers;  /**< a block's number; UINT64_MAX for all threads */
     unsigned bytes;
-    uint32_t version; /**< for the threads of one block: version of the record for all threads when this was released */
+    uint32_t version; /**< for one block's threads: version of the record for all threads at this release */
     struct vector_clock *clock;
 };
 
@@ -194,8 +197,8 @@ void simt_order_overwritten(uintptr_t address)
 }
 
 /**
- * Returns the running thread's clocks, which are allocated for the block at the first call. Returns NULL if memory is
- * short.
+ * Returns the running thread's clocks. The first call in a block allocates the clocks of all its threads. Returns NULL
+ * if memory is short.
  */
 static struct thread_order *own_order(void)
 {
@@ -289,7 +292,7 @@ static struct overlapped {
     size_t count;
 } overlapped;
 
-/** Cache of the last acquire: the lanes of a warp that wait at a barrier in shared memory usually join equal clocks. */
+/** Cache of the last acquire, because the lanes of a warp that wait at an mbarrier usually join equal clocks. */
 static struct acquired {
     struct vector_clock *before, *released, *after; /**< references, or NULL */
 } last_acquired;
@@ -351,8 +354,8 @@ bool simt_order_launch(uint64_t blocks, bool interleaved, const struct past_laun
 }
 
 /**
- * Joins one of the five clocks of all threads of `warps` warps whose lane is in `lanes`, and gives the result to each
- * of them. `member` is the offset of the clock in struct thread_order.
+ * Joins one of the five clocks over all threads of `warps` warps whose lane is in `lanes`, and gives each of these
+ * threads the result. `member` is the offset of that clock in struct thread_order.
  */
 static void share_clock(struct thread_order *threads, unsigned warps, lane_mask lanes, size_t member)
 {
@@ -419,7 +422,7 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, lane_mask lane
         warp->sync_end = simt_order.epoch;
         return;
     }
-    /* Vector clocks of the lanes that a partial mask has named. */
+    /* Raises the vector clock for each lane that a partial mask has synchronised. */
     FOR_EACH_LANE (lane, mask) {
         if (!(warp->partial >> lane & 1))
             memset(warp->known[lane], 0, sizeof warp->known[lane]);
@@ -434,8 +437,8 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, lane_mask lane
 }
 
 /**
- * Returns a clock of all that is ordered before now: by acquires, by the barriers of the block, by __syncwarp, and by
- * program order.
+ * Returns a clock of all accesses that are ordered before now: by acquires, by the barriers of the block, by
+ * __syncwarp, and by program order.
  */
 static struct vector_clock *clock_of_now(const struct thread_order *order)
 {
@@ -528,7 +531,7 @@ void simt_order_proxy_fence(int space)
 
 /* --- queries ------------------------------------------------------------------------------------------------------ */
 
-/** Checks whether what `lane` of the running warp did at `epoch` is ordered before now by a __syncwarp. */
+/** Checks whether a __syncwarp orders before now the accesses that `lane` of the running warp made at `epoch`. */
 static bool ordered_in_warp(uint32_t epoch, unsigned lane)
 {
     const struct warp_order *warp = simt_order.warp;
@@ -537,7 +540,7 @@ static bool ordered_in_warp(uint32_t epoch, unsigned lane)
     return epoch < warp->sync_end || ((warp->partial >> me & 1) && epoch < warp->known[me][lane]);
 }
 
-/** Checks whether the running thread's clocks know `whose` accesses at `epoch`. */
+/** Checks whether the running thread's clocks include the accesses of the thread `whose` at `epoch`. */
 static bool is_known(uint64_t whose, uint32_t epoch, bool volatile_load)
 {
     if (!simt_order.block.threads)
@@ -569,7 +572,10 @@ const struct past_launch *simt_wait_missing(uint32_t epoch)
     return epoch < simt_order.waited_epoch && has_waited(false) ? simt_overlapped_at(simt_order.waited_epoch) : NULL;
 }
 
-/** Checks whether the accesses of an earlier launch are ordered. stream_work.c checks launches of other streams. */
+/**
+ * Checks whether the accesses of an earlier launch in this stream are ordered before now. stream_work.c checks launches
+ * of other streams.
+ */
 static bool ordered_launch(uint32_t epoch, bool volatile_load)
 {
     return epoch < simt_order.horizon || (epoch >= simt_order.waited_epoch && has_waited(volatile_load)) ||

@@ -3,32 +3,32 @@
  * @brief The happens-before order of one launch: program order, barriers, __syncwarp, and release/acquire edges. Used
  *        by the race check and by the calls that synchronise.
  *
- * The model is CUDA's own, applied to the run that was simulated. An operation is ordered before another by
+ * The model is CUDA's, applied to the run that was simulated. An operation is ordered before another by
  *
  *   - program order, if the same thread executes both;
  *   - a block barrier, for all threads of the block; __syncwarp, for the lanes of its mask only;
  *   - the barrier of a cooperative grid, and the end of a launch;
- *   - for a launch that may overlap earlier ones, a wait (cudaGridDependencySynchronize): the end of the launch before
- *     it is ordered before what follows the wait. If a thread of that launch has waited for a third one, the third's
- *     end is ordered as well, and so on. Nothing else orders a launch with those that it may overlap;
- *   - a release/acquire edge: fence F1, then an atomic that writes X; an atomic that reads X,
- *     with only atomics on X in between; then fence F2. What is ordered before F1 is then ordered before what follows
- *     F2. Between a fence and its atomic the order is program order or a barrier's, so that the fence may be another
- *     thread's than the atomic. F1 and F2 must each be wide enough for the other's thread: __threadfence_block reaches
- *     only the threads of its block.
+ *   - for a launch that may overlap earlier ones, a wait (cudaGridDependencySynchronize): the end of the previous
+ *     launch is ordered before what follows the wait. If a thread of the previous launch has waited as well, the end of
+ *     the launch before that one is ordered too, and so on. Nothing else orders a launch with those that it may
+ *     overlap;
+ *   - a release/acquire edge: fence F1, then an atomic that writes X; an atomic that reads X, with only atomics on X in
+ *     between; then fence F2. What is ordered before F1 is then ordered before what follows F2. Each fence must be
+ *     ordered with its atomic by program order or by a barrier; different threads may execute the two. The scope of F1
+ *     must include the thread of F2, and vice versa: __threadfence_block reaches only the threads of its block.
  *
- * Two accesses race if different threads made them, one writes, they have a byte in common, and nothing orders them;
- * unless both are atomic, of the same bytes, and each wide enough for the other's thread (atomicAdd_block is not, for a
- * thread of another block). An atomic is also ordered before what follows a later atomic at the same address, which has
- * seen it. A volatile access needs no second fence. A volatile load counts as an atomic in all this, and so does a
- * volatile store of a thread that has fenced.
+ * Two accesses race if different threads made them, at least one is a write, they have a byte in common, and nothing
+ * orders them. They do not race if both are atomics on the same bytes and the scope of each includes the other's thread
+ * (that of atomicAdd_block does not include a thread of another block). An atomic is also ordered before what follows a
+ * later atomic at the same address, because the later one has seen it. A volatile access needs no second fence. A
+ * volatile load counts as an atomic in all these rules, and so does a volatile store of a thread that has fenced.
  *
- * All this is tracked exactly, per byte: a race between two accesses that were made is reported if and only if there is
+ * All this is tracked exactly, per byte: two accesses that were made are reported as a race if and only if they are
  * one. Other orders of the atomics are not tried: atomics execute in the order in which the simulator runs the threads.
  *
- * Time is counted in epochs, and each synchronisation starts a new one. The epoch of an access alone shows what a
- * barrier orders. Release/acquire edges need vector clocks (vector_clocks.h), which no thread has before the first
- * fence.
+ * Time is counted in epochs, and each synchronisation starts a new one. Whether a barrier orders an access follows from
+ * the access's epoch alone. Release/acquire edges need vector clocks (vector_clocks.h), which no thread has before the
+ * first fence.
  */
 #ifndef SIMT_HAPPENS_BEFORE_H
 #define SIMT_HAPPENS_BEFORE_H
@@ -39,9 +39,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Order that __syncwarp has established among the lanes of a warp since its block began. */
+/** The order that __syncwarp has established among the lanes of a warp since its block began. */
 struct warp_order {
-    uint32_t sync_end; /**< what the warp did at epochs below this is ordered by a __syncwarp of all lanes */
+    uint32_t sync_end; /**< the warp's accesses at epochs below this are ordered by a __syncwarp of all lanes */
     lane_mask partial; /**< lanes that a __syncwarp of some lanes has ordered */
     uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen what lane j did at epochs below this */
 };
@@ -52,8 +52,8 @@ struct thread_set;
 struct vector_clock;
 
 /**
- * Vector clocks that a thread has from fences and atomics. The members "in_block" hold only for the threads of its own
- * block.
+ * The vector clocks that a thread has got from fences and atomics. The members "in_block" include only synchronisation
+ * within its block.
  */
 struct thread_order {
     struct vector_clock *known;           /**< what is ordered before now */
@@ -63,7 +63,7 @@ struct thread_order {
     struct vector_clock *acquired_in_block;
 };
 
-/** State of a block in the order, kept while other blocks run. */
+/** A block's part of the order, kept while other blocks run. */
 struct block_order {
     uint32_t block_epoch;         /**< epoch at which it began; shared memory written earlier is not this block's */
     uint32_t barrier_end;         /**< what the block did at epochs below this is ordered by a barrier */
@@ -73,13 +73,13 @@ struct block_order {
 /** The current state: the running thread, and the epochs below which accesses are ordered before now. */
 struct order_state {
     uint32_t epoch;
-    uint32_t thread;        /**< number of the running thread, at the bits that it has in a shadow cell */
-    uint32_t first_epoch;   /**< epoch at which the launch began */
-    uint32_t launch_epoch;  /**< what this launch did at epochs below this is ordered, whichever thread did it */
-    uint32_t horizon;       /**< the same for this launch and earlier ones; below launch_epoch if it may overlap them */
-    uint32_t waited_epoch;  /**< a wait orders what earlier launches did from this epoch on */
-    uint32_t segment_epoch; /**< no other block has run since this epoch */
-    uint32_t ordered_epochs; /**< number of epochs of the segment, from its start, that a barrier has ordered */
+    uint32_t thread;         /**< number of the running thread, shifted to its bits in a shadow cell */
+    uint32_t first_epoch;    /**< epoch at which the launch began */
+    uint32_t launch_epoch;   /**< what this launch did at epochs below this is ordered, whichever thread did it */
+    uint32_t horizon;        /**< the same for earlier launches too; below launch_epoch if this one may overlap them */
+    uint32_t waited_epoch;   /**< a wait orders what earlier launches did from this epoch on */
+    uint32_t segment_epoch;  /**< no other block has run since this epoch */
+    uint32_t ordered_epochs; /**< how many epochs at the start of the segment a barrier has ordered */
     uint32_t block_number;   /**< number of the running block in the grid */
     bool interleaved;        /**< blocks take turns */
     bool waited;             /**< a thread has waited for the earlier launches */
@@ -93,20 +93,20 @@ struct order_state {
 extern struct order_state simt_order;
 
 /**
- * Begins a launch, the last of `launches`, which may overlap the others: forgets which block ran when. Returns false
- * without memory.
+ * Begins a launch, the last of `launches`, which may overlap the others. Forgets which block ran at which epochs.
+ * Returns false if memory is short.
  */
 bool simt_order_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches);
 /**
- * Makes block `block_number` the running one: for the first time, or with the simt_order.block that it had when its
- * turn ended.
+ * Make block `block_number` the running block: for the first time, or with the simt_order.block that it had at the end
+ * of its last turn.
  */
 void simt_order_begin(uint32_t block_number);
 void simt_order_resume(uint32_t block_number, const struct block_order *block);
 /** Ends a block and frees its clocks. */
 void simt_order_end(struct block_order *block);
 
-/** Records that a barrier of the whole block is complete: what came before is ordered. */
+/** Records that a barrier of the whole block is complete, which orders all accesses before it. */
 void simt_order_barrier(void);
 /** Records that the running thread waits for the launches that this one may overlap. */
 void simt_order_wait(void);
@@ -124,8 +124,8 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, lane_mask lane
 void simt_order_fence(bool in_block);
 
 /**
- * Records an atomic or a volatile access of the running thread at an address. `wrote`: it has written there;
- * `has_read`: it has read the value there.
+ * Records an atomic or a volatile access of the running thread at an address. `wrote`: it has written to the address;
+ * `has_read`: it has read the value at the address.
  */
 void simt_order_atomic(uintptr_t address, unsigned bytes, bool wrote, bool has_read);
 /** Ends the release/acquire edges of a word of 4 bytes, because a store that is not atomic has overwritten it. */
@@ -133,30 +133,31 @@ void simt_order_overwritten(uintptr_t address);
 /** Checks whether the running thread has fenced since its block began, or has synchronised with a thread that has. */
 bool simt_order_has_fenced(void);
 
-/**
- * Releases, at a barrier in shared memory, what is ordered before now to the threads that wait for the barrier.
- * `released` is the barrier's clock.
- */
+/** Releases what is ordered before now to the threads that wait at an mbarrier, whose clock is `released`. */
 void simt_order_release(struct vector_clock **released);
-/** Adds to a barrier's clock that `thread`, a number in its block, has written something at an epoch. */
+/** Adds a write by `thread`, a number in its block, at an epoch to an mbarrier's clock. */
 void simt_order_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch);
-/** Acquires what has been released to a barrier's clock, for the running thread. */
+/** Acquires what has been released to an mbarrier's clock, for the running thread. */
 void simt_order_acquire(struct vector_clock *released);
-/** Records a fence of the running thread between its accesses to an enum shadow_space and the asynchronous proxy's. */
+/**
+ * Records a proxy fence of the running thread: between its accesses to `space`, an enum shadow_space, and those of the
+ * asynchronous proxy.
+ */
 void simt_order_proxy_fence(int space);
-/** Checks whether what a thread did in a space at an epoch is before such a fence that is ordered before now. */
+/** Checks whether a thread's accesses to a space at an epoch precede a proxy fence that is ordered before now. */
 bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space);
 
 /**
- * Checks whether nothing has ordered what the running thread did at an epoch, or since, before what other threads do.
+ * Checks whether the running thread's accesses at an epoch and since then are still unordered with those of all other
+ * threads.
  */
 bool simt_order_unreleased_since(uint32_t epoch);
 
 /** Returns the launch that ran at an epoch and that this one may overlap, or NULL if there is none. */
 const struct past_launch *simt_overlapped_at(uint32_t epoch);
 /**
- * Returns the launch after that epoch which has not waited, so that a wait of this launch does not order what was done
- * at the epoch; NULL: a wait orders it, or the running thread has not waited.
+ * Returns the launch after the epoch that has not waited, because of which a wait of this launch does not order
+ * accesses at the epoch. Returns NULL if a wait does order them, or if the running thread has not waited.
  */
 const struct past_launch *simt_wait_missing(uint32_t epoch);
 
@@ -169,8 +170,8 @@ static inline bool simt_same_block(uint32_t epoch)
            (epoch >= simt_order.block.block_epoch && simt_block_at(epoch) == simt_order.block_number);
 }
 /**
- * Checks whether nothing that follows can be ordered after what was done at an epoch, because its block has ended and
- * has released nothing.
+ * Checks whether no later access can be ordered after the accesses at an epoch, because the block that made them has
+ * ended without releasing anything.
  */
 bool simt_order_lost(uint32_t epoch);
 /**
@@ -179,8 +180,8 @@ bool simt_order_lost(uint32_t epoch);
  */
 bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load);
 /**
- * Checks simt_ordered() for all threads of a set. If it fails, *thread is one that is not ordered, and *count the
- * number of them.
+ * Checks simt_ordered() for all threads of a set. If it fails, *thread is a thread whose accesses are not ordered, and
+ * *count the number of such threads.
  */
 bool simt_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
                       unsigned *count);

@@ -1,4 +1,4 @@
-/** @file stream_clocks.c  Vector clocks of streams. */
+/** @file stream_clocks.c  Implements the vector clocks of streams. */
 #include "stream_clocks.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/** @file stream_table.c  The table of streams by their handles, and the order before the next work of each. */
+/**
+ * @file stream_table.c
+ * @brief Looks up streams by their handles, and keeps what the next work of each stream is ordered after.
+ */
 #include "stream_table.h"
 
 #include "machine/errors.h"

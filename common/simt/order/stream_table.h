@@ -1,7 +1,7 @@
 /**
  * @file stream_table.h
- * @brief The table of streams by their handles, with the work that the next work of each is ordered after. Used by
- *        stream_work.c and by the runtime's calls on streams and events.
+ * @brief The table of streams, looked up by their handles, with a clock of the work that each stream's next work is
+ *        ordered after. Used by stream_work.c and by the runtime calls on streams and events.
  */
 #ifndef SIMT_STREAM_TABLE_H
 #define SIMT_STREAM_TABLE_H
@@ -19,21 +19,21 @@ enum { HANDLE_STREAM = 8, HANDLE_EVENT = 12, HANDLE_STEP = 16, GENERATION_SHIFT 
 struct stream {
     uint64_t generation; /**< 0: never used */
     bool alive;
-    bool blocking;             /**< waits for the legacy default stream and is waited for by it */
-    bool queried;              /**< cudaStreamQuery has answered once that it is not done */
-    uint64_t last;             /**< position of its latest work */
-    uint64_t published;        /**< a clock may include its work up to this position without the work that follows */
-    struct stream_clock clock; /**< what its next work is ordered after, besides its own earlier work */
-    struct past_launches launches; /**< the launches that it was given last */
+    bool blocking;                 /**< it and the legacy default stream wait for each other */
+    bool queried;                  /**< cudaStreamQuery has already returned cudaErrorNotReady for it */
+    uint64_t last;                 /**< position of its latest work */
+    uint64_t published;            /**< some clock may include its work up to this position but no later work */
+    struct stream_clock clock;     /**< what its next work is ordered after, apart from its own earlier work */
+    struct past_launches launches; /**< the latest launches in it */
 };
 
 enum { LEGACY, PER_THREAD, FIRST_OWN };
 
 extern struct stream *simt_streams;
 extern size_t simt_stream_count;
-/** True if there is more than one stream: only then must the accesses of work to device memory be known. */
+/** True if there is more than one stream. Only then do the accesses of work to device memory have to be recorded. */
 extern bool simt_has_several_streams;
-/** Position of the latest work. Positions count the work given to all streams. */
+/** Position of the latest work. Positions number the work in all streams consecutively. */
 extern uint64_t simt_latest_work;
 /** Clock of the work that the host has waited for. */
 extern struct stream_clock simt_host_clock;
@@ -43,15 +43,18 @@ uintptr_t simt_handle_of(size_t number, uint64_t generation, unsigned kind);
 cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t caller);
 /** Returns the number of a stream, or NUMBERS if there is no such stream. */
 size_t simt_stream_number(cudaStream_t stream);
-/** Returns a number that has no pending work, adding one if needed. Returns NUMBERS if memory is short. */
+/**
+ * Returns the number of an unused stream without pending work, and adds one to the table if there is none. Returns
+ * NUMBERS if memory is short.
+ */
 size_t simt_idle_stream(void);
 
 /**
- * Adds what the default stream orders before the next work of a stream to the stream's clock. Must be called before the
- * stream is given something. What the host has waited for is ordered before it anyway, because none of it is pending.
+ * Adds to a stream's clock what the default stream orders before its next work. Must be called before work is given to
+ * the stream. Work that the host has waited for need not be added, because it is no longer pending.
  */
 void simt_stream_order_default(size_t number);
-/** Returns a clock that includes all that a stream has been given. It is valid until the next call. */
+/** Returns a clock that includes all work given to a stream so far. The clock is valid until the next call. */
 const struct stream_clock *simt_stream_publish(size_t number);
 
 #endif

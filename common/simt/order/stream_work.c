@@ -1,4 +1,4 @@
-/** @file stream_work.c  The work that the host has not waited for, and the bytes that it uses. */
+/** @file stream_work.c  Records the work that the host has not waited for, and the bytes that this work uses. */
 #include "stream_work.h"
 
 #include "byte_ranges.h"
@@ -15,7 +15,7 @@
 struct work {
     size_t stream;
     uint64_t position;
-    uint64_t before; /**< position of the earlier work of its stream */
+    uint64_t before; /**< position of the previous work of its stream */
     const char *name;
     uintptr_t caller;
     bool uses_host;
@@ -170,8 +170,8 @@ void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes)
 }
 
 /**
- * Checks whether the current work can be merged with the last one, because the host need not distinguish them.
- * Otherwise the list would grow without limit.
+ * Checks whether the current work can be merged with the last one, because no other work can be ordered after the last
+ * one alone. Without merging, the list would grow without limit.
  */
 static bool joins(const struct work *last)
 {
@@ -236,7 +236,9 @@ cudaError_t simt_work_check(void)
     return simt_set_sticky_error(cudaErrorLaunchFailure);
 }
 
-/** Removes the launches that the current work need not wait for: its stream or the host has waited for their end. */
+/**
+ * Removes the launches that the current work cannot overlap, because its stream or the host has waited for their end.
+ */
 static void forget_ended(struct past_launches *launches)
 {
     const uint64_t host = simt_stream_clock_known(&simt_host_clock, current.stream);

@@ -1,23 +1,22 @@
 /**
  * @file stream_work.h
- * @brief The order of launches and copies in several streams, and the races between them. Used by the calls of the
- *        runtime.
+ * @brief The order of launches and copies in several streams, and the races between them. Used by the runtime API.
  *
- * The simulator runs everything at once and in order, but a program may rely on less. A piece of work, which is a
- * launch, a copy or a memset, is ordered after
+ * The simulator executes each call at once, in program order, but on a GPU a program may rely on less. A piece of work,
+ * which is a launch, a copy or a memset, is ordered after
  *
  *   - the earlier work of its stream. A launch with programmatic stream serialization is not ordered after the launches
- *     right before it until one of its threads waits: see happens_before.h;
+ *     immediately before it until one of its threads waits: see happens_before.h;
  *   - what the stream waits for by cudaStreamWaitEvent: all that was ordered before the event was recorded;
- *   - what the host had waited for when it gave the work: by cudaDeviceSynchronize, cudaStreamSynchronize,
- *     cudaEventSynchronize, a query that answered that it was done, cudaMemcpy, cudaFree, or an asynchronous copy to or
+ *   - what the host had waited for when it issued the work: by cudaDeviceSynchronize, cudaStreamSynchronize,
+ *     cudaEventSynchronize, a query that returned cudaSuccess, cudaMemcpy, cudaFree, or an asynchronous copy to or
  *     between memory that is not pinned;
  *   - for the legacy default stream, the earlier work of all streams not made with cudaStreamNonBlocking; and for
  *     these, the earlier work of the default stream.
  *
- * Two pieces of work race if nothing orders them, they have a byte in common, and one writes it; unless both access it
- * by atomics. The host races with work that it has not waited for if it reads what the work writes, or writes what the
- * work uses. Such a race is found where the host's code is in a kernel file.
+ * Two pieces of work race if nothing orders them and both use the same byte, at least one of them by a write, unless
+ * both access it by atomics. The host races with work that it has not waited for if it reads what the work writes, or
+ * writes what the work uses. The simulator finds such a race only if the host code is in a kernel file.
  */
 #ifndef SIMT_STREAM_WORK_H
 #define SIMT_STREAM_WORK_H
@@ -27,11 +26,11 @@
 #include "cuda_runtime.h"
 
 /**
- * Use of a byte by work. A "strong" use needs no order among its own kind: atomics, and volatile loads. The beginning
- * and the end of memory that a stream allocates must be ordered like writes.
+ * How work uses a byte. Strong uses, which are atomics and volatile loads, need no order among themselves. The
+ * allocation and the free of memory in a stream must be ordered like writes.
  */
 enum work_use { USE_READ, USE_STRONG_READ, USE_WRITE, USE_STRONG_WRITE, USE_ALLOCATE, USE_FREE, NUM_USES };
-/** What work does with a byte that it uses, as messages say it. */
+/** The verb phrase that messages use for each work_use. */
 extern const char *const simt_work_does[NUM_USES];
 
 /** Two pieces of work that race: the current one and an earlier one. */
@@ -44,36 +43,40 @@ struct work_race {
 
 /** True if some work that the host has not waited for uses the host's memory. */
 extern bool simt_streams_use_host;
-/** True if there is memory that both the host and kernels may access: then the accesses of launches must be known. */
+/**
+ * True if there is memory that both the host and kernels may access, so that the accesses of launches have to be
+ * recorded.
+ */
 extern bool simt_streams_share_host;
 
 /**
- * Begins a piece of work, which the host's code at `caller` gives to a stream. It is current until the next one begins.
+ * Begins a piece of work, which the host issues to a stream at `caller`. It is the current work until the next one
+ * begins.
  */
 cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t caller);
-/** Records that the current work uses some bytes. Drops them without memory. */
+/** Records that the current work uses some bytes. Does nothing if memory is short. */
 void simt_work_uses(enum work_use use, uintptr_t begin, size_t bytes);
-/** Does the same for the host's own memory, which the host may not access before it has waited. */
+/** Does the same for host memory, which the host may not access in a conflicting way before it has waited. */
 void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes);
-/** Removes from the record the uses of memory that has been freed. */
+/** Removes the uses of freed memory from the record. */
 void simt_work_forget(uintptr_t begin, size_t bytes);
 /**
- * Ends the record of what the current work uses. Returns false if it races with other work; then all work is forgotten.
+ * Ends the record of what the current work uses. If the work races with other work, forgets all work and returns false.
  */
 bool simt_work_end(struct work_race *race);
-/** Does the same, reports a race, and returns the error of the call. */
+/** Does the same, reports the race if there is one, and returns the error for the runtime call. */
 cudaError_t simt_work_check(void);
 /**
- * Records that the current work is a launch. Returns the launches that it may overlap, oldest first, and after them
- * the launch itself, the last of `count`; if it does not have programmatic serialization (`overlaps`), only itself.
- * Returns NULL if memory is short.
+ * Records that the current work is a launch. Returns the launches that it may overlap, oldest first, followed by the
+ * launch itself. A launch without programmatic serialization (`overlaps` is false) is returned alone. Returns NULL if
+ * memory is short.
  */
 const struct past_launches *simt_work_launch(bool overlaps);
-/** Records that the next launch of a stream overlaps none before it. */
+/** Records that the next launch of a stream does not overlap any earlier one. */
 void simt_work_no_overlap(cudaStream_t stream);
 /**
  * Records that the current work was a launch that ran at these epochs, in which a thread has waited for earlier
- * launches (`waited`). If needed, simt_work_scan() records what it uses, at once or later.
+ * launches (`waited`). If needed, simt_work_scan() records what the launch has used, now or later.
  */
 void simt_work_launched(uint32_t first_epoch, uint32_t last_epoch, bool waited);
 extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
@@ -81,7 +84,9 @@ extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 /** Records that the host waits for the work of a stream, or for all work. */
 void simt_host_waits(cudaStream_t stream);
 void simt_host_waits_for_all(void);
-/** Between these calls the host runs a function of a stream, which comes after the stream's earlier work. */
+/**
+ * Between these two calls the host runs a function given to a stream, which is ordered after the stream's earlier work.
+ */
 void simt_host_function_begins(cudaStream_t stream);
 void simt_host_function_ends(void);
 /** Records that the host waits for all work that a clock includes. */
@@ -89,11 +94,11 @@ void simt_host_waited_for(const struct stream_clock *clock);
 /** Checks whether a clock includes work that the host has not waited for. */
 bool simt_is_pending(const struct stream_clock *clock);
 /**
- * Returns whether all work that a clock includes is done. The first query of pending work gets cudaErrorNotReady, which
- * is an answer and no error: an H200 does not keep it as the last error.
+ * Returns cudaSuccess if all work that a clock includes is done. The first query of pending work returns
+ * cudaErrorNotReady, which is a result and not an error: an H200 does not keep it as the last error.
  */
 cudaError_t simt_work_query(const struct stream_clock *clock, bool *queried);
-/** Prepares for a second stream: records now what the pending work uses. */
+/** Prepares for a second stream: records what the pending work uses. */
 void simt_prepare_several_streams(void);
 /** Checks an access of the host to its own memory against the work that it has not waited for. */
 void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc);

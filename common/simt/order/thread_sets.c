@@ -1,4 +1,7 @@
-/** @file thread_sets.c  Sets of threads, each stored once: found by its members, or by the set from which it grew. */
+/**
+ * @file thread_sets.c
+ * @brief Stores each set of threads once. A set is found by its members, or by the set to which a thread was added.
+ */
 #include "thread_sets.h"
 
 #include "machine/pages.h"
@@ -11,7 +14,7 @@ struct cached_set simt_cached_sets[THREAD_SETS][THREAD_SET_WAYS];
 
 static struct thread_set *sets;
 static unsigned count;
-static uint16_t slots[SLOTS]; /**< numbers of sets of more than one, by a hash of their members; 0: free */
+static uint16_t slots[SLOTS]; /**< numbers of the sets of several threads, by a hash of their members; 0: free */
 
 bool simt_thread_sets_prepare(void)
 {
@@ -38,8 +41,8 @@ const struct thread_set *simt_thread_set(unsigned number)
 }
 
 /**
- * Returns the number of a set, which is a new one if the set is new. Returns THREAD_SET_NONE if it is empty or no
- * number is left.
+ * Returns the number of a set; a set that is not stored yet gets a new number. Returns THREAD_SET_NONE if the set is
+ * empty or no number is left.
  */
 static unsigned number_of(const struct thread_set *set)
 {

@@ -19,8 +19,8 @@ struct thread_set {
 };
 
 /**
- * Prepares for a launch: forgets all sets of more than one thread if the numbers are running out. Returns false without
- * memory.
+ * Prepares for a launch: forgets all sets of more than one thread if the numbers are running out. Returns false if
+ * memory is short.
  */
 bool simt_thread_sets_prepare(void);
 const struct thread_set *simt_thread_set(unsigned number);
@@ -48,7 +48,10 @@ static inline void thread_set_remove(struct thread_set *set, unsigned thread)
         set->warps &= ~(1u << thread / WARP_LANES);
 }
 
-/** Cache of simt_thread_set_add(), with some results for each set: the same threads read many words. */
+/**
+ * A cache of simt_thread_set_add() with a few results per set. It helps because the same threads usually read many
+ * words.
+ */
 enum { THREAD_SET_WAYS = 8 };
 struct cached_set {
     uint16_t thread, number; /**< number of the set with this thread added; 0: no entry */
@@ -62,7 +65,8 @@ static inline struct cached_set *cached_set_at(unsigned number, unsigned thread)
 }
 
 /**
- * Returns the number of the set with a thread added, or 0 if the cache does not have it: call simt_thread_set_add().
+ * Returns the number of the set with a thread added, or 0 if it is not in the cache, so that simt_thread_set_add() must
+ * be called.
  */
 static inline unsigned thread_set_next(unsigned number, unsigned thread)
 {

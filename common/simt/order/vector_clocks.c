@@ -1,7 +1,7 @@
 /**
  * @file vector_clocks.c
- * @brief Vector clocks as trees of epochs that share branches. A node with one reference is changed in place, any other
- *        is copied first.
+ * @brief Stores vector clocks as trees of epochs that share branches. A node with one reference is changed in place;
+ *        any other is copied first.
  */
 #include "vector_clocks.h"
 
@@ -21,7 +21,7 @@ enum {
 
 struct vector_clock {
     uint32_t references;
-    uint32_t all; /**< epoch of every thread below */
+    uint32_t all; /**< epoch that every thread below this node has at least */
     union {
         struct vector_clock *child[BRANCHES]; /**< not at the lowest level */
         uint32_t epoch[BRANCHES];
@@ -35,7 +35,10 @@ static struct pool {
     struct vector_clock *free;
 } pool;
 
-/** Number of levels above that of lanes: enough that the threads take a quarter of the highest level's branches. */
+/**
+ * Number of levels above that of lanes: large enough that the grid's threads use at most a quarter of the top level's
+ * branches.
+ */
 static unsigned top;
 
 void simt_vector_clocks_reset(uint64_t blocks)
@@ -104,7 +107,7 @@ void simt_vector_clock_release(struct vector_clock *clock)
     drop(clock, top);
 }
 
-/** Returns a node with the contents of `clock` and no other reference, in place of `clock`. */
+/** Returns a node with the contents of `clock` and a single reference, and releases `clock`. */
 static struct vector_clock *own(struct vector_clock *clock, unsigned level)
 {
     if (!clock)
@@ -147,7 +150,10 @@ struct vector_clock *simt_vector_clock_raise(struct vector_clock *clock, uint64_
     return raise_to(clock, top, thread, level, epoch);
 }
 
-/** Checks whether `clock` includes all of `other`, if the nodes above it know all threads up to epoch `all`. */
+/**
+ * Checks whether `clock` includes all of `other`, given that the nodes above `clock` include all threads up to epoch
+ * `all`.
+ */
 static bool covers(const struct vector_clock *clock, const struct vector_clock *other, unsigned level, uint32_t all)
 {
     if (!other || clock == other)

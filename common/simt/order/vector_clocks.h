@@ -3,9 +3,9 @@
  * @brief Vector clocks for a grid: for each thread, the epoch below which its accesses are known. Used by
  *        happens_before.c.
  *
- * A clock is a tree with a branch per lane of a warp at each level: blocks, the warps of a block, the lanes of a warp.
- * Clocks share equal branches and count references, so that copying a clock costs nothing and joining two costs only
- * what differs. NULL is the empty clock.
+ * A clock is a tree over blocks, the warps of a block and the lanes of a warp; each node has as many branches as a warp
+ * has lanes. Clocks share equal branches and count references, so that a copy takes constant time and a join visits
+ * only the branches that differ. NULL is the empty clock.
  */
 #ifndef SIMT_VECTOR_CLOCKS_H
 #define SIMT_VECTOR_CLOCKS_H
@@ -16,13 +16,13 @@
 
 struct vector_clock;
 
-/** Threads whose epoch is raised: one lane, or all threads of a warp or of a block. */
+/** The threads whose epoch is raised: one lane, or all threads of a warp or of a block. */
 enum clock_level { CLOCK_LANE, CLOCK_WARP, CLOCK_BLOCK };
 
 /** Prepares for a launch of `blocks` blocks: all earlier clocks are gone. */
 void simt_vector_clocks_reset(uint64_t blocks);
 
-/** Branches of a node: two levels have one for every thread of a block. */
+/** Branches of a node; two levels together have a branch for every thread of a block. */
 enum { CLOCK_BRANCH_BITS = WARP_LANES == 32 ? 5 : 6, CLOCK_BRANCHES = 1 << CLOCK_BRANCH_BITS };
 
 static inline uint64_t clock_thread(uint32_t block, unsigned thread)
@@ -31,9 +31,9 @@ static inline uint64_t clock_thread(uint32_t block, unsigned thread)
 }
 
 /**
- * Returns the number of the same thread for the asynchronous proxy, which copies and products use: its epoch is that
- * below which the proxy may see the thread's accesses to a space, 0 or 1. A clock keeps these epochs in separate
- * quarters of its branches.
+ * Returns a second number for a thread, which stands for the asynchronous proxy of bulk copies and warpgroup products:
+ * at this number a clock has the epoch below which the proxy may see the thread's accesses to a space, 0 or 1. These
+ * epochs are in separate quarters of the clock's branches.
  */
 uint64_t simt_vector_clock_by_proxy(uint64_t thread, int space);
 
@@ -50,7 +50,8 @@ struct vector_clock *simt_vector_clock_join(struct vector_clock *clock, struct v
 struct vector_clock *simt_vector_clock_raise(struct vector_clock *clock, uint64_t thread, enum clock_level level,
                                              uint32_t epoch);
 /**
- * Adds all that `news` knows to the asynchronous proxy's part of `clock`, as a proxy fence does. Takes over `clock`.
+ * Joins `news` to the asynchronous proxy's part of `clock` for a space, as a proxy fence does. Takes over the reference
+ * to `clock` and returns the new clock.
  */
 struct vector_clock *simt_vector_clock_join_by_proxy(struct vector_clock *clock, struct vector_clock *news, int space);
 /** Returns the epoch below which the accesses of a thread are known. */

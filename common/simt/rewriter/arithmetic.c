@@ -1,6 +1,6 @@
 /**
  * @file arithmetic.c
- * @brief Rewrites what C++ leaves undefined and a GPU defines: counts of shifts, and casts to integers.
+ * @brief Rewrites shifts and casts to integers, so that they give a GPU's results where C++ leaves them undefined.
  */
 #include "rewrite.h"
 
@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Checks whether a number stands at `at` without an operator after it that binds more closely than a shift. */
+/**
+ * Checks whether the operand at `at` is a number alone: no operator that binds more tightly than a shift follows it.
+ */
 static bool is_lone_number(const char *code, size_t at)
 {
     return isdigit((unsigned char)code[at]) && !is_one_of(code[skip_space(code, word_end(code, at))], "*/%+-");
@@ -29,7 +31,10 @@ static bool may_close_templates(const char *code, size_t at)
     return false;
 }
 
-/** Returns the end of the name at `at` with what follows it, such as a.b[i]->c(d), or `at` if there is none. */
+/**
+ * Returns the end of the name at `at` and of its members, subscripts and calls, as in a.b[i]->c(d), or `at` if there is
+ * no name.
+ */
 static size_t named_value_end(const char *code, size_t at)
 {
     size_t end = at;
@@ -47,7 +52,9 @@ static size_t named_value_end(const char *code, size_t at)
     return end;
 }
 
-/** Checks whether the compound shift in [at, end) shifts one variable, not a bit field, by one value. */
+/**
+ * Checks whether the compound shift whose operator is in [at, end) shifts one variable, not a bit field, by one value.
+ */
 static bool shifts_variable(const char *code, size_t at, size_t end)
 {
     const size_t count = skip_space(code, end);
@@ -92,7 +99,7 @@ static size_t wide_integer_end(const char *code, size_t at)
     return end;
 }
 
-/** Checks whether a cast at `at` would be the operand of an operator of the same precedence. */
+/** Checks whether a cast at `at` would be the operand of a unary operator, which has the precedence of a cast. */
 static bool is_operand_of_unary(const char *code, size_t at)
 {
     at = skip_space_back(code, at);

@@ -1,14 +1,15 @@
 /**
  * @file directives.c
- * @brief Rewrites directives: the headers of CUDA, and __CUDA_ARCH__; reports names of CUDA's that nothing declares.
+ * @brief Rewrites directives: includes of CUDA headers, and conditions on __CUDA_ARCH__. Reports CUDA names that
+ *        nothing declares.
  */
 #include "rewrite.h"
 
 #include <string.h>
 
 /**
- * A header of CUDA, or the beginning of the names of several: the simulator's header with the same contents, or why
- * there is none.
+ * Maps the CUDA headers whose names begin with `name` to the simulator's header with the same contents, `here`. If that
+ * is NULL, `why` tells the user what to write instead.
  */
 struct header {
     const char *name, *here, *why;
@@ -41,7 +42,7 @@ static const struct header headers[] = {
     {"cuda_fp8", NULL, "the small number types here are __half and __nv_bfloat16"},
 };
 
-/** Beginnings of names that a program without them cannot have, and what to use instead. */
+/** Beginnings of names that only an unsupported CUDA header declares, and what to use instead. */
 static const struct name {
     const char *name, *why;
 } names[] = {

@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/** Returns the start of the expression in parentheses that ends at `at`; NOWHERE: it is the call of a function. */
+/**
+ * Returns the start of the expression in parentheses that ends at `at`, or NOWHERE if the parentheses are those of a
+ * call.
+ */
 static size_t parenthesis_begin(const char *code, size_t at)
 {
     const size_t open = partner(code, at - 1, -1);
@@ -15,8 +18,8 @@ static size_t parenthesis_begin(const char *code, size_t at)
 }
 
 /**
- * Returns the start of the kernel that ends at `at`: name, a::b<c>::d<e>, an expression in parentheses, or an element
- * or a member of one of these; else NOWHERE.
+ * Returns the start of the expression that ends at `at` and names a kernel: a name such as a::b<c>::d<e>, an expression
+ * in parentheses, or an element or a member of one of these. Returns NOWHERE if there is none.
  */
 static size_t kernel_begin(const char *code, size_t at)
 {
@@ -45,13 +48,13 @@ static size_t kernel_begin(const char *code, size_t at)
 }
 
 /**
- * Returns the `>>>` in [at, limit) that ends the launch configuration that `at` is in: the first outside brackets with
- * a `(` after it. A `<` is first tried as the start of template arguments; if that leaves no end, it is taken for "less
- * than", the last `<` first.
+ * Returns the position in [at, limit) of the `>>>` that ends the launch configuration around `at`: the first one
+ * outside brackets that a `(` follows. A `<` is first tried as the start of template arguments; if that leaves no end,
+ * it is taken for "less than", the last `<` first.
  */
 static size_t configuration_end(const char *code, size_t at, size_t limit)
 {
-    size_t end = NOWHERE; /* the end, if the last < with an end inside is "less than" */
+    size_t end = NOWHERE; /* a >>> between a < and its >: the end, if that < is "less than" */
 
     for (; at < limit && code[at] && !is_one_of(code[at], ";)]}\n"); at++) {
         if (starts_with(code + at, ">>>") && code[skip_space(code, at + 3)] == '(')
@@ -77,7 +80,9 @@ static size_t configuration_end(const char *code, size_t at, size_t limit)
     return end;
 }
 
-/** Writes [begin, end) as the contents of a string: one space for comments and white space, quotes escaped. */
+/**
+ * Writes [begin, end) as the contents of a string: comments and white space become one space, and quotes are escaped.
+ */
 static void write_quoted(const struct source *source, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end; at++) {
@@ -85,11 +90,11 @@ static void write_quoted(const struct source *source, size_t begin, size_t end)
 
         if (space && source->code[at - 1] == ' ')
             continue;
-        if (source->text[at] == '\n' && !space) { /* in a raw string: the name stays in one line */
+        if (source->text[at] == '\n' && !space) { /* in a raw string: keeps the kernel's name on one line */
             fputs("\\n", stdout);
             continue;
         }
-        if (starts_with(source->text + at, "\\\n") && !space) { /* in a string that continues in the next line */
+        if (starts_with(source->text + at, "\\\n") && !space) { /* in a string that continues on the next line */
             at++;
             continue;
         }

@@ -1,11 +1,12 @@
 /**
  * @file mark_blocks.c
- * @brief Inserts a mark at the beginning of each basic block of the source, so that the counters count the source's
- *        blocks and not the compiler's.
+ * @brief Inserts a mark at the beginning of each basic block of the source, so that the counters count these blocks and
+ *        not those of the compiler's output.
  *
  * A block is code that all lanes which begin it execute to its end together, as far as the source shows. A block begins
- * with a kernel, each side of an `if`, each iteration of a loop, each label of a `switch`, the right operand of && and
- * ||, a side of a ?: that calls a function or accesses memory, and after a statement that has any of these:
+ * at the start of a kernel, of each side of an `if`, of each iteration of a loop, at each label of a `switch`, at the
+ * right operand of && and ||, at a side of a ?: that calls a function or accesses memory, and after a statement that
+ * contains any of these:
  *
  *     if (a) x; else y; z;        ->   if (a) { SIMT_BLOCK; x; } else { SIMT_BLOCK; y; } SIMT_BLOCK; z;
  *     for (;;) x; z;              ->   for (;;) { SIMT_LOOP; x; } SIMT_BLOCK; z;             and while, and do
@@ -18,13 +19,14 @@
  *     f(a && b);                  ->   f( SIMT_OPEN a && SIMT_AND && b SIMT_JOIN);           in the middle of a
  *                                                                                          statement
  *
- * Behind a SIMT_JOIN, which is of the device with 64 lanes only, lanes are together that diverged in the part of the
- * expression since SIMT_OPEN. No block begins there. Both are missing where a && or ?: may belong to template
- * arguments, as in f(a<b && c>(d)), and in a part that a directive divides.
+ * Only the device with 64 lanes uses SIMT_OPEN and SIMT_JOIN: lanes that diverge in the part of the expression between
+ * them reconverge at SIMT_JOIN. No block begins there. The two marks are left out where a && or ?: may belong to
+ * template arguments, as in f(a<b && c>(d)), and in a part that a directive divides.
  *
- * Functions of the host are marked as well, because a macro may hide a function's `__device__`; their marks do nothing.
- * A statement that ends an `if` or a function needs no mark after it, because the next mark follows anyway. A function
- * with a preprocessor line inside a statement gets no marks, and neither does a constexpr function.
+ * Host functions are marked as well, because a macro may hide a function's `__device__`; on the host the marks do
+ * nothing. The last statement of a side of an `if` or of a function needs no mark after it, because a mark follows the
+ * `if` or the call anyway. A function with a preprocessor line inside a statement gets no marks, and neither does a
+ * constexpr function.
  */
 #include "mark_blocks.h"
 
@@ -33,13 +35,13 @@
 #include <string.h>
 
 /**
- * State of the walk through a function. Each walk_...() returns where it ended, or NOWHERE if the code cannot be walked
- * through.
+ * State of the walk through a function. Each walk_...() returns the position behind the code that it walked through, or
+ * NOWHERE if it could not parse that code.
  */
 struct walk {
     struct source *source;
     const char *code;
-    int quiet;   /* above 0: nothing is evaluated here, or nothing may be inserted */
+    int quiet;   /* above 0: the code is not evaluated, or no mark may be inserted */
     int depth;   /* nesting depth of statements and brackets */
     bool failed; /* out of memory */
 };
@@ -54,8 +56,8 @@ static void mark(struct walk *walk, size_t at, const char *text)
 }
 
 /**
- * Returns the position after white space, comments and directives. Sets *divided if a directive is an #if or a part of
- * one.
+ * Returns the position after white space, comments and directives. Sets *divided if one of the directives is an #if,
+ * #elif, #else or #endif.
  */
 static size_t skip_blank(const char *code, size_t at, bool *divided)
 {
@@ -72,8 +74,8 @@ static size_t skip_blank(const char *code, size_t at, bool *divided)
 /* --- expressions -------------------------------------------------------------------------------------------------- */
 
 /**
- * Checks whether the word in [at, end), with a parenthesis after it, is not a call: a conversion, `return`, or an
- * operator such as sizeof, which evaluates nothing.
+ * Checks whether the word in [at, end), which a parenthesis follows, is not the name of a called function but a type,
+ * `return`, or an operator such as sizeof, which evaluates nothing.
  */
 static bool is_no_call(const char *code, size_t at, size_t end)
 {
@@ -89,7 +91,7 @@ static bool is_no_call(const char *code, size_t at, size_t end)
 }
 
 /**
- * Checks whether the character at `at` is a call's parenthesis, the bracket of an element, the dereference of a
+ * Checks whether the character at `at` is the parenthesis of a call, the bracket of a subscript, the * or -> of a
  * pointer, or a && or ||.
  */
 static bool is_call_or_access(const char *code, size_t at)
@@ -116,7 +118,10 @@ static bool is_call_or_access(const char *code, size_t at)
     return word < end && !isdigit((unsigned char)code[word]) && !is_no_call(code, word, end);
 }
 
-/** Checks whether a side of a ?: has only names, numbers and arithmetic, so that every lane may compute it. */
+/**
+ * Checks whether the side of a ?: in [begin, end) consists only of names, numbers and arithmetic, so that every lane
+ * may compute it.
+ */
 static bool is_plain(const char *code, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end; at++)
@@ -135,21 +140,21 @@ static bool is_reference(const char *code, size_t at)
 }
 
 /**
- * A part of an expression that no comma and no assignment divides, so that parentheses around it change nothing. Behind
- * it lanes that diverged in it are together again.
+ * A part of an expression without a comma or an assignment, so that parentheses around it change nothing. Lanes that
+ * diverge in it reconverge at its end.
  */
 struct part {
     size_t begin;
-    bool parted;     /* lanes may have diverged in it, outside brackets that are marked as parts of their own */
+    bool parted;     /* lanes may have diverged in it, outside brackets that are marked as separate parts */
     bool any_parted; /* lanes may have diverged in it or in a part before it */
-    size_t angle;    /* the last > in or before it that may end template arguments, whose commas divide nothing */
+    size_t angle;    /* the last > in or before it that may end template arguments; their commas divide nothing */
 };
 
 static size_t walk_expression(struct walk *walk, size_t at, const char *stops, struct part *part);
 
 /**
- * Marks where the lanes that diverged in a part that ends at `end` are together again. A part that an #if divides has
- * several ends.
+ * Marks the beginning of a part and its `end`, where the lanes that diverged in it reconverge. A part that contains a
+ * directive gets no marks, because an #if may give it several ends.
  */
 static void join(struct walk *walk, const struct part *part, size_t end)
 {
@@ -167,8 +172,8 @@ static size_t next_part(struct part *part, size_t at)
 }
 
 /**
- * Walks through one side of a ?:, from `begin` up to one of `stops`. A side that seems to end at a comma in template
- * arguments is not marked.
+ * Walks through one side of a ?:, from `begin` up to one of the characters in `stops`. A side that seems to end at a
+ * comma between template arguments is not marked.
  */
 static size_t walk_side(struct walk *walk, size_t begin, const char *stops, struct part *part)
 {
@@ -203,7 +208,7 @@ static size_t walk_choice(struct walk *walk, size_t at, struct part *part)
     return end;
 }
 
-/** Walks through the brackets at `at`. *inside: the last part in them, which ends one character before the result. */
+/** Walks through the brackets at `at`. *inside: the last part in them, which ends at the closing bracket. */
 static size_t walk_inside(struct walk *walk, size_t at, struct part *inside)
 {
     static const char open[] = "([{", close[][2] = {")", "]", "}"};
@@ -217,8 +222,8 @@ static size_t walk_inside(struct walk *walk, size_t at, struct part *inside)
 }
 
 /**
- * Walks through the brackets at `at`; returns the position after them. Lanes are together again at the end of the
- * brackets or, if these are parentheses around a whole part, at the end of that part.
+ * Walks through the brackets at `at`; returns the position after them. Lanes that diverged inside reconverge at the
+ * closing bracket or, if parentheses enclose a whole part, at the end of that part.
  */
 static size_t walk_brackets(struct walk *walk, size_t at, struct part *part)
 {
@@ -249,7 +254,10 @@ static size_t walk_lambda(struct walk *walk, size_t at)
     return at == NOWHERE || walk->code[at] != '{' ? at : walk_function(walk, at, "");
 }
 
-/** Checks whether the word at `at` makes the parentheses after it unevaluated, quoted, or assembly. */
+/**
+ * Checks whether the parentheses after the word at `at` hold an operand that is not evaluated, the quoted text of an
+ * assertion, or assembly.
+ */
 static bool is_quiet_word(const char *code, size_t at)
 {
     static const char *const words[] = {"assert",   "sizeof", "alignof", "decltype", "static_assert",
@@ -286,7 +294,7 @@ static size_t walk_operator(struct walk *walk, size_t at, struct part *part)
     return at + 2;
 }
 
-/** Checks whether the text in [begin, end) may have marks of its own. */
+/** Checks whether the text in [begin, end) has an operator that is marked: &&, || or ?:. */
 static bool may_part(const char *code, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end; at++)
@@ -296,9 +304,10 @@ static bool may_part(const char *code, size_t begin, size_t end)
 }
 
 /**
- * Walks through the < at `at` and, if it begins template arguments, through these, since their commas divide nothing.
- * It is a comparison if a blank is before it or, unless a declaration may begin there, a word behind the >. Text that
- * has marks, or a comma that is one of `stops`, is left to the caller: only the compiler knows what it is.
+ * Walks through the < at `at` and, if it begins template arguments, through them as well, because their commas divide
+ * nothing. The < is a comparison if a blank precedes it. It is also one if a word follows the matching >, unless a
+ * declaration may begin there. If the text between them contains an operator that is marked, or a comma when `stops`
+ * has one, only the compiler knows which it is, and the walk continues behind the <.
  */
 static size_t walk_angle(const char *code, size_t at, const char *stops, struct part *part)
 {
@@ -317,7 +326,7 @@ static size_t walk_angle(const char *code, size_t at, const char *stops, struct 
     return ends_here || has_marks ? at + 1 : end + 1;
 }
 
-/** Walks through the operator at `at`, one of = , ; : that may divide an expression. */
+/** Walks through the character at `at`, one of = , ; : which may divide an expression into parts. */
 static size_t walk_divider(struct walk *walk, size_t at, struct part *part)
 {
     const char *code = walk->code;
@@ -332,7 +341,8 @@ static size_t walk_divider(struct walk *walk, size_t at, struct part *part)
 }
 
 /**
- * Walks from `at` up to one of the characters in `stops` outside brackets. *part: the last part, which ends there.
+ * Walks from `at` up to one of the characters in `stops` outside brackets. *part: the last part, which ends at that
+ * character.
  */
 static size_t walk_expression(struct walk *walk, size_t at, const char *stops, struct part *part)
 {
@@ -420,7 +430,8 @@ static size_t walk_governed(struct walk *walk, size_t at, bool in_loop)
 
 /**
  * Walks through the parentheses of the statement whose first word ends at `at`; returns the position after them. A
- * mark follows a condition anyway, but not what a `for` executes after an iteration.
+ * condition needs no SIMT_JOIN at its end, because a block begins behind it anyway; the expression that a `for`
+ * evaluates after an iteration does need one.
  */
 static size_t walk_condition(struct walk *walk, size_t at, bool is_for)
 {
@@ -434,8 +445,8 @@ static size_t walk_condition(struct walk *walk, size_t at, bool is_for)
 }
 
 /**
- * Returns the position of `word` if it follows `at`, or NOWHERE if another does. Sets *divided if an #if stands
- * between.
+ * Returns the position of `word` if it is the next word after `at`, else NOWHERE. Sets *divided if a conditional
+ * directive stands before it.
  */
 static size_t find_next(const char *code, size_t at, const char *word, bool *divided)
 {
@@ -443,7 +454,7 @@ static size_t find_next(const char *code, size_t at, const char *word, bool *div
     return is_word_at(code, at, word) ? at : NOWHERE;
 }
 
-/** Walks through the statements that an `if` chooses from, the first after `at`; `side` walks through one. */
+/** Walks through both sides of an `if`, of which the first begins after `at`; side() walks through one of them. */
 static size_t walk_sides(struct walk *walk, size_t at, size_t (*side)(struct walk *walk, size_t at, bool *parted),
                          bool *parted)
 {
@@ -465,7 +476,7 @@ static size_t walk_side_of_if(struct walk *walk, size_t at, bool *parted)
     return walk_governed(walk, at, false);
 }
 
-/** Walks through an `if` whose word ends at `at`. */
+/** Walks through the `if` statement whose first word ends at `at`. */
 static size_t walk_if(struct walk *walk, size_t at, bool *parted)
 {
     const size_t word = skip_space(walk->code, at);
@@ -477,7 +488,7 @@ static size_t walk_if(struct walk *walk, size_t at, bool *parted)
     return at == NOWHERE ? NOWHERE : walk_sides(walk, at, of_compiler ? walk_statement : walk_side_of_if, parted);
 }
 
-/** Walks through a `do` whose word ends at `at`. */
+/** Walks through the `do` loop whose first word ends at `at`. */
 static size_t walk_do(struct walk *walk, size_t at)
 {
     bool divided = false;
@@ -510,7 +521,7 @@ static size_t walk_label(struct walk *walk, size_t at, bool *parted)
     return walk_statement(walk, next, parted);
 }
 
-/** Checks whether the statement at `at` has a label: of a switch, or for a goto. */
+/** Checks whether the statement at `at` has a label, of a `switch` or for a `goto`. */
 static bool has_label(const char *code, size_t at)
 {
     const size_t end = skip_space(code, word_end(code, at));
@@ -518,7 +529,10 @@ static bool has_label(const char *code, size_t at)
     return is_word_at(code, at, "case") || (code[end] == ':' && code[end + 1] != ':');
 }
 
-/** Checks whether the statement at `at` declares a type or a value that the compiler computes, or is assembly. */
+/**
+ * Checks whether the statement at `at` gets no marks: a declaration of a type or of a constant that the compiler
+ * computes, or assembly.
+ */
 static bool is_quiet_statement(const char *code, size_t at)
 {
     static const char *const words[] = {"constexpr", "static_assert", "static", "using", "typedef", "struct",
@@ -528,8 +542,8 @@ static bool is_quiet_statement(const char *code, size_t at)
 }
 
 /**
- * Walks through a declaration, an expression or a jump at `at`. A mark follows its last part, unless it has a call
- * before, as in a[f()] = b && c, which is evaluated after the value.
+ * Walks through a declaration, an expression or a jump at `at`. The end of its last part is marked, unless a call
+ * precedes that part, as in a[f()] = b && c, where a[f()] is evaluated after b && c.
  */
 static size_t walk_simple(struct walk *walk, size_t at, bool *parted)
 {
@@ -548,7 +562,8 @@ static size_t walk_simple(struct walk *walk, size_t at, bool *parted)
 }
 
 /**
- * Walks through the statement at `at`; returns its end. *parted: lanes that began it together may have diverged there.
+ * Walks through the statement at `at`; returns its end. *parted: lanes that began it together may have diverged at its
+ * end.
  */
 static size_t walk_one_statement(struct walk *walk, size_t at, bool *parted)
 {
@@ -593,9 +608,9 @@ static size_t walk_statement(struct walk *walk, size_t at, bool *parted)
 /* --- functions ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Checks whether a function's own array is declared in [begin, end). Such a frame may be larger than a stack, which is
- * checked where a function begins; compilers omit that check in a function that calls nothing and accesses only its
- * frame.
+ * Checks whether the function's body in [begin, end) declares a local array. The array may make the frame larger than
+ * the stack, so SIMT_CALL has to check this at the function's beginning; compilers omit their own check in a function
+ * that calls nothing and accesses only its frame.
  */
 static bool declares_array(const char *code, size_t begin, size_t end)
 {
@@ -615,7 +630,7 @@ static bool declares_array(const char *code, size_t begin, size_t end)
     return false;
 }
 
-/** Returns the end of the body at `at`. Both branches of an #else begin with the same number of open braces. */
+/** Returns the end of the body at `at`. An #else restores the number of open braces that there was at its #if. */
 static size_t body_end(const char *code, size_t at)
 {
     int braces = 0, conditionals = 0, before[MAX_CONDITIONALS];
@@ -639,8 +654,8 @@ static size_t body_end(const char *code, size_t at)
 }
 
 /**
- * Walks through the body at `at` of a function or a lambda. Inserts `first_mark` at its beginning or, if that is empty,
- * SIMT_CALL where one is needed.
+ * Walks through the body of a function or a lambda at `at`. Inserts `first_mark` at its beginning or, if `first_mark`
+ * is empty, SIMT_CALL if the body has blocks or arrays.
  */
 static size_t walk_function(struct walk *walk, size_t at, const char *first_mark)
 {
@@ -650,7 +665,7 @@ static size_t walk_function(struct walk *walk, size_t at, const char *first_mark
     size_t end = walk_braces(walk, at, &parted);
 
     walk->depth = depth;
-    if (end == NOWHERE || end != body_end(walk->code, at)) { /* an #if stands in a statement */
+    if (end == NOWHERE || end != body_end(walk->code, at)) { /* an #if stands inside a statement */
         walk->source->insertion_count = first;
         end = NOWHERE;
     }

@@ -1,12 +1,12 @@
-/** @file mark_blocks.h  The marks at the beginning of basic blocks, which position.c inserts into each function. */
+/** @file mark_blocks.h  Inserts the marks at the beginning of basic blocks; position.c calls it for each function. */
 #ifndef SIMT_REWRITER_MARK_BLOCKS_H
 #define SIMT_REWRITER_MARK_BLOCKS_H
 
 #include "source.h"
 
 /**
- * Inserts a mark wherever lanes may diverge or reconverge in the function whose body's `{` is at `at`. Returns false,
- * after an error message, without memory.
+ * Inserts a mark wherever lanes may diverge or reconverge in the function whose body's `{` is at `at`. Returns false
+ * after an error message if memory is short.
  */
 bool mark_blocks(struct source *source, size_t at);
 

@@ -1,4 +1,8 @@
-/** @file position.c  The current position of the rewriter: open braces, the function, and preprocessor conditionals. */
+/**
+ * @file position.c
+ * @brief Tracks where the rewriter is in the file: the open braces, the current function, and the preprocessor
+ *        conditionals.
+ */
 #include "mark_blocks.h"
 #include "rewrite.h"
 
@@ -18,7 +22,7 @@ static bool opens_namespace(const char *code, size_t at)
     return false;
 }
 
-/** Checks whether the word in [begin, end) may be a macro: it has no small letter, and is not just a T. */
+/** Checks whether the word in [begin, end) may be a macro: it has no lower-case letter and is longer than T. */
 static bool may_be_macro(const char *code, size_t begin, size_t end)
 {
     if (end - begin == 1)
@@ -30,8 +34,9 @@ static bool may_be_macro(const char *code, size_t begin, size_t end)
 }
 
 /**
- * Checks whether the words in [begin, end) are certainly a return type and specifiers of C++, and hide no `__device__`
- * of a macro: besides specifiers there are words for types of C, or else one name, which is the type's.
+ * Checks whether the words in [begin, end) are certainly a return type and C++ specifiers, so that no word can be a
+ * macro that expands to `__device__`: apart from the specifiers there are only built-in types, or a single name, which
+ * is then the type.
  */
 static bool are_specifiers(const char *code, size_t begin, size_t end)
 {
@@ -67,8 +72,8 @@ static bool is_declared_for_device(const char *code, size_t begin, size_t end)
 }
 
 /**
- * Checks whether the `{` at `at`, in no function, begins one that is certainly the host's: `static int name(...) {`, or
- * such a template.
+ * Checks whether the `{` at `at`, outside any function, begins the body of one that is certainly a host function:
+ * `static int name(...) {`, or such a template.
  */
 static bool begins_host_function(const char *code, size_t at)
 {

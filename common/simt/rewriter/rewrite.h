@@ -1,60 +1,65 @@
 /**
  * @file rewrite.h
- * @brief The rewrites of a kernel file, which rewrite_launch.c calls at the word or the character that each begins
- *        with. They return false after printing an error.
+ * @brief The rewrites of a kernel file. rewrite_launch.c calls each of them at the word or the character with which the
+ *        code to be rewritten begins. They return false after printing an error.
  */
 #ifndef SIMT_REWRITER_REWRITE_H
 #define SIMT_REWRITER_REWRITE_H
 
 #include "source.h"
 
-/** Checks whether the current position is in a function of the device, which may be the host's too. */
+/** Checks whether the current position is in a device function, which may be a host function as well. */
 bool in_device_function(const struct source *source);
 /**
- * Counts the brace at `at`, and marks the blocks of a function that begins there. A function begins at the outermost
- * `{` that is not a namespace's; a function of the device begins at the `{` after its qualifier.
+ * Counts the brace at `at`, and marks the blocks of the function whose body begins there. A body begins at the
+ * outermost `{` that is not a namespace's; the body of a device function begins at the `{` after its qualifier.
  */
 bool count_brace(struct source *source, size_t at);
-/** Counts the conditional directive at `at`. Both branches of an `#else` begin at the same depth of braces. */
+/**
+ * Counts the conditional directive at `at`. An `#else` restores the number of open braces that there was at its `#if`.
+ */
 void count_conditional(struct source *source, size_t at);
 /** Rewrites the launch whose `<<<` is at `at`; the text before it is already copied or about to be. */
 bool rewrite_launch(struct source *source, size_t at);
 /**
- * Removes the cast to a void pointer in cudaLaunchKernel((void *)kernel, ...), because the types are deduced from the
- * kernel. `second`: the kernel is the second argument.
+ * Removes the cast to a void pointer in cudaLaunchKernel((void *)kernel, ...), because the simulator deduces the types
+ * of the parameters from the kernel. `second`: the kernel is the second argument, not the first.
  */
 void rewrite_launch_call(struct source *source, size_t end, bool second);
 /** Copies the arguments of `__launch_bounds__` to the beginning of the function's body, if a body follows. */
 bool rewrite_launch_bounds(struct source *source, size_t end);
 /**
- * Rewrites the declaration that has `__shared__` at `at` if its array has no size; otherwise inserts a gap after it.
+ * Rewrites the declaration whose `__shared__` is at `at` if it declares an array without a size; otherwise inserts a
+ * gap after the variable.
  */
 bool rewrite_shared(struct source *source, size_t at);
 /**
- * Replaces the attribute of a kernel's variable, so that the variable lies apart from those of the host, and inserts a
- * gap after it.
+ * Replaces the attribute of a `__device__` or `__constant__` variable, so that the variable lies apart from those of
+ * the host, and inserts a gap after it.
  */
 void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap);
 /** Places a static variable of a function of the device as rewrite_variable() does. */
 bool rewrite_static(struct source *source, size_t at, size_t end);
 /** Checks whether the parenthesis at `at` belongs to an attribute and not to a function. */
 bool is_attribute(const char *code, size_t at);
-/** Replaces a header of CUDA's by the simulator's header with the same contents, or prints why there is none. */
+/**
+ * Replaces an included CUDA header with the simulator's header that has the same contents, or prints why there is none.
+ */
 bool rewrite_include(struct source *source, size_t at);
 /** Checks that a word is no name of CUDA's that the simulator does not have, or prints what to use instead. */
 bool check_name(const struct source *source, size_t at);
 /**
- * Replaces __CUDA_ARCH__ in a directive by the simulator's macro. Directives in host functions keep it, and so do those
- * that choose inline assembly or a header.
+ * Replaces __CUDA_ARCH__ in a directive with the simulator's macro. Directives in host functions keep __CUDA_ARCH__,
+ * and so do those that select inline assembly or a header.
  */
 void rewrite_architecture(struct source *source, size_t at, size_t end);
-/** Marks the count of the shift at `at`. */
+/** Marks the count of the shift at `at`, so that a count of the type's width or more gives a GPU's result. */
 void rewrite_shift(struct source *source, size_t at);
 /** Rewrites the cast whose `(` is at `at`, if it is a cast to a wide integer. */
 void rewrite_cast(struct source *source, size_t at);
 void rewrite_static_cast(struct source *source, size_t at, size_t end);
 /**
- * Marks the index after the `[` at `at`, if it selects an element of a function's own array or of an array in a
+ * Marks the index after the `[` at `at` to be checked, if it selects an element of a local array or of an array in a
  * structure.
  */
 void rewrite_subscript(struct source *source, size_t at);

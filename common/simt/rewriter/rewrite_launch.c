@@ -37,7 +37,7 @@
  *
  *     int f() {                          ->   int f() { SIMT_HOST;
  *
- * Code that it cannot rewrite is an error: it prints one line, FILE:LINE: what is wrong, and its exit status is 1.
+ * If the program cannot rewrite some code, it prints one line, FILE:LINE: what is wrong, and exits with status 1.
  */
 #include "rewrite.h"
 
@@ -45,7 +45,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Copies an assertion unchanged, because its text is printed when it fails. */
+/** Copies an assertion unchanged, because its source text is printed when it fails. */
 static void copy_assertion(struct source *source, size_t end)
 {
     const size_t open = skip_space(source->code, end);
@@ -96,7 +96,7 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
     return true;
 }
 
-/** Rewrites the code that begins with the character at `at`, which is in no word. */
+/** Rewrites the code that begins with the character at `at`, which is not part of a word. */
 static bool rewrite_sign(struct source *source, size_t at)
 {
     const char *const sign = source->code + at;

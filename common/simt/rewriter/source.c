@@ -1,6 +1,6 @@
 /**
  * @file source.c
- * @brief A kernel file as the rewriter reads it: finds its code, walks through the code, and writes the output.
+ * @brief Reads a kernel file, separates its code from comments and literals, and writes the output with all insertions.
  */
 #include "source.h"
 
@@ -11,7 +11,7 @@
 
 bool fail(const struct source *source, size_t at, const char *what)
 {
-    size_t line = 0; /* the #line directive is not in the file */
+    size_t line = 0; /* 0: the #line directive, the first line of the text, is not in the file */
 
     for (size_t i = 0; i < at; i++)
         line += source->text[i] == '\n';
@@ -31,7 +31,7 @@ bool starts_with(const char *text, const char *prefix)
 
 /* --- code, comments and literals ---------------------------------------------------------------------------------- */
 
-/** Returns the end of the comment that starts at `at`, or NOWHERE if it has none. */
+/** Returns the end of the comment that starts at `at`, or NOWHERE if the comment is not closed. */
 static size_t comment_end(const char *text, size_t at)
 {
     if (text[at + 1] == '*') {
@@ -43,7 +43,7 @@ static size_t comment_end(const char *text, size_t at)
     return at;
 }
 
-/** Returns the end of the raw string whose quote is at `at`, or NOWHERE if it has none. */
+/** Returns the end of the raw string whose opening quote is at `at`, or NOWHERE if the string is not closed. */
 static size_t raw_string_end(const char *text, size_t at)
 {
     const int delimiter = (int)strcspn(text + at + 1, "( \n");
@@ -55,8 +55,8 @@ static size_t raw_string_end(const char *text, size_t at)
 }
 
 /**
- * Returns the end of the string or character at `at`. A literal without a closing quote ends with its line; the
- * compiler will report it.
+ * Returns the end of the string or character literal at `at`. A literal without a closing quote ends with its line, and
+ * the compiler will report it.
  */
 static size_t literal_end(const char *text, size_t at)
 {
@@ -88,8 +88,8 @@ static bool starts_raw_string(const char *word, size_t length)
 }
 
 /**
- * Returns the end of the comment, literal, space or code at `at`, or NOWHERE if it has none. *fill is the character
- * that replaces it in source->code, or '\0' for code.
+ * Returns the end of the comment, literal, space or code at `at`, or NOWHERE if a comment or a raw string is not
+ * closed. *fill is the character that replaces it in source->code, or '\0' for code.
  */
 static size_t stretch_end(const char *text, size_t at, char *fill)
 {

@@ -1,7 +1,7 @@
 /**
  * @file source.h
- * @brief A kernel file as the rewriter reads it: its text, its code without comments and literals, functions that walk
- *        through the code, and the output.
+ * @brief A kernel file in the rewriter: its text, its code without comments and literals, functions that find their way
+ *        in the code, and functions that write the output.
  */
 #ifndef SIMT_REWRITER_SOURCE_H
 #define SIMT_REWRITER_SOURCE_H
@@ -23,27 +23,27 @@ struct insertion {
 
 struct source {
     const char *path;
-    char *text;  /* a #line directive, then the file; ends with a 0 */
+    char *text;  /* a #line directive, then the file; ends with '\0' */
     char *code;  /* the text with comments and white space as ' ', literals as '"'; '\n' only where a directive ends */
-    size_t size; /* characters, the same in both */
+    size_t size; /* number of characters, the same in both */
     size_t copied; /* how many of them are in the output */
     struct insertion *insertions;
     size_t insertion_count, insertion_room, inserted; /* the first `inserted` are in the output */
 
     /*
-     * The current position: the number of open braces; the numbers at which the function and the device function begin,
-     * or 0; the number of open #if, and the number of braces before each.
+     * The current position: the number of open braces; how many are open at the beginning of the current function and
+     * of the current device function (0: none); the number of open #if, and how many braces were open at each.
      */
     int braces, function_braces, device_braces;
-    size_t device_begin; /* where the body of the device function begins */
-    bool host_too;       /* the device function is the host's as well */
+    size_t device_begin; /* position of the device function's body */
+    bool host_too;       /* the device function is a host function as well */
     int conditionals, braces_before[MAX_CONDITIONALS];
 };
 
 /** Reads the file, after a `#line` directive. The caller frees the buffers, on failure too. */
 bool read_source(struct source *source, FILE *file);
 
-/** Fills source->code. Returns false if an error was printed. */
+/** Fills source->code from source->text. Returns false after printing an error. */
 bool find_code(struct source *source);
 
 /** Prints "FILE:LINE: what" and returns false. */
@@ -54,7 +54,7 @@ bool fail(const struct source *source, size_t at, const char *what);
 bool is_word(char c);
 bool starts_with(const char *text, const char *prefix);
 
-/** Checks whether `c` is one of `characters`; the terminating 0 is not. */
+/** Checks whether `c` is one of `characters`, to which the terminating '\0' does not belong. */
 bool is_one_of(char c, const char *characters);
 
 size_t skip_space(const char *code, size_t at);
@@ -65,22 +65,22 @@ size_t word_end(const char *text, size_t at);
 
 bool is_word_at(const char *code, size_t at, const char *word);
 
-/** Checks whether one of `words`, which ends with NULL, stands in [begin, end). */
+/** Checks whether one of `words`, an array that ends with NULL, stands in [begin, end). */
 bool has_word(const char *code, size_t begin, size_t end, const char *const *words);
 
-/** Returns where `word` stands before `at` in the same declaration, or NOWHERE. */
+/** Returns the position of `word` before `at` in the same declaration, or NOWHERE. */
 size_t find_before(const char *code, size_t at, const char *word);
 
 /**
- * Returns the partner of the bracket at `at`, searching forward (step 1) or back (step -1). Returns NOWHERE if there is
- * none in the same statement or directive, or within MAX_DEPTH brackets. < and > count as brackets only inside < and >,
- * and not as part of <<, or ->.
+ * Returns the position of the bracket that matches the one at `at`, searching forward (step 1) or back (step -1).
+ * Returns NOWHERE if there is none in the same statement or directive, or if brackets are nested more than MAX_DEPTH
+ * deep. < and > count as brackets only inside < and >, and not as part of <<, or ->.
  */
 size_t partner(const char *code, size_t at, int step);
 
 /**
- * Checks whether the word that ends at `end` is a keyword before a value, such as `return`; no value follows a name or
- * a number.
+ * Checks whether the word that ends at `end` is a keyword that a value may follow, such as `return`; no value follows a
+ * name or a number.
  */
 bool is_keyword_before_value(const char *code, size_t end);
 
@@ -89,7 +89,7 @@ bool ends_value(const char *code, size_t end);
 
 /* --- output ------------------------------------------------------------------------------------------------------- */
 
-/** Writes the text up to `end`, with the insertions up to there. */
+/** Writes the text up to `end` with its insertions. */
 void copy_to(struct source *source, size_t end);
 
 /** Writes the text up to `begin`, then `text` in place of [begin, end). */

@@ -7,7 +7,8 @@
 enum { MAX_NAME = 256 };
 
 /**
- * Returns the start of the names, members and elements that end at `at`, such as a.b[i]->c, or `at` if there are none.
+ * Returns the start of the chain of members and subscripts that ends at `at`, such as a.b[i]->c, or `at` if there is
+ * none.
  */
 static size_t chain_begin(const char *code, size_t at)
 {
@@ -31,7 +32,7 @@ static size_t chain_begin(const char *code, size_t at)
 }
 
 /**
- * Returns where the statement that `at` is in begins, or NOWHERE if `at` is in the parentheses or braces of an
+ * Returns the start of the statement that `at` is in, or NOWHERE if `at` is in the parentheses or braces of an
  * expression.
  */
 static size_t statement_begin(const char *code, size_t at)
@@ -65,8 +66,8 @@ static bool begins_declaration(const char *code, size_t at)
 }
 
 /**
- * Checks whether the `)` at `at` ends a cast or the condition of a statement, behind which an expression begins, and
- * not an attribute or a macro, behind which a declaration may.
+ * Checks whether the `)` at `at` ends a cast or the condition of a statement, either of which an expression follows,
+ * and not an attribute or a macro, which a declaration may follow.
  */
 static bool ends_cast_or_condition(const char *code, size_t at)
 {
@@ -91,8 +92,8 @@ static bool is_array_of_functions(const char *code, size_t at)
 }
 
 /**
- * Checks whether the name at `at` is certainly used and not declared. A type or operators may stand before it: `b *
- * a[i]` has the words of a declaration.
+ * Checks whether the name at `at` is certainly used and not declared there. The code before the name may be a type or
+ * an operand with its operator: `b * a[i]` reads like a declaration.
  */
 static bool is_used(const char *code, size_t at)
 {
@@ -117,9 +118,9 @@ static bool is_used(const char *code, size_t at)
 }
 
 /**
- * Checks whether the name whose declaration may end at `behind`, with the code up to `before` in front of it, is
- * declared there as a variable that may be an array: with brackets, or with a type that may be one, such as a
- * reference to an array.
+ * Checks whether a name is declared as a variable that may be an array: brackets follow the name, or its type may be
+ * that of an array, such as a reference to one. The code in front of the name ends at `before`, and the code after the
+ * name begins at `behind`.
  */
 static bool may_declare_array(const char *code, size_t before, size_t behind)
 {
@@ -138,8 +139,8 @@ static bool may_declare_array(const char *code, size_t before, size_t behind)
 }
 
 /**
- * Checks whether the file declares the name [begin, end) as an array, or may do so. A method may use a member that is
- * declared behind it.
+ * Checks whether the file declares the name in [begin, end) as an array, or may do so. The whole file is searched,
+ * because a method may use a member that is declared after it.
  */
 static bool may_be_array(const char *code, size_t begin, size_t end)
 {
@@ -159,7 +160,10 @@ static bool may_be_array(const char *code, size_t begin, size_t end)
     return false;
 }
 
-/** Checks whether the word at `at` is no name, although a `[` follows: behind it a lambda or a declaration begins. */
+/**
+ * Checks whether the word at `at` is a keyword and no array's name, so that the `[` after it begins a lambda or a
+ * declaration.
+ */
 static bool is_no_name(const char *code, size_t at)
 {
     return is_word_at(code, at, "auto") || is_keyword_before_value(code, word_end(code, at));

@@ -1,6 +1,6 @@
 /**
  * @file variables.c
- * @brief Rewrites variables of the device: those in shared memory, and those in global and constant memory.
+ * @brief Rewrites the declarations of device variables, in shared, global and constant memory.
  */
 #include "rewrite.h"
 
@@ -18,8 +18,8 @@ struct dynamic_array {
 };
 
 /**
- * Finds the brackets without a size and the `;` of the declaration that `at` is in. Returns false for anything but one
- * such array.
+ * Finds the empty brackets and the `;` of the declaration that `at` is in. Returns false unless it declares exactly one
+ * array and that has empty brackets.
  */
 static bool find_unsized_array(const char *code, size_t at, struct dynamic_array *array)
 {
@@ -50,8 +50,8 @@ static void rewrite_alignas(struct source *source, size_t end)
 }
 
 /**
- * Writes the array as a pointer to its first element, because compilers ignore a variable's assembler name in
- * templates.
+ * Writes a pointer to the array's first element in place of the array, because in templates compilers ignore the
+ * assembler name of a variable.
  */
 static void write_pointer(struct source *source, const struct dynamic_array *array)
 {
@@ -68,7 +68,10 @@ static void write_pointer(struct source *source, const struct dynamic_array *arr
     fputs("))simt_dynamic_shared", stdout);
 }
 
-/** Returns the position after the `;` of the declaration, or NOWHERE if the directive that it is in ends first. */
+/**
+ * Returns the position after the `;` of the declaration, or NOWHERE if the declaration is in a directive that ends
+ * first.
+ */
 static size_t declaration_end(const char *code, size_t at)
 {
     for (; code[at] && !is_one_of(code[at], ")]}\n"); at++) {
@@ -90,7 +93,10 @@ static void write_gap(struct source *source, size_t at, const char *gap)
     fputs(gap, stdout);
 }
 
-/** Returns where `word` stands before `at` in the same declaration, if it is not in the output yet; else NOWHERE. */
+/**
+ * Returns the position of `word` before `at` in the same declaration, or NOWHERE if there is none or it has already
+ * been written.
+ */
 static size_t find_uncopied(const struct source *source, size_t at, const char *word)
 {
     const size_t found = find_before(source->code, at, word);
@@ -98,7 +104,7 @@ static size_t find_uncopied(const struct source *source, size_t at, const char *
     return found >= source->copied ? found : NOWHERE;
 }
 
-/** Removes the word `static`, which CUDA allows: shared variables are static anyway. */
+/** Removes the word `static`, which CUDA allows although shared variables are static anyway. */
 static void leave_out_static(struct source *source, size_t at, size_t end)
 {
     const size_t before = find_uncopied(source, at, "static"), behind = skip_space(source->code, end);

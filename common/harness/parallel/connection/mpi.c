@@ -99,7 +99,7 @@ void connection_free(struct group *group)
 
 /* --- arrays of a device ------------------------------------------------------------------------------------------- */
 
-/** Host arrays for MPI, one to send and one to receive, with the sizes and offsets of each rank's part. */
+/** Host arrays for MPI, one to send from and one to receive into, with the size and offset of each rank's part. */
 struct staged {
     void *to, *from;
     size_t to_bytes, from_bytes;
@@ -107,7 +107,8 @@ struct staged {
 };
 
 /**
- * Fills a row of counts, and the next row with their prefix sums. Returns false if MPI's int cannot count the bytes.
+ * Fills a row of counts, and the next row with their prefix sums. Returns false if the number of bytes exceeds MPI's
+ * int.
  */
 static bool count_parts(const struct group *group, const int64_t *bytes, int *counts, size_t *sum, struct error *error)
 {
@@ -131,7 +132,7 @@ static void staged_free(struct staged *staged)
     free(staged->counts);
 }
 
-/** Allocates both arrays and copies the first from the device. The caller calls staged_free() in any case. */
+/** Allocates both arrays and copies the one to send from the device. The caller calls staged_free() in any case. */
 static bool stage(const struct group *group, const void *to, struct staged *staged, struct error *error)
 {
     cudaError_t status;

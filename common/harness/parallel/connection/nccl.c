@@ -2,8 +2,8 @@
  * @file parallel/connection/nccl.c  Connects ranks by NCCL, with one GPU per rank. The ranks exchange NCCL's id through
  * MPI if mpirun started them, or through shared memory if this program forked them.
  *
- * NCCL is configured as non-blocking: a call may return while in progress; then it is polled until the time limit.
- * A build without nccl.h has one rank.
+ * NCCL is configured as non-blocking: a call may return while it is still in progress, and is then polled until the
+ * time limit. A build without nccl.h has one rank.
  */
 #include "harness/parallel/ranks.h"
 
@@ -39,7 +39,7 @@ static ncclComm_t *comm_pointer(struct group *group)
     return (ncclComm_t *)&group->connection;
 }
 
-/** Waits for a call that may still be in progress in a communicator, executed by a thread of NCCL. */
+/** Waits for a call that may still be in progress in a communicator, because a thread of NCCL executes it. */
 static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
 {
     const double begin = seconds_now();
@@ -83,7 +83,7 @@ static bool await(const struct group *group, ncclResult_t result, struct error *
 
 /* --- rendezvous --------------------------------------------------------------------------------------------------- */
 
-/** Passes the id with which the ranks connect from rank 0 to the others, through shared memory. */
+/** Passes NCCL's id, with which the ranks connect, from rank 0 to the others through shared memory. */
 static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, struct error *error)
 {
     const double begin = seconds_now();
@@ -211,8 +211,8 @@ void connection_close(struct ranks *ranks)
 }
 
 /**
- * Launches a sum of one number, which completes in no rank before all ranks have arrived. Later work on the stream
- * waits for it; the host does not.
+ * Launches an all-reduce of a single number, which completes in no rank before all ranks have arrived. Later work on
+ * the stream waits for it; the host does not.
  */
 bool connection_synchronize(const struct ranks *ranks, struct error *error)
 {
@@ -230,7 +230,7 @@ bool connection_split(const struct group *all, int color, struct group *group, s
     config.blocking = 0;
     group->connection = NULL;
     result = ncclCommSplit(comm_of(all), color, all->rank, comm_pointer(group), &config);
-    if (result == ncclSuccess) /* NCCL also returns this while the call is in progress in the split communicator */
+    if (result == ncclSuccess) /* NCCL also returns success while the split communicator is still in progress */
         result = ncclInProgress;
     if (!call_is_done(all, comm_of(all), result, error) || !call_is_done(all, comm_of(group), ncclInProgress, error))
         return false;
