@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the faults of the align kernel from which chapters 06 to 10 started back into their kernels, one at a time, and
-# checks that the simulator or the checker reports each.
+# Puts the faults of the kernel from which chapters 06 to 10 started back into the chapters' kernels, one at a time, and
+# checks that the simulator or the checker reports each of them.
 #
 # run in all: $b/cpu/10_align_parallel_fill
 set -u

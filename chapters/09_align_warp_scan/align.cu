@@ -62,7 +62,7 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of this lane and the lanes below it: 1, 2, 4, 8, 16, then 32 lanes */
+    int sum = value; /* sum over 1, 2, 4, 8, 16, then 32 lanes: this lane and those below it */
 
 #pragma unroll
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: later each expert's first slot, and last the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later each expert's first slot; last the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
@@ -210,7 +210,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, num_threads = blockDim.x;
-    int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
+    int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t: ids in threads 0 to t - 1 */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
     // [small]
 

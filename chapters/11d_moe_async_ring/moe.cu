@@ -288,7 +288,7 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
         if (count <= Tile::narrower::TOKENS)
             return compute<FIRST, typename Tile::narrower>(problem, buffers, at, positions, count, ring);
 
-    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* 4 rows in 16 banks */
+    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* rows begin 4 banks apart */
     const int width = FIRST ? problem.intermediate_size : problem.hidden_size;
     bf16 *const result = (bf16 *)(FIRST ? buffers.intermediate : buffers.partial) + at.first_output;
     source<Tile> from = find_source<FIRST, Tile>(problem, buffers, at, positions, count);

@@ -72,7 +72,7 @@ static float random_real(struct random *random)
     }
 }
 
-/** Fills what the kernel reads, and what it writes with its initial values. */
+/** Fills the arrays that the kernel reads, and sets those that it writes to their initial values. */
 static void fill(const struct random_kernel *kernel, struct read *input, struct written *output)
 {
     struct random random = random_seed(random_kernels_seed, kernel->number);
