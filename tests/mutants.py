@@ -275,8 +275,8 @@ def mutants_of(path):
 
 
 def kernels():
-    """Yields each chapter's name, its kernel, and the headers that no earlier chapter reads or that are tried with
-    it."""
+    """Yields each chapter's name, its kernel, and the headers that no earlier chapter reads or that TRIED_WITH assigns
+    to it."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
         if folder.name == "19_sixty_four_lanes":  # for a device that the mutants' programs do not simulate

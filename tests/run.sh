@@ -246,7 +246,7 @@ show_sum() {
                     skip[++num_skips] = line
             close(result)
             for (i = 1; i <= num_skips; i++)
-                print "skipped: " line ": " skip[i] # the last line is the test
+                print "skipped: " line ": " skip[i] # `line` is the last line, which names the test
         }
         END {
             printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped

@@ -14,7 +14,7 @@ chapter() {
     breaks_start "$programs/$name" "chapters/$name/align.cu"
 }
 
-# between FIRST LAST SED: prints the sed command for the lines from a line with FIRST to a line with LAST
+# between FIRST LAST SED: prints a sed command that applies SED from a line with FIRST to a line with LAST
 between() {
     echo "/$1/,/$2/{$3}"
 }

@@ -52,7 +52,7 @@ struct source {
 static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
 {
     bf16 *const to = stage + threadIdx.x / Tile::PIECES * Tile::LINE + threadIdx.x % Tile::PIECES * PIECE;
-    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: LINES_AT_ONCE rows all exist, or none does */
+    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: of LINES_AT_ONCE rows, all or none exist */
     uint4 weights[Tile::WEIGHT_COPIES], token = make_uint4(0, 0, 0, 0);
 
 #pragma unroll

@@ -87,7 +87,7 @@ template <typename Tile>
 static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage)
 {
     bf16 *const to = stage + piece_at<Tile>(threadIdx.x / Tile::PIECES, threadIdx.x % Tile::PIECES);
-    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: LINES_AT_ONCE lines all exist, or none does */
+    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: of LINES_AT_ONCE lines, all or none exist */
 
 #pragma unroll
     for (int i = 0; i < Tile::WEIGHT_COPIES; i++)

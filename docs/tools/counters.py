@@ -25,7 +25,7 @@ MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}" 
 
 @functools.lru_cache(maxsize=None)
 def names():
-    """Returns the labels of the simulator's counters in tables, by name, in the order of reports."""
+    """Returns the labels that tables give the simulator's counters, by the counters' names, in the order of reports."""
     return dict(re.findall(r'^(?:RARE_)?COUNTER\((\w+), "([^"]*)", "[^"]*"\)$', COUNTER_LIST.read_text(), re.M))
 
 

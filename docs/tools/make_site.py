@@ -30,7 +30,7 @@ LUNR = pathlib.Path(os.environ.get("LUNR", "/usr/share/javascript/lunr"))
 PATCHES = (
     # The title becomes a heading.
     ("*.html", r'<div class="title">(.*)</div></div>', r'<h1 class="title">\1</h1></div>'),
-    # The list of a page's sections gets a heading of the level below the title's.
+    # The list of a page's sections gets a heading one level below the title.
     ("*.html", r'<div class="toc"><h\d>Table of Contents</h\d>', '<div class="toc"><h2>On this page</h2>'),
     ("doxygen-awesome-interactive-toc.js", r"toc > h3", "toc > h2"),
     ("doxygen-awesome.css", r"(\.toc[.a-z]*(?: >)?) h3", r"\1 h2"),

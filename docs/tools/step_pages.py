@@ -86,7 +86,7 @@ def _marked_columns(texts, words, same):
 
 
 def changed_words(before, after):
-    """Returns the columns of the words that differ, in each of some lines and of the lines that replaced them."""
+    """Returns, for each of some lines and of the lines that replaced them, the columns of the words that differ."""
     sides = [[(word[0], line, *word.span()) for line, text in enumerate(texts) for word in re.finditer(r"\w+|\S", text)]
              for texts in (before, after)]
     matcher = difflib.SequenceMatcher(None, *([word[0] for word in words] for words in sides), autojunk=False)

@@ -254,7 +254,7 @@ def _access_text(regions, event, dtype):
             "copy_to": "will find it in" if one else "will find them in"}.get(kind, "writes" if one else "write")
     what = f'"{name}"' if name else "what lies"
     text = f"{_lanes(event)} {verb} {what} in {'shared' if traces.is_shared(event) else 'global'} memory"
-    if event["bytes"] == 0:  # of a copy whose bytes are all zeros
+    if event["bytes"] == 0:  # the copy reads nothing and only writes zeros
         return f"{_lanes(event)} {'asks' if one else 'ask'} for zeros"
     if event["bytes"] > WORD_BYTES:
         text += f", {event['bytes'] // WORD_BYTES} words each"
@@ -266,7 +266,7 @@ def _access_text(regions, event, dtype):
 
 
 def step_text(trace, regions, event, dtype, mbarriers):
-    """Describes an event in one line; mbarriers have these names."""
+    """Describes an event in one line; `mbarriers` has the mbarriers' names by their offsets."""
     kind = event["kind"]
     if kind == "shuffle":
         return _shuffle_text(event)

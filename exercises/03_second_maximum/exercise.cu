@@ -16,7 +16,7 @@ static __device__ two_best warp_two_best(float value)
 {
     // TODO warp_two_best
     // The code finds the largest value, removes it, and finds the largest of the rest. Which values does it remove if
-    // two lanes hold the largest? Mend it without using more than its 10 shuffles.
+    // two lanes hold the largest? Mend the code without using more than its 10 shuffles.
     float first = value;
 
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)

@@ -1,5 +1,5 @@
 # run in all: $b
-"""Tests of the figures: up to date with their data, readable on light and dark pages; and of inputs that are
+"""Tests that the figures are up to date with their data and readable on light and dark pages, and that bad inputs are
 rejected."""
 import ast
 import collections

@@ -55,7 +55,7 @@ static const cudaLaunchConfig_t *early(int blocks, int threads, cudaStream_t str
     return &how;
 }
 
-/** The same, for a cooperative launch. */
+/** Returns the same configuration, for a cooperative launch. */
 static const cudaLaunchConfig_t *early_together(int blocks, int threads)
 {
     cudaLaunchConfig_t *how = (cudaLaunchConfig_t *)early(blocks, threads);

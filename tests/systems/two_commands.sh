@@ -7,7 +7,7 @@
 #
 # In each system the commands are run by
 #
-# root, in /root/course and without a locale: the commands at the beginning of the README, then those of the site
+#   root, in /root/course and without a locale: the commands at the beginning of the README, then those of the site
 #   a user, in a folder with a space in its name, where numbers have commas, without a network: the same again, with
 #   what the site needs, so that the site's tests run as well
 #
