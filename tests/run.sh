@@ -50,7 +50,7 @@ read_tap() {
                 if (sub(/^(not )?ok *[0-9]* *-? */, "", name) && name != "")
                     skip(name, after)
                 else
-                    skip(after, reason) # the form of cmocka
+                    skip(after, reason) # as cmocka prints it
             } else if ($1 == "ok")
                 passed++
             else

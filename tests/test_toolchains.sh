@@ -127,7 +127,7 @@ with_aarch64() {
         skip "aarch64: builds" "cmocka.h is not installed"
         return
     fi
-    # cmocka is installed for this machine's processor only: uses its header and a small library of ours.
+    # cmocka is installed for this machine's processor only, so its functions come from tests/cross/cmocka.c.
     cross=build/aarch64/cross
     mkdir -p $cross
     cp /usr/include/cmocka.h $cross

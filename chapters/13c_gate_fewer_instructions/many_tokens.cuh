@@ -276,7 +276,7 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
                                        (group_score < 0.0f ? -1 : 1)); /* the next larger float */
     unsigned rank = GROUPS - 1;
 
-    /* The groups at distances bit to 2 * bit - 1 all come before this one, or all after it. */
+    /* The groups group ^ i, for i from bit to 2 * bit - 1, all come before this one, or all after it. */
 #pragma unroll
     for (unsigned bit = 1; bit < GROUPS; bit *= 2) {
         const float least = group & bit ? group_score : above;

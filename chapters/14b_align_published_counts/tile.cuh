@@ -156,7 +156,7 @@ static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THRE
 // [mark_tile]
 
 // [sum_words]
-/** Counts expert e's set bits: those before each word in s.bases, all in s.tile_counts. Returns the latter number. */
+/** Counts expert e's set bits: before each word in s.bases, in total in s.tile_counts. Returns the total. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int e)
 {

@@ -88,9 +88,9 @@ def read_terms(path=GLOSSARY):
 
 
 def read_term_pages(path=GLOSSARY):
-    """Returns the pages on which the words of a term have its meaning, or do not: `<!-- only on: chapter_0*, primer
-    -->` below its heading names the pages on which they lead to the term, `<!-- not on: ... -->` those on which they do
-    not. A key is a term's id, its value is (whether the marker is `only`, patterns of page ids)."""
+    """Returns where the words of a term have its meaning. Below the term's heading, `<!-- only on: chapter_0*, primer
+    -->` names the pages on which they lead to the term, `<!-- not on: ... -->` those on which they do not. A key is a
+    term's id, its value is (whether the marker is `only`, patterns of page ids)."""
     found, term = {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):

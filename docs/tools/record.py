@@ -7,7 +7,6 @@ Run it in the repository's root. The input is JSON, any number of runs one after
 with `--bench --format json`, by tests/peers/pytorch_gate.py --format json, by tests/gpu/count_on_gpu.sh and, on GPUs,
 by chapter 12 with --format json. A run replaces a recorded run of the same command or of the same problem. The folder
 is named after the GPU: h200. record_all.py runs and records everything.
-record_all.py runs and records everything.
 """
 import json
 import pathlib

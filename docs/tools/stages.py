@@ -17,8 +17,8 @@ COLUMNS = {"to the experts": ("broadcast", "dispatch"), "align": ("align",), "ex
 
 
 def parse(words, recorded):
-    """Parses the words that request a table: .what, and .runs, for each number of tokens its runs, one rank first, then
-    in the order of the labels."""
+    """Parses the words that request a table into .what and .runs: for each number of tokens its runs, the run on one
+    rank first, then the others in the order of their labels."""
     what, chapter, *sizes = [*words.split(), "", ""]
     sizes = [int(size) for size in sizes if size.isdigit()]
     if what not in ("times", "traffic") or not sizes or not results.kernel_of(chapter):

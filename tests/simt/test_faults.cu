@@ -664,7 +664,7 @@ __device__ void window::set(int i, int value)
     second[i] = value; // [member_behind_the_class]
 }
 
-/* The rewriter recognises a kernel by its qualifier, so no macro may write the qualifiers of these kernels. */
+/* The rewriter recognises a kernel by its qualifier, so a macro must not contain the qualifier. */
 #define INDEX_FAULT(name, text)              \
     static void name##_run(void)             \
     {                                        \

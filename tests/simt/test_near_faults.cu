@@ -186,7 +186,7 @@ static void constants_between_two_kernels(void **)
     cudaStreamDestroy(other);
 }
 
-/** Allocates, uses and frees memory in streams that are ordered by events; the stream that frees did not allocate. */
+/** Allocates and uses memory in one stream, then uses and frees it in another stream, which waits for the first. */
 static void allocations_of_streams(void **)
 {
     cudaStream_t own, other;
