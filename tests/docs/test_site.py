@@ -1,9 +1,9 @@
 # run in all: $b
 # takes: long
 # needs: pygments
-"""Tests of the documentation site as a whole, in a copy of the course, so that tests can break it: it is made without a
-warning, its links are valid, a browser that reads it from files shows it correctly, its functions for readers work; and
-the errors that must stop it from being made."""
+"""Tests of the documentation site as a whole, in a copy of the course, so that tests can break it. The site must be made
+without a warning, its links must be valid, a browser that reads it from files must show it correctly, its functions for
+readers must work, and errors must stop it from being made."""
 import base64
 import functools
 import os
