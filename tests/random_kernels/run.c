@@ -104,7 +104,7 @@ static unsigned long long hash_of(const struct random_kernel *kernel, const stru
     return hash;
 }
 
-/** Prints what each thread has written at its end, a line for each thread. */
+/** Prints the words that each thread has written at its end, one line per thread. */
 static void print_words(const struct random_kernel *kernel, const struct written *output)
 {
     for (unsigned thread = 0; thread < kernel->blocks * kernel->threads; thread++) {
