@@ -23,7 +23,7 @@ struct command {
     int (*run)(struct learn *learn, const struct command_words *words);
 };
 
-/* The first one is used if the command line has no word. */
+/* The first command is used if the command line has no word. */
 static const struct command commands[] = {
     {"", NAME_NONE, false, command_watch},        {"list", NAME_NONE, false, command_list},
     {"run", NAME_OPTIONAL, true, command_run},    {"hint", NAME_OPTIONAL, false, command_hint},

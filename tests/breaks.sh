@@ -11,7 +11,7 @@
 #
 # If breaks_shared is set, it names a header of common/kernels that is copied into the file and broken with it.
 
-# A sed script that removes the kernels for types other than f32, for gates all of whose runs are in f32.
+# A sed script that removes the kernels for types other than f32, for tests of a gate that run it only in f32.
 only_f32='/^    case DTYPE_/,/^    default:/{/^    default:/!d}'
 
 # inline_headers FILE: prints the file with its folder's headers, and $breaks_shared, instead of their #include lines

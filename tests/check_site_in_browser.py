@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from browser import Browser, browser_missing
 
-# The states in which every second page is opened, and those of the others.
+# The states in which every second page is opened, and the states in which the other pages are opened.
 STATES = ((("light", 390), ("dark", 1400)), (("dark", 390), ("light", 1400)))
 # Pages that Doxygen generates from files, folders and structures.
 REFERENCE = re.compile(r"^(dir_|struct|class)|_8[a-z]+(_source)?\.html$")

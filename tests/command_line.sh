@@ -13,7 +13,7 @@
 # shellcheck disable=SC2034 # the tests use these variables
 
 # hostile PROGRAM...: reads lines EXIT|MESSAGE|COMMAND, where MESSAGE is a shell pattern and $P in COMMAND is a program;
-# runs each with every PROGRAM; it must leave no file but those in $scratch/kept
+# runs each command with every PROGRAM; it must leave no file but those in $scratch/kept
 hostile() {
     while IFS='|' read -r hostile_exit hostile_said hostile_command; do
         for P in "$@"; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fuzzes a parser of files or options with inputs of libFuzzer, under AddressSanitizer and UndefinedBehaviorSanitizer
+# Fuzzes a parser of files or options with libFuzzer's inputs, under AddressSanitizer and UndefinedBehaviorSanitizer
 # (Debian's packages clang and libclang-rt-dev).
 #
 #   sh tests/fuzz.sh TARGET EXECUTIONS    npy, options, rewriter, maps or records (tests/test_fuzz.c); stops at the
@@ -17,8 +17,8 @@ usage() {
     exit 2
 }
 
-# compile TARGET: builds build/fuzz/TARGET/fuzz without the files that test_fuzz.c includes. libFuzzer defines a hook
-# with the same name as the simulator.
+# compile TARGET: builds build/fuzz/TARGET/fuzz without the files that test_fuzz.c includes. libFuzzer and the simulator
+# define a hook of the same name.
 compile() {
     # shellcheck disable=SC2046 # sources are words
     clang -std=c11 -D_GNU_SOURCE -g -O2 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \

@@ -34,7 +34,7 @@ array lone_tiny_number "64, 256" "-87.3 + e / 16384 if e % 256 == 3 else nan"
 fifth="(0.5 if e < 96 else 0.25 + (e == 128) * 2 ** -23) if e % 32 < 2 and e < 160 else -4"
 array next_float 256, "$fifth"
 array next_float_below_zero 256, "($fifth) - 2 + (e == 128) * 2 ** -23"
-array sum_of_zero 256, "1.5 if e == 96 else -2.5 if e == 97 else $fifth" # of 2 and -2, in the fourth group
+array sum_of_zero 256, "1.5 if e == 96 else -2.5 if e == 97 else $fifth" # 2 and -2, in the fourth group
 # Sums of two finite choices that overflow to infinity in f16, of both signs.
 array large 256, "(40000 if e < 128 else 20000) - 16 * e"
 array large_below_zero 256, "-40000 + e if e >= 96 else 100 + e"

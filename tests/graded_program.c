@@ -66,7 +66,9 @@ static void stay(void)
     pass();
 }
 
-/* Without limits these would pass: each far exceeds its limit, but would do no harm without one. */
+/*
+ * Far above every limit. Programs that exceed a limit by this much would pass, and do no harm, if there were no limits.
+ */
 enum { FAR_TOO_MUCH = 1 << 20 };
 
 static void allocate(void)

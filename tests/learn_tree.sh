@@ -3,11 +3,10 @@
 # root.
 #
 #   learn_tree BUILD FOLDER          makes a tree in FOLDER with everything that build/learn needs, but without
-# exercises
-#                                    and without build/learn
+#                                    exercises and without build/learn
 #   learn_exercise BUILD FOLDER FROM NAME   puts exercises/FROM into the tree, under NAME
 #   fill EXERCISE ANSWERS            prints the exercise with the answers' regions filled in; other regions are
-# unchanged
+#                                    unchanged
 #   answer_named FILE NAME           prints one of several answers in a file
 # shellcheck disable=SC2034 # the tests use these variables
 

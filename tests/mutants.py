@@ -9,7 +9,7 @@ mutant is rejected if it does not compile, if the simulator finds a fault, if th
 answer, or if it does not end. Any other mutant must be in tests/mutants_equivalent.txt, with the reason why it is no wrong kernel.
 Code that only a GPU's compiler reads is not changed.
 
-Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while none of them is on. With
+Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while no mutant is on. With
 --alone, or if a mutant changes a constant or a type, it has a program of its own.
 Chapter 01 runs on the host, where no simulator checks it, so it is also compiled with gcc's sanitizers.
 Chapter 12 has no --check-all, and each run of its program is two processes.
@@ -34,7 +34,7 @@ import tempfile
 import mutants_in_one
 
 SECONDS, SECONDS_OF_ALL = 60, 300  # processor time of a run, and of one with --check-all
-# After --check-corners: the real data; indices of more than 15 bits, past the end of a row and of an array.
+# Runs after --check-corners: the real data; indices of more than 15 bits, past the end of a row and of an array.
 RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal",
                  "--num-tokens 200 --num-experts 4096 --num-expert-group 1 --topk-group 1 --topk 8 --dist normal"],
         "align": ["", "--num-tokens 5000 --num-experts 8192 --dist uniform --block-size 3",
@@ -117,7 +117,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 18 --topk 9 --hidden-size 32896 --intermediate-size 64 --dist uniform "
             "--expert-map random",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"],
-        # both of its tiles; the same
+        # both of its tiles; otherwise like chapter 16a
         "16b_layer_warpgroup_products": [
             "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
             "--block-size 192", "",
@@ -275,8 +275,8 @@ def mutants_of(path):
 
 
 def kernels():
-    """Yields each chapter's name, its kernel, and the headers that no earlier chapter reads or that are tried with
-    it."""
+    """Yields each chapter's name, its kernel, and the headers that no earlier chapter reads or that TRIED_WITH assigns
+    to it."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
         if folder.name == "19_sixty_four_lanes":  # for a device that the mutants' programs do not simulate
@@ -318,8 +318,8 @@ class Chapter:
             self.threads = "3"
 
     def commands_of_launches(self, build, compile_kernel, link):
-        """Returns the commands that build FOLDER/launches, the test of launches, with the kernel as it is and, as in
-        build.ninja, impatient."""
+        """Returns the commands that build FOLDER/launches, the test of launches, with two builds of the kernel, of
+        which one is impatient, as in build.ninja."""
         launch, objects = f"{self.target}_launch", f"{build}/cpu/obj/{self.name}"
         impatient = f"{build}/tests/obj/{self.target}_impatient.o"
         commands = subprocess.run(["ninja", "-t", "commands", impatient], capture_output=True, text=True, check=True)

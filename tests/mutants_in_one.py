@@ -1,8 +1,8 @@
 """Puts many mutants in one program, compiled once: each changed part checks which mutant is on. Used by mutants.py.
 
-An expression E that mutants 5 and 6 change becomes `(mutant_in(5, 6) ? mutant_in(5, 5) ? (E5) : (E6) : (E))`, a
-statement a chain of ifs; lines keep their numbers. The environment's MUTANT is the number of the mutant that is on;
-without it none is on. A mutant of a constant or a type cannot check this and needs a program of its own.
+An expression E that mutants 5 and 6 change becomes `(mutant_in(5, 6) ? mutant_in(5, 5) ? (E5) : (E6) : (E))`, and a
+statement becomes a chain of ifs; lines keep their numbers. The environment's MUTANT is the number of the mutant that is
+on; without it none is on. A mutant of a constant or a type cannot check this and needs a program of its own.
 """
 import os
 import pathlib

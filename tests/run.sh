@@ -2,8 +2,8 @@
 # Finds the tests, runs those whose files have changed since they last passed, as many at a time as there are
 # processors, and adds up all reports in the Test Anything Protocol.
 #
-#   sh tests/run.sh [-a] [-b BUILD] [-j JOBS] [-t SECONDS]              the tests; with -a the exhaustive ones, too
-#   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] TEST...           these, whether or not something has changed
+#   sh tests/run.sh [-a] [-b BUILD] [-j JOBS] [-t SECONDS]              the tests; with -a also the exhaustive ones
+#   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] TEST...           these tests, even if nothing has changed
 #
 # The tests are tests/**/test_*.sh, test_*.py, and the programs built from tests/**/test_*.c and .cu:
 # BUILD/tests/**/test_*. A TEST is a part of a test's path and arguments ("test_chapters", "02_warp"), a file, or a file
@@ -50,7 +50,7 @@ read_tap() {
                 if (sub(/^(not )?ok *[0-9]* *-? */, "", name) && name != "")
                     skip(name, after)
                 else
-                    skip(after, reason) # the form of cmocka
+                    skip(after, reason) # as cmocka prints it
             } else if ($1 == "ok")
                 passed++
             else
@@ -187,7 +187,8 @@ find_tests() {
     find tests '(' -name 'test_*.c' -o -name 'test_*.cu' ')' | sort | sed "s|\.[cu]*$||; s|^|$build/|"
 }
 
-# choose TEST...: prints the tests to run, a line each: all that have the words; exhaustive ones only if no others have
+# choose TEST...: prints the tests to run, a line each: all that match the words; exhaustive ones only if no others
+# match
 choose() {
     find_tests ${all:+-a} >"$folder/default"
     [ $# -gt 0 ] || cat "$folder/default"
@@ -245,7 +246,7 @@ show_sum() {
                     skip[++num_skips] = line
             close(result)
             for (i = 1; i <= num_skips; i++)
-                print "skipped: " line ": " skip[i] # the last line is the test
+                print "skipped: " line ": " skip[i] # `line` is the last line, which names the test
         }
         END {
             printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
@@ -291,7 +292,7 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$ok" && : >"$folder/stamps" || exit 1
-# The loader does not find a file if its folder's name has a blank. A gcc that fortifies by default, like Ubuntu's,
+# The loader cannot preload a library whose folder's name has a blank. A gcc that fortifies by default, like Ubuntu's,
 # would declare the recorded calls in another way.
 export TEST_RUNNER="$0" READS_RECORDER="$folder/record_reads.so" SECONDS_OF_TEST="$limit"
 gcc -std=c11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE -shared -fPIC "$(dirname "$0")/preloaded/record_reads.c" \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the faults of the align kernel from which chapters 06 to 10 started back into their kernels, one at a time, and
-# checks that the simulator or the checker reports each.
+# Puts the faults of the kernel from which chapters 06 to 10 started back into the chapters' kernels, one at a time, and
+# checks that the simulator or the checker reports each of them.
 #
 # run in all: $b/cpu/10_align_parallel_fill
 set -u
@@ -14,7 +14,7 @@ chapter() {
     breaks_start "$programs/$name" "chapters/$name/align.cu"
 }
 
-# between FIRST LAST SED: prints the sed command for the lines from a line with FIRST to a line with LAST
+# between FIRST LAST SED: prints a sed command that applies SED from a line with FIRST to a line with LAST
 between() {
     echo "/$1/,/$2/{$3}"
 }

@@ -388,7 +388,7 @@ static void invalid_has_every_kind(void **state)
         align_groups_free(&groups);
         free(topk_ids);
     }
-    assert_in_range(above, 1200, 1550); /* two kinds of twelve, of half the ids */
+    assert_in_range(above, 1200, 1550); /* two of twelve kinds, which half of the ids have */
     assert_in_range(below, 580, 790);
     assert_in_range(far_below, 580, 790);
     assert_in_range(of_15_bits, 580, 790);

@@ -1,6 +1,6 @@
 /**
  * @file test_backend_gpu.c
- * @brief Tests a GPU program's messages if the GPU, or the build, cannot run its kernels.
+ * @brief Tests the messages of a GPU program whose kernels the GPU, or the build, cannot run.
  *
  * The backend is the one for GPUs. Its GPU is the simulator's, of compute capability 9.0; the tests set the
  * architecture that the program was compiled for.

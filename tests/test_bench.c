@@ -121,7 +121,7 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     assert_int_equal(error.result, RUN_VERIFIED);
     assert_true(row->here.median == 10.0 && row->rotated.median == 20.0 && row->before.median == 0.0);
     assert_true(row->floor_us == 1e6 * (LARGE + 4) / 1e12);
-    /* A run and two launches on the same input; then 41 copies of it in turn, more than 160 MiB together. */
+    /* First a run and two launches use the same input; then 41 copies of it are used in turn, more than 160 MiB. */
     first = seen.inputs[3];
     assert_ptr_equal(seen.inputs[1], seen.inputs[2]);
     assert_ptr_not_equal(seen.inputs[1], first);

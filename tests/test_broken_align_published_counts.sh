@@ -27,7 +27,8 @@ build_exchange() {
             -o "$scratch/exchange"
 }
 
-# exchange NAME SED WORD: checks that test's result for launches of many sizes, "OK" or "FAILED"
+# exchange NAME SED WORD: edits the kernel; launches of many sizes with one workspace must end with WORD, "OK" or
+# "FAILED"
 exchange() {
     exchange_log=$(build_exchange "$2" 2>&1) || {
         tap_result 1 "$1: builds" || printf '%s\n' "$exchange_log" | sed 's/^/# /'

@@ -15,7 +15,7 @@ cd "$scratch" || exit 1
 # report NAME FIELDS VALUES: writes a report
 report() { printf '%s\n' "$2" "$3" >"$1.csv"; }
 
-# tables FILE...: prints the exit status and the output
+# tables FILE...: runs common/chapter_table.py; prints its exit status and output
 tables() {
     said=$(python3 "$table" "$@" 2>&1)
     printf '%s\n%s\n' $? "$said"

@@ -261,8 +261,8 @@ for signal in TERM HUP; do
     rm -rf "$scratch/signal"
 done
 
-# write_all COMMAND...: writes two outputs and a trace. After a failed run all files must still be the last run's: a
-# file is too large, then a directory is in a file's place, then a file may not be replaced.
+# write_all COMMAND...: writes two outputs and a trace. After a failed run all files must still be the last run's. Runs
+# fail because a file is too large, a directory is in a file's place, or a file may not be replaced.
 write_all() {
     "$@" --num-tokens 100 --out "$scratch/both" --trace "$scratch/both/t.json" >"$scratch/out" 2>"$scratch/err"
 }

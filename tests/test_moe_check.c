@@ -289,7 +289,7 @@ static void long_sums(void **state)
     refuses_every_fault(LAYER(DTYPE_F32, 1, 256, 2048, 2, 2), 1);
 }
 
-/** Tests that non-local experts add nothing, and that tokens routed to them are checked all the same. */
+/** Tests that non-local experts add nothing, and that tokens routed to them are still checked. */
 static void experts_elsewhere(void **state)
 {
     struct bench bench = set_up(LAYER(DTYPE_BF16, 20, 64, 64, 8, 3), 1, "random");

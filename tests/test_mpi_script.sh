@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/ninja/mpi.sh and build.ninja's rule that uses it, with made-up MPI and NCCL: the flags of a file, and
+# Tests common/ninja/mpi.sh and build.ninja's rule that uses it, with made-up MPI and NCCL: the flags for a file, and
 # that after any installation of either one, `ninja` is enough to use it.
 . tests/tap.sh
 bin="$scratch/a folder/bin"

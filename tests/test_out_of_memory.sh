@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes one allocation of a program fail, at any point: the program must not crash or leave a half-written file, and
-# must print one line about it. Each of the first requests fails in turn; of the later ones, which are more alike, some
-# do, at growing distances; in a small program all do.
+# must print one line about it. Each of the first requests fails in one run. The later requests are more alike, so that
+# only some of them fail, at growing intervals; in a small program every request does.
 #
 # run: $b
 . tests/tap.sh

@@ -10,7 +10,7 @@ program=$1
 name=$(basename "$program")
 shape="--hidden-size 64 --intermediate-size 64 --num-experts 8 --topk 2"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1
-# Uses shared memory without searching for networks, because the search takes a tenth of a run.
+# Uses shared memory without searching for networks, because the search takes a tenth of a run's time.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
 
 # refuses NAME LINE ARGUMENT...: checks that one rank ends with exit 2 and this line

@@ -7,8 +7,8 @@
 #   sh tests/test_toolchains.sh gcc-14 exercises    also checks that all answers to exercises pass or fail as expected
 #
 # build.ninja is used unchanged except for the variables at its top (tests/toolchains.sh). Of Debian's versions of clang
-# the oldest and the newest one are tried. Every second chapter is built: by a compiler with an even version, and for
-# aarch64, the second, the fourth and so on, by one with an odd version the others.
+# the oldest and the newest one are tried. A compiler with an even version, or for aarch64, builds the second chapter,
+# the fourth and so on; a compiler with an odd version builds the other chapters.
 #
 # run in all: /usr/bin/gcc-[1-9][0-9]
 # run in all: /usr/bin/clang-1[49]
@@ -127,7 +127,7 @@ with_aarch64() {
         skip "aarch64: builds" "cmocka.h is not installed"
         return
     fi
-    # cmocka is installed for this machine's processor only: uses its header and a small library of ours.
+    # cmocka is installed for this machine's processor only, so its functions come from tests/cross/cmocka.c.
     cross=build/aarch64/cross
     mkdir -p $cross
     cp /usr/include/cmocka.h $cross

@@ -161,7 +161,7 @@ static void choose_experts(const struct gate_problem *problem, struct token *tok
             if (!isnan(token->choice[e]))
                 length = keep_best(token->best_experts, length, problem->topk, token->choice[e], e);
 
-    /* Free entries are left only if too few experts have a number as choice: NaN ranks below all others. */
+    /* Free entries are left only if too few choices are numbers: NaN ranks below all others. */
     for (int e = 0; length < problem->topk && e < problem->num_experts; e++)
         if (isnan(token->choice[e]) && token->group_stays[e / experts_per_group])
             length = keep_best(token->best_experts, length, problem->topk, -INFINITY, e);

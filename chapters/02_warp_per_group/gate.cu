@@ -2,7 +2,7 @@
  * @file gate.cu
  * @brief Chapter 02: a block per token, a warp per group, a lane per expert.
  *
- * Before: 21 launches of PyTorch; between every two of them a tensor is written to memory and read back.
+ * Before: PyTorch makes 21 launches; between any two of them, a tensor is written to memory and read back.
  * Now:    one launch. In a warp, shuffles find the best candidate; between warps, shared memory carries a few numbers.
  * Watch:  launches 1; shuffles and barriers per token; the branch in better() that only some lanes of a warp take.
  */

@@ -49,7 +49,7 @@ static __device__ __forceinline__ candidate compare_exchange(candidate mine, int
 // [warp_sort]
 /**
  * Sorts the warp's candidates, the best in lane 0. Stage s merges pairs of runs into sorted runs of 2^s lanes. Bit s of
- * the lane gives the direction of its run; bit d tells whether the lane is the lower or the upper one of its pair.
+ * the lane gives the direction of its run; bit d tells which one of two lanes 2^d apart it is.
  */
 static __device__ __forceinline__ candidate warp_sort(candidate mine, unsigned lane)
 {
@@ -77,7 +77,7 @@ static __device__ float score_of_group(float choice, bool has_bias)
 // [warp_merge]
 /**
  * Returns the best 32 of two sorted runs of 32, sorted. Each lane has its candidate of one run, and in `far_end` the
- * candidate of the other run in reverse order. The better ones of these pairs are bitonic, so one stage sorts them.
+ * candidate of the other run in reverse order. The better candidates of these pairs are bitonic; one stage sorts them.
  */
 static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate far_end, unsigned lane)
 {

@@ -72,7 +72,7 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
 // [own_largest]
 
 // [own_best]
-/** Returns the group's best expert by id. At -infinity, experts with a number rank first, then NaN, then NO_EXPERT. */
+/** Returns the group's best expert by id. At -infinity, a number ranks before NaN, and NaN before NO_EXPERT. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id, int num_experts)
 {
@@ -254,7 +254,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
 template <typename T, typename Choice, typename Bias>
 static cudaError_t launch_for_shape(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
-    /* One number encodes the shape: with nested ifs, the original lost a case to a dangling else (see lab notes). */
+    /* One number encodes the shape. In nested ifs, the original lost a case to a dangling else (see lab notes). */
     switch (problem->num_experts * 100 + problem->num_expert_group) {
     case 25608:
         return launch<256, 8, T, Choice, Bias>(problem, buffers, stream);

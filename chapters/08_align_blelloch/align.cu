@@ -27,7 +27,7 @@ static __device__ bool is_expert(Id id, int num_experts)
     return (id >= 0) & (id < num_experts);
 }
 
-/** Returns the entry of expert_ids for a block of this expert's rows: its local id, or -1 if another GPU has it. */
+/** Returns the entry of expert_ids for an expert's block of rows: the expert's local id, or -1 if it is not local. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     return expert_map ? expert_map[expert] : expert;
@@ -67,7 +67,7 @@ static __host__ __device__ int tree_size(int num_experts)
 /** Returns the word that holds node i of the tree. Padding puts nodes a power of two apart into different banks. */
 static __host__ __device__ int padded_index(int i)
 {
-#ifdef PLAIN_TREE /* builds a second program, which counts the bank conflicts without padding */
+#ifdef PLAIN_TREE /* builds a second program, to count the bank conflicts without padding */
     return i;
 #else
     return i + i / 32 + i / 1024;
@@ -131,14 +131,14 @@ static __global__ void __launch_bounds__(THREADS)
         const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
 
         if (right < size) {
-            if (stride == 1) { /* turns counts into numbers of slots: whole blocks of rows */
+            if (stride == 1) { /* rounds the counts up to whole blocks of rows */
                 tree[padded_index(left)] = round_up(tree[padded_index(left)], block_size);
                 tree[padded_index(right)] = round_up(tree[padded_index(right)], block_size);
             }
 
             const int sum = tree[padded_index(left)] + tree[padded_index(right)];
 
-            if (2 * stride == size) /* the root: only one thread is active, and no expert precedes the first */
+            if (2 * stride == size) /* the root: only one thread is active, and its left sum is 0 */
                 total = sum;
             tree[padded_index(right)] = 2 * stride == size ? 0 : sum;
         }
@@ -190,7 +190,7 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the small kernel's shared memory in bytes: the offsets, and one row of counters per thread plus one. */
+/** Returns the bytes of shared memory of the small kernel: offsets, and a row of counters per thread, plus one row. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
@@ -208,7 +208,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, num_threads = blockDim.x;
-    int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
+    int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t: ids in threads 0 to t - 1 */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
     // [small]
 

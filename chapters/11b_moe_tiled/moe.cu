@@ -41,7 +41,7 @@ static __device__ float silu(float x)
 // [tile]
 /**
  * K_STEP elements of each of ROWS rows, transposed: tile[k][row]. One word of padding at the end of each tile[k] puts
- * the elements of a row into different banks, where lanes store them at once.
+ * the elements of a row, which lanes store at once, into different banks.
  */
 template <int ROWS>
 using Tile = float[K_STEP][ROWS + 1];

@@ -52,7 +52,7 @@ struct source {
 static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
 {
     bf16 *const to = stage + threadIdx.x / Tile::PIECES * Tile::LINE + threadIdx.x % Tile::PIECES * PIECE;
-    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: LINES_AT_ONCE rows all exist, or none does */
+    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: of LINES_AT_ONCE rows, all or none exist */
     uint4 weights[Tile::WEIGHT_COPIES], token = make_uint4(0, 0, 0, 0);
 
 #pragma unroll
@@ -176,7 +176,7 @@ template <bool FIRST>
 static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, place at, const int *positions,
                                int count, bf16 *stage)
 {
-    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* 4 rows in 16 banks */
+    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* rows begin 4 banks apart */
     const int width = FIRST ? problem.intermediate_size : problem.hidden_size;
     bf16 *const result = (bf16 *)(FIRST ? buffers.intermediate : buffers.partial) + at.first_output;
     source from = find_source<FIRST>(problem, buffers, at, positions, count);

@@ -87,7 +87,7 @@ template <typename Tile>
 static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage)
 {
     bf16 *const to = stage + piece_at<Tile>(threadIdx.x / Tile::PIECES, threadIdx.x % Tile::PIECES);
-    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: LINES_AT_ONCE lines all exist, or none does */
+    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: of LINES_AT_ONCE lines, all or none exist */
 
 #pragma unroll
     for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
@@ -288,7 +288,7 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
         if (count <= Tile::narrower::TOKENS)
             return compute<FIRST, typename Tile::narrower>(problem, buffers, at, positions, count, ring);
 
-    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* 4 rows in 16 banks */
+    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* rows begin 4 banks apart */
     const int width = FIRST ? problem.intermediate_size : problem.hidden_size;
     bf16 *const result = (bf16 *)(FIRST ? buffers.intermediate : buffers.partial) + at.first_output;
     source<Tile> from = find_source<FIRST, Tile>(problem, buffers, at, positions, count);

@@ -14,12 +14,13 @@ import statistics
 
 HIDDEN, TOPK, EXPERTS = 7168, 8, 256
 ALPHA_US = 17.5 / 2                           # an all-reduce of up to 256 KB sends two messages and runs in 16 to 19 us
-# bytes per us: measured with 256 MB; and, as an assumption, a network port of 400 Gb/s for each GPU
+# bytes per us: NVLINK as measured with 256 MB; NETWORK as assumed, with a port of 400 Gb/s for each GPU
 NVLINK, NETWORK = 301e3, 50e3               
 ROW, CHOICES, SUM_ROW = 2 * HIDDEN, 8 * TOPK, 4 * HIDDEN
 
 RECORD = pathlib.Path("docs/results/h200/12_expert_parallel.json")
-# calls of each path: the arrays in one group call, then an all-reduce; the counts, the arrays in one, the sums back
+# calls per path: broadcast gathers the arrays in one group call, then all-reduces; all-to-all exchanges the counts, the
+# arrays in one group call, and the sums on the way back
 CALLS = {"broadcast": 2, "all-to-all": 3}   
 
 
@@ -43,12 +44,13 @@ def broadcast_us(ranks, tokens, bandwidth):
 
 
 def all_to_all_us(ranks, tokens, bandwidth):
-    """Returns the time of dispatch and combine, and of gathering the counts before them, which are few."""
+    """Returns the time of dispatch, of combine and of the preceding all-gather of counts, whose few bytes are left
+    out."""
     return (math.log2(ranks) + 2 * (ranks - 1)) * ALPHA_US + all_to_all_bytes(ranks, tokens) / bandwidth
 
 
 def crossover(ranks, bandwidth, call_us=0):
-    """Returns the smallest number of tokens, over all ranks, for which all-to-all is faster; 1: it always is. Each call
+    """Returns the smallest number of tokens, over all ranks, for which all-to-all is faster; 1 means always. Each call
     of a collective runs `call_us` longer than the model says."""
     latency = all_to_all_us(ranks, 0, bandwidth) - broadcast_us(ranks, 0, bandwidth)
     latency += (CALLS["all-to-all"] - CALLS["broadcast"]) * call_us
@@ -56,7 +58,7 @@ def crossover(ranks, bandwidth, call_us=0):
 
 
 def recorded():
-    """Returns tokens, path and the collectives' stages of the runs on two GPUs with whole experts on each."""
+    """Returns the tokens, the path and the collectives' stages of each recorded run on two GPUs with whole experts."""
     runs = json.loads(RECORD.read_text()) if RECORD.exists() else []
     return [(run["problem"]["num_tokens"], run["dispatch"], [stage for stage in run["stages"] if stage["ranks"] == 2])
             for run in runs if (run["ranks"], run["dp"], run["ep"]) == (2, 2, 2)]

@@ -41,7 +41,7 @@ struct tile {
 // [tile]
 
 // [fetch]
-/** Starts copying the rows of a warp's tokens, 16 bytes per lane. Past the last token, its row is copied again. */
+/** Starts copying the rows of a warp's tokens, 16 bytes per lane. Tokens past the last one get a copy of its row. */
 template <typename Router, typename T>
 static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_t first_token, int64_t num_tokens,
                                                   T *logits)

@@ -142,7 +142,7 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
 // [choices]
 
 // [slots]
-/** Computes a slot for each of a lane's choices: the number that rank before it. Equal ones all get their last slot. */
+/** Computes a slot for each of a lane's choices: how many rank before it. Equal choices all get their last slot. */
 template <int OWN, int GROUPS>
 static __device__ __forceinline__ void count_slots(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
@@ -191,7 +191,7 @@ static __device__ __forceinline__ void break_ties(const float *choices, const fl
 // [choose]
 /**
  * Chooses among a token's `count` candidates, which ascend by id: at most OWN * GROUPS, OWN of them in each lane.
- * Compares every pair and stores the first TOPK in own_tile.chosen. count is 0 for a token that is not chosen here.
+ * Compares every pair and stores the first TOPK in own_tile.chosen. count is 0 for a token that takes another path.
  */
 template <int OWN, typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int token_of_warp, int count)
@@ -276,7 +276,7 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
                                        (group_score < 0.0f ? -1 : 1)); /* the next larger float */
     unsigned rank = GROUPS - 1;
 
-    /* The groups at distances bit to 2 * bit - 1 all come before this one, or all after it. */
+    /* The groups group ^ i, for i from bit to 2 * bit - 1, all come before this one, or all after it. */
 #pragma unroll
     for (unsigned bit = 1; bit < GROUPS; bit *= 2) {
         const float least = group & bit ? group_score : above;
@@ -294,7 +294,7 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
 template <int GROUP_SIZE>
 static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choice)[GROUP_SIZE], float bound)
 {
-    unsigned low = 0, high = 0; /* of the two halves, the highest bit first: 1 if the choice is below the bound */
+    unsigned low = 0, high = 0; /* a bit for each choice of a half, the first highest: 1 if below the bound */
 
 #pragma unroll
     for (int e = 0; e < GROUP_SIZE / 2; e++) {
@@ -337,7 +337,7 @@ static __device__ __forceinline__ void choose_for_tokens(tile<Router, T> &own_ti
 // [choose_all]
 
 // [many_kernel]
-// Blocks that a multiprocessor can hold at a time; a bound on the registers of each thread.
+// Blocks that a multiprocessor must be able to hold at a time, which bounds the registers of each thread.
 #if defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870)
 enum { RESIDENT_BLOCKS = 16 };
 #elif defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
@@ -358,7 +358,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     __shared__ __align__(16) tile<Router, T> own_tile;
     const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
     const int64_t first_token = (int64_t)blockIdx.x * TOKENS_PER_WARP;
-    const int64_t first_row = min(first_token, num_tokens - TOKENS_PER_WARP); /* the last warp also has so many rows */
+    const int64_t first_row = min(first_token, num_tokens - TOKENS_PER_WARP); /* the last warp has as many rows */
     // [many_kernel]
 
     // [many_load]

@@ -32,7 +32,7 @@ static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS,
 // [first_tile]
 
 // [move_cursors]
-/** Moves each cursor back by the tile's ids, and turns tile_begins into the distance from `staged` to the list. */
+/** Moves each cursor back by the tile's ids, and turns tile_begins into the offset from `staged` to the list. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, THREADS, IDS> &s)
 {

@@ -64,7 +64,7 @@ static __device__ void publish(word64 *row, int e, int count)
 // [publish]
 
 // [read_rows]
-/** Stores a word's counts with one instruction. counts[0] has counts 0 and, in its upper half, 2; counts[1] 1 and 3. */
+/** Stores a word's counts with one instruction: 0 and 2 in the halves of counts[0], 1 and 3 in those of counts[1]. */
 template <int PER_WORD>
 static __device__ void store_counts(int *to, const word64 counts[2])
 {
@@ -177,7 +177,7 @@ static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, 
 // [exchange_rows]
 
 // [write_result]
-/** Makes num_tokens_post_padded -1 at the end if any block gave up. `old`: the value that block 0 replaced there. */
+/** Sets num_tokens_post_padded to -1 at the end if any block gave up. `old`: the value that block 0 replaced there. */
 static __device__ __forceinline__ void write_result(const align_arguments &align, exchange *workspace, int set,
                                                     bool good, int old)
 {

@@ -156,7 +156,7 @@ static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THRE
 // [mark_tile]
 
 // [sum_words]
-/** Stores in s.bases expert e's set bits before each word, and in s.tile_counts all of them. Returns that number. */
+/** Counts expert e's set bits: before each word in s.bases, in total in s.tile_counts. Returns the total. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int e)
 {
@@ -197,7 +197,7 @@ static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THRE
 // [stage_tile]
 
 // [count_ids]
-/** Adds the numbers of ids in [begin, end) to s.part_counts. Each thread has IDS loads in flight at a time. */
+/** Adds each expert's ids in [begin, end) to s.part_counts. Each thread has IDS loads in flight at a time. */
 template <typename Id, int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void count_ids(const many_shared<EXPERTS, THREADS, IDS> &s, const Id *ids, int begin,
                                                  int end, int num_experts)

@@ -25,7 +25,7 @@ static size_t workspace_bytes(const struct routing_problem *problem)
     return EXCHANGE_BYTES + align_exchange_bytes(&problem->align);
 }
 
-/** Returns the shared memory in bytes of chapter 14b's kernels, to which larger problems fall back. */
+/** Returns the bytes of shared memory that chapter 14b's kernels, the fallback for larger problems, need. */
 static size_t shared_bytes(const struct routing_problem *problem)
 {
     return align_tile_bytes(&problem->align);

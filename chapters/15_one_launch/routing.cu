@@ -191,7 +191,7 @@ static __device__ __forceinline__ void write_groups(const align_arguments &align
 // [write_groups]
 
 // [shared]
-/** The shared memory of a block, in one object so that one address register serves all of it. */
+/** The shared memory of a block, in one object so that one register addresses all of it. */
 template <typename Router>
 struct block_shared {
     __align__(16) entry candidates[Router::EXPERTS];
@@ -306,7 +306,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [places]
 
     // [finish]
-    let_next_kernel_start(); /* not earlier: its blocks would slow down the polling ones */
+    let_next_kernel_start(); /* not earlier: the next kernel's blocks would slow down the polling blocks */
     __syncthreads();
     if (warp == LAST_WARP)
         write_weights<Router, T>(how, shared.ids, shared.chosen, topk_weights, topk_ids);

@@ -5,7 +5,7 @@
 #include "tiles.cuh"
 
 // [lines]
-/** Copies a stage's lines. Lane i copies the first LINE of the `left` elements at its `from`, or all, to line i. */
+/** Copies a stage's lines. Lane i copies the `left` elements at its `from`, but at most LINE of them, to line i. */
 static __device__ void copy_lines(const bf16 *from, int left, int lines, bf16 (*stage)[PITCH], mbarrier *filled)
 {
     const int lane = threadIdx.x % WARP_SIZE, bytes = (left < LINE ? left : LINE) * (int)sizeof(bf16);
@@ -19,7 +19,7 @@ static __device__ void copy_lines(const bf16 *from, int left, int lines, bf16 (*
 // [lines]
 
 // [weights]
-/** Copies a tile's weights step by step: after a stage for the tokens follows one for each consumer. */
+/** Copies a tile's weights step by step: after the stage for the tokens comes one for each consumer. */
 template <typename Tile>
 static __device__ void copy_weights(const moe_problem &problem, const order &tile, const bf16 *weights, int length,
                                     turn<Tile::STAGES> &at, shared<Tile> &s)

@@ -150,7 +150,7 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
                                        sizeof(shared<Tile>), stream);
 }
 
-/** Checks whether this file has a kernel for the problem: tiles are full of rows, and an int can count all rows. */
+/** Checks whether this file has a kernel for the problem: the rows fill whole tiles, and an int can count them. */
 static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;

@@ -7,7 +7,7 @@
 #include "tiles.cuh"
 
 // [multiply_stage]
-/** Multiplies `length` elements of 16 rows and `count` of 16 tokens. Lanes of the missing tokens load the last one. */
+/** Multiplies `length` elements of 16 rows by `count` of 16 tokens. Lanes of missing tokens load the last token. */
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 (*weights)[PITCH],
                                                       const bf16 (*tokens)[PITCH], int length, int count)
 {

@@ -81,7 +81,7 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
 
 // [tokens]
 /**
- * Copies the lines of a tile's tokens step by step, 8 threads per line. `rows` has the thread's rows as distances in
+ * Copies the lines of a tile's tokens step by step, 8 threads per line. `rows` has the thread's rows as offsets in
  * chunks from row 0; NONE stands for a row of zeros.
  */
 template <typename Tile>

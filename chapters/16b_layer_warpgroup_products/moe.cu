@@ -165,7 +165,7 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
                               problem, buffers, (struct counters *)buffers.workspace, w13, w2);
 }
 
-/** Checks whether this file has a kernel: every 64 rows of a tile all exist or none do, and an int can count rows. */
+/** Checks whether this file has a kernel: of each 64 rows of a tile all or none exist, and an int can count rows. */
 static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;

@@ -2,9 +2,9 @@
  * @file binding.cpp
  * @brief Chapter 18: the operators' CUDA implementations through LibTorch's stable C ABI, from PyTorch 2.9 on.
  *
- * PyTorch hands a call's arguments over as an array of 64-bit words, and takes the results from it: tensors as handles,
- * numbers as their bits. A handle that comes in belongs to the callee, one that goes out to the caller. This file is
- * C++ for two reasons only: the ABI's headers are, and an exception is how the ABI reports an error.
+ * PyTorch passes a call's arguments as an array of 64-bit words, from which it also takes the results: a tensor is a
+ * handle, a number its bits. A handle that comes in belongs to the callee, a handle that goes out to the caller. This
+ * file is C++ for two reasons only: the ABI's headers are C++, and the ABI reports errors as exceptions.
  */
 #include "moe_routing.h"
 
@@ -20,7 +20,7 @@
 #include <string>
 
 // [fail]
-/** PyTorch makes a ValueError of this. */
+/** Throws an exception that PyTorch turns into a ValueError. */
 [[noreturn]] static void reject(const std::string &message)
 {
     throw std::invalid_argument("moe_routing: " + message);
@@ -89,7 +89,7 @@ class tensor
             aoti_torch_delete_tensor_object(handle);
     }
 
-    /** Allocates a tensor of CUDA device `device`. */
+    /** Allocates a tensor on CUDA device `device`. */
     tensor(int32_t dtype, int32_t device, std::initializer_list<int64_t> shape) : handle(nullptr)
     {
         int64_t strides[4], stride = 1;

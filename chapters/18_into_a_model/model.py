@@ -32,7 +32,7 @@ IMPLEMENTATIONS = {"eager": "eager", "batched_mm": "batched_mm", "grouped_mm": "
                    "compile": "grouped_mm", "ours_compile": OURS}  # the last two run under torch.compile
 ALIGN_KERNELS = r"\balign_\w*kernel"  # the kernels of chapters 14a and 14b
 PROMPT = 64  # tokens before the first decode step
-BF16_ERROR = 2.0 ** -8 / 3 ** 0.5  # largest root mean square of the relative error of a rounding to bf16
+BF16_ERROR = 2.0 ** -8 / 3 ** 0.5  # largest root mean square relative error of rounding to bf16
 TINY = {"hidden_size": 128, "intermediate_size": 256, "moe_intermediate_size": 64, "n_routed_experts": 16,
         "n_group": 4, "topk_group": 2, "num_experts_per_tok": 4, "num_attention_heads": 4, "num_key_value_heads": 4,
         "q_lora_rank": 32, "kv_lora_rank": 32, "qk_rope_head_dim": 16, "qk_nope_head_dim": 16, "v_head_dim": 16}
@@ -340,7 +340,7 @@ def measure_prefill(model, name, options):
 
 @contextlib.contextmanager
 def marked(model):
-    """Marks what each part of the layers launches with the part's name, for the profiler."""
+    """Labels the launches of each part of the layers with the part's name, for the profiler."""
     def mark(module, name):
         original = module.forward
 

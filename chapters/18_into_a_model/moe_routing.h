@@ -2,13 +2,13 @@
  * @file moe_routing.h
  * @brief Chapter 18: the launches of chapters 13c, 14b, 15 and 16b as a library with a plain C interface.
  *
- * A call checks no arguments: the caller has asked moe_routing_..._check() once for this problem. It returns the
+ * A call checks no arguments: the caller has passed the problem to moe_routing_..._check() once. It returns the
  * launch's error, or 0. It launches on `stream` of `device`, neither allocates nor synchronises (with the exception
  * below), and leaves the current device unchanged. Tensors are row-major, in that device's memory, 16-byte aligned.
  *
  * Blocks wait for each other in a workspace. There is one for each stream and number of experts, and one for each
  * stream of each capture, because a graph may run concurrently with the stream it was captured from. The first call
- * outside a capture allocates several workspaces and waits until they are zeros; captures only take some of these.
+ * outside a capture allocates several workspaces and waits until they hold zeros; captures only take some of these.
  */
 #ifndef MOE_ROUTING_H
 #define MOE_ROUTING_H
@@ -37,7 +37,7 @@ struct moe_routing_gate_problem {
 
 /** Align's arguments. */
 struct moe_routing_align_problem {
-    int64_t numel; /**< of topk_ids */
+    int64_t numel; /**< elements of topk_ids */
     int32_t num_experts, block_size;
     int32_t dtype; /**< of topk_ids: I32 or I64 */
 };
@@ -70,7 +70,10 @@ int moe_routing_align(const struct moe_routing_align_problem *align, int32_t dev
                       const void *topk_ids, int32_t *sorted_token_ids, int32_t *expert_ids,
                       int32_t *num_tokens_post_padded);
 
-/** Does both; for up to 256 tokens in one launch. num_tokens_post_padded is -1 if its blocks could not run together. */
+/**
+ * Chooses experts and lists the rows, in one launch for up to 256 tokens. num_tokens_post_padded is -1 if the blocks of
+ * that launch could not run together.
+ */
 int moe_routing_route(const struct moe_routing_gate_problem *gate, int32_t block_size, int32_t device,
                       cudaStream_t stream, const void *gating_output, const void *correction_bias, float *topk_weights,
                       int32_t *topk_ids, int32_t *sorted_token_ids, int32_t *expert_ids,

@@ -20,7 +20,7 @@ struct workspace {
 };
 // [workspace]
 
-/** How many workspaces are allocated at a time; how few unused ones, kept for captures, make a call allocate more. */
+/** Workspaces allocated at a time; a call outside a capture allocates more if it finds fewer than SPARE unused. */
 enum { AT_ONCE = 8, SPARE = 4 };
 
 static struct {

@@ -46,7 +46,7 @@ static __device__ __forceinline__ candidate from_lane_xor(candidate mine, int la
 // [better]
 
 // [half_best]
-/** Returns the best candidate of 32 lanes to these lanes. Distances below 32 do not leave a half of the wave. */
+/** Returns the best candidate of 32 lanes to these lanes. Offsets below 32 stay within a half of the wave. */
 static __device__ __forceinline__ candidate half_best(candidate mine)
 {
     for (int offset = HALF_SIZE / 2; offset > 0; offset /= 2) {

@@ -1,5 +1,5 @@
 /*
- * Plays a run of the warps of a block, on the pages of stepper_pages.py. A page holds the program's trace, compressed,
+ * Plays back what the warps of a block did, on pages by stepper_pages.py. A page holds the program's trace, compressed,
  * the arrays that the kernel writes, the steps as text and the source; this file adds the controls, the lanes, the
  * memory and the barriers. It needs no library and fetches nothing.
  */

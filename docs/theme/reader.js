@@ -6,7 +6,7 @@
 
 (function () {
     const MAX_PLAIN_CODE = 34; /* characters that fit into a line on a phone */
-    const PREFIX = 'moe-routing:'; /* of the keys in the browser's storage; the name of a page follows */
+    const PREFIX = 'moe-routing:'; /* begins the keys in the browser's storage; a page's name follows */
     const KINDS = [[/^(chapter_\d+[a-z]?|primer(_together|_machine)?)$/, 'read', 'I have read this page'],
                    [/^exercise_\d\d[a-z]?_\w+$/, 'solved', 'I have solved this exercise']];
 
@@ -39,7 +39,10 @@
         return Object.keys(storage).filter(key => key.startsWith(start)).length;
     }
 
-    /* Returns the words behind a link to a page: whether it is read or solved, and how many of its exercises are. */
+    /*
+     * Returns the words after a link to a page: whether the page is read or solved, and how many of its exercises are
+     * solved.
+     */
     function words(page) {
         const kind = KINDS.find(([pattern]) => pattern.test(page));
         const said = kind && isDone(page) ? [kind[1]] : [];

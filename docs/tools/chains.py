@@ -23,7 +23,8 @@ def parse(words, recorded):
 
 
 def _chain_rows(rows, size):
-    """Yields the lines of the chains for this number of tokens: a head, and rows for each kernel and for all."""
+    """Yields the lines of the chains for this number of tokens: a head, rows for each kernel, and a row for all
+    kernels."""
     for chain in dict.fromkeys(row["chain"] for row in rows):
         title = chain if "," in chain else f"router, gate, align, {chain}"
         yield f"| *{size:,} token{'s' * (size != 1)}: {title}* |" + " |" * len(COLUMNS)

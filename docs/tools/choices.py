@@ -106,9 +106,9 @@ def flow(directory):
 
 
 def bounded_tokens(directory):
-    """Returns the tokens of a gate's answer as chapters 13a to 13c choose: the groups that stay and their second-best
-    experts, the bound, the candidates in ascending order and their slots. Raises ValueError if the answer has other
-    ids."""
+    """Returns the tokens of a gate's answer with the steps of chapters 13a to 13c: the groups that stay and their
+    second-best experts, the bound, the candidates in ascending order and their slots. Raises ValueError if the answer
+    has other ids."""
     ids = _rows(pathlib.Path(directory) / "topk_ids.npy", TOPK, int)
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
     tokens = []

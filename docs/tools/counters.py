@@ -25,7 +25,7 @@ MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}" 
 
 @functools.lru_cache(maxsize=None)
 def names():
-    """Returns the labels of the simulator's counters in tables, by name, in the order of reports."""
+    """Returns the labels that tables give the simulator's counters, by the counters' names, in the order of reports."""
     return dict(re.findall(r'^(?:RARE_)?COUNTER\((\w+), "([^"]*)", "[^"]*"\)$', COUNTER_LIST.read_text(), re.M))
 
 
@@ -50,7 +50,7 @@ def format_number(number):
 
 
 def run_of(name):
-    """Returns the program and the arguments of a run. "08" is chapter 08, "08_plain_tree" its kernel built otherwise;
+    """Returns the program and the arguments of a run. "08" is chapter 08, "08_plain_tree" another build of its kernel;
     either may run with 32 experts, "08_e32", or with 256 tokens, "08_t256"."""
     number, twin, experts, tokens = re.fullmatch(r"(\d\d[a-z]?)(_\w+?)??(?:_e(\d+)|_t(\d+))?", name).groups(default="")
     chapters = results.chapters(number)

@@ -39,13 +39,13 @@ PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
 def _traced(find, *wanted, **more):
-    """Returns a function that makes a figure's data by find(TRACE..., more). The traces are of runs: programs with
-    arguments, or without them the runs that readers step through."""
+    """Returns a function that makes a figure's data by find(TRACE..., more). Each trace is of a run: a program with
+    arguments or, without arguments, the run that readers step through."""
     return lambda build: find(*(trace.read(runs.trace(build, *run.split(" ", 1))) for run in wanted), **more)
 
 
 # By name, a figure's title, with {} for fields of its data; the function, MODULE.NAME, that draws it; the function that
-# makes its data from the build folder. Its description is the alternative text where the Markdown shows it.
+# makes its data from the build folder. A figure's description is the alternative text in the Markdown that shows it.
 FIGURES = {
     "01_flow": ('One token through the gate: the word "{word}", row {row} of the data', "trace_figures.draw_flow",
                 lambda build: choices.flow(runs.arrays(build, "01_cpu_baseline", "--num-tokens 6"))),
@@ -121,7 +121,7 @@ for _name, _operator in ((name, operator) for name, operator in OPERATORS.items(
                                  lambda _, name=_name: plot_data.time_lines(name, results.load()))
     FIGURES[f"{_name}_counters"] = (_operator.titles[1], "plots.draw_counters",
                                     functools.partial(plot_data.counter_panels, _name))
-if (results.FOLDER / "16b_layer_warpgroup_products.json").exists():  # there is none before its times are recorded
+if (results.FOLDER / "16b_layer_warpgroup_products.json").exists():  # the figure needs recorded times
     FIGURES["layer_roofline"] = (
         "The layer below its ceilings: 1 to 16,384 tokens", "plots.draw_roofline",
         lambda _: plot_data.roofline("ceilings " + " ".join(

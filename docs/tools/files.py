@@ -31,8 +31,8 @@ def reason(error):
 
 
 def _drop_output():
-    """Redirects a standard output that is full to /dev/null: Python flushes it again when it exits, and exits with
-    120 if that fails."""
+    """Redirects a full standard output to /dev/null, because Python flushes it again when it exits, and exits with 120
+    if that fails."""
     try:
         if sys.stdout:
             sys.stdout.flush()
@@ -44,8 +44,8 @@ def _drop_output():
 
 @contextlib.contextmanager
 def errors_in_one_line(tool, status=1):
-    """Ends the tool after an error, with this status and the error in one line. If a program failed, which has printed
-    its own error, the tool ends with the program's status."""
+    """Ends the tool after an error, with this status and the error in one line. If the error is that a program failed,
+    the program has printed its own error, and the tool ends with the program's status."""
     try:
         if sys.stdout is None:
             raise ValueError("standard output: it is closed")

@@ -1,7 +1,7 @@
 """Data of the figures that show kernels step by step, from the kernels' traces. Used by figures.py and tree_steps.py.
 
 Each function takes traces as trace.read() gives them and returns lists and dictionaries of texts and whole numbers.
-It raises ValueError, with one line, where the kernel did not do what the figure is to show.
+It raises ValueError, with one line, if the kernel did not do what the figure should show.
 """
 import files
 import trace as traces
@@ -88,8 +88,8 @@ def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=Fal
 
 
 def split(before, after):
-    """Returns which lanes take a new candidate in each step of the butterfly of two chapters, the same lanes in
-    both."""
+    """Returns which lanes take a new candidate in each step of the butterfly. They must be the same lanes in both
+    chapters."""
     taken = [exchange(trace, "warp_best", 16, 5)["taken"] for trace in (before, after)]
     if taken[0] != taken[1]:
         raise ValueError(f"{before['source']} and {after['source']}: they do not take the same")
@@ -176,7 +176,7 @@ def _sources(read, word, value):
 
 
 def _follow_interval(events, begin, count):
-    """Returns the sources of the new values of words in one interval, a value stored elsewhere, and its sources."""
+    """Returns, for one interval, the sources of each word's new value, a value stored elsewhere, and its sources."""
     made_of, aside, aside_of, read = {}, None, [], {}
     for event in events:
         accesses = list(_accesses(event, begin, count))
@@ -287,8 +287,8 @@ def stores(before, after):
 
 
 def pieces(trace):
-    """Returns which chunk of 16 bytes is stored in each slot of the first 8 rows of 8 that are copied asynchronously by
-    8 lanes a row."""
+    """Returns which 16-byte chunk is stored in each slot of the first 8 rows, of 8 chunks each, that lanes copy
+    asynchronously, 8 lanes a row."""
     found = [[None] * 8 for _ in range(8)]
     for event in trace["events"]:
         if event["kind"] == "copy_to" and event["bytes"] == 16:

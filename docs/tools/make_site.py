@@ -1,7 +1,7 @@
 """Makes the documentation site in BUILD/docs/html: python3 docs/tools/make_site.py --build BUILD, from the root.
 
-The programs that the pages run are built before (ninja docs). It fails, with the reason in one line, if a page
-names something that does not exist, if a committed table or figure is not up to date, and at Doxygen's first
+The programs that the pages run must have been built (ninja docs). The tool fails, with the reason in one line, if a
+page names something that does not exist, if a committed table or figure is not up to date, and at Doxygen's first
 warning. --steppers makes only the pages on which a reader steps through a run, which need no site:
 BUILD/docs/stepper/stepper_NN.html.
 """
@@ -26,11 +26,11 @@ TOOLS = pathlib.Path(__file__).parent
 AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awesome-css"))
 LUNR = pathlib.Path(os.environ.get("LUNR", "/usr/share/javascript/lunr"))
 
-# Files of the site, a pattern, and the replacement of its matches.
+# Each patch: the site's files, a pattern, and the replacement of its matches.
 PATCHES = (
     # The title becomes a heading.
     ("*.html", r'<div class="title">(.*)</div></div>', r'<h1 class="title">\1</h1></div>'),
-    # The list of a page's sections gets a heading of the level below the title's.
+    # The list of a page's sections gets a heading one level below the title.
     ("*.html", r'<div class="toc"><h\d>Table of Contents</h\d>', '<div class="toc"><h2>On this page</h2>'),
     ("doxygen-awesome-interactive-toc.js", r"toc > h3", "toc > h2"),
     ("doxygen-awesome.css", r"(\.toc[.a-z]*(?: >)?) h3", r"\1 h2"),

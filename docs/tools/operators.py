@@ -1,10 +1,11 @@
 """The operators of the course, with the fields that the tools need. An operator's chapters are those whose kernel has
-its name. The fields are: the times that stand for a chapter (see times.py); the library that the chapters are
-compared with, its columns (with labels of their own, where its name is not enough), and the columns that plots
-show (the first is also compared with chapters that are named); whether all chapters move the same bytes; whether
-counters are per token, and which counters; the numbers of tokens in its tables and in lists of chapters; the titles of
-its plots, empty if it has no plots; its panel in the figure of all results, empty if it has none: title, numbers of
-tokens, the ends of its axis in microseconds and the marks on the axis."""
+its name. `standard`: the times that stand for a chapter (see times.py). `library`: what the chapters are compared with,
+if anything; `columns`: its columns, with labels in `words` if `library_name` is not enough; `plotted`: the columns that
+plots show, the first of which is also compared with chapters that are named. `one_floor`: whether all chapters move the
+same bytes. `per_token`: whether counters are per token; `counters`: which ones. `sizes`, `few_and_many`: the numbers of
+tokens in tables and in lists of chapters. `titles`: those of the operator's plots, if there are any. `panel`: in the
+figure of all results, if it is there, the title, the numbers of tokens, the ends of the axis in microseconds and its
+marks."""
 from types import SimpleNamespace as Operator
 
 SIZES = (1, 16, 64, 512, 4096, 16384, 65536)

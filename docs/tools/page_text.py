@@ -20,7 +20,7 @@ SOURCE_SUFFIXES = (".c", ".h", ".cpp", ".cu", ".cuh", ".py")
 GLOSSARY = "docs/pages/glossary.md"
 LIST_ITEM = re.compile(r"([0-9]+[.)]|[-+*]|#+) ")  # may match by accident, if a paragraph is broken before "256. "
 NO_PROSE = re.compile(r"$|[ #<]|[0-9]+[.)] |[-+*] ")  # lines after which a list or a heading may begin
-Page = collections.namedtuple("Page", "path id title")  # a file that becomes a page, whose file the id names, too
+Page = collections.namedtuple("Page", "path id title")  # a file that becomes a page; the page's file is named by the id
 
 
 @dataclasses.dataclass
@@ -88,9 +88,9 @@ def read_terms(path=GLOSSARY):
 
 
 def read_term_pages(path=GLOSSARY):
-    """Returns the pages on which the words of a term have its meaning, or do not: `<!-- only on: chapter_0*, primer
-    -->` below its heading names the pages on which they lead to the term, `<!-- not on: ... -->` those on which they do
-    not. The keys are the terms' ids, the values (whether it is `only`, patterns of page ids)."""
+    """Returns where the words of a term have its meaning. Below the term's heading, `<!-- only on: chapter_0*, primer
+    -->` names the pages on which they lead to the term, `<!-- not on: ... -->` those on which they do not. A key is a
+    term's id, its value is (whether the marker is `only`, patterns of page ids)."""
     found, term = {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
@@ -285,7 +285,7 @@ def _is_open(line):
 
 
 def write(site, page, expand_marker):
-    """Returns the Writer, with its numbers of words and of lines of code, and the text below the page's title for
+    """Returns the Writer, with its counts of words and of lines of code, and the text below the page's title for
     Doxygen."""
     writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms))
     lines, out, at = pathlib.Path(page.path).read_text().splitlines(), [], 1

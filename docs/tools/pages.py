@@ -58,7 +58,7 @@ def _notes_of(site, page):
 
 
 def _chapter_of_notes(site, page):
-    """Returns the chapter whose lab notes the page is, or None."""
+    """Returns the chapter whose lab notes the page holds, or None."""
     chapter = _beside(site, page, "README.md") if page.path.endswith("/NOTES.md") else None
     return chapter if chapter and number_of(chapter) else None
 
@@ -153,8 +153,9 @@ def _ratio(row):
 
 
 def _gain(page, run, is_host, sizes):
-    """Returns a chapter's row. Chapter 01 runs on the host, and the run of the next chapter has its times. If the
-    chapter's operator has other numbers of tokens than the table's head, the number is written after the time."""
+    """Returns a chapter's row. Chapter 01 runs on the host, and the run of the next chapter has its times. If the lists
+    of chapters give other numbers of tokens for the operator than for the first, each time is followed by its
+    number."""
     cells = []
     for tokens, in_head in zip(times.few_and_many(page.path.split("/")[1]) or sizes, sizes):
         row = results.row_of(run, tokens)
@@ -174,8 +175,8 @@ def _compared(pages, runs):
 
 
 def _chapter_list(site, recorded):
-    """Returns the parts with their tables of chapters. To Doxygen the parts' headings are no sections; its tree has the
-    chapters themselves."""
+    """Returns the parts with their tables of chapters. Doxygen does not treat the parts' headings as sections; its tree
+    lists the chapters themselves."""
     text = ""
     for part, (_, title) in enumerate(PARTS):
         text += f"\n<h1>Part {part + 1}: {title}</h1>\n\n"

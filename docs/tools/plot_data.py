@@ -7,8 +7,8 @@ from operators import OPERATORS
 
 
 def _lines(operator, recorded):
-    """Returns the lines of the chapters that have recorded runs, so a new chapter is in the plots once its times are
-    recorded; and their source."""
+    """Returns the lines of the chapters that have recorded runs, and their source. A new chapter is in the plots once
+    its times are recorded."""
     names = [name
              for name in results.chapters(kernel=f"{operator}.*") if name in recorded or name == times.HOST_CHAPTER]
     return times.lines(f"{OPERATORS[operator].standard} {' '.join(names)}", recorded)
@@ -54,7 +54,7 @@ def few_and_many(recorded):
 
 
 def roofline(words, recorded):
-    """Returns the operations a second of the layers of times.roofline(), by operations a byte, below both ceilings."""
+    """Returns, for the layers of times.roofline(), operations a second by operations a byte, below both ceilings."""
     reading, products, made, source = times.roofline(words, recorded)
     return {"source": source, "old": _old(made), "reading": reading, "products": products, "lines": [
         {"kind": line.kind, "label": line.label.partition(" (")[0].replace("_", " "), "points": line.points}

@@ -3,10 +3,10 @@
     build/gpu/02_warp_per_group --bench --format json | python3 docs/tools/record.py
     python3 docs/tools/record.py [FILE...]
 
-Run it in the repository's root. The input is JSON, any number of runs one after the other, as `--bench --format json`,
-tests/peers/pytorch_gate.py --format json, tests/gpu/count_on_gpu.sh and, on GPUs, chapter 12 with --format json print
-it. A run replaces a recorded run of the same command or of the same problem. The folder is named after the GPU: h200.
-record_all.py runs and records everything.
+Run it in the repository's root. The input is JSON, any number of runs one after the other. It is printed by programs
+with `--bench --format json`, by tests/peers/pytorch_gate.py --format json, by tests/gpu/count_on_gpu.sh and, on GPUs,
+by chapter 12 with --format json. A run replaces a recorded run of the same command or of the same problem. The folder
+is named after the GPU: h200. record_all.py runs and records everything.
 """
 import json
 import pathlib

@@ -64,7 +64,7 @@ def claims():
 
 
 def layer():
-    """Returns every command whose run is of the layer: of its chapters and of the implementations they are compared
+    """Returns every command that runs the layer, with its chapters and with the implementations they are compared
     with."""
     return [*(line for name in results.chapters(kernel="moe.cu")
               for line in bench([name], LAYER)),
@@ -72,13 +72,13 @@ def layer():
 
 
 def gpus():
-    """Returns every command whose run is of a layer on several GPUs, or on one GPU for comparison."""
+    """Returns every command that runs a layer on several GPUs, or on one GPU for comparison."""
     return [f"build/gpu/{program} {split} --num-tokens {tokens} --format json"
             for program in results.chapters(kernel="parallel.cu") for tokens in (64, 4096, 16384) for split in SPLITS]
 
 
 def overlap():
-    """Returns every command whose run is of launches that overlap."""
+    """Returns every command that runs launches that overlap."""
     gate = "13c_gate_fewer_instructions"
     return [*bench([gate, f"{gate}_trigger_first"], [f"{DTYPES[0]} --overlap 1"]),
             *bench(["14b_align_published_counts"], [f"{BLOCK_SIZES[1]} --overlap 1"]),

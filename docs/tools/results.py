@@ -1,10 +1,10 @@
 """Recorded runs: docs/results/GPU/NAME.json lists the runs of a chapter and its variants, or of a program without a
 chapter. Used by all tools that read or write times.
 
-A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". What
-tests/gpu/count_on_gpu.sh prints has "counters" instead, tests/gpu/figures.sh "figures", and a layer on several ranks
-"stages". A run's fields say what it measured, and find() finds it by them. Paths are relative to the repository's
-root, in which the tools run. Functions raise ValueError, with one line, or OSError.
+A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". Instead of rows, a run
+printed by tests/gpu/count_on_gpu.sh has "counters", a run printed by tests/gpu/figures.sh "figures", and the run of a
+layer on several ranks "stages". A run's fields say what it measured, and find() finds it by them. Paths are relative to
+the repository's root, in which the tools run. Functions raise ValueError, with one line, or OSError.
 """
 import functools
 import hashlib
@@ -58,7 +58,7 @@ def chapters(number="[0-9][0-9]*", kernel="*"):
 
 
 def variants(number="[0-9][0-9]", kernel="*"):
-    """Returns the names of the programs whose kernel is such a chapter's with a change, and the changes' paths. A file
+    """Returns the names of the programs that run such a chapter's kernel with a change, and the changes' paths. A file
     WHAT_N.sed stands for WHAT_1.sed and so on, see common/variants.sh."""
     paths = [path for name in chapters(number, kernel)
              for path in sorted(pathlib.Path("chapters", name, "variants").glob("*"))]
@@ -68,7 +68,7 @@ def variants(number="[0-9][0-9]", kernel="*"):
 
 
 def chapter_of(program):
-    """Returns the chapter whose kernel the program runs. If the kernel was built otherwise or changed, it is the
+    """Returns the chapter whose kernel the program runs. For a kernel that was built otherwise or changed, this is the
     chapter that the program's name begins with: 08_align_blelloch for 08_align_blelloch_plain_tree. "" if there is
     none."""
     while program and not kernel_of(program):
@@ -85,8 +85,8 @@ def source_of(program):
 
 @functools.lru_cache(maxsize=None)
 def source_hash(path):
-    """Returns the "kernel_source_sha256" that a program built from this source, or from a kernel so changed,
-    reports."""
+    """Returns the "kernel_source_sha256" that a program reports if it was built from this source or, for a change, from
+    the changed kernel."""
     script = [COMMON / "variants.sh", "--hash"] if path.parent.name == "variants" else [COMMON / "source_hash.sh"]
     if path.suffix == ".py" or not script[0].exists():  # without the lines that mark a snippet
         return hashlib.sha256(re.sub(rb"(?m)^# \[.*\n", b"", path.read_bytes())).hexdigest()
@@ -169,9 +169,9 @@ def field(run, name):
 
 
 def find(results, program, **fields):
-    """Returns the program's run of times with these values in its fields; num_tokens among them asks for a row of so
-    many tokens. None if no such run is recorded: find(results, "06_a", kernel="small", num_experts=64,
-    num_tokens=16)."""
+    """Returns the program's run of times with these values in its fields, or None, as in find(results, "06_a",
+    kernel="small", num_experts=64, num_tokens=16). With num_tokens, the run must have a row for this number of
+    tokens."""
     size = fields.get("num_tokens")
     runs = [run for run in results.get(program, []) if "rows" in run and (size is None or row_of(run, size)) and
             all(name == "num_tokens" or field(run, name) == value for name, value in fields.items())]

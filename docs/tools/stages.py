@@ -1,6 +1,6 @@
 """Recorded runs of a layer on several ranks: tables of the times of its stages, and of the bytes that collectives move.
 
-A table is requested in words, as in its marker, where CHAPTER is the program's and numbers are of tokens:
+A table is requested in words, as in its marker, with the program's CHAPTER and numbers of tokens:
 
     times CHAPTER 64 4096...      microseconds of the stages, a row for each way to divide the layer
     traffic CHAPTER 64 4096...    bytes and bandwidths of the collectives, where the experts are whole
@@ -11,14 +11,14 @@ import provenance
 import results
 import times
 
-# The columns of times: the purpose of stages, and the names that stages have on the different paths.
+# The columns of the table of times: a purpose, and the names that stages with this purpose have on the different paths.
 COLUMNS = {"to the experts": ("broadcast", "dispatch"), "align": ("align",), "experts": ("experts",), "sum": ("sum",),
            "back": ("reduce DP", "reduce TP", "combine"), "the rest": ("round", "add", "gather TP")}
 
 
 def parse(words, recorded):
-    """Parses the words that request a table: .what, and .runs, for each number of tokens its runs, one rank first, then
-    in the order of the labels."""
+    """Parses the words that request a table into .what and .runs: for each number of tokens its runs, the run on one
+    rank first, then the others in the order of their labels."""
     what, chapter, *sizes = [*words.split(), "", ""]
     sizes = [int(size) for size in sizes if size.isdigit()]
     if what not in ("times", "traffic") or not sizes or not results.kernel_of(chapter):

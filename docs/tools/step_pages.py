@@ -19,7 +19,8 @@ CONTEXT = 3  # unchanged lines that are shown beside a change
 LEAST_FOLDED = 4  # fewer unchanged lines are not folded away
 MAX_MARKED = 0.7  # a line of which a larger part has changed gets no marks
 
-# Chapter 02 against 01, which is C for the host: the parts that do the same, and the snippets of both.
+# Chapter 02 is compared with 01, which is C for the host: each pair names parts that do the same, and the snippets of
+# both.
 HOST_PAIRS = (
     ("The scores: loops over all experts; one for each lane", "scores", "score"),
     ("A group's score: a loop over its experts; five exchanges between a warp's lanes", "group_score", "group_score"),
@@ -42,7 +43,7 @@ def highlighted_lines(text):
                Keyword: "keyword", String: "stringliteral"}
     lines = [[]]
     for token, piece in pygments.lexers.get_lexer_by_name("cuda", stripnl=False).get_tokens(text):
-        is_plain = piece == "thread"  # a keyword of other compilers'
+        is_plain = piece == "thread"  # a keyword of other compilers
         name = next((name for kind, name in classes.items() if token in kind and not is_plain), "")
         for number, part in enumerate(piece.split("\n")):
             lines += [[]] if number else []
@@ -65,15 +66,15 @@ def _line_html(line, marked=()):
 
 
 def line_signs(before, after):
-    """Returns the signs of the lines that diff(1) prints of two whole files: " ", "-", "+". Equal files have none."""
+    """Returns the signs of the lines that diff(1) prints for two whole files: " ", "-", "+". Equal files have none."""
     command = ["diff", "--minimal", "-U1000000", "--", before, after]
     printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
     return [line[0] for line in printed[3:] if not line.startswith("\\")]
 
 
 def _marked_columns(texts, words, same):
-    """Returns for each line the columns of words that are not the same, and of blanks between two of these; none for a
-    line of which nearly all would be marked."""
+    """Returns for each line the columns of words that are not the same, and of blanks between two such words; none for
+    a line of which nearly all would be marked."""
     marked, last = [set() for _ in texts], (-1, 0)
     for index, (_, line, first, end) in enumerate(words):
         if index not in same:
@@ -85,7 +86,7 @@ def _marked_columns(texts, words, same):
 
 
 def changed_words(before, after):
-    """Returns the columns of the words that differ, in each of some lines and of the lines that replaced them."""
+    """Returns, for each of some lines and of the lines that replaced them, the columns of the words that differ."""
     sides = [[(word[0], line, *word.span()) for line, text in enumerate(texts) for word in re.finditer(r"\w+|\S", text)]
              for texts in (before, after)]
     matcher = difflib.SequenceMatcher(None, *([word[0] for word in words] for words in sides), autojunk=False)

@@ -186,8 +186,8 @@ def _shuffle_text(event):
 
 
 def mbarrier_names(trace):
-    """Returns the name of each mbarrier, by its offset in shared memory, from the line that initialises it; in an array
-    with the index."""
+    """Returns the name of each mbarrier, by its offset in shared memory: the name in the line that initialises it, with
+    the index if it is in an array."""
     names, first = {}, {}
     for event in trace["events"]:
         if event.get("operation") == "init":
@@ -208,7 +208,7 @@ def _numbers(event, column):
 
 
 def _mbarrier_text(event, names):
-    """Describes an operation of lanes on an mbarrier, which has one of these names if its offset is among them."""
+    """Describes an operation of lanes on an mbarrier; `names` has the mbarriers' names by their offsets."""
     operation, one = event["operation"], len(event["active"]) == 1
     offsets = list(dict.fromkeys(event["offset"][lane] for lane in event["active"]))
     called = [f'"{names[offset]}"' if offset in names else f"at word {offset // WORD_BYTES} of shared memory"
@@ -254,7 +254,7 @@ def _access_text(regions, event, dtype):
             "copy_to": "will find it in" if one else "will find them in"}.get(kind, "writes" if one else "write")
     what = f'"{name}"' if name else "what lies"
     text = f"{_lanes(event)} {verb} {what} in {'shared' if traces.is_shared(event) else 'global'} memory"
-    if event["bytes"] == 0:  # of a copy whose bytes are all zeros
+    if event["bytes"] == 0:  # the copy reads nothing and only writes zeros
         return f"{_lanes(event)} {'asks' if one else 'ask'} for zeros"
     if event["bytes"] > WORD_BYTES:
         text += f", {event['bytes'] // WORD_BYTES} words each"
@@ -266,7 +266,7 @@ def _access_text(regions, event, dtype):
 
 
 def step_text(trace, regions, event, dtype, mbarriers):
-    """Describes an event in one line; mbarriers have these names."""
+    """Describes an event in one line; `mbarriers` has the mbarriers' names by their offsets."""
     kind = event["kind"]
     if kind == "shuffle":
         return _shuffle_text(event)

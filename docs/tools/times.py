@@ -3,18 +3,18 @@
 Times are requested in words, as in a table's marker:
 
     f32 [CHAPTER...]                    the gate (f32, f16 or bf16), chapters beside PyTorch
-    align 64 [uniform] [exact] [CHAPTER...]   align with that block size, of the router's choices or ids so generated,
+    align 64 [uniform] [exact] [CHAPTER...]   align with that block size, for the router's choices or uniform ids,
                                         with the padded length that these need
-    moe [balanced] [CHAPTER...]         the layer of DeepSeek-V3's shape, the router's choices or ids so generated
-    ceilings [balanced] CHAPTER...      of the same layers, the part of reading's and of cuBLAS's rate that they reach
+    moe [balanced] [CHAPTER...]         the layer of DeepSeek-V3's shape, for the router's choices or balanced ids
+    ceilings [balanced] CHAPTER...      the part of the rates of reading and of cuBLAS that the same layers reach
     routing f32 CHAPTER...              gate and align together (f32, f16 or bf16), beside what the chapter is compared
                                         with
     small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
     f32 overlap CHAPTER...              launches that overlap, beside the same ones without overlap; the word follows
                                         the type or the block size of gate, align or routing
 
-Without chapters the table has all that are recorded. A chapter's kernel may be one built otherwise:
-08_align_blelloch_plain_tree.
+Without chapters the table has all that are recorded. CHAPTER may also be a program with another build of a chapter's
+kernel: 08_align_blelloch_plain_tree.
 """
 import datetime
 import re
@@ -95,7 +95,7 @@ def _chapter_run(runs, name):
 
 def _read_runs(request, recorded):
     """Returns the library's run or None; name, run or None and column of the requested chapters, or of all chapters if
-    none is named (kernels built otherwise only if named); and the run that has the floor."""
+    none is named (other builds of kernels only if named); and the run that has the floor."""
     operator = OPERATORS[request.operator]
     names = [name for name in recorded if _operator_of(name) == request.operator and
              (name in request.chapters or results.chapter_of(name) == name)]
@@ -103,13 +103,13 @@ def _read_runs(request, recorded):
     runs = {name: run for name, run in found.items() if run}
     wanted = request.chapters or [HOST_CHAPTER] * bool(_chapter_run(runs, HOST_CHAPTER)[0]) + list(runs)
     chapters = [(name, *_chapter_run(runs, name)) for name in wanted]
-    # Chapters that move the same bytes have one floor. Align's move fewer with less room: the last one counts.
+    # Chapters that move the same bytes have one floor. Align's move fewer for a shorter list: the last one counts.
     last = None if operator.one_floor else next((run for _, run, _ in reversed(chapters) if run), None)
     return results.find(recorded, operator.library, **request.fields), chapters, last or next(iter(runs.values()), None)
 
 
 def host_words(run):
-    """Returns where the chapter before ran, for a run whose chapter before ran on the host: "16 threads"."""
+    """Returns where the previous chapter ran, as "16 threads", for a run whose previous chapter ran on the host."""
     threads = (run or {}).get("host_threads")
     return f"{threads} thread{'s' if threads > 1 else ''}" if threads else "on the host"
 

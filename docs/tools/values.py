@@ -11,7 +11,7 @@ significant digits, and another number has thousands separators or three signifi
     figure("store_rate", "NAME")     a figure of a recorded run
     nsight("05_fused_gate", 24, "gate_kernel", "not_selected")
                                      Nsight Compute's count of a kernel with so many tokens
-    candidates(0.9)                  this part of tokens has at most so many experts that pass chapter 13a's bound
+    candidates(0.9)                  how many experts pass chapter 13a's bound at most, in 90 % of the tokens
     passed("simt/test_valid")        the number of tests of build/tests/simt/test_valid, all of which pass
     round, min, max, sum             Python's own
 """

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 00_own_element: every weight times a factor, with a thread per weight.
  *
- * There is no loop over the elements: the grid has one thread for each. Write your code between // TODO and // END;
- * leave the rest unchanged.
+ * The grid has one thread for each element, so there is no loop over the elements. Write your code between // TODO and
+ * // END; leave the rest unchanged.
  */
 #include "exercise.h"
 

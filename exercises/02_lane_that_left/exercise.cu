@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 02_lane_that_left: threads that return although other threads still wait for them.
  *
- * A block has a token, a warp a group, a lane an expert, as in chapter 02. A thread without further work returns, which
- * is right only in some cases. Mend the code between // TODO and // END; leave the rest unchanged.
+ * As in chapter 02, a block handles a token, a warp a group and a lane an expert. A thread without further work
+ * returns, which is right only in some cases. Mend the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 

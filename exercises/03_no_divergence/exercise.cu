@@ -2,8 +2,9 @@
  * @file exercise.cu
  * @brief 03_no_divergence: a warp's best experts, round by round, without a divergent branch.
  *
- * This is chapter 02's code, and right. In each step of each round some lanes take the other candidate, others do not,
- * so the warp executes both paths. Rewrite the code between // TODO and // END; leave the rest unchanged.
+ * This is chapter 02's code, and it is right. In each step of each round, some lanes take the other candidate and
+ * others do not, so the warp executes both paths. Rewrite the code between // TODO and // END; leave the rest
+ * unchanged.
  */
 #include "exercise.h"
 

@@ -15,8 +15,8 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ two_best warp_two_best(float value)
 {
     // TODO warp_two_best
-    // Find the largest, remove it, find the largest of the rest. Which values are removed if two lanes hold the
-    // largest? Mend it without using more than these 10 shuffles.
+    // The code finds the largest value, removes it, and finds the largest of the rest. Which values does it remove if
+    // two lanes hold the largest? Mend the code without using more than its 10 shuffles.
     float first = value;
 
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)

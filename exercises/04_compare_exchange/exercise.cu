@@ -15,7 +15,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ bool ranks_before(candidate a, candidate b)
 {
     // TODO ranks_before
-    // The larger value ranks before; of equal values, the one with the lower id.
+    // The larger value ranks first; of equal values, the one with the lower id.
     return false;
     // END ranks_before
 }

@@ -2,9 +2,9 @@
  * @file exercise.cu
  * @brief 05_another_router: chapter 05's gate for one router, to be extended to a second one.
  *
- * The code serves 256 experts in 8 groups of 32, of which 8 are chosen from the best 4 groups. It is chapter 05's
- * kernel for that router only: logits and bias are f32, the score is a sigmoid, and weights are divided by their sum.
- * Write your code between // TODO and // END; leave the rest unchanged.
+ * The code handles a router of 256 experts in 8 groups of 32, which chooses 8 experts from the best 4 groups. It is
+ * chapter 05's kernel for that router only: logits and bias are f32, the score is a sigmoid, and weights are divided by
+ * their sum. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "harness/gate/gate.h"
 #include "kernels/candidate.cuh"
@@ -73,7 +73,7 @@ template <int ROOM>
 static __device__ __forceinline__ candidate best_of(candidate (&best)[ROOM])
 {
     // TODO largest
-    // Each element of the first half becomes the better of itself and its partner in the second, until one is left.
+    // Each one in the first half becomes the better of itself and its partner in the second half, until one is left.
 #pragma unroll
     for (int half = ROOM / 2; half > 0; half /= 2) {
 #pragma unroll
@@ -222,7 +222,8 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // END topk
 
     // TODO weights
-    // Eight lanes, eight choices: lane k of the token has the k-th. Its weight is its score divided by the sum of all.
+    // A token's eight lanes have its eight choices, one each. A weight is the choice's score divided by the sum of all
+    // scores.
     const int id = my_chosen[group];
     const float chosen_score = id < 256 ? sigmoid(row[id]) : 0.0f; /* 0 for an expert whose choice is NaN */
     const float sum = token_sum(chosen_score);

@@ -20,7 +20,7 @@ static __device__ int row_of(int token_of_warp)
 int chosen_words(void)
 {
     // TODO words
-    // The number of words in which the rows of TOKENS_PER_WARP tokens, with MAX_TOPK choices each, have room.
+    // The number of words that the rows of TOKENS_PER_WARP tokens need, with MAX_TOPK choices each.
     return TOKENS_PER_WARP * MAX_TOPK;
     // END words
 }

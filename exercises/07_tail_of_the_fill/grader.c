@@ -46,7 +46,7 @@ static int32_t any_pad(struct grade *grade)
     return (int32_t)random_below(grade_random(grade), 1 << 20);
 }
 
-/** Fills the list of the chapter's figure. */
+/** Fills the list that the chapter's figure shows. */
 static void twenty_slots(struct grade *grade)
 {
     check(grade, 2, 20, 13);

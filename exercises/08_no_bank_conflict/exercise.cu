@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 08_no_bank_conflict: Blelloch's scan, and the layout in shared memory of its numbers.
+ * @brief 08_no_bank_conflict: Blelloch's scan, and how its numbers are laid out in shared memory.
  *
  * The kernel is right, but the words that a step accesses are in few banks. Write your code between // TODO and // END;
  * leave the rest unchanged.
@@ -20,7 +20,7 @@ static __host__ __device__ int padded_index(int i)
 int tree_words(int size)
 {
     // TODO words
-    // The number of words up to and including that of number size - 1, with padding.
+    // The number of words up to and including the word that holds number size - 1, with padding.
     return size;
     // END words
 }

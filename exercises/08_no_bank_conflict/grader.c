@@ -3,7 +3,7 @@
 #include "../grade/grade.h"
 #include "../grade/grade_scan.h"
 
-/** Gives all ids, a large number, to one expert. */
+/** Gives all ids, of which there are many, to one expert. */
 static void fill_one(struct random *random, int32_t *counts, int size)
 {
     const int expert = (int)random_below(random, (uint32_t)size);

@@ -26,8 +26,9 @@ static __global__ void expert_ids_kernel(const int *offsets, int num_experts, in
 {
     const int block = blockIdx.x * THREADS + threadIdx.x;
 
+    // TODO expert_ids
     // Write expert_ids[block]: the expert of the block's first slot, or -1 if that slot is past the last group. The
-    // last threads may have no block. threads have no block.
+    // last threads may have no block.
     // END expert_ids
 }
 

@@ -57,7 +57,7 @@ static int spread_all_to_last(struct random *random, int expert, int num_experts
     return expert == num_experts - 1 ? 100 : 0;
 }
 
-/** Makes groups of sizes given by `blocks_of`, and `blocks_after` blocks past the last group. */
+/** Makes groups whose sizes `blocks_of` returns, and `blocks_after` blocks past the last group. */
 static struct groups *make_groups(struct grade *grade, int num_experts, int block_size, spread *blocks_of,
                                   int blocks_after)
 {
@@ -174,7 +174,7 @@ static void all_to_one(struct grade *grade)
     check_spread(grade, MAX_EXPERTS, 64, spread_all_to_last, 7); /* more experts than threads */
 }
 
-/** Runs with numbers of experts that are no powers of two, and with a single expert. */
+/** Runs with expert counts that are not powers of two, and with a single expert. */
 static void other_numbers(struct grade *grade)
 {
     static const int counts[] = {1, 2, 3, 5, 7, 33, 160};

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 09_exclusive_scan: where 32 groups begin, added up by a warp.
+ * @brief 09_exclusive_scan: a warp computes where 32 groups begin, by an exclusive scan of their sizes.
  *
  * An expert's group begins where the previous group ends: at the sum of the counts before it. One thread would need 31
  * additions, one after the other. Lanes that pass their partial sums to each other need five steps. Write your code

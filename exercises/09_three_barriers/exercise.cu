@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 09_three_barriers: where 1,024 groups begin, added up by a block with few barriers.
+ * @brief 09_three_barriers: a block computes where up to 1,024 groups begin, by a scan with few barriers.
  *
  * The code is right, but slow: ten steps through shared memory, each with two barriers for all 1,024 threads. Three
  * barriers are enough for any number of experts. Write your code between // TODO and // END; leave the rest unchanged.
@@ -13,7 +13,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of this lane and the lanes below it: 1, 2, 4, 8, 16, then 32 lanes */
+    int sum = value; /* sum over 1, 2, 4, 8, 16, then 32 lanes: this lane and those below it */
 
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);

@@ -67,7 +67,7 @@ static void large_counts(struct grade *grade)
     check(grade, 2, THREADS, fill_large);
 }
 
-/** Counts with a single list, then with three, so that no list may be cheap at the expense of another. */
+/** Counts the barriers with a single list, then with three, so that no list may be cheap at the expense of another. */
 static void barriers(struct grade *grade)
 {
     enum { BARRIERS = 3 };

@@ -26,7 +26,7 @@ static __device__ bool is_expert(Id id, int num_experts)
     return (id >= 0) & (id < num_experts);
 }
 
-/** Returns the entry of expert_ids for a block of this expert's rows: its local id, or -1 if another GPU has it. */
+/** Returns the entry of expert_ids for an expert's block of rows: the expert's local id, or -1 if it is not local. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     // TODO local_id
@@ -57,7 +57,7 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of this lane and the lanes below it: 1, 2, 4, 8, 16, then 32 lanes */
+    int sum = value; /* sum over 1, 2, 4, 8, 16, then 32 lanes: this lane and those below it */
 
 #pragma unroll
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: later each group's first slot, and last the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later each group's first slot; last the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(THREADS)
         *num_tokens_post_padded = counts[num_experts];
 
     // TODO expert_ids
-    // Every block must find its expert; a block past the last group has none. Which of them may read the map?
+    // Every block must find its expert; a block past the last group has none. Which blocks may read the map?
     for (int block = thread; block < num_blocks; block += THREADS)
         expert_ids[block] = block * block_size < counts[num_experts]
                                 ? expert_of(counts, num_experts, block * block_size)
@@ -173,7 +173,7 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
         sorted_token_ids[atomicAdd(&offsets[topk_ids[i] * OFFSET_STRIDE], 1)] = (int)i;
 }
 
-/** Returns the small kernel's shared memory in bytes: the offsets, and one row of counters per thread plus one. */
+/** Returns the bytes of shared memory of the small kernel: offsets, and a row of counters per thread, plus one row. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
@@ -194,7 +194,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     const bool fills = threadIdx.x < SMALL_FILL_THREADS;
     const int thread = fills ? 0 : threadIdx.x - SMALL_FILL_THREADS; /* index among the counting threads */
     const int num_threads = blockDim.x - SMALL_FILL_THREADS;
-    int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
+    int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t: ids in threads 0 to t - 1 */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
 
     if (fills) {

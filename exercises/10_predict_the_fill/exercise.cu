@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 10_predict_the_fill: what a fill costs, predicted before it runs.
  *
- * Block 0 counts while other blocks write pads. First predict such a launch's numbers of store requests, sectors, bytes
- * and barriers. Then write the missing line, and compare. Write your code between // TODO and // END; leave the rest
+ * Block 0 counts while other blocks write pads. First predict the store requests, sectors, bytes and barriers of such a
+ * launch. Then write the missing line, and compare. Write your code between // TODO and // END; leave the rest
  * unchanged.
  */
 #include "exercise.h"

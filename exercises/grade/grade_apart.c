@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Limit of processor time. The event limit stops other loops much earlier; this one is for loops without events. */
+/* Limit on processor time, for loops without events. The event limit stops all other loops much earlier. */
 enum { LAUNCH_SECONDS = 2 };
 
 bool grade_apart_open(struct grade *grade)
@@ -30,7 +30,7 @@ bool grade_apart_open(struct grade *grade)
     grade->apart = mmap(NULL, sizeof *grade->apart, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (grade->apart == MAP_FAILED)
         grade->apart = NULL;
-    backend_allow_host_access(true); /* only in the grader: the learner's process ends it */
+    backend_allow_host_access(true); /* only in the grader: the learner's process forbids it again */
     return grade->apart && backend_share_with_forks();
 }
 
@@ -70,7 +70,7 @@ void grade_apart_returns(struct grade *grade, const void *result, size_t bytes)
     grade_apart_ends(grade, cudaSuccess);
 }
 
-/* --- the grader's ------------------------------------------------------------------------------------------------- */
+/* --- the grader's process ----------------------------------------------------------------------------------------- */
 
 /** Describes how a process ended that crashed, exited or was stopped. */
 static void say_death(int status, const struct rusage *used, char *text, size_t size)

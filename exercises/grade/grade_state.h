@@ -69,7 +69,7 @@ void grade_count(struct grade *grade);
 /** Ends the case after a launch that failed with `status`: with the simulator's message if it has one, else `text`. */
 _Noreturn void grade_fault(struct grade *grade, cudaError_t status, const char *text);
 
-/** Ends the case for a reason that is not the learner's. */
+/** Ends the case for a reason for which the learner is not responsible. */
 _Noreturn void grade_give_up(struct grade *grade, const struct error *error);
 
 #endif

@@ -77,8 +77,8 @@ static void show_hint(const struct learn *learn, const struct hints *hints, int 
     terminal_print(&learn->out, STYLE_STRONG, "Hint %d of %d\n", step + 1, hints->count);
     terminal_wrap(&learn->out, STYLE_PLAIN, 2, 2, hints->steps[step]);
 }
-/** Shows the next hint; if all have been shown, all of them again. */
-/** Shows the next hint; after the last, all hints once more. */
+
+/** Shows the next hint or, if all have been shown, all of them again. */
 static void show_hints(const struct learn *learn, const struct exercise *exercise, const struct hints *hints, int seen)
 {
     if (seen < hints->count) {
@@ -132,7 +132,7 @@ int command_hint(struct learn *learn, const struct command_words *words)
 }
 
 /* --- beginning anew ----------------------------------------------------------------------------------------------- */
-/** Sets the learner's file aside and copies the exercise again. On failure nothing changes. */
+
 /** Sets the learner's file aside and copies the exercise again. On failure, nothing has changed. */
 static bool remake(const struct exercise *exercise, char *kept, size_t size, struct error *error)
 {
@@ -232,7 +232,7 @@ int command_solution(struct learn *learn, const struct command_words *words)
 }
 
 /* --- moving on ---------------------------------------------------------------------------------------------------- */
-/** Makes this exercise the learner's current one, with a copy. Ends with learn_end() or learn_drop(). */
+
 /** Makes this exercise the learner's current one, with a copy. Calls learn_end() or learn_drop(). */
 static bool go_to(struct learn *learn, const struct exercise *exercise, struct error *error)
 {

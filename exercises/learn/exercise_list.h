@@ -24,7 +24,7 @@ extern const size_t num_exercises; /**< at least 1, at most MAX_EXERCISES */
 
 enum { MAX_EXERCISES = 64 };
 
-/** Returns "write", "mend", ... */
+/** Returns the kind as a word: "write", "mend", ... */
 const char *exercise_kind_word(enum exercise_kind kind);
 
 /** Returns the difficulty as "*", "**" or "***". */

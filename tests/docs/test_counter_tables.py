@@ -1,6 +1,6 @@
 # run: $b
-"""Tests of tables of counters: the course's tables against the programs' CSV, simulator's against GPU's counts, and
-inputs that are rejected."""
+"""Tests of tables of counters: the course's tables against the programs' CSV, the simulator's counts against a GPU's,
+and inputs that are rejected."""
 import csv
 import io
 import json

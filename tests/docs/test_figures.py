@@ -1,5 +1,5 @@
 # run in all: $b
-"""Tests of the figures: up to date with their data, readable on light and dark pages; and of inputs that are
+"""Tests that the figures are up to date with their data and readable on light and dark pages, and that bad inputs are
 rejected."""
 import ast
 import collections
@@ -39,7 +39,7 @@ from matplotlib.font_manager import findfont, get_font
 font = get_font(findfont("DejaVu Sans"))
 font.set_size(100, 72)
 print(json.dumps([font.load_char(ord(letter)).linearHoriAdvance / 65536 / 100 for letter in sys.argv[1]]))
-"""  # of letters, in parts of the font's size
+"""  # prints letters' widths, relative to the font's size
 NEEDS_MATPLOTLIB = unittest.skipUnless(WITH_MATPLOTLIB, "no python3 here has matplotlib")
 ROUTING = "15_one_launch"
 MOE = ("11b_moe_tiled", "11c_moe_tensor_cores", "11d_moe_async_ring", "16a_layer_bulk_copies",
@@ -62,7 +62,7 @@ def texts(name):
 
 
 def recorded(name):
-    """Checks whether a chapter's times are recorded; those of a new chapter are not yet."""
+    """Checks whether a chapter's times are recorded; a new chapter's times are not recorded yet."""
     return (ROOT / "docs" / "results" / "h200" / f"{name}.json").exists()
 
 
@@ -87,8 +87,8 @@ class Committed(unittest.TestCase):
         self.assertEqual({path.stem for path in FOLDER.iterdir()}, set(figures.FIGURES))
 
     def test_what_every_one_must_be(self):
-        """Valid XML, with a description for screen readers, on its own card, readable, small, and nothing from
-        elsewhere."""
+        """Checks that a figure is valid XML, with a description for screen readers, on its own card, readable and
+        small, and that it loads nothing from elsewhere."""
         for path in FOLDER.iterdir():
             with self.subTest(path.name):
                 text = path.read_text()
@@ -108,7 +108,7 @@ class Committed(unittest.TestCase):
 
     @NEEDS_MATPLOTLIB
     def test_text_stays_on_its_card(self):
-        """Text is measured in DejaVu Sans, the widest of the fonts."""
+        """Measures text in DejaVu Sans, the widest of the fonts."""
         svgs = [(path.name, xml.dom.minidom.parseString(path.read_text()).documentElement) for path in FOLDER.iterdir()]
         characters = sorted(
             {letter for _, svg in svgs for text in svg.getElementsByTagName("text") for letter in text.firstChild.data})
@@ -181,7 +181,7 @@ class Committed(unittest.TestCase):
             self.assertEqual(" ".join(text[2:] for text in texts(name) if text.startswith("^ ")), expected)
 
     def test_what_the_lanes_hold(self):
-        """The butterflies' best and the sort's order, in the trace as the program wrote it."""
+        """Checks the butterflies' best and the sort's order against the trace as the program wrote it."""
         for name, program, together in (("02_butterfly", "02_warp_per_group", 32), ("05_tokens", "05_fused_gate", 8)):
             data = figures.read_data(name, BUILD)
             for lane in range(32):
@@ -212,7 +212,8 @@ class Committed(unittest.TestCase):
         self.assertEqual(texts("03_split").count("new"), 160)
 
     def test_each_element_has_one_lane(self):
-        """Of A and B a lane holds 8 and 4 elements, of D 4 sums; a cell of A or D is two."""
+        """Checks the fragments: a lane holds 8 elements of A, 4 of B and 4 sums of D, and a cell of A or D is two of
+        them."""
         found = figures.read_data("11c_fragments", BUILD)
         for name, each in (("a", 8), ("b", 4), ("d", 4)):
             held = collections.Counter(lane for row in found[name] for lane in row)

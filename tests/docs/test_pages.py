@@ -139,7 +139,8 @@ class Pages(TinyCourse):
         self.assertIn("Chapter 2 of 2, part 1: the gate. About 1 minutes", made["chapter_02.md"])
 
     def test_a_chapters_notes(self):
-        """A page of their own, linked from the chapter and below it in the tree, but not on the way."""
+        """Checks that the notes have their own page, linked from the chapter and below it in the tree, but not among
+        the neighbours."""
         self.first("More in the [notes](NOTES.md#chapter_01_dead_ends).")
         write("chapters/01_first/NOTES.md", "# 01 Lab notes {#chapter_01_notes}\n\nOf [01](README.md).\n\n"
                                             "## Dead ends {#chapter_01_dead_ends}\n\nA [second](../02_second/README.md).\n")
@@ -215,7 +216,7 @@ class Refusals(TinyCourse):
         self.refuses(f"{FIRST}:5: it links to '../../../a.md', which is outside the repository", "[c](../../../a.md)")
 
     def test_values_and_reasons(self):
-        """A reader sees the value; text after a reason is not generated."""
+        """Checks that a reader sees a value, and that the text after a reason is not treated as generated."""
         self.first("It is <!-- value: 1 + 1 -->2<!-- end -->, and", "<!-- value: 3 -->3<!-- end --> more.", "",
                    "<!-- by hand: an example -->", "| a | 1 |", "|---|---|", "", "A warp.")
         made = self.make()["chapter_01.md"]

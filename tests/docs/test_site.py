@@ -1,9 +1,9 @@
 # run in all: $b
 # takes: long
 # needs: pygments
-"""Tests of the documentation site as a whole, in a copy of the course, so that tests can break it: it is made without a
-warning, its links are valid, a browser that reads it from files shows it correctly, its functions for readers work; and
-the errors that must stop it from being made."""
+"""Tests of the documentation site as a whole, in a copy of the course, so that tests can break it. The site must be made
+without a warning, its links must be valid, a browser that reads it from files must show it correctly, its functions for
+readers must work, and errors must stop it from being made."""
 import base64
 import functools
 import os
@@ -174,9 +174,10 @@ class InABrowser(Site):
         return self.browser.run(script, *arguments)
 
     def test_every_page_wide_and_narrow_light_and_dark(self):
-        """No scrolling sideways, no error, enough contrast. Pages that Doxygen makes of files, folders and
-        structures are all alike: of them every sixteenth, of the listings of source files every fortieth. So are
-        those of exercises, of which every fourth is opened; test_steppers.py opens the steppers."""
+        """Checks that pages do not scroll sideways, have no error and have enough contrast. Pages that Doxygen makes of
+        files, folders and structures are all alike, so only every sixteenth is opened, and of the listings of source
+        files every fortieth. Exercises' pages are alike too, and every fourth is opened; test_steppers.py opens the
+        steppers."""
         names = sorted(path.name for path in self.html.glob("*.html"))
         listings = [name for name in names if name.endswith("_source.html")]
         reference = [name for name in names if REFERENCE.search(name) and name not in listings]
@@ -221,7 +222,8 @@ class InABrowser(Site):
             self.assertTrue(self.run_script("return document.getElementById('search-results').hidden"))
 
     def test_the_search_shows_pages_of_the_course_first(self):
-        """The first result is a section of just this name; every word of a walkthrough is found, however common."""
+        """Checks that the first result is a section of just this name; every word of a walkthrough is found, however
+        common."""
         self.open("index.html")
         for text in ("warp", "occupancy", "barrier", "gate_launch"):
             found = [entry[0] for entry in self.run_script(FOUND, text)]
@@ -240,7 +242,8 @@ class InABrowser(Site):
         self.assertTrue(title.startswith("A group of 32 threads of a block."), title)
 
     def test_terms_of_another_meaning(self):
-        """In the layer's chapters `gate` is a half of w13, and a group is a group of copies."""
+        """Checks pages of the layer, where `gate` is a half of w13 and a group is a group of copies: neither is linked
+        as a term."""
         for path in self.html.glob("chapter_1[126]*.html"):
             self.assertNotRegex(path.read_text(), r"glossary\.html#term_(gate|group)\"", path.name)
         self.assertIn('glossary.html#term_group"', self.read_page("chapter_02.html"))
@@ -286,7 +289,7 @@ class InABrowser(Site):
         self.run_script("localStorage.clear()")
 
     def test_figures_are_dark_where_the_page_is(self):
-        """The page's own switch decides, not the system."""
+        """Checks that a figure's colours follow the page's own switch, not the system's setting."""
         ground = """
             const box = document.querySelector('figure.picture img').getBoundingClientRect();
             return [box.x + 8, box.y + 20];"""
@@ -335,7 +338,7 @@ class InABrowser(Site):
         self.assertIn("ninja figures", others)
 
     def test_the_main_page_has_no_hole_beside_its_picture(self):
-        """No block begins much further down than the block before it ends, except the picture."""
+        """Checks that no block begins much further down than the block before it ends, except the picture."""
         gaps = """
             const blocks = [...document.querySelectorAll('.textblock > :not(figure)')].filter(block => block.offsetHeight);
             const boxes = blocks.map(block => block.getBoundingClientRect());
@@ -353,7 +356,8 @@ class InABrowser(Site):
             self.assertEqual(self.run_script(cut), [], page)
 
     def test_print(self):
-        """Paper is light, with answers unfolded and nothing that only a screen needs; then the page is as before."""
+        """Checks that paper is light, with answers unfolded and nothing that only a screen needs, and the page
+        unchanged afterwards."""
         look = """
             const seen = name => [...document.querySelectorAll(name)].some(e => e.checkVisibility());
             window.printed = [document.documentElement.classList.contains('dark-mode'),

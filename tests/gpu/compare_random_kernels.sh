@@ -8,7 +8,7 @@
 #
 # The kernels are those with the numbers 0 to COUNT - 1 of the seed (1), in programs of 50 kernels each that are built
 # and run in $FOLDER (BUILD/random_kernels), as many at once as there are processors. For the simulator, first build it
-# with ninja; $BUILD is build. Every product and sum is rounded, here and there: -fmad=false.
+# with ninja; $BUILD is build. Every product and sum is rounded, on both devices: -fmad=false.
 set -u
 build=${BUILD:-build}
 folder=${FOLDER:-$build/random_kernels}
@@ -38,7 +38,7 @@ prepare() {
         for file in $libraries "$build/cpu/rewrite_launch"; do
             [ -e "$file" ] || fail "$file is missing: build it with ninja"
         done
-        # As every kernel file is compiled, with less debug information
+        # Compiles as every kernel file is compiled, but with less debug information
         compile=$(ninja -t commands "$build/tests/obj/bench_kernels.o" | sed -n '$s/ -MMD .*//p' |
             sed 's/ -gdwarf-4 / -gdwarf-4 -g1 /; s/ -W[a-z-]*//g')
         compile="$compile -w -ffp-contract=off -Itests -MMD -MF $folder/$1/NUMBER.d"

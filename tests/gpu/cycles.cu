@@ -201,7 +201,7 @@ static __device__ __forceinline__ candidate prune_lanes(candidate mine, unsigned
     return mine;
 }
 
-/** Returns the same for 32 candidates in 14 steps: sorts runs of 8, then the better half of each pair of runs. */
+/** Returns the best of 32 candidates in 14 steps: sorts runs of 8, then the better half of each pair of runs. */
 struct by_pruning {
     static __device__ __forceinline__ candidate best(candidate mine, candidate, unsigned lane)
     {
@@ -215,7 +215,7 @@ struct by_pruning {
     }
 };
 
-/** Returns the same by chapter 03's rounds: each finds the best candidate and removes it. */
+/** Returns the best candidates by chapter 03's rounds, each of which finds the best one and removes it. */
 template <int COUNT>
 struct by_maxima {
     static __device__ __forceinline__ candidate best(candidate mine, candidate second, unsigned lane)

@@ -2,7 +2,7 @@
 # Measures on a GPU the figures of docs/pages/claims.md that no chapter's page has, records them, rewrites the page's
 # tables, and prints all figures in short form. If a measurement fails, this is reported and the others continue.
 #
-#   ninja && ninja gpu && sh tests/gpu/measure_claims.sh      (ncu and PyTorch for some of it)
+#   ninja && ninja gpu && sh tests/gpu/measure_claims.sh      (some of it needs ncu and PyTorch)
 set -u
 sh common/variants.sh build/gpu >build/claims.log || exit 1
 for program in build/gpu/variants/*; do echo "$program"; done |

@@ -1,7 +1,7 @@
 /**
  * @file store_rate.cu
  * @brief Measures how fast one multiprocessor stores, when a block of 1,024 threads fills a list with stores of 4 or 16
- * bytes; then how fast several do.
+ * bytes; then how fast several multiprocessors store.
  *
  *   sh tests/gpu/figures.sh store_rate
  */

@@ -1,4 +1,5 @@
-"""Times PyTorch's and Triton's layer of DeepSeek-V3's shape, on the problem that chapters 11a to 11d are timed on.
+"""Times PyTorch's and Triton's implementations of the layer in DeepSeek-V3's shape, on the problem of chapters 11a to
+11d.
 
     python3 tests/peers/moe_peers.py --dist router --format json | python3 docs/tools/record.py
 
@@ -30,8 +31,8 @@ DEFAULTS = {"device": "cuda", "dist": "router", "num_tokens": SIZES, "hidden_siz
 NUM_EXPERTS, TOPK, SEED = 256, 8, 1
 SLOW_US = 5000
 WAYS = ("loop_stream", "grouped_graph", "triton_graph")
-# bf16 rounds by 2^-9 at most: between the products, each expert's output and, one expert after the other, the sum of
-# eight.
+# A rounding to bf16 changes a value by at most 2^-9 of it. The values between the products are rounded, each
+# expert's output and, expert by expert, the sum of eight outputs.
 TOLERANCE = 2.0**-6
 SWIGLU_MEAN_SQUARE = 0.36
 

@@ -2,10 +2,11 @@
 
     python3 tests/peers/pytorch_gate.py --dtype f32 --format json | python3 docs/tools/record.py
 
-Four ways: eager or torch.compile'd for the one size, launched in a stream or replayed from a CUDA graph. A sample is 20
-calls, as a graph of the chapters' programs is 20 launches. Every output is compared with the eager function's before
-and after it is timed. The launches of one call are counted. A way that fails is null in the JSON, with the reason; the
-others still run. --device cpu tests the script, with times of eager calls but without graphs and launches.
+The function is called in four ways: eager or torch.compile'd for the one size, launched in a stream or replayed from a
+CUDA graph. A sample is 20 calls, as a graph of the chapters' programs is 20 launches. Every output is compared with the
+eager function's before and after it is timed. The launches of one call are counted. A way that fails is null in the
+JSON, with the reason; the others still run. --device cpu tests the script, with times of eager calls but without graphs
+and launches.
 """
 import argparse
 import ctypes
@@ -78,8 +79,9 @@ def rows_alike(found, expected, tolerance):
 
 
 class Check:
-    """Check of an answer against the eager function's. Compiled code need not round each tensor in between to f16 or
-    bf16, so the answer to the same logits in f32 is right too; and one row in twenty may fall between the two."""
+    """Checks an answer against the eager function's. Compiled code need not round each tensor in between to f16 or
+    bf16, so the answer to the same logits in f32 is right as well; one row in twenty may lie between the two
+    answers."""
 
     def __init__(self, logits, bias, options):
         self.tolerance = WEIGHT_TOLERANCE[options.dtype]
@@ -175,8 +177,8 @@ def compile_gate(problem, options):
 
 
 def trace_call(function, problem):
-    """Returns the events of one call, from the profiler's own file: its Python lists have other names for launches,
-    too."""
+    """Returns the events of one call, from the profiler's own file, because its Python lists also have other names for
+    launches."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU,
                                             torch.profiler.ProfilerActivity.CUDA]) as profile:
         function(*problem)
@@ -201,8 +203,8 @@ def count_launches(function, problem, options):
 
 
 def sum_up_launches(counts):
-    """Returns, over all sizes, the least and the most launches of a call, and the kinds of the most; None if nothing
-    was counted."""
+    """Returns, over all sizes, the least and the most launches of a call, and the kinds of launches in the latter; None
+    if nothing was counted."""
     if not counts:
         return None
     most = max(counts, key=lambda count: sum(count.values()))

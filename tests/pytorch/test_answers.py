@@ -105,8 +105,8 @@ def run(command, may_refuse=False):
 
 def compare(problem, ids, weights, their_ids, their_weights, choices):
     """Returns the difference of two answers as a message, "" if they agree. Rows with the same ids must have the same
-    weights. Few rows may have other ids, more of them only in 16 bits. Experts whose choices are nearly equal may
-    replace each other."""
+    weights. A few rows may have other ids, and more of them in 16 bits than in f32. Experts whose choices are nearly
+    equal may replace each other."""
     same = (ids == their_ids).all(axis=1)
     last_bits = 0 if problem["bias"] == "none" else 1e-7  # error of the sum, which may be close to 0
     chosen = (numpy.take_along_axis(choices, row[:, :problem["topk"]], 1) for row in (ids, their_ids))

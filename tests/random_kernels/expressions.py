@@ -1,10 +1,10 @@
 """Expressions of random kernels: for each type the operations whose results CUDA defines to the last bit.
 
-A template's hole, as {u}, stands for an expression of that type: c (a condition), u (unsigned), i (int), w (unsigned
-long long), l (long long), f (float), d (double), h (__half), b (__nv_bfloat16). Signed sums are computed unsigned, so
-that they cannot overflow; divisors are odd; a NaN's sign is never seen (see values.h).
+A template's hole, such as {u}, stands for an expression of that type: c (a condition), u (unsigned), i (int), w
+(unsigned long long), l (long long), f (float), d (double), h (__half), b (__nv_bfloat16). Signed sums are computed
+unsigned, so that they cannot overflow; divisors are odd; a NaN's sign is never seen (see values.h).
 
-nvcc 13 computes some expressions otherwise than the GPU does, so no template leads to them: it assumes that signed
+nvcc 13 computes some expressions otherwise than the GPU does, so no template leads to them: nvcc assumes that signed
 __mul24(), __dp2a() and __dp4a() do not overflow, and evaluates ceil(1e100) and fminf(0.0f, -0.0f) of constants to
 -0x1p63 and +0. Floating-point constants are therefore read from memory.
 """

@@ -37,7 +37,7 @@ FULL_COLLECTIVES = """
     for (unsigned k{new} = 16; k{new} > 0; k{new} >>= 1)@    {F} = tame({F} + __shfl_down_sync({m}, {F}, k{new}), {f});
     for (unsigned k{new} = 1; k{new} < 32; k{new} *= 2) {@    const unsigned t{new} = __shfl_up_sync({m}, {U}, k{new});@    {U} += lane >= k{new} ? t{new} : 0u;@}
 """
-# The same where some lanes are missing: each lane reads a lane of the mask.
+# The same statements for a warp in which lanes are missing: each lane reads a lane of the mask.
 PART_COLLECTIVES = """
     {T} = __shfl_sync({m}, {t}, (int)pick_lane({m} & segment_of(lane, {width}), {u}), {width});
     {T} = __shfl_sync({m}, {t}, __ffs((int){m}) - 1);
@@ -68,7 +68,7 @@ ALL_COLLECTIVES = """
     {I} = __reduce_max_sync({m}, {i});
     lanes[tid] = {u};@__syncwarp({m});@{U} = lanes[(tid & ~31u) + pick_lane({m}, {u})];@__syncwarp({m});
 """
-# Atomics of all threads: none that sees another's result, and one kind of operation for each word.
+# Atomics of all threads: no atomic sees another's result, and each word has one kind of operation.
 SHARED_RESULTS = """
     atomicMin(&sums[{n} & 3], {u});
     atomicMin((int *)&sums[4 + ({n} & 3)], {i});
@@ -170,7 +170,7 @@ class Kernel:
         self.threads = self.block[0] * self.block[1] * self.block[2]
 
     def below(self, limit):
-        return int(self.random.random() * limit)  # the one method whose numbers are the same in every version
+        return int(self.random.random() * limit)  # the only method with the same numbers in every version of Python
 
     def chance(self, percent):
         return self.below(100) < percent
@@ -261,7 +261,7 @@ class Kernel:
         return dataclasses.replace(scope, depth=scope.depth + 1, **changes)
 
     def branch(self, scope):
-        """An if whose sides know their masks, unless nobody needs them."""
+        """Writes an if whose sides know their masks, unless no statement needs them."""
         name = self.new()
         voted = scope.mask and self.chance(75)
         then_mask = else_mask = None
@@ -280,7 +280,7 @@ class Kernel:
         self.line("}")
 
     def uniform_branch(self, scope):
-        """An if that all threads of a block take together, or all lanes of each warp."""
+        """Writes an if that all threads of a block take together, or all lanes of each warp."""
         by_warp = self.chance(40)
         if by_warp:
             condition = f"(tid / 32 & 1u) == {self.below(2)}u"
@@ -296,7 +296,7 @@ class Kernel:
         self.line("}")
 
     def choice(self, scope):
-        """A switch; lanes of the same case have each other's mask."""
+        """Writes a switch; lanes of the same case know each other's mask."""
         name = self.new()
         mask = None
         self.line(f"const unsigned s{name} = {self.value('u', scope)} & 3u;")
@@ -317,7 +317,7 @@ class Kernel:
         self.line("}")
 
     def uniform_loop(self, scope):
-        """A loop with as many iterations in all threads that come to it."""
+        """Writes a loop with the same number of iterations in all threads that reach it."""
         name = self.new()
         limit = f"{2 + self.below(3)}u" if scope.in_function else f"(words[{self.below(1024)}] & 3u)"
         self.line(f"for (unsigned k{name} = 0; k{name} < {limit}; k{name}++) {{")
@@ -326,7 +326,7 @@ class Kernel:
         self.line("}")
 
     def loop(self, scope):
-        """A loop with another number of iterations in each lane, without collectives."""
+        """Writes a loop with a different number of iterations in each lane, without collectives."""
         name = self.new()
         count = f"({self.value('u', scope)} & {self.pick([3, 7])}u)"
         inside = self.inner(scope, mask=None, is_full=False, is_block=False, loops=scope.loops + 1)
@@ -346,7 +346,7 @@ class Kernel:
         self.line(f"}} while (k{name}-- > 0);" if kind == 2 else "}")
 
     def voted_loop(self, scope):
-        """A loop that lanes leave at different times; those that remain vote for their mask."""
+        """Writes a loop that lanes leave at different times; those that remain vote for their mask."""
         name = self.new()
         mask = f"m{name}"
         self.line(f"unsigned {mask} = {scope.mask};")
@@ -367,7 +367,7 @@ class Kernel:
         self.line("}")
 
     def multiply_atomically(self, scope):
-        """A loop of compare-and-swap with an operation whose order does not matter."""
+        """Writes a compare-and-swap loop with an operation whose order does not matter."""
         name = self.new()
         word = f"&sums[{77 + self.below(3)}]"
         value = self.value("u", scope)
@@ -378,7 +378,7 @@ class Kernel:
         self.line("}")
 
     def call(self, scope):
-        """A call of a device function made for it, with collectives if the mask is known."""
+        """Writes a call of a device function made for it, with collectives if the mask is known."""
         name = f"f{self.number}_{self.new()}"
         has_mask = scope.mask is not None
         outer, self.lines, indent, self.indent = self.lines, [], self.indent, 1

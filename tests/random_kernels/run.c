@@ -72,7 +72,7 @@ static float random_real(struct random *random)
     }
 }
 
-/** Fills what the kernel reads, and what it writes with its initial values. */
+/** Fills the arrays that the kernel reads, and sets those that it writes to their initial values. */
 static void fill(const struct random_kernel *kernel, struct read *input, struct written *output)
 {
     struct random random = random_seed(random_kernels_seed, kernel->number);
@@ -104,7 +104,7 @@ static unsigned long long hash_of(const struct random_kernel *kernel, const stru
     return hash;
 }
 
-/** Prints what each thread has written at its end, a line for each thread. */
+/** Prints the words that each thread has written at its end, one line per thread. */
 static void print_words(const struct random_kernel *kernel, const struct written *output)
 {
     for (unsigned thread = 0; thread < kernel->blocks * kernel->threads; thread++) {

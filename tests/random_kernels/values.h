@@ -2,8 +2,8 @@
  * @file values.h
  * @brief Device functions that random kernels call. All are pure and have neither branches nor loops.
  *
- * A NaN's sign and payload differ between processors, so every conversion from or to bits uses one NaN. A GPU produces
- * the same result as a CPU from there on.
+ * A NaN's sign and payload differ between processors, so every conversion from or to bits replaces a NaN by one
+ * canonical NaN. From there on, a GPU produces the same result as a CPU.
  */
 #ifndef RANDOM_KERNELS_VALUES_H
 #define RANDOM_KERNELS_VALUES_H

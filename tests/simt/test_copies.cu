@@ -83,7 +83,7 @@ static __global__ void run_kernel(int *global, int *out)
         else if (op->kind == GLOBAL_LOAD)
             sum += global[op->from];
         else if (op->kind == GLOBAL_STORE)
-            global[op->from] = 0; /* the value that is there: the store must be seen all the same */
+            global[op->from] = 0; /* the value that is there already: the store must still be seen */
         else if (op->kind == COPY)
             __pipeline_memcpy_async(&shared[op->to], &global[op->from], 4 * op->words, 4 * op->zeros);
         else if (op->kind == COMMIT)

@@ -650,7 +650,7 @@ struct top4 {
     int id[4];
 };
 
-/* The methods stand before the members that they use. */
+/* The methods precede the members that they use. */
 struct window {
     __device__ int get(int i) const
     {
@@ -664,7 +664,7 @@ __device__ void window::set(int i, int value)
     second[i] = value; // [member_behind_the_class]
 }
 
-/* The rewriter recognises a kernel by its qualifier, so that these kernels are written without a macro. */
+/* The rewriter recognises a kernel by its qualifier, so a macro must not contain the qualifier. */
 #define INDEX_FAULT(name, text)              \
     static void name##_run(void)             \
     {                                        \
@@ -951,9 +951,7 @@ FAULT("memory", memcpy_race, 2, 1, "wrote")
     memcpy(y, x, 64); // [memcpy_race]
 }
 
-/*
- * --- memory that no thread wrote ------------------------------------------------------------------------------------
- */
+/* --- memory that no thread wrote ---------------------------------------------------------------------------------- */
 
 static const char first_word[] = "reads 4 unwritten bytes, 0 bytes into an allocation of 256 bytes";
 static const char second_half[] = "thread (16,0,0) of block (0,0,0) reads 4 unwritten bytes, 64 bytes into";
@@ -1114,9 +1112,7 @@ FAULT_LAUNCH("unwritten", half_copied_to_host, "copies 64 unwritten bytes to the
     cudaMemcpyAsync(host_words, words, 128, cudaMemcpyDeviceToHost, 0); // [half_copied_to_host]
 }
 
-/*
- * --- data that a launch only reads ----------------------------------------------------------------------------------
- */
+/* --- data that a launch only reads -------------------------------------------------------------------------------- */
 
 FAULT("read_only", written_before, 1, 32, "reads by __ldg() 4 bytes that thread (0,0,0) of block (0,0,0) wrote")
 {
@@ -1177,9 +1173,7 @@ FAULT("read_only", of_shared_memory, 1, 32, "reads 4 bytes of shared memory by _
     y[threadIdx.x] = __ldg(&words[31 - threadIdx.x]); // [of_shared_memory]
 }
 
-/*
- * --- the host touches device memory ---------------------------------------------------------------------------------
- */
+/* --- the host touches device memory ------------------------------------------------------------------------------- */
 
 #define HOST_FAULT(name, text)                                                  \
     static void name##_run(void);                                               \
@@ -1991,7 +1985,7 @@ FAULT_LAUNCH("launches", too_many_parameters, "bytes of parameters")
     parameters_kernel<<<1, 32>>>(all, device_y); // [too_many_parameters]
 }
 
-/* The first of several errors is reported, as long as the program has asked for none: the others may follow from it. */
+/* Until the program asks for errors, only the first of several is reported, because the others may follow from it. */
 FAULT_LAUNCH("launches", refused_before_another_fault, "1 to 1,024 threads, no more than 1,024 x 1,024 x 64; try: ")
 {
     int *unwritten;
@@ -2111,9 +2105,7 @@ FAULT_LAUNCH("launches", cooperative_too_large, "too many blocks in cooperative 
     cudaLaunchCooperativeKernel(copy_kernel, 10000, 1024, arguments); // [cooperative_too_large]
 }
 
-/*
- * --- streams --------------------------------------------------------------------------------------------------------
- */
+/* --- streams ------------------------------------------------------------------------------------------------------ */
 
 static __global__ void fill_kernel(int *y, int value)
 {
@@ -2149,7 +2141,7 @@ static __global__ void total_kernel(int value)
     device_total[threadIdx.x] = value; // [device_variable]
 }
 
-/** Streams, of which the default stream does not wait for the second; and two events. */
+/** The tests' streams, of which the default stream does not wait for streams[1], and two events. */
 static cudaStream_t streams[3];
 static cudaEvent_t events[2];
 
@@ -2561,7 +2553,7 @@ STREAM_FAULT(wait_for_all_in_a_capture, "a stream is being captured, and nothing
     cudaGraphDestroy(graph);
 }
 
-/* Each captures a stream, and one of the calls before the end of the capture is not permitted. */
+/* Each test captures a stream, and one of the calls before the end of the capture is not permitted. */
 #define CAPTURE_FAULT(name, stream, text)                                                           \
     static void name##_captured(void);                                                              \
     STREAM_FAULT(name, text)                                                                        \

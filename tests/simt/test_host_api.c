@@ -213,7 +213,10 @@ static void streams_and_events(void **state)
     expect_error(cudaStreamCreateWithFlags(NULL, 0), cudaErrorInvalidValue);
 }
 
-/** Tests queries of pending work: the first returns cudaErrorNotReady; two events have a time once both are done. */
+/**
+ * Tests queries of pending work: the first returns cudaErrorNotReady; the time between two events exists once both are
+ * done.
+ */
 static void what_is_not_done_yet(void **state)
 {
     cudaStream_t stream;
@@ -384,7 +387,7 @@ static void memory_of_the_host_and_the_device(void **state)
     assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
 }
 
-/** Tests the functions that ask for, or set, something of the only device. */
+/** Tests the functions that query or set a property of the only device. */
 static void the_only_device(void **state)
 {
     size_t limit, other;
@@ -423,7 +426,7 @@ static void the_only_device(void **state)
     assert_int_equal(cudaProfilerStop(), cudaSuccess);
 }
 
-/** Tests functions of kernels with no kernel, or without a pointer for the result. */
+/** Tests functions that take a kernel, without a kernel or without a pointer for the result. */
 static void no_kernel(void **state)
 {
     struct cudaFuncAttributes attributes;
@@ -472,7 +475,7 @@ static void memory_in_rows(void **state)
     assert_int_equal(cudaFree(volume.ptr), cudaSuccess);
 }
 
-/** Tests functions of streams, events and graphs with invalid or destroyed handles. */
+/** Tests functions that take a stream, an event or a graph, with invalid or destroyed handles. */
 static void no_stream_event_or_graph(void **state)
 {
     const cudaStream_t stream = (cudaStream_t)&stream;
@@ -509,7 +512,9 @@ static void count_up(void *count)
     ++*(int *)count;
 }
 
-/** Tests several executable graphs, freed in another order than created; a launch during a capture fails. */
+/**
+ * Tests several executable graphs, which are not freed in the order of their creation; a launch during a capture fails.
+ */
 static void graphs_that_can_be_launched(void **state)
 {
     cudaGraphExec_t first, second;

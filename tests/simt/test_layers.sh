@@ -1,5 +1,5 @@
-# test_layers.sh LIBRARY: checks that the simulator's folders are layers, which call and include only the layers that
-# the table of the simulator's page allows.
+# test_layers.sh LIBRARY: checks that the simulator's folders are layers: each calls and includes only the layers that
+# the table on the simulator's page allows.
 #
 # run: $b/cpu/libsimt.a
 

@@ -46,7 +46,7 @@ struct window {
     int first[4], second[4];
 };
 
-/* Members that have the name of an array elsewhere, but are none. */
+/* Members that are no arrays, with the name of an array elsewhere. */
 struct view {
     const int *first;
     __device__ int operator[](int i) const
@@ -186,7 +186,7 @@ static void constants_between_two_kernels(void **)
     cudaStreamDestroy(other);
 }
 
-/** Allocates, uses and frees in streams that are ordered. The memory is then another stream's. */
+/** Allocates and uses memory in one stream, then uses and frees it in another stream, which waits for the first. */
 static void allocations_of_streams(void **)
 {
     cudaStream_t own, other;

@@ -55,7 +55,7 @@ static const cudaLaunchConfig_t *early(int blocks, int threads, cudaStream_t str
     return &how;
 }
 
-/** The same, for a cooperative launch. */
+/** Returns the same configuration, for a cooperative launch. */
 static const cudaLaunchConfig_t *early_together(int blocks, int threads)
 {
     cudaLaunchConfig_t *how = (cudaLaunchConfig_t *)early(blocks, threads);
@@ -435,7 +435,7 @@ REFUSED(event_of_another_stream, "race of two streams: thread (0,0,0) of block (
     copy_kernel<<<1, THREADS, 0, streams[1]>>>(y, z);
 }
 
-/** Captures, in streams[0], work that `record` gives, and launches it twice. */
+/** Captures the work that `record` queues in streams[0], and launches the graph twice. */
 static void as_graph(void (*record)(cudaStream_t stream))
 {
     cudaGraph_t graph;
@@ -600,7 +600,7 @@ static __global__ void prologue_kernel(const int *weights, const int *from, int 
 {
     __shared__ int words[THREADS];
 
-    words[threadIdx.x] = weights[threadIdx.x]; /* which the launch before reads, too */
+    words[threadIdx.x] = weights[threadIdx.x]; /* the launch before also reads these */
     own[threadIdx.x] = words[threadIdx.x];
     __syncthreads();
     const int value = words[63 - threadIdx.x] + own[63 - threadIdx.x];
@@ -758,7 +758,7 @@ GOOD(the_default_stream_between)
 GOOD(in_graphs)
 {
     as_graph([](cudaStream_t stream) {
-        cudaLaunchKernelEx(early(1, THREADS, stream), never_waits_kernel, z, y); /* its first: after what precedes it */
+        cudaLaunchKernelEx(early(1, THREADS, stream), never_waits_kernel, z, y); /* the graph's first: no overlap */
         cudaLaunchKernelEx(early(1, THREADS, stream), wait_and_copy_kernel, y, z);
         cudaLaunchKernelEx(early(1, THREADS, stream), wait_and_copy_kernel, z, y);
     });

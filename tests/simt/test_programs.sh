@@ -1,5 +1,5 @@
-# test_programs.sh BUILD STEP: compiles and runs every STEPth program of programs.txt, as it stands. They are programs
-# such as a textbook and NVIDIA's samples have; each checks its own result, and prints PASSED at the end.
+# test_programs.sh BUILD STEP: compiles and runs every STEPth program of programs.txt, unchanged. The programs resemble
+# those of textbooks and of NVIDIA's samples; each checks its own result and prints PASSED at the end.
 #
 # run: $b 4
 # run in all: $b 1

@@ -328,7 +328,7 @@ static HOST_ONLY bool saw(unsigned first, unsigned second, const uint64_t *befor
 
 /**
  * Returns the last atomic of grid scope before event number `second` that covers the atomic number `first`, or `first`.
- * An atomic of block scope must have seen this one: it is not enough to have seen an atomic of its own block that had.
+ * An atomic of block scope must have seen this one: it is not enough to see one of its block that saw it.
  */
 static HOST_ONLY unsigned last_wide_atomic(unsigned first, unsigned second)
 {
@@ -375,11 +375,9 @@ static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_
     return left == 0;
 }
 
-/**
- * Checks whether the simulator may or may not report a race of the last compared event. The event does not race only
+/**Set if the simulator may report a race of the last compared event, but need not: the event is free of races only
  * because an atomic that it has seen covers the other event (in CUDA's model this gives no order), or because the other
- * event is a load before one that is exempted.
- */
+ * event is a load before one that is exempted. */
 static bool either;
 
 /** Checks whether events number `first` and `second` race; the events in `before` are ordered before the second. */
@@ -597,7 +595,7 @@ static HOST_ONLY bool agrees(uint64_t seed, unsigned *raced)
     const bool expected = race < event_count;
 
     *raced += expected;
-    /* The first race is reported. A race of a load may still be forgiven, and others come before it is reported. */
+    /* The first race is reported. A load's race may still be forgiven, so another one may be reported first. */
     const bool first = !refused || !expected || events[race].op.kind == LOAD || fault_names(&events[race]);
 
     if (refused == expected ? first : refused && either)
@@ -630,9 +628,7 @@ static HOST_ONLY void random_programs(void **)
     assert_int_equal(cudaFree(device_out), cudaSuccess);
 }
 
-/*
- * --- programs of several streams ------------------------------------------------------------------------------------
- */
+/* --- programs of several streams ---------------------------------------------------------------------------------- */
 
 enum { STREAMS = 4, EVENTS = 2, MAX_STEPS = 24, HOST_PLACES = PLACES };
 
@@ -770,9 +766,8 @@ static HOST_ONLY void uses_of(const struct step *step, uint32_t uses[4])
         uses[2] = to << PLACES;
 }
 
-/**
- * Checks whether two steps use the same bytes, at least one writes them, and not both accesses are strong. The host's
- * accesses conflict only with copies, because only copies use pinned memory, too.
+/**Checks whether two steps use the same bytes, at least one writes them, and not both accesses are strong. The host's
+ * accesses conflict only with copies, because no other steps use pinned memory.
  */
 static HOST_ONLY bool conflict(const struct step *a, const struct step *b)
 {

@@ -354,7 +354,7 @@ static void out_of_bounds(void **)
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "that has been freed");
 }
 
-/** Guard bands around an array belong to the allocation; messages count from the array. */
+/** Tests guard bands around an array: they belong to the allocation, but messages count bytes from the array. */
 static void an_array_between_guard_bands(void **)
 {
     int *words = NULL;
@@ -645,7 +645,7 @@ static __global__ void barrier_in_if_kernel(int *y)
     y[threadIdx.x] = words[threadIdx.x % 32]; // [after_barrier_in_if]
 }
 
-/** The threads that miss the barrier read without order, which is a consequence of missing it. */
+/** Tests that the missed barrier is reported, not the reads without order that are its consequence. */
 static void a_barrier_in_an_if(void **)
 {
     char where[64];
@@ -671,7 +671,7 @@ static __global__ void barrier_in_loop_kernel(int *y)
     }
 }
 
-/** A race before the barrier may be the reason why some threads miss it, so it is reported. */
+/** Tests that a race before a barrier is reported: it may be the reason why some threads miss the barrier. */
 static void a_race_before_a_barrier_that_some_threads_miss(void **)
 {
     barrier_in_loop_kernel<<<1, 64>>>(device_y);

@@ -243,7 +243,7 @@ becomes 'members and elements' '(*p).q[i + 1].k<<<1, 2>>>(a);' \
 becomes 'an element' 'x[0] = 1; a::kernels [i]<<<1, 2>>>(a);' \
     'x[0] = 1; simt_launch(SIMT_KERNEL((a::kernels [i])), "a::kernels [i]", 1, 2)(a);'
 refused 'a member of a call' 'f(x).k<<<1, 2>>>(a);' 1 "$no_kernel"
-# Would not end in any reasonable time if the text after each template were scanned twice.
+# This test would not end in any reasonable time if the text after each template were scanned twice.
 templates=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "a<b> + " }')
 refused 'no end behind many templates' "k<<<$templates 1;" 1 "$no_end"
 becomes 'many templates' "k<<<${templates}1, 2>>>(a);" "simt_launch(SIMT_KERNEL((k)), \"k\", ${templates}1, 2)(a);"

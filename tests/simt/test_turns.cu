@@ -1,6 +1,6 @@
 /**
  * @file test_turns.cu
- * @brief Tests SIMT_ORDER: kernels that depend on the order of blocks, warps or lanes are found in another order.
+ * @brief Tests SIMT_ORDER: another order reveals kernels that depend on the order of blocks, warps or lanes.
  */
 #include "simt_test.h"
 

@@ -4,7 +4,7 @@
  */
 #include <cuda_runtime.h>
 
-/* Before cmocka's macros. */
+/* Included before cmocka, whose macros would change it. */
 #include <atomic>
 #include <filesystem>
 #include <future>
@@ -684,9 +684,7 @@ static void conversions_and_products(void **)
     assert_int_equal(cudaFree(device_values), cudaSuccess);
 }
 
-/*
- * --- convergence ----------------------------------------------------------------------------------------------------
- */
+/* --- convergence -------------------------------------------------------------------------------------------------- */
 
 static __noinline__ __device__ void barrier_at_depth(int depth)
 {
@@ -779,9 +777,7 @@ static void halves_apart(void **)
     assert_int_equal(result()[17], 17 + 16);
 }
 
-/*
- * --- launches -------------------------------------------------------------------------------------------------------
- */
+/* --- launches ----------------------------------------------------------------------------------------------------- */
 
 static __global__ void __launch_bounds__(96, 2) bounds_kernel(int *y);
 static __global__ void __launch_bounds__(96, 2) bounds_kernel(int *y)
@@ -809,9 +805,7 @@ static void launches_at_their_limits(void **)
     assert_int_equal(result()[31], 7);
 }
 
-/*
- * --- streams --------------------------------------------------------------------------------------------------------
- */
+/* --- streams ------------------------------------------------------------------------------------------------------ */
 
 static __global__ void scale_kernel(const int *x, int *y, int factor)
 {
@@ -1029,9 +1023,7 @@ static void what_ends_while_it_works(void **)
     destroy_streams();
 }
 
-/*
- * --- memory that a thread wrote -------------------------------------------------------------------------------------
- */
+/* --- memory that a thread wrote ----------------------------------------------------------------------------------- */
 
 struct padded_record {
     char kind; /* 3 bytes of padding */
@@ -1129,9 +1121,7 @@ static void read_only_loads_launch_after_launch(void **)
     assert_int_equal(result()[2], 2 + 13);
 }
 
-/*
- * --- what C++ leaves undefined --------------------------------------------------------------------------------------
- */
+/* --- what C++ leaves undefined ------------------------------------------------------------------------------------ */
 
 static __global__ void shift_kernel(const int *x, int *y)
 {
@@ -1256,9 +1246,7 @@ static void the_architecture_of_device_code(void **)
 #endif
 }
 
-/*
- * --- sums, scans, sorting -------------------------------------------------------------------------------------------
- */
+/* --- sums, scans, sorting ----------------------------------------------------------------------------------------- */
 
 static __global__ void tree_kernel(const int *x, int *y)
 {
@@ -1554,10 +1542,7 @@ static __global__ void split_kernel(const int *x, int *y)
 }
 RIGHT(a_sort_by_bits, (split_kernel<<<1, 32>>>(device_x, device_y)), 21, 21)
 
-/*
- * --- tiles of matrices
- * ------------------------------------------------------------------------------------------------
- */
+/* --- tiles of matrices -------------------------------------------------------------------------------------------- */
 
 static __global__ void transpose_kernel(const int *x, int *y)
 {
@@ -1704,10 +1689,7 @@ static void a_softmax_in_one_pass(void **)
     assert_true(fabsf(sum - 1) < 1e-5f);
 }
 
-/*
- * --- counting, tables, queues
- * -----------------------------------------------------------------------------------------
- */
+/* --- counting, tables, queues ------------------------------------------------------------------------------------- */
 
 static __global__ void histogram_kernel(const int *x, int count, int *y)
 {
@@ -1902,10 +1884,7 @@ static __global__ void first_block_tells_kernel(volatile int *flag, int *data, i
 RIGHT(a_block_that_waits_for_another, (first_block_tells_kernel<<<2, 32>>>(device_y + 100, device_y + 200, device_y)),
       31, 93)
 
-/*
- * --- warps
- * -------------------------------------------------------------------------------------------------------------
- */
+/* --- warps -------------------------------------------------------------------------------------------------------- */
 
 static __global__ void peers_kernel(const int *x, int *counts)
 {
@@ -1967,10 +1946,7 @@ static __global__ void forty_kernel(const int *x, int *y)
 }
 RIGHT(a_block_of_40_threads, (forty_kernel<<<1, 40>>>(device_x, device_y)), 39, 284)
 
-/*
- * --- cooperative groups
- * -----------------------------------------------------------------------------------------------
- */
+/* --- cooperative groups ------------------------------------------------------------------------------------------- */
 
 static __device__ int sum_of_group(cg::thread_group group, int *words, int value)
 {
@@ -2078,10 +2054,7 @@ static void a_grid_that_waits(void **)
     assert_int_equal(result()[199], 1);
 }
 
-/*
- * --- memory
- * ------------------------------------------------------------------------------------------------------------
- */
+/* --- memory ------------------------------------------------------------------------------------------------------- */
 
 struct best {
     float value;
@@ -2396,10 +2369,7 @@ static void special_products(void **)
     assert_int_equal(result()[1], 1);
 }
 
-/*
- * --- C++
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* --- C++ ---------------------------------------------------------------------------------------------------------- */
 
 static __device__ int fibonacci(int n)
 {
@@ -2597,10 +2567,7 @@ static void dependent_launches(void **)
     assert_int_equal(result()[5], 245);
 }
 
-/*
- * --- numbers
- * ------------------------------------------------------------------------------------------------------------
- */
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
 
 /** Checks that a kernel has written 1 for each of its `count` checks, and 0 after them. */
 static void all_hold(int count)
@@ -2658,7 +2625,7 @@ static __global__ void rounding_kernel(int *y, float third, float tiny, double f
     *y++ = __double2float_ru(0.1) == 0x1.99999ap-4f && __double2float_rd(0.1) == 0x1.999998p-4f;
 }
 
-/* -0 is below +0, and a NaN is passed over, in whichever order they come. */
+/* -0 is below +0, and a NaN is passed over, whatever their order. */
 static __global__ void extrema_kernel(int *y, float zero, double wide_zero)
 {
     *y++ = signbit(fminf(zero, -zero)) && signbit(fminf(-zero, zero)) && signbit(fmin(wide_zero, -wide_zero)) &&
@@ -2840,10 +2807,7 @@ static __global__ void clocks_kernel(int *y)
 }
 RIGHT(clocks_asserts_and_prints, (clocks_kernel<<<1, 1>>>(device_y)), 0, 1)
 
-/*
- * --- what the host calls
- * ------------------------------------------------------------------------------------------------
- */
+/* --- what the host calls ------------------------------------------------------------------------------------------ */
 
 static __global__ void increment_kernel(int *y)
 {

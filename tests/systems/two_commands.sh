@@ -3,12 +3,11 @@
 # in a scratch folder; the system gets a clone of this repository's HEAD, and nothing but what common/setup.sh installs.
 #
 #   sh tests/systems/two_commands.sh [-b BUILD] [SYSTEM...]      a release that debootstrap knows; without one, Debian
-# 12
-#                                                                and 13: bookworm and trixie
+#                                                                12 and 13: bookworm and trixie
 #
 # In each system the commands are run by
 #
-#   root, in /root/course and without a locale: those at the beginning of the README, then the site
+#   root, in /root/course and without a locale: the commands at the beginning of the README, then those of the site
 #   a user, in a folder with a space in its name, where numbers have commas, without a network: the same again, with
 #   what the site needs, so that the site's tests run as well
 #

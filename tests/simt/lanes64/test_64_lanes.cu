@@ -954,7 +954,7 @@ static struct simt_counters counters_of(int stride)
     return take_counters();
 }
 
-/** Half a wave at a time accesses the 32 banks, a sector has 64 bytes, and one branch splits the wave. */
+/** Tests counters: half a wave at a time accesses the 32 banks, a sector has 64 bytes, and one branch diverges. */
 static void counts(void **)
 {
     const struct simt_counters once = counters_of(1), often = counters_of(32), odd = counters_of(33);
@@ -987,7 +987,9 @@ static __global__ void reconverges(const int *x, int *y)
     y[threadIdx.x] = value;
 }
 
-/** Lanes that have no part in a collective wait for the others where the branches join: one store of the wave. */
+/**
+ * Tests that lanes without a part in a collective wait for the others where the branches join: the wave stores once.
+ */
 static void counts_behind_a_branch(void **)
 {
     device_x = device_iota();
