@@ -180,6 +180,7 @@ _Noreturn void simt_fault_of_call(uintptr_t pc, const char *kind, const char *fo
     va_list arguments;
 
     if (!simt_fault_confirm()) {
+        make_room();
         va_start(arguments, format);
         note(&fault, cudaErrorLaunchFailure, simt_thread_idx, pc, kind, format, arguments);
         va_end(arguments);
