@@ -364,9 +364,9 @@ WRONG(block_barrier_for_half_a_wave, 64, "__syncthreads")
 WRONG(block_barrier_in_each_branch, 64, "__syncthreads")
 {
     if (threadIdx.x < 32)
-        __syncthreads();
-    else
         __syncthreads(); // [block_barrier_in_each_branch]
+    else
+        __syncthreads();
     y[threadIdx.x] = 1;
 }
 
