@@ -610,7 +610,8 @@ FAULT("heap", heap_race, 1, 64, "global memory race")
     y[threadIdx.x] = words[threadIdx.x ^ 32];
 }
 
-FAULT("heap", heap_read_while_freed, 1, 64, "frees 4 bytes at byte 0 of an allocation of 64 bytes that thread (0,0,0) read at")
+FAULT("heap", heap_read_while_freed, 1, 64,
+      "frees 4 bytes at byte 0 of an allocation of 64 bytes that thread (0,0,0) read at")
 {
     __shared__ int *words;
 
@@ -623,7 +624,8 @@ FAULT("heap", heap_read_while_freed, 1, 64, "frees 4 bytes at byte 0 of an alloc
         free(words); // [heap_read_while_freed]
 }
 
-FAULT("heap", heap_deleted_while_written, 1, 64, "frees 2 bytes at byte 8 of an allocation of 10 bytes that thread (2,0,0) wrote at")
+FAULT("heap", heap_deleted_while_written, 1, 64,
+      "frees 2 bytes at byte 8 of an allocation of 10 bytes that thread (2,0,0) wrote at")
 {
     __shared__ short *words;
 
