@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 /** Keeps other host threads out of all functions that contain this line until the function returns. */
-#define SIMT_ONE_HOST_THREAD const int simt_entered __attribute__((cleanup(simt_host_leave))) = (simt_host_enter(), 0)
+#define SIMT_ONE_HOST_THREAD \
+    const int simt_entered __attribute__((cleanup(simt_host_leave), unused)) = (simt_host_enter(), 0)
 
 void simt_host_enter(void);
 void simt_host_leave(const int *unused);
