@@ -107,9 +107,9 @@ chapter 10_align_parallel_fill
 set -- --counts 3,1,7,0,4,1,6,3 --kernel small
 breaks "10: three barriers of their own for those that fill" \
     's/^        fill(.*SMALL_FILL_THREADS);/&  __syncthreads();  __syncthreads();  __syncthreads();  return;/' \
-    "divergent barrier" "*__syncthreads*" "$@"
+    "divergent barrier" "*fill(*__syncthreads*" "$@"
 other=$(sed -n 's/.* is at the one at :\([0-9]*\).*/\1/p' "$scratch/err")
-matches "and the line of the other barrier" "*fill(*__syncthreads*" "$(sed -n "${other:-0}p" "$scratch/align.cu")"
+matches "and the line of the other barrier" "    __syncthreads();" "$(sed -n "${other:-0}p" "$scratch/align.cu")"
 breaks "10: those that fill leave before the barriers" 's/^        fill(.*SMALL_FILL_THREADS);/&  return;/' \
     "barrier that some threads miss" "*__syncthreads*" "$@"
 

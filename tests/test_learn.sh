@@ -798,8 +798,8 @@ export tree mine scratch
 hostile "$b/learn" <<'END'
 2|learn: standard output: cannot be written: No space left on device|cd "$tree"; $P list >/dev/full
 2|learn: standard output: cannot be written: Bad file descriptor|cd "$tree"; $P list >&-
-2|learn: standard output: cannot be written: Bad file descriptor|cd "$tree"; $P run 02_w --seed 1 >&-
-2|learn: standard output: cannot be written|$P --help >&-
+2|learn: standard output: cannot be written|cd "$tree"; $P run 02_w --seed 1 >&-
+2|learn: standard output: cannot be written: Bad file descriptor|$P --help >&-
 2|learn: standard output: cannot be written: No space left on device|$P --version >/dev/full
 2||cd "$tree"; $P list >&- 2>&- <&-
 0||cd "$tree"; env -i $P list
