@@ -28,8 +28,8 @@
 
 enum { PASSED = 0, REFUSED = 1, CANNOT = 2, NO_DEVICE = 3, PATH_SIZE = 512, MAX_SEEDS = 8 };
 
-/** What is to be graded. */
-struct memory_request {
+/** The exercise, the answer and the options of one grading. */
+struct grading_request {
     const char *exercise; /**< the exercise's name */
     const char *answers;  /**< the file of answers, or NULL */
     const char *only;     /**< the name of the only answer to grade, or NULL */
@@ -57,7 +57,7 @@ static int cannot(const char *name, const char *reason)
 
 /* --- the command line --------------------------------------------------------------------------------------------- */
 
-static bool read_seed(const char *text, struct memory_request *request)
+static bool read_seed(const char *text, struct grading_request *request)
 {
     uint64_t seed;
     char *end;
@@ -81,7 +81,7 @@ static const char *name_in(char *folder)
     return slash ? slash + 1 : folder;
 }
 
-static bool read_arguments(int argc, char **argv, struct memory_request *request)
+static bool read_arguments(int argc, char **argv, struct grading_request *request)
 {
     int words = 0;
 
@@ -124,7 +124,7 @@ static int report(const char *name, uint64_t seed, const struct verdict *verdict
     return verdict->passed ? PASSED : REFUSED;
 }
 
-static int run(const struct memory_request *request, const char *name, uint64_t seed, const char *program)
+static int run(const struct grading_request *request, const char *name, uint64_t seed, const char *program)
 {
     const struct graded_program graded = {
         .program = program,
@@ -144,7 +144,7 @@ static int run(const struct memory_request *request, const char *name, uint64_t 
 }
 
 /** Builds a filled text and runs it with each seed. */
-static int build_and_run(const struct memory_request *request, const char *name, const struct text *text)
+static int build_and_run(const struct grading_request *request, const char *name, const struct text *text)
 {
     const struct answer answer = {.exercise = request->exercise, .text = *text, .gpu = request->gpu};
     struct built_answer built;
@@ -170,7 +170,7 @@ static int build_and_run(const struct memory_request *request, const char *name,
     return code;
 }
 
-static int grade(const struct memory_request *request, const struct texts_of_exercise *texts, const char *name,
+static int grade(const struct grading_request *request, const struct texts_of_exercise *texts, const char *name,
                  const struct text *answers)
 {
     struct error error;
@@ -289,7 +289,7 @@ static bool apply_edit(const char *solution, const struct text *edit, char **edi
     return good && (blocks > 0 || error_set(error, "%s: there is neither a region nor an edit", edit->path));
 }
 
-static int grade_edit(const struct memory_request *request, const struct texts_of_exercise *texts, const char *what,
+static int grade_edit(const struct grading_request *request, const struct texts_of_exercise *texts, const char *what,
                       const char *name, const struct text *edit)
 {
     char path[PATH_SIZE + REGION_NAME_SIZE], *edited = NULL;
@@ -320,7 +320,7 @@ static const char *find_separator(const char *text)
 }
 
 /** Grades the answer between a line `=== NAME` and `end`, unless --only names another one. */
-static int grade_section(const struct memory_request *request, const struct texts_of_exercise *texts, const char *begin,
+static int grade_section(const struct grading_request *request, const struct texts_of_exercise *texts, const char *begin,
                          const char *end, bool *graded)
 {
     const char *const line_end = begin + strcspn(begin, "\n");
@@ -340,7 +340,7 @@ static int grade_section(const struct memory_request *request, const struct text
 }
 
 /** Grades the answers in a file, of which there may be one or several. */
-static int grade_answers(const struct memory_request *request, const struct texts_of_exercise *texts, const char *text)
+static int grade_answers(const struct grading_request *request, const struct texts_of_exercise *texts, const char *text)
 {
     const char *begin = find_separator(text);
     int code = PASSED;
@@ -370,7 +370,7 @@ static bool read_text(const char *path, struct text *text, struct error *error)
     return true;
 }
 
-static int grade_request(const struct memory_request *request, struct texts_of_exercise *texts)
+static int grade_request(const struct grading_request *request, struct texts_of_exercise *texts)
 {
     struct text answers = {0};
     struct error error;
@@ -389,7 +389,7 @@ static int grade_request(const struct memory_request *request, struct texts_of_e
 
 int main(int argc, char **argv)
 {
-    struct memory_request request = {.exercise = NULL};
+    struct grading_request request = {.exercise = NULL};
     struct texts_of_exercise texts = {.exercise.text = NULL};
     struct error error;
     int code;

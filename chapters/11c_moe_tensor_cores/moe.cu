@@ -37,7 +37,7 @@ struct Tile {
 // [tile]
 
 // [source]
-/** What one thread copies: in every step a chunk of each LINES_AT_ONCE-th row of weights, and a chunk of one token. */
+/** One thread's share of the copies: per step a chunk of each LINES_AT_ONCE-th row of weights, and of one token. */
 struct source {
     const bf16 *weights, *tokens; /* addresses in the first row that it copies, and in row 0 of the tokens */
     size_t weights_stride;        /* elements from one of its rows to the next */

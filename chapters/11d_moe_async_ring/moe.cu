@@ -70,7 +70,7 @@ static __device__ unsigned piece_at(int line, int piece)
 // [swizzle]
 
 // [source]
-/** What one thread copies: for every stage a chunk of each LINES_AT_ONCE-th row of weights, and of tokens likewise. */
+/** One thread's share of the copies: per stage a chunk of each LINES_AT_ONCE-th row of weights, and of tokens. */
 template <typename Tile>
 struct source {
     const bf16 *weights, *tokens;       /* addresses in the first row that it copies, and in row 0 of the tokens */

@@ -11,7 +11,7 @@
 enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 1280, GRADE_GIVEN_SIZE = 240 };
 enum { GRADE_MAX_FIGURES = 64, GRADE_FIGURE_NAME_SIZE = 64 };
 
-/** What the learner's process returns to the grader. */
+/** The results that the learner's process returns to the grader. */
 struct grade_apart {
     bool ended; /**< the process ended normally */
     cudaError_t status;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** One row's answer that is being checked, with the checker's working memory; one per thread. */
+/** The answer for one row, which is being checked, with the checker's working memory; one per thread. */
 struct examination {
     const struct gate_problem *problem;
     int64_t token; /* -1: no row yet */

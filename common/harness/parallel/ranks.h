@@ -42,7 +42,7 @@ struct ranks {
 /** A line for --version: the libraries that connect the ranks in this build, or "none". */
 extern const char connection_version[];
 
-/** Whether ranks_fork() may be called; each process then gets a GPU. */
+/** True if ranks_fork() may be called; each process then gets a GPU. */
 extern const bool connection_forks;
 
 /**

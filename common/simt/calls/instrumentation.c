@@ -84,7 +84,7 @@ void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operat
     record(pc, access_of(kind, operation, offset));
 }
 
-/** What is known about a memory access from the hook that the compiler has called. */
+/** A memory access, as far as the hook that the compiler has called describes it. */
 struct touch {
     enum shadow_access what;
     uint8_t kind;      /**< of an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
