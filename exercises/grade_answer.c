@@ -320,8 +320,8 @@ static const char *find_separator(const char *text)
 }
 
 /** Grades the answer between a line `=== NAME` and `end`, unless --only names another one. */
-static int grade_section(const struct grading_request *request, const struct texts_of_exercise *texts, const char *begin,
-                         const char *end, bool *graded)
+static int grade_section(const struct grading_request *request, const struct texts_of_exercise *texts,
+                         const char *begin, const char *end, bool *graded)
 {
     const char *const line_end = begin + strcspn(begin, "\n");
     char what[REGION_NAME_SIZE], name[PATH_SIZE], path[PATH_SIZE];
