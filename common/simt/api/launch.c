@@ -211,6 +211,18 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
     return simt_set_error(error);
 }
 
+/** Number of launches refused since the last fault, of which no program that checks for errors makes as many. */
+static unsigned refused_after_fault;
+enum { REFUSED_BEFORE_SHOWN = 1000 };
+
+/** Refuses a launch because of a fault before it. Prints the fault if the program launches on and on without reading it. */
+static cudaError_t refuse_after_fault(void)
+{
+    if (++refused_after_fault == REFUSED_BEFORE_SHOWN)
+        simt_fault_show();
+    return simt_sticky_error();
+}
+
 /** Checks and runs, in a stream, a launch that the host made at `caller`. */
 static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr_t caller)
 {
@@ -219,10 +231,9 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     simt_host_launches(caller);
     SIMT_ONE_HOST_THREAD;
 
-    if (simt_sticky_error() != cudaSuccess) {
-        simt_fault_show(); /* the program may go on for ever */
-        return simt_sticky_error();
-    }
+    if (simt_sticky_error() != cudaSuccess)
+        return refuse_after_fault();
+    refused_after_fault = 0;
     if (cudaPeekAtLastError() == cudaSuccess) /* otherwise the previous fault's line has not been read yet */
         simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
