@@ -113,7 +113,7 @@ matches "and the line of the other barrier" "    __syncthreads();" "$(sed -n "${
 breaks "10: those that fill leave before the barriers" 's/^        fill(.*SMALL_FILL_THREADS);/&  return;/' \
     "barrier that some threads miss" "*__syncthreads*" "$@"
 
-# --- positions before the padding ---
+# --- positions scattered too early: before the pads or the offsets are complete ---
 breaks "10: scatters while the pads are on their way" \
     's/^        fill(.*SMALL_FILL_THREADS);/        ;/
      s/^    if (fills) \/\* no.*/    if (fills)  fill(problem, sorted_token_ids, threadIdx.x, SMALL_FILL_THREADS);  if (fills)/' \

@@ -43,6 +43,7 @@ refuses "groups of one with a bias" "--num-expert-group: groups of one" --num-ex
 refuses "an unknown flag" "--frobnicate: no such argument" --frobnicate
 refuses "an unknown flag with a value" "--frobnicate=3: no such argument" --frobnicate=3
 refuses "an unknown short flag" "-q: no such argument" -q
+refuses "a misspelt flag" "--num-tokns=3: no such argument; is it --num-tokens? --help lists them" --num-tokns=3
 refuses "a word without a flag" "leftover: unexpected" leftover
 refuses "a flag without its value" "--topk: needs a value" --topk
 refuses "an unknown type" "--dtype: 'f64'; it must be one of f32, f16, bf16" --dtype f64

@@ -102,8 +102,8 @@ static void assert_right(const struct bench *bench)
 }
 
 /**
- * Checks that the answer is rejected at this token, by a rule that contains these words, and that the line gives the
- * expected and the actual value.
+  * Checks that the answer is rejected at `token`, and that the error message states a rule that contains `words`, the
+ * expected value and the actual value.
  */
 static void assert_wrong(const struct bench *bench, int64_t token, const char *words)
 {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests tests/gpu/sanitize.sh with a made-up compute-sanitizer: its arguments, and that every unclean run fails.
+# Tests tests/gpu/sanitize.sh with a stub compute-sanitizer: which arguments the script passes to it, and that the
+# script fails unless every run is clean.
 . tests/tap.sh
 bin=$scratch/bin
 mkdir -p "$bin" "$scratch/none"

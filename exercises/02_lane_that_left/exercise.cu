@@ -40,7 +40,7 @@ static __device__ float score_of_group(float choice)
     return first + second;
 }
 
-/** Returns the number of groups that rank before this one: the larger score first, of equal scores the lower group. */
+/** Returns how many groups rank before `group`: larger scores rank first, and ties go to the lower group number. */
 static __device__ int groups_before(const float *group_scores, int num_expert_group, int group)
 {
     int before = 0;

@@ -2737,7 +2737,7 @@ static void last_words(const struct fault *fault, char *text, size_t size)
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 
-/** Returns the line that has the mark of the fault; with clang, a mark "NAME by clang" comes first. */
+/** Returns the line that has the fault's mark; with clang, a mark "NAME by clang" takes precedence if there is one. */
 static int line_of_fault(const struct fault *fault)
 {
     int line = 0;

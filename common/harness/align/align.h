@@ -86,7 +86,7 @@ struct align_implementation {
                           cudaStream_t stream);
 };
 
-/** A chapter: its implementation and that of the previous chapter, which has no name in the first chapter. */
+/** A chapter's implementation and the previous chapter's, `before`; in the first chapter, `before.name` is not set. */
 struct align_chapter {
     struct align_implementation implementation;
     struct align_implementation before;

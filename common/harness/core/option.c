@@ -103,6 +103,61 @@ static int match_option(const struct option_row *table, const char *name, size_t
     return matches;
 }
 
+/** Returns how many letters must be added, removed or replaced to turn `name`'s first `length` letters into `other`. */
+static size_t edit_distance(const char *name, size_t length, const char *other)
+{
+    enum { MAX_LENGTH = 64 };
+    const size_t other_length = strlen(other);
+    size_t row[MAX_LENGTH + 1]; /* distances of the letters of `name` seen so far to each beginning of `other` */
+
+    if (length > MAX_LENGTH || other_length > MAX_LENGTH)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= other_length; j++)
+        row[j] = j;
+    for (size_t i = 0; i < length; i++) {
+        size_t diagonal = row[0]++;
+
+        for (size_t j = 0; j < other_length; j++) {
+            const size_t replaced = diagonal + (name[i] != other[j]);
+            const size_t shorter = row[j] < row[j + 1] ? row[j] : row[j + 1];
+
+            diagonal = row[j + 1];
+            row[j + 1] = replaced < shorter + 1 ? replaced : shorter + 1;
+        }
+    }
+    return row[other_length];
+}
+
+/** Returns the option whose name differs least from a misspelt one, or NULL if none is similar. */
+static const struct option_row *find_similar(const struct option_row *table, const char *name, size_t length)
+{
+    const struct option_row *similar = NULL;
+    size_t least = length / 3 + 1;
+
+    for (const struct option_row *option = table; option; option = next_row(option)) {
+        const size_t distance = option->name ? edit_distance(name, length, option->name) : SIZE_MAX;
+
+        if (distance < least) {
+            least = distance;
+            similar = option;
+        }
+    }
+    return similar;
+}
+
+/** Sets the error for a word that begins with "--" but is no option or the beginning of several. */
+static void refuse_option(const struct option_row *table, const char *word, size_t length, bool is_ambiguous,
+                          struct error *error)
+{
+    const struct option_row *const similar = is_ambiguous ? NULL : find_similar(table, word + 2, length);
+
+    if (similar)
+        error_set(error, "%s: no such argument; is it --%s? --help lists them", word, similar->name);
+    else
+        error_set(error, "%s: %s; --help lists them", word,
+                  is_ambiguous ? "may be more than one argument" : "no such argument");
+}
+
 /** Checks whether a NULL-terminated list contains the name; the list itself may be NULL. */
 static bool is_among(const char *const *names, const char *name)
 {
@@ -163,8 +218,7 @@ static const struct option_row *find_option(const struct option_row *table, int 
                                  : "%s: unexpected; every argument has a flag, --help lists them",
                   word);
     else if (match_option(table, word + 2, length, &option) != 1)
-        error_set(error, "%s: %s; --help lists them", word,
-                  option ? "may be more than one argument" : "no such argument");
+        refuse_option(table, word, length, option != NULL, error);
     else if (has_value && !option->argument)
         error_set(error, "%s: takes no value", word);
     else if (option->argument && !has_value && ++*i == argc)

@@ -9,6 +9,7 @@ static const struct {
     const char *advice;
 } table[] = {
     {"abort", "__trap() or assert() ends a kernel"},
+    {"assertion failed", "printf() of the values in the expression before the assert()"},
     {"asynchronous copy under way", "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
                                     "mbarrier); then __syncthreads() if other threads use the data"},
     {"barrier that some threads miss", "move __syncthreads() out of the if or loop, and let threads without work skip "
