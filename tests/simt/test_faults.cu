@@ -2670,7 +2670,8 @@ static __global__ void null_kernel(int *words)
 PROCESS_FAULT(line_that_is_not_read, "null")
 {
     null_kernel<<<1, 32>>>(nullptr);
-    fill_kernel<<<1, 32>>>(device_x, 1);
+    for (int i = 0; i < 1000; i++) /* as in a loop that ends only on a result */
+        fill_kernel<<<1, 32>>>(device_x, 1);
     _exit(EXIT_FAILURE);
 }
 
