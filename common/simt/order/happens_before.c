@@ -42,7 +42,8 @@ static size_t segment_capacity;
 static void begin_segment(uint32_t block)
 {
     if (!simt_array_reserve(&segments, &segment_capacity, segment_count + 1, sizeof *segments)) {
-        simt_fault_thread(cudaErrorMemoryAllocation, simt_thread_idx, 0, "out of memory", "is of one block more than the simulator can remember");
+        simt_fault_thread(cudaErrorMemoryAllocation, simt_thread_idx, 0, "out of memory",
+                          "is of one block more than the simulator can remember");
         return;
     }
     simt_order.segment_epoch = ++simt_order.epoch;
