@@ -215,7 +215,7 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
 static unsigned refused_after_fault;
 enum { REFUSED_BEFORE_SHOWN = 1000 };
 
-/** Refuses a launch because of a fault before it. Prints the fault if the program keeps launching without reading it. */
+/** Refuses a launch after a fault. Prints the fault if the program launches again and again without reading it. */
 static cudaError_t refuse_after_fault(void)
 {
     if (++refused_after_fault == REFUSED_BEFORE_SHOWN)
