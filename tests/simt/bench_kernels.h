@@ -11,10 +11,10 @@ extern "C" {
 /** Computes c = a b, all [size, size], with 16 x 16 tiles in shared memory. */
 cudaError_t bench_matmul(const float *a, const float *b, float *c, int size);
 
-/** Adds up x [count]: each thread adds every stride-th element and stores its sum in y. */
+/** Adds up the elements of x [count] above 0.5 in a grid-stride loop; each thread stores its own sum in y. */
 cudaError_t bench_stream(const float *x, float *y, int count, int blocks);
 
-/** Computes `rounds` butterfly sums over each warp into y. */
+/** Runs `rounds` butterfly sums in each warp and stores the results in y. */
 cudaError_t bench_butterfly(int *y, int rounds, int blocks);
 
 /** Runs `rounds` rounds of two barriers, with a store and a load of shared memory between them. */

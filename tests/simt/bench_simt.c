@@ -45,7 +45,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/** Runs for at least half a second and prints the best round's rates. */
+/** Repeats `run` for at least half a second and prints the rates of the fastest repetition. */
 static int measure(const char *name, cudaError_t (*run)(void))
 {
     struct simt_counters counters;

@@ -11,10 +11,10 @@ extern "C" {
 /** Sets `count` ints to `value`. */
 cudaError_t host_api_fill(int *memory, int count, int value);
 
-/** Launches a kernel that stores one int, in the given shape, and returns the launch's error. */
+/** Launches a kernel that stores one int, with the given configuration, and returns the launch's error. */
 cudaError_t host_api_launch(int *memory, dim3 grid, dim3 block, size_t dynamic_shared);
 
-/** Raises the limit of dynamic shared memory of host_api_launch()'s kernel. */
+/** Sets the limit on the dynamic shared memory of host_api_launch()'s kernel. */
 cudaError_t host_api_allow_shared(int bytes);
 
 #ifdef __cplusplus

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cmocka's header can only be included in C. */
+/* cmocka's header does not declare its functions as extern "C". */
 extern "C" {
 #include <cmocka.h>
 }
@@ -40,7 +40,7 @@ static inline int *device_words(int value)
     return words;
 }
 
-/** Allocates a device buffer of WORDS ints that count from 0. */
+/** Allocates a device buffer of WORDS ints: 0, 1, 2, and so on. */
 static inline int *device_iota(void)
 {
     static int host[WORDS];
@@ -52,7 +52,7 @@ static inline int *device_iota(void)
     return words;
 }
 
-/** Copies the words to the host and frees them. The host's copy is valid until the next call. */
+/** Copies a device buffer of WORDS ints to the host and frees the buffer. The copy is valid until the next call. */
 static inline const int *take_words(int *words)
 {
     static int host[WORDS];
@@ -62,7 +62,7 @@ static inline const int *take_words(int *words)
     return host;
 }
 
-/** Returns the number of the line of `file` that has [mark] in a comment; 0 if no line has. */
+/** Returns the number of the line of `file` that has [mark] in a comment, or 0 if there is none. */
 static inline int line_of(const char *file, const char *mark)
 {
     char bracketed[80];
@@ -94,13 +94,13 @@ static inline void expect_good(void)
     assert_null(simt_fault());
 }
 
-/** Checks whether the fault has its source line; without a compiler the tool that finds lines may be missing. */
+/** Checks whether `fault` begins with a location in `file`; the tool that looks up lines may not be installed. */
 static inline bool lines_known(const char *fault, const char *file)
 {
     return strncmp(fault, file, strlen(file)) == 0;
 }
 
-/** Checks that the launch failed with `error`, at the line of `file` marked `mark`, and that its fault has `text`. */
+/** Checks that the launch failed with `error` at the line of `file` marked [mark], and that the message has `text`. */
 static inline void expect_fault(cudaError_t error, const char *file, const char *mark, const char *text)
 {
     char place[512];

@@ -34,7 +34,7 @@ static double double_from_bits(uint64_t bits)
     return value;
 }
 
-/** Converts numbers at, just below and just above every value and every midpoint of the type. */
+/** Converts numbers at, just below and just above every value of the type and every midpoint of two values. */
 template <class number, class as_bits, class widen>
 static void narrow(const char *name, uint16_t infinity, as_bits bits_of, widen float_of)
 {
@@ -86,7 +86,10 @@ static void arithmetic(const char *name, uint16_t infinity, as_bits bits_of, fro
            (unsigned long)products.value, (unsigned long)order.value, (unsigned long)extremes.value);
 }
 
-/** Converts with the other rounding modes, where CUDA's headers have them for the host. */
+/**
+ * Digests conversions in other rounding modes, where CUDA's headers provide them on the host, and functions that
+ * saturate or have special rules for NaN.
+ */
 template <class number, class as_bits, class from_bits, class all_from_float, class all_from_int, class all_to_int>
 static void modes(const char *name, uint16_t infinity, as_bits bits_of, from_bits number_of, all_from_float from_float,
                   all_from_int from_int, all_to_int to_int)
@@ -156,7 +159,7 @@ static void both(const char *name, uint16_t infinity, from_bits number_of, pair_
 
 #ifdef SIMT_SMALL_FLOAT_TYPE_H
 
-/** Checks whether `got` is a x b + c rounded to nearest even; 113 bits hold the exact value. */
+/** Checks whether `got` is a x b + c rounded to nearest even; the 113 bits of a __float128 hold the exact value. */
 template <class number>
 static bool is_nearest(number got, number a, number b, number c, uint16_t infinity)
 {

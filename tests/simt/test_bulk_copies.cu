@@ -1,7 +1,7 @@
 /**
  * @file test_bulk_copies.cu
  * @brief Tests misuse of mbarriers, bulk copies and a warpgroup's products: each fault is reported with its message at
- *        the line marked with its name. Correct uses next to them run without a fault.
+ *        the line marked with the kernel's name. Similar but correct kernels run without a fault.
  */
 #include "simt_test.h"
 
@@ -28,7 +28,7 @@ static int add_kernel(const char *name, const char *text, unsigned threads, void
     return 0;
 }
 
-/* x counts from 0, y is zeros; WORDS each. */
+/* The elements of x are 0, 1, 2, and so on, those of y are zeros; both have WORDS elements. */
 #define KERNEL(name, threads, text)                                                            \
     static __global__ void name(const int *x, int *y);                                         \
     [[maybe_unused]] static const int name##_added = add_kernel(#name, text, (threads), name); \
@@ -36,7 +36,7 @@ static int add_kernel(const char *name, const char *text, unsigned threads, void
 #define REFUSED(name, threads, text) KERNEL(name, threads, text)
 #define GOOD(name, threads)          KERNEL(name, threads, NULL)
 
-/** Initialises a barrier for all threads of the block; thread 0 does it. */
+/** Initialises a barrier in thread 0, and synchronises the block, so that all its threads may use the barrier. */
 static __device__ __forceinline__ void make(mbarrier *barrier, uint32_t arrivals)
 {
     if (threadIdx.x == 0) {
@@ -479,7 +479,7 @@ REFUSED(tile_at_odd_column, 32, "from column 12, which is not a multiple of 8")
 /* Byte offsets of the operands: a, 64 rows, at 0; b, 8 rows, at B. */
 enum { B = 64 * 128, END = B + 8 * 128 };
 
-/** Fills both operands with ones, by ordinary stores; products need a proxy fence after it. */
+/** Fills both operands with ones by ordinary stores, which need a proxy fence before a product reads them. */
 static __device__ __forceinline__ void write_operands(unsigned char *operands)
 {
     for (unsigned i = threadIdx.x; i < END / 4; i += blockDim.x)
@@ -639,7 +639,7 @@ REFUSED(released_before_the_wait, 160, "shared memory race")
     }
 }
 
-#ifndef __clang__ /* clang instruments no access to such sums */
+#ifndef __clang__ /* clang does not instrument accesses to these sums */
 REFUSED(sums_read_before_the_wait, 128, "reads 4 bytes of the sums of a product")
 {
     OPERANDS_AND_SUMS;
@@ -735,7 +735,7 @@ REFUSED(products_of_several_operands, 128, "that are not those of lane 0")
     end_products();
 }
 
-/* --- what a barrier and a copy can do ----------------------------------------------------------------------------- */
+/* --- further rules for barriers and copies ------------------------------------------------------------------------ */
 
 REFUSED(announced_too_much, 32, "announces 1048576 bytes at an mbarrier, made at")
 {
@@ -794,7 +794,7 @@ REFUSED(map_in_shared_memory, 32, "copies by a tensor map in shared memory; it m
     y[threadIdx.x] = words[threadIdx.x];
 }
 
-/* --- all of them -------------------------------------------------------------------------------------------------- */
+/* --- running the kernels ------------------------------------------------------------------------------------------ */
 
 static void run(void **state)
 {

@@ -221,7 +221,7 @@ static void votes_of_part_of_a_warp(void **)
     }
 }
 
-/** Compares reductions by shuffles, as on GPUs without the instruction, with the instruction, for lanes in `mask`. */
+/** Compares reductions by shuffles with those by instructions, which older GPUs do not have, for lanes in `mask`. */
 static __global__ void reductions_kernel(unsigned mask, int *out)
 {
     const int lane = threadIdx.x;
@@ -334,7 +334,7 @@ static void a_block_in_three_dimensions(void **)
 
 extern __shared__ int outside[];
 
-/** Uses several declarations of dynamic shared memory, of any type and scope, which all name the same memory. */
+/** Uses declarations of dynamic shared memory of several types and scopes, all of which name the same memory. */
 template <typename T>
 static __global__ void dynamic_arrays_kernel(int *out)
 {
@@ -377,7 +377,7 @@ static void dynamic_arrays_in_templates(void **)
         assert_int_equal(got[i], i + 1);
 }
 
-/* --- the rest of the kernel language ------------------------------------------------------------------------------ */
+/* --- atomics, device variables and arithmetic --------------------------------------------------------------------- */
 
 static __constant__ int table[4];
 static __device__ int total;
@@ -450,7 +450,7 @@ static __global__ void arithmetic_kernel(int *out)
     out[i++] = __ffs(0) == 0 && __ffs(8) == 4 && __ffsll(1ll << 40) == 41;
     out[i++] = __brev(1) == 0x80000000u && __brev(0x12345678u) == 0x1e6a2c48u && __brevll(1) == 1ull << 63;
     out[i++] = __byte_perm(0x33221100u, 0x77665544u, 0x7531) == 0x77553311u;
-    out[i++] = __byte_perm(0x00008070u, 0, 0x4498) == 0x00008070u; /* no sign is spread, unlike by prmt */
+    out[i++] = __byte_perm(0x00008070u, 0, 0x4498) == 0x00008070u; /* bit 3 of a selector is ignored */
     out[i++] = __funnelshift_l(0x80000000u, 1, 1) == 3 && __funnelshift_l(5, 6, 32) == 6;
     out[i++] = __funnelshift_r(0x80000000u, 1, 31) == 3 && __funnelshift_r(5, 6, 32) == 5;
     out[i++] = __float_as_uint(1.0f) == 0x3f800000u && __int_as_float(0x40000000) == 2.0f &&

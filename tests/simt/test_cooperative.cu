@@ -57,7 +57,7 @@ static void blocks_wait_for_the_grid(void **)
 
 static __global__ void spin_kernel(int *flags, int *out)
 {
-    /* Each block waits for the next one, so that the last block must finish first. */
+    /* Each block waits for the next one, so the last block must finish first. */
     if (threadIdx.x == 0) {
         if (blockIdx.x + 1 < gridDim.x) {
             while (atomicAdd(&flags[blockIdx.x + 1], 0) == 0)
@@ -82,7 +82,7 @@ static void blocks_that_spin_give_up_their_turn(void **)
     expect_good();
     assert_int_equal(take_words(out)[0], 10);
 
-    /* Without a cooperative launch it is not guaranteed that the last block runs at all. */
+    /* In a launch that is not cooperative, nothing guarantees that the last block runs while the others wait. */
     out = device_words(0);
     assert_int_equal(cudaMemset(flags, 0, 64), cudaSuccess);
     assert_int_equal(setenv("SIMT_EVENT_LIMIT", "3000000", 1), 0);

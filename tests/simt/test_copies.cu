@@ -6,15 +6,15 @@
  *     test_copies [PROGRAMS [FIRST_SEED]]
  *
  * A program gives each thread a few loads and stores of words, copies, commits, waits and barriers. The kernel records
- * each event before it happens. From that list alone the oracle computes which events are ordered, by each thread's
- * order and by barriers. A copy lasts from its issue to its wait. It conflicts with an access to the words that it
- * writes, or a store to the words that it reads, unless that access is ordered before the issue or after the wait.
+ * each event before it happens. From these records alone, the oracle computes which events program order and barriers
+ * put in order. A copy lasts from its issue to its wait. It conflicts with an access to the words that it writes, or a
+ * store to the words that it reads, unless that access is ordered before the issue or after the wait.
  */
 #include "simt_test.h"
 
 #include <cuda_pipeline.h>
 
-/* The oracle and the recording of events are not part of the kernel. */
+/* Marks code that the simulator does not instrument, such as the oracle and the recording of events. */
 #define HOST_ONLY SIMT_UNTRACED __attribute__((noinline))
 
 enum { BLOCKS = 2, THREADS = 34, ALL = BLOCKS * THREADS, MAX_OPS = 24, MAX_EVENTS = 1024, PLACES = 8 };
@@ -83,7 +83,7 @@ static __global__ void run_kernel(int *global, int *out)
         else if (op->kind == GLOBAL_LOAD)
             sum += global[op->from];
         else if (op->kind == GLOBAL_STORE)
-            global[op->from] = 0; /* the value that is there already: the store must still be seen */
+            global[op->from] = 0; /* the value that is already there: the simulator must see the store all the same */
         else if (op->kind == COPY)
             __pipeline_memcpy_async(&shared[op->to], &global[op->from], 4 * op->words, 4 * op->zeros);
         else if (op->kind == COMMIT)
@@ -127,7 +127,7 @@ static HOST_ONLY void order(int i)
     }
 }
 
-/** Marks the copies that the wait number `i` waits for: its thread's committed copies, except the last groups. */
+/** Marks the copies that wait number `i` waits for: its thread's committed copies, except the last `prior` groups. */
 static HOST_ONLY void wait_for_copies(int i)
 {
     int commits = 0;
@@ -148,7 +148,7 @@ static HOST_ONLY bool overlap(unsigned a, unsigned words_of_a, unsigned b, unsig
     return a < b + words_of_b && b < a + words_of_a;
 }
 
-/** Checks whether two operations access the same word of a memory, and at least one of them writes it. */
+/** Checks whether two operations access the same word, in shared or in global memory, and at least one writes it. */
 static HOST_ONLY bool collide(const struct op *a, const struct op *b, bool shared)
 {
     const uint8_t load = shared ? SHARED_LOAD : GLOBAL_LOAD, store = shared ? SHARED_STORE : GLOBAL_STORE;
@@ -164,7 +164,7 @@ static HOST_ONLY bool collide(const struct op *a, const struct op *b, bool share
                    b->kind == COPY ? b->words - b->zeros : 1);
 }
 
-/** Checks whether event number `first`, including a copy's wait, is ordered before event number `second`. */
+/** Checks whether event number `first` or, for a copy, the wait for it is ordered before event number `second`. */
 static HOST_ONLY bool is_over(int first, int second)
 {
     if (events[first].op.kind != COPY)
@@ -247,7 +247,7 @@ static HOST_ONLY void make_program(uint64_t seed)
 
     for (unsigned steps = 4 + below(24); steps > 0; steps--) {
         const unsigned first = below(blocks) * THREADS;
-        /* A few of the threads, from both warps. */
+        /* One of the first or of the last few threads, so that both warps take part. */
         const unsigned thread = below(2) ? below(active) : THREADS - 1 - below(active);
         struct op op = {};
 
@@ -284,7 +284,7 @@ static unsigned programs = 10000;
 static uint64_t first_seed = 1;
 static int *device_words_of_global, *device_out;
 
-/** Checks whether the simulator agrees with the oracle on a seed's program; *conflicts counts those that have one. */
+/** Checks whether the simulator agrees with the oracle on a seed's program; *conflicts counts programs with one. */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *conflicts)
 {
     make_program(seed);

@@ -238,7 +238,7 @@ static void atomics_and_their_conflicts(void **)
     const struct simt_counters counters = take_counters();
     const int *got = take_words(bins);
 
-    /* Per block: 2 warps update 4 bins, so that 28 of 32 lanes conflict; then 4 lanes update 4 words. */
+    /* Per block: each of 2 warps updates 4 bins, so 28 of its 32 lanes conflict; then 4 lanes update a word each. */
     assert_int_equal(counters.atomic_requests, 2 * (2 + 1));
     assert_int_equal(counters.atomic_conflicts, 2 * 2 * 28);
     for (int i = 0; i < 4; i++)
@@ -445,7 +445,7 @@ static void leaving_early_is_a_way_to_go(void **)
     cudaFree(y);
 }
 
-/* Longer than any trace, with lanes far apart: the counters must not depend on the interleaving of the lanes. */
+/* Records more events than a lane's buffer holds: the counters must not depend on how the lanes interleave. */
 static __global__ void long_kernel(const int *x, int *y, int rounds)
 {
     int sum = 0;
@@ -469,7 +469,7 @@ static void a_trace_longer_than_its_buffer(void **)
     expect_good();
     const struct simt_counters one = take_counters();
 
-    /* Several warps, which alternate. */
+    /* The same with four warps, which share the lanes' buffers. */
     long_kernel<<<1, 128>>>(x, y, ROUNDS);
     expect_good();
     const struct simt_counters four = take_counters();
@@ -486,7 +486,7 @@ static void a_trace_longer_than_its_buffer(void **)
     cudaFree(y);
 }
 
-/* --- the rest ----------------------------------------------------------------------------------------------------- */
+/* --- other counters ----------------------------------------------------------------------------------------------- */
 
 static __global__ void collective_kernel(int *y)
 {
@@ -563,7 +563,7 @@ static void device_variables_are_global_memory(void **)
     assert_int_equal(counters.global_store_requests, 1);
 }
 
-/* --- kernel by kernel --------------------------------------------------------------------------------------------- */
+/* --- counters of each kernel -------------------------------------------------------------------------------------- */
 
 namespace far
 {
@@ -687,7 +687,7 @@ static void names_that_launches_give(void **)
     kernel_counters(0, "shuffle_kernel");
     kernel_counters(1, "(straight ? straight_kernel : collective_kernel)");
     kernel_counters(2, "kernel");
-    assert_int_equal(kernel_counters(3, "straight_kernel").launches, 2); /* by name, and through the runtime */
+    assert_int_equal(kernel_counters(3, "straight_kernel").launches, 2); /* by cudaLaunchKernel() and by <<<>>> */
     expect_sums();
     cudaFree(y);
 }
@@ -699,7 +699,7 @@ static __global__ void bad_kernel(int *y)
     y[1 << 28] = 1;
 }
 
-/** Tests failed launches: a rejected launch counts nothing, and a faulty kernel counts its work up to the fault. */
+/** Tests failed launches: a rejected launch is not counted, and a faulty kernel's work is counted up to the fault. */
 static void launches_that_fail(void **)
 {
     int *y = device_words(0);

@@ -1,10 +1,11 @@
 /**
  * @file test_faults.cu
- * @brief Tests faulty kernels of each class of fault: each fault is reported with its message at its line, and later
- * launches still work.
+ * @brief Tests faulty kernels and host programs of each class of fault: each fault is reported with its message at its
+ * line, and later launches still work.
  *
- * FAULT(class, name, text of the message) is followed by the kernel; the faulty line has the mark [name]. FAULT_LAUNCH
- * is followed by a function with its own launch. Each test ends with a launch of a good kernel, which must still run.
+ * FAULT(group, name, grid, block, text) is followed by the body of a kernel, whose faulty line has the mark [name]; the
+ * message must contain `text`. FAULT_LAUNCH(group, name, text) is followed by the body of a function that makes its own
+ * launch. Unless the fault ends the process, a test ends with a launch of a correct kernel, which must still run.
  */
 #include "simt_test.h"
 
@@ -47,10 +48,10 @@ static void keep(void *memory)
     kept[kept_count++] = memory;
 }
 
-static int *device_x; /* counts from 0 */
+static int *device_x; /* 0, 1, 2, and so on */
 static int *device_y; /* zeros */
 
-/* A kernel of (const int *x, int *y) and its launch. */
+/* FAULT_LAUNCH begins a function that makes its own launch, FAULT a kernel with the parameters x and y. */
 #define FAULT_LAUNCH(group, name, text)                                        \
     static void name##_run(void);                                              \
     static const int name##_added = add_fault(group, #name, text, name##_run); \
@@ -64,7 +65,7 @@ static int *device_y; /* zeros */
     }                                                  \
     static __global__ void name([[maybe_unused]] const int *x, [[maybe_unused]] int *y)
 
-/* --- functions and objects of the host ---------------------------------------------------------------------------- */
+/* --- calls of host functions -------------------------------------------------------------------------------------- */
 
 static int twice(int value)
 {
@@ -160,7 +161,7 @@ FAULT("atomics", atomics_of_two_sizes, 1, 32, "updates atomically 4 bytes")
         atomicAdd((unsigned *)y + 1, 1u); // [atomics_of_two_sizes]
 }
 
-/* --- elements of fewer than 4 bytes ------------------------------------------------------------------------------- */
+/* --- elements smaller than 4 bytes -------------------------------------------------------------------------------- */
 
 FAULT("small", bool_flags, 1, 64, "writes 1 byte")
 {
@@ -541,7 +542,7 @@ FAULT("memory", another_stack, 1, 32, "local memory of another thread")
     __syncthreads();
 }
 
-/* --- barriers of one line ----------------------------------------------------------------------------------------- */
+/* --- several barriers on one line --------------------------------------------------------------------------------- */
 
 #define BARRIER_OF_EITHER(first) (first ? __syncthreads() : __syncthreads())
 
@@ -558,7 +559,7 @@ FAULT("barriers", two_counts_in_a_line, 1, 64, "is at one __syncthreads of this 
     // clang-format on
 }
 
-/* --- the kernels' heap -------------------------------------------------------------------------------------------- */
+/* --- memory that kernels allocate --------------------------------------------------------------------------------- */
 
 FAULT("heap", heap_past_end, 1, 32, "right past the end of an allocation of 12 bytes")
 {
@@ -666,7 +667,7 @@ __device__ void window::set(int i, int value)
     second[i] = value; // [member_behind_the_class]
 }
 
-/* The rewriter recognises a kernel by its qualifier, so a macro must not contain the qualifier. */
+/* The rewriter checks indices only if it sees the kernel's qualifier, so no macro may declare these kernels. */
 #define INDEX_FAULT(name, text)              \
     static void name##_run(void)             \
     {                                        \
@@ -953,7 +954,7 @@ FAULT("memory", memcpy_race, 2, 1, "wrote")
     memcpy(y, x, 64); // [memcpy_race]
 }
 
-/* --- memory that no thread wrote ---------------------------------------------------------------------------------- */
+/* --- unwritten memory --------------------------------------------------------------------------------------------- */
 
 static const char first_word[] = "reads 4 unwritten bytes, 0 bytes into an allocation of 256 bytes";
 static const char second_half[] = "thread (16,0,0) of block (0,0,0) reads 4 unwritten bytes, 64 bytes into";
@@ -974,7 +975,7 @@ static __global__ void half_kernel(int *to)
         to[threadIdx.x] = 1;
 }
 
-/* Each test has its own kernel, because the fault is at the kernel's line. */
+/* Each test has its own kernel, because the fault is reported at the kernel's line, which has the test's mark. */
 #define READS(name) static __global__ void name##_reads(const int *from, int *to)
 
 READS(nothing)
@@ -1114,7 +1115,7 @@ FAULT_LAUNCH("unwritten", half_copied_to_host, "copies 64 unwritten bytes to the
     cudaMemcpyAsync(host_words, words, 128, cudaMemcpyDeviceToHost, 0); // [half_copied_to_host]
 }
 
-/* --- data that a launch only reads -------------------------------------------------------------------------------- */
+/* --- misuse of read-only loads ------------------------------------------------------------------------------------ */
 
 FAULT("read_only", written_before, 1, 32, "reads by __ldg() 4 bytes that thread (0,0,0) of block (0,0,0) wrote")
 {
@@ -1175,7 +1176,7 @@ FAULT("read_only", of_shared_memory, 1, 32, "reads 4 bytes of shared memory by _
     y[threadIdx.x] = __ldg(&words[31 - threadIdx.x]); // [of_shared_memory]
 }
 
-/* --- the host touches device memory ------------------------------------------------------------------------------- */
+/* --- accesses of the host to device memory ------------------------------------------------------------------------ */
 
 #define HOST_FAULT(name, text)                                                  \
     static void name##_run(void);                                               \
@@ -1549,7 +1550,7 @@ FAULT("copies", place_used_twice, 1, 32, "writes 4 bytes that it copies asynchro
     y[threadIdx.x] = words[threadIdx.x];
 }
 
-/* A ring of two stages; each stage is read by other threads than those that fill it. */
+/* A ring of two stages, in which each thread reads an element that another thread has copied. */
 FAULT("copies", ring_without_second_barrier, 1, 64, "that thread (31,0,0) copies asynchronously")
 {
     __shared__ __align__(16) int ring[2][64];
@@ -1909,7 +1910,7 @@ FAULT("tensor cores", matrices_without_a_lane, 1, 32, "without lane 0, which has
     wmma::store_matrix_sync((float *)y, sum, 16, wmma::mem_row_major); // [matrices_without_a_lane]
 }
 
-/* --- launches that no GPU takes ----------------------------------------------------------------------------------- */
+/* --- launches that are rejected ----------------------------------------------------------------------------------- */
 
 static __global__ void static_kernel(int *y)
 {
@@ -1987,7 +1988,7 @@ FAULT_LAUNCH("launches", too_many_parameters, "bytes of parameters")
     parameters_kernel<<<1, 32>>>(all, device_y); // [too_many_parameters]
 }
 
-/* Until the program asks for errors, only the first of several is reported, because the others may follow from it. */
+/* Until the program asks for errors, only the first one is reported, because it may be the cause of later ones. */
 FAULT_LAUNCH("launches", refused_before_another_fault, "1 to 1,024 threads, no more than 1,024 x 1,024 x 64; try: ")
 {
     int *unwritten;
@@ -2143,7 +2144,7 @@ static __global__ void total_kernel(int value)
     device_total[threadIdx.x] = value; // [device_variable]
 }
 
-/** The tests' streams, of which the default stream does not wait for streams[1], and two events. */
+/** The tests' streams and events. Only streams[1] is non-blocking: the default stream does not wait for it. */
 static cudaStream_t streams[3];
 static cudaEvent_t events[2];
 
@@ -2193,7 +2194,7 @@ STREAM_FAULT(default_and_non_blocking, "race of two streams")
 
 STREAM_FAULT(memset_not_waited_for, "race of two streams")
 {
-    cudaMemset(device_y, 0, 64); /* the host continues before it is done */
+    cudaMemset(device_y, 0, 64); /* may return before the memset is complete */
     fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 2);
 }
 
@@ -2447,7 +2448,7 @@ STREAM_FAULT(callback_of_another_stream, "race with the host: the host reads 4 b
 
     assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
     fill_kernel<<<1, 32, 0, streams[0]>>>(pinned, 1);
-    cudaStreamAddCallback(streams[0], read_pinned, pinned, 0); /* this one is right */
+    cudaStreamAddCallback(streams[0], read_pinned, pinned, 0); /* correct: the kernel's stream */
     assert_int_equal(cudaPeekAtLastError(), cudaSuccess);
     cudaStreamAddCallback(streams[1], read_pinned, pinned, 0);
     cudaFreeHost(pinned);
@@ -2555,7 +2556,7 @@ STREAM_FAULT(wait_for_all_in_a_capture, "a stream is being captured, and nothing
     cudaGraphDestroy(graph);
 }
 
-/* Each test captures a stream, and one of the calls before the end of the capture is not permitted. */
+/* Each test captures a stream, and makes a call that is not permitted during the capture. */
 #define CAPTURE_FAULT(name, stream, text)                                                           \
     static void name##_captured(void);                                                              \
     STREAM_FAULT(name, text)                                                                        \
@@ -2653,7 +2654,7 @@ STREAM_FAULT(symbol_to_a_short_host_array, "cudaMemcpyFromSymbol: invalid argume
     cudaMemcpyFromSymbol(end, device_total, 128); // [symbol_to_a_short_host_array]
 }
 
-/* --- the end of the host's process -------------------------------------------------------------------------------- */
+/* --- host programs that end early --------------------------------------------------------------------------------- */
 
 #define PROCESS_FAULT(name, text) FAULT_LAUNCH("process", name, text)
 
@@ -2670,7 +2671,7 @@ static __global__ void null_kernel(int *words)
 PROCESS_FAULT(line_that_is_not_read, "null")
 {
     null_kernel<<<1, 32>>>(nullptr);
-    for (int i = 0; i < 1000; i++) /* as in a loop that ends only on a result */
+    for (int i = 0; i < 1000; i++) /* like a program that launches until it gets a result */
         fill_kernel<<<1, 32>>>(device_x, 1);
     _exit(EXIT_FAILURE);
 }
@@ -2703,11 +2704,11 @@ FAULT("traps", kernel_aborts, 1, 32, "thread (3,0,0) of block (0,0,0) calls abor
     y[threadIdx.x] = x[threadIdx.x];
 }
 
-/* --- all of them -------------------------------------------------------------------------------------------------- */
+/* --- running the tests -------------------------------------------------------------------------------------------- */
 
 /**
- * Runs a test in a child process, which must die of SIGSEGV or, in group "process", end in any way but well; stores
- * what it wrote to standard error in `text`.
+ * Runs a test in a child process, which SIGSEGV must end or, in group "process", which must not exit with status 0.
+ * Stores what the process writes to standard error in `text`.
  */
 static void last_words(const struct fault *fault, char *text, size_t size)
 {
@@ -2790,7 +2791,7 @@ static void refused(void **state)
         cudaStreamDestroy(streams[i]);
     for (int i = 0; i < 2; i++)
         cudaEventDestroy(events[i]);
-    simt_fault(); /* asked for, so that what the test has destroyed already is not printed */
+    simt_fault(); /* read, so that the errors of destroying a stream or an event twice are not printed */
     cudaGetLastError();
     while (kept_count > 0)
         assert_int_equal(cudaFree(kept[--kept_count]), cudaSuccess);

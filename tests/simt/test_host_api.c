@@ -214,8 +214,8 @@ static void streams_and_events(void **state)
 }
 
 /**
- * Tests queries of pending work: the first returns cudaErrorNotReady; the time between two events exists once both are
- * done.
+ * Tests queries of pending work: the first query returns cudaErrorNotReady, and the time between two events is
+ * available only once both are complete.
  */
 static void what_is_not_done_yet(void **state)
 {
@@ -426,7 +426,7 @@ static void the_only_device(void **state)
     assert_int_equal(cudaProfilerStop(), cudaSuccess);
 }
 
-/** Tests functions that take a kernel, without a kernel or without a pointer for the result. */
+/** Tests functions that take a kernel, with NULL for the kernel or for the result. */
 static void no_kernel(void **state)
 {
     struct cudaFuncAttributes attributes;
@@ -506,14 +506,15 @@ static void no_stream_event_or_graph(void **state)
     assert_int_equal(cudaStreamDestroy(good), cudaSuccess);
 }
 
-/** Counts its calls; a host function of a graph. */
+/** Counts its calls; a graph calls it as a host function. */
 static void count_up(void *count)
 {
     ++*(int *)count;
 }
 
 /**
- * Tests several executable graphs, which are not freed in the order of their creation; a launch during a capture fails.
+ * Tests two executable graphs, the second of which still runs after the first is destroyed; a graph launch during a
+ * capture fails.
  */
 static void graphs_that_can_be_launched(void **state)
 {

@@ -27,7 +27,8 @@ includes() {
         sed 's|^\([a-z/_]*\)\.[ch]:#include "\(.*\)\.h"$|\1 \2 \2.h|'
 }
 
-# upward: prints the lines that the table does not allow. Only the highest layer may use the observers.
+# upward: reports the calls or includes, read from standard input, that the table does not allow. Only the highest layer
+# may use the observers.
 upward() {
     awk 'NR == FNR { rank[highest = $1] = NR; next }
         { split($1, from, "/"); split($2, to, "/") }
@@ -36,7 +37,7 @@ upward() {
             print $1 " must not use " $3 " of " $2 }' "$scratch/layers" -
 }
 
-# circles: prints the files that call each other in a circle
+# circles: prints the files whose calls, read from standard input, form a cycle
 circles() {
     awk '{ print $2, $1 }' | tsort 2>&1 >/dev/null | grep -v 'contains a loop'
 }

@@ -1,12 +1,12 @@
 /**
  * @file test_near_faults.cu
- * @brief Tests right programs that resemble the faulty ones of test_faults.cu: each runs, with the right result.
+ * @brief Tests correct programs that resemble the faulty ones in test_faults.cu: each must give the right result.
  */
 #include "simt_test.h"
 
 #include <array>
 
-static int *device_x; /* counts from 0 */
+static int *device_x; /* 0, 1, 2, and so on */
 static int *device_y; /* zeros */
 
 static int make_buffers(void **)
@@ -46,7 +46,7 @@ struct window {
     int first[4], second[4];
 };
 
-/* Members that are no arrays, with the name of an array elsewhere. */
+/* The member is not an array, but has the same name as an array elsewhere. */
 struct view {
     const int *first;
     __device__ int operator[](int i) const
@@ -102,7 +102,7 @@ static void indices_inside_their_arrays(void **)
     assert_int_equal(y[4], 8 + 4 + 32);
 }
 
-/* --- functions of the host and of the device ---------------------------------------------------------------------- */
+/* --- host functions and device functions -------------------------------------------------------------------------- */
 
 #define BOTH   __host__ __device__
 #define DEVICE __device__ __forceinline__
@@ -148,7 +148,7 @@ static void functions_that_kernels_may_call(void **)
     assert_int_equal(result()[0] + of_host(1), 2 + 3 + 9 + 8 + 25 + 7);
 }
 
-/* --- work in streams, and memory that is freed -------------------------------------------------------------------- */
+/* --- work in streams, and freed memory ---------------------------------------------------------------------------- */
 
 static __constant__ int constant_table[32];
 
@@ -238,14 +238,14 @@ static void a_heap_that_a_block_shares(void **)
     assert_int_equal(result()[1], 62);
 }
 
-/* --- calls of the host -------------------------------------------------------------------------------------------- */
+/* --- calls by the host -------------------------------------------------------------------------------------------- */
 
 static void CUDART_CB count_up(void *data)
 {
     ++*(int *)data;
 }
 
-/** Works beside a capture where that is permitted: in other streams, and by calls that wait in a relaxed capture. */
+/** Tests work that is permitted during a capture: in other streams and, if the capture is relaxed, calls that wait. */
 static void work_beside_a_capture(void **)
 {
     cudaStream_t captured, other;

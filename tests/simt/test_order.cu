@@ -95,7 +95,7 @@ static __global__ void partial_kernel(int *y)
         words[lane] = 1;
         __syncwarp(0x0000ffffu);
     }
-    /* The order is transitive: lanes 0..7 before 8..15 before 16..23. */
+    /* The order is transitive: lanes 0..7 are ordered before lanes 8..15, and these before lanes 16..23. */
     if (lane >= 8)
         __syncwarp(0x00ffff00u);
     if (lane >= 16)
@@ -181,7 +181,7 @@ static __global__ void half_and_whole_kernel(int *y)
 
     words[threadIdx.x] = threadIdx.x;
     __syncthreads();
-    /* An even thread reads a whole word, its neighbour only the lower half; so the even thread may write the upper. */
+    /* Even threads read a whole word, odd ones only its lower half, so the even threads may write the upper half. */
     if (threadIdx.x % 2 == 0) {
         y[threadIdx.x] = words[threadIdx.x];
         __shfl_xor_sync(0x55555555u, 0, 2);

@@ -1,9 +1,10 @@
 /**
  * @file test_overlap.cu
- * @brief Tests launches with programmatic stream serialization: each race with a launch that may still run is reported,
- *        with both lines, and correct programs run without a fault.
+ * @brief Tests launches with programmatic stream serialization: each race with a launch that may still be running is
+ *        reported with the lines of both accesses, and correct programs run without a fault.
  *
- * The faulty access has the mark [name] of its test; the earlier launch's access has the mark that the test gives.
+ * The faulty access has its test's name as its mark; the earlier launch's access has the mark that the test passes as
+ * `before`.
  */
 #include "simt_test.h"
 
@@ -24,7 +25,7 @@ enum { MAX_PROGRAMS = 100, THREADS = 64 };
 static struct program programs[MAX_PROGRAMS];
 static int program_count;
 
-static int *x; /* counts from 0 */
+static int *x; /* 0, 1, 2, and so on */
 static int *y; /* zeros */
 static int *z;
 static cudaStream_t streams[2];
@@ -71,7 +72,7 @@ static __device__ int thread_of_grid(void)
     return (int)(blockIdx.x * blockDim.x + threadIdx.x);
 }
 
-/* --- the launch before -------------------------------------------------------------------------------------------- */
+/* --- kernels of the earlier launch -------------------------------------------------------------------------------- */
 
 static __global__ void write_kernel(int *to)
 {
@@ -101,7 +102,7 @@ static __global__ void count_kernel(int *count)
     atomicAdd(count, 1); // [count]
 }
 
-/** Writes and reads `words` in one block, with barriers between. */
+/** Writes and reads `words` in one block, with barriers in between. */
 static __global__ void one_block_kernel(int *words)
 {
     words[threadIdx.x] = 1;
@@ -213,7 +214,7 @@ static __global__ void write_halves_kernel(short *halves)
     halves[threadIdx.x] = 1; // [write_halves]
 }
 
-/** Writes the second halves of words after the first halves: in one block, after a barrier. */
+/** Writes the first halves of words and, after a barrier, the second halves; launched with one block. */
 static __global__ void write_halves_in_turn_kernel(short *halves)
 {
     halves[2 * threadIdx.x] = 1; // [write_halves_in_turn]
@@ -282,7 +283,7 @@ REFUSED(asynchronous_copy, "reads 4 bytes that the launch at :", "write")
     cudaLaunchKernelEx(early(1, THREADS), copy_before_wait_kernel, y, z);
 }
 
-/** Copies 256 bytes by a bulk copy that is issued before the wait, or after it. */
+/** Copies 256 bytes with a bulk copy, which it issues before the wait if `before`, and after the wait otherwise. */
 static __global__ void bulk_copy_kernel(const int *from, int *to, bool before)
 {
     __shared__ __align__(16) int words[THREADS];
@@ -309,7 +310,7 @@ REFUSED(bulk_copy_before_wait, "reads 4 bytes that the launch at :", "write")
     cudaLaunchKernelEx(early(1, THREADS), bulk_copy_kernel, y, z, true);
 }
 
-/* --- a wait that other threads do not know of --------------------------------------------------------------------- */
+/* --- accesses that another thread's wait does not order ----------------------------------------------------------- */
 
 static __global__ void other_branch_kernel(const int *from, int *to)
 {
@@ -353,7 +354,7 @@ REFUSED(another_block, "thread (0,0,0) of block (1,0,0) reads 4 bytes that the l
     cudaLaunchKernelEx(early(2, THREADS), one_block_waits_kernel, y, z);
 }
 
-/** A block waits after the grid's barrier, or before it. */
+/** Block 0 waits for the earlier launch, after the grid's barrier if `after`, and before the barrier otherwise. */
 static __global__ void together_kernel(const int *from, int *to, bool after)
 {
     if (blockIdx.x == 0 && !after)
@@ -506,7 +507,7 @@ REFUSED(blocks_after_many_readers,
         "(0,0,0) read",
         NULL)
 {
-    read_one_kernel<<<8, THREADS>>>(y, z); /* the word's readers are then too many to be kept */
+    read_one_kernel<<<8, THREADS>>>(y, z); /* the word then has too many readers to store */
     cudaLaunchKernelEx(early(2, 1), read_then_write_kernel, y);
 }
 
@@ -600,7 +601,7 @@ static __global__ void prologue_kernel(const int *weights, const int *from, int 
 {
     __shared__ int words[THREADS];
 
-    words[threadIdx.x] = weights[threadIdx.x]; /* the launch before also reads these */
+    words[threadIdx.x] = weights[threadIdx.x]; /* the earlier launch also only reads these */
     own[threadIdx.x] = words[threadIdx.x];
     __syncthreads();
     const int value = words[63 - threadIdx.x] + own[63 - threadIdx.x];
@@ -758,14 +759,14 @@ GOOD(the_default_stream_between)
 GOOD(in_graphs)
 {
     as_graph([](cudaStream_t stream) {
-        cudaLaunchKernelEx(early(1, THREADS, stream), never_waits_kernel, z, y); /* the graph's first: no overlap */
+        cudaLaunchKernelEx(early(1, THREADS, stream), never_waits_kernel, z, y); /* first in the graph: no overlap */
         cudaLaunchKernelEx(early(1, THREADS, stream), wait_and_copy_kernel, y, z);
         cudaLaunchKernelEx(early(1, THREADS, stream), wait_and_copy_kernel, z, y);
     });
     cudaLaunchKernelEx(early(1, THREADS, streams[0]), never_waits_kernel, y, z); /* after the whole graph */
 }
 
-/* --- all of them -------------------------------------------------------------------------------------------------- */
+/* --- running the programs ----------------------------------------------------------------------------------------- */
 
 static void make_data(void)
 {

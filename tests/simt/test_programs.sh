@@ -11,7 +11,8 @@ build=$1
 compile=$(ninja -t commands "$build/tests/obj/bench_kernels.o" | sed -n '$s/ -MMD .*//p')
 compiler=$(printf '%s\n' "$compile" | sed 's/.*rewrite_launch \([^ ]*\) .*/\1/')
 
-# run_program NAME: prints the last line of the program's output; if it fails, also what it or the compiler reported
+# run_program NAME: prints the last line of the program's output, preceded by up to three errors if the compiler or the
+# program fails
 run_program() {
     program=$scratch/$1
     # shellcheck disable=SC2086 # flags are words

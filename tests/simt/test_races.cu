@@ -5,17 +5,17 @@
  *     test_races [PROGRAMS [FIRST_SEED]]
  *
  * A program gives each thread a few accesses of 1 to 8 bytes to shared and global memory, atomics, fences and barriers.
- * The kernel that runs it records each event before it happens. From that list alone the oracle computes the order of
- * the events, as a graph, by the rules at the top of happens_before.h, and compares every two events.
+ * The kernel that runs it records each event before it happens. From these records alone, the oracle computes the order
+ * of the events as a graph, by the rules at the top of happens_before.h, and checks every pair of events.
  *
- * A program of the second kind gives the host several launches, copies and memsets in four streams, events, and waits;
- * its rules are at the top of stream_work.h.
+ * In a program of the second kind, the host issues launches, copies and memsets to four streams, records events and
+ * waits; the rules are at the top of stream_work.h.
  */
 #include "simt_test.h"
 
 #include <cooperative_groups.h>
 
-/* The oracle and the recording of events are not part of the kernel. */
+/* Marks code that the simulator does not instrument, such as the oracle and the recording of events. */
 #define HOST_ONLY SIMT_UNTRACED __attribute__((noinline))
 
 enum {
@@ -24,7 +24,7 @@ enum {
     MAX_WARP_COLLECTIVES = 10,
     MAX_OPS = 10 + MAX_WARP_COLLECTIVES,
     MAX_EVENTS = 1024,
-    PLACES = 16, /* bytes of each memory that a program uses */
+    PLACES = 16, /* bytes that a program uses of shared and of global memory */
     WORDS_OF_EVENTS = MAX_EVENTS / 64
 };
 
@@ -68,7 +68,7 @@ struct event {
     uint64_t before[WORDS_OF_EVENTS]; /* events that are ordered before it */
     uint64_t met[WORDS_OF_EVENTS];    /* events that program order and barriers alone order before it */
     uint64_t sees[WORDS_OF_EVENTS];   /* atomics whose values it reads */
-    uint64_t covers[WORDS_OF_EVENTS]; /* these, and all before them at the same location */
+    uint64_t covers[WORDS_OF_EVENTS]; /* atomics that it covers: see cover() */
 };
 
 static __constant__ struct program constant_program;
@@ -218,7 +218,7 @@ static HOST_ONLY uint32_t bytes_of(unsigned i)
     return ((1u << events[i].op.bytes) - 1) << events[i].op.place;
 }
 
-/** Adds the events that are ordered before event number `i` by its own thread and by the barrier that it leaves. */
+/** Records the events that program order, or the barrier that event number `i` leaves, orders before this event. */
 static HOST_ONLY void order_by_barriers(unsigned i)
 {
     struct event *event = &events[i];
@@ -239,7 +239,7 @@ static HOST_ONLY void order_by_barriers(unsigned i)
     }
 }
 
-/** Finds the atomics that event number `i` sees: all since the last other store, of the same location and size. */
+/** Finds the atomics that event `i` sees: those of its location and size since the last store of another kind. */
 static HOST_ONLY void see(unsigned i)
 {
     struct event *event = &events[i];
@@ -316,7 +316,7 @@ static HOST_ONLY bool has_fenced(unsigned i)
     return false;
 }
 
-/** Checks whether event number `first` is in `before`, or is covered by an event there that precedes `second`. */
+/** Checks whether event number `first` is in `before`, or an event in `before` that precedes `second` covers it. */
 static HOST_ONLY bool saw(unsigned first, unsigned second, const uint64_t *before)
 {
     for (unsigned i = first; i < second; i++) {
@@ -327,8 +327,8 @@ static HOST_ONLY bool saw(unsigned first, unsigned second, const uint64_t *befor
 }
 
 /**
- * Returns the last atomic of grid scope before event number `second` that covers the atomic number `first`, or `first`.
- * An atomic of block scope must have seen this one: it is not enough to see one of its block that saw it.
+ * Returns the last atomic of grid scope before event number `second` that covers atomic number `first`, or `first` if
+ * there is none. An atomic of block scope must have seen that atomic itself, not only one of its block that saw it.
  */
 static HOST_ONLY unsigned last_wide_atomic(unsigned first, unsigned second)
 {
@@ -375,9 +375,11 @@ static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_
     return left == 0;
 }
 
-/**Set if the simulator may report a race of the last compared event, but need not: the event is free of races only
- * because an atomic that it has seen covers the other event (in CUDA's model this gives no order), or because the other
- * event is a load before one that is exempted. */
+/**
+ * Set if the simulator may, but need not, report a race of the last compared event: the oracle finds none only because
+ * an atomic that the event has seen covers the other event (in CUDA's model this gives no order), or because the other
+ * event is a load before one that is exempted.
+ */
 static bool either;
 
 /** Checks whether events number `first` and `second` race; the events in `before` are ordered before the second. */
@@ -448,7 +450,7 @@ static HOST_ONLY unsigned below(unsigned limit)
     return (unsigned)((random_state >> 33) % limit);
 }
 
-/** Appends an operation to a thread's list. Its last slots are for barriers, which no thread may miss. */
+/** Appends an operation to a thread's list. The list's last slots are for barriers, which no thread may miss. */
 static HOST_ONLY void give(unsigned thread, struct op op)
 {
     const unsigned room = op.kind < SYNCWARP ? MAX_OPS - MAX_WARP_COLLECTIVES : MAX_OPS;
@@ -504,7 +506,7 @@ static HOST_ONLY void meet(uint8_t collective, unsigned block)
     }
 }
 
-/** Makes a random program. All its barriers fit into the threads' lists, so that no thread waits for ever. */
+/** Makes a random program. All its barriers fit into the threads' lists, so no thread waits forever. */
 static HOST_ONLY void make_program(uint64_t seed)
 {
     static const unsigned sizes[] = {2, 3, 4, 8, 34, 36};
@@ -525,7 +527,7 @@ static HOST_ONLY void make_program(uint64_t seed)
 
     for (unsigned steps = 4 + below(24); steps > 0; steps--) {
         const unsigned block = below(program.blocks);
-        /* A few of the threads, of both warps if there are two. */
+        /* One of the first or of the last few threads, so that both warps take part if there are two. */
         const unsigned thread = below(2) ? below(active) % program.threads
                                          : program.threads - 1 - below(active) % program.threads;
 
@@ -595,7 +597,7 @@ static HOST_ONLY bool agrees(uint64_t seed, unsigned *raced)
     const bool expected = race < event_count;
 
     *raced += expected;
-    /* The first race is reported. A load's race may still be forgiven, so another one may be reported first. */
+    /* The simulator must report the first race unless it is a load's: a later compare-and-swap may exempt the load. */
     const bool first = !refused || !expected || events[race].op.kind == LOAD || fault_names(&events[race]);
 
     if (refused == expected ? first : refused && either)
@@ -641,7 +643,7 @@ enum step_kind {
     STEP_SYNCHRONOUS_SET,
     STEP_SYNCHRONOUS_COPY, /* to pageable memory */
     STEP_PAGEABLE_COPY,    /* to pageable memory, by an asynchronous call */
-    STEP_HOST_READS,       /* from pinned memory, on the host */
+    STEP_HOST_READS,       /* the host reads pinned memory */
     STEP_HOST_WRITES,
     STEP_RECORD,
     STEP_WAIT,
@@ -766,8 +768,9 @@ static HOST_ONLY void uses_of(const struct step *step, uint32_t uses[4])
         uses[2] = to << PLACES;
 }
 
-/**Checks whether two steps use the same bytes, at least one writes them, and not both accesses are strong. The host's
- * accesses conflict only with copies, because no other steps use pinned memory.
+/**
+ * Checks whether two steps use a byte in common that at least one of them writes, unless both accesses are strong. The
+ * host's accesses conflict only with copies, because no other steps use pinned memory.
  */
 static HOST_ONLY bool conflict(const struct step *a, const struct step *b)
 {
@@ -824,7 +827,7 @@ static HOST_ONLY struct step any_step(unsigned works, unsigned stream, unsigned 
     return step;
 }
 
-/** Makes random steps. A new stream's first step often waits for the event that was recorded last, or for another. */
+/** Makes random steps. When the stream changes, the new one often waits for an event, usually the old one's. */
 static HOST_ONLY void make_steps(uint64_t seed)
 {
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 7;

@@ -477,7 +477,7 @@ static void before_the_beginning_of_a_shared_array(void **)
                  "illegal address: thread (7,0,0) of block (0,0,0) writes 4 bytes before the first shared");
 }
 
-/* Volatile, here and below, because clang would otherwise remove stores of known values. */
+/* The arrays here and below are volatile, because clang would otherwise remove stores of known values. */
 static __global__ void two_arrays_kernel(int *y, int first_index, int second_index)
 {
     __shared__ volatile int first[32];
@@ -645,7 +645,7 @@ static __global__ void barrier_in_if_kernel(int *y)
     y[threadIdx.x] = words[threadIdx.x % 32]; // [after_barrier_in_if]
 }
 
-/** Tests that the missed barrier is reported, not the reads without order that are its consequence. */
+/** Tests that the missed barrier is reported, not the unordered reads that result from it. */
 static void a_barrier_in_an_if(void **)
 {
     char where[64];
@@ -732,7 +732,7 @@ static __global__ void two_kinds_of_warps_kernel(int *y)
 
 /*
  * Tests warps at different barriers. A GPU would let them pass, because it counts arrivals, but CUDA does not guarantee
- * it, and the next change to either side would break it.
+ * this, and the next change to either branch could break the kernel.
  */
 static void warps_at_different_barriers(void **)
 {
@@ -760,7 +760,7 @@ static __global__ void one_barrier_kernel(int *y)
 {
     __shared__ int word;
 
-    /* The call occurs once in the source but several times in the program; warps reach it in different rounds. */
+    /* The call occurs once in the source but several times in the unrolled code; warps reach it in different rounds. */
     if (threadIdx.x == 0)
         word = 7;
     meet_often<5>(threadIdx.x / 32);
@@ -879,7 +879,7 @@ static void a_width_that_is_no_power_of_two(void **)
     EXPECT_FAULT(cudaErrorLaunchFailure, "width", "width 12");
 }
 
-/* --- endless, deep, deliberate ------------------------------------------------------------------------------------ */
+/* --- endless loops, stack overflows, traps ------------------------------------------------------------------------ */
 
 static __global__ void spin_kernel(volatile int *flag)
 {
@@ -894,7 +894,7 @@ static __global__ void spin_without_memory_kernel(int *y, unsigned odd)
     *y = (int)odd;
 }
 
-/** Loops without a hook: the rewriter marks no macro and no constexpr function, and neither accesses memory. */
+/** Loops that call no hook: the rewriter marks neither macros nor constexpr functions, and no loop accesses memory. */
 #define COUNT_FOR_EVER(count) \
     while (true)              \
     count++
@@ -924,7 +924,7 @@ static void endless_loops_without_events(void **)
     EXPECT_FAULT(cudaErrorLaunchTimeout, "spin_in_macro", "endless loop?");
     assert_non_null(strstr(simt_fault(), "without a load, a store or a branch"));
     spin_in_constexpr_kernel<<<1, 64>>>(device_y, 1);
-    assert_int_equal(cudaGetLastError(), cudaErrorLaunchTimeout); /* at the loop's line or at the line after it */
+    assert_int_equal(cudaGetLastError(), cudaErrorLaunchTimeout); /* reported at the loop's line or the next one */
     assert_non_null(strstr(simt_fault(), "without a load, a store or a branch"));
     assert_int_equal(unsetenv("SIMT_EVENT_LIMIT"), 0);
 }
@@ -960,7 +960,7 @@ static void a_stack_that_runs_over(void **)
     assert_non_null(strstr(simt_fault(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
 }
 
-/** Has a frame so large that it reaches past its own stack, into another thread's or below all of them. */
+/** Has a frame so large that it reaches past its own stack, into another thread's stack or below all stacks. */
 template <int BYTES>
 static __device__ __noinline__ int large_frame(int at)
 {
@@ -1019,7 +1019,7 @@ static void traps_assertions_and_divisions(void **)
     expect_good();
 }
 
-/* --- afterwards --------------------------------------------------------------------------------------------------- */
+/* --- after a fault ------------------------------------------------------------------------------------------------ */
 
 static void nothing_runs_until_the_error_is_read(void **)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests the tool that turns launches and dynamic shared memory into C++: $REWRITE_LAUNCH, or the build's.
+# Tests the tool that turns kernels and their launches into C++: $REWRITE_LAUNCH or, by default, the build's.
 . tests/tap.sh
 tool=${REWRITE_LAUNCH:-build/cpu/rewrite_launch}
 source=$scratch/a.cu
@@ -10,7 +10,7 @@ rewritten() {
     "$tool" "$source" 2>&1 | tail -n +2 | sed 's/ SIMT_HOST;//'
 }
 
-# host_marks NAME COUNT TEXT: checks that the tool marks so many functions of the host
+# host_marks NAME COUNT TEXT: checks that the tool marks COUNT functions of TEXT as host functions
 host_marks() {
     printf '%s' "$3" >"$source"
     equal "$1" "$2" "$("$tool" "$source" | grep -o '{ SIMT_HOST;' | wc -l)"
@@ -26,7 +26,7 @@ unchanged() {
     becomes "$1" "$2" "$2"
 }
 
-# refused NAME TEXT LINE REASON: checks that the tool rejects TEXT with this error
+# refused NAME TEXT LINE REASON: checks that the tool rejects TEXT with the error REASON at LINE
 refused() {
     printf '%s' "$2" >"$source"
     message=$("$tool" "$source" 2>&1 >/dev/null)
@@ -280,14 +280,14 @@ refused 'two arrays at once' 'extern __shared__ int s[], t[];' 1 "$not_dynamic"
 refused 'a macro that stops short' '#define S extern __shared__
 S int s[];' 1 "$not_dynamic"
 
-# in_device NAME CODE EXPECTED: checks CODE in a device function, and that it does not change in a host function. Both
-# functions are constexpr, so that they have no marks.
+# in_device NAME CODE EXPECTED: checks that the tool turns CODE into EXPECTED in a device function and leaves it
+# unchanged in a host function. Both functions are constexpr, so they have no marks.
 in_device() {
     becomes "$1" "constexpr __device__ int f() { if (x) { $2 } }" "constexpr __device__ int f() { if (x) { $3 } }"
     unchanged "$1, on the host" "constexpr __host__ int f() { if (x) { $2 } } __device__ int g();"
 }
 
-# marks NAME CODE EXPECTED: checks where basic blocks are marked in a device function that has several
+# marks NAME CODE EXPECTED: checks that the tool turns the body CODE of a device function into EXPECTED, with its marks
 marks() {
     becomes "$1" "__device__ int f() { $2 }" "__device__ int f() { SIMT_CALL; $3 }"
 }
@@ -331,7 +331,7 @@ marks 'sides that touch memory' 'x = a ? b[i] : *p; y = c ? d->e : f<3>(g); h;' 
 marks 'a choice in a choice' 'x = a ? b ? 1 : 2 : c ? d() : 4; e;' \
     'x = a ? b ? 1 : 2 :(SIMT_SIDE,  c ?(SIMT_SIDE,  d() ): 4); SIMT_BLOCK; e;'
 unchanged 'selects' '__device__ int f() { x = a ? b * -c : d.e; y = f(a ? 1.0f : float(b), (c < d) ? 2 : 3); z = a ? (float)b : 0; }'
-# Lanes that diverge inside a statement are together again before the rest of it.
+# Lanes that diverge within a statement reconverge before the rest of it is executed.
 marks 'arguments' 'f(a && b, c, d ? e[0] : 1); g;' \
     'f( SIMT_OPEN a && SIMT_AND && b SIMT_JOIN, c, SIMT_OPEN  d ?(SIMT_SIDE,  e[0] ): 1 SIMT_JOIN); SIMT_BLOCK; g;'
 marks 'parentheses' 'a = (b || c) + d;' 'a = ( SIMT_OPEN b || SIMT_OR || c SIMT_JOIN) + d;'
@@ -534,7 +534,7 @@ compiled() {
     g++ -std=c++17 -O1 -Icommon/simt -Icommon -c -o "$scratch/a.o" "$scratch/a.cc" 2>&1 | sed -n 's/.*error: //p' | head -n 1
 }
 
-# Code that the headers reject: the compiler's error must name it.
+# Code that the headers reject: the compiler's error must say what is not supported.
 if command -v g++ >/dev/null; then
     equal 'inline PTX' \
         'inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else' \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares the simulator's 16-bit types with CUDA's headers, if they are installed, and with a record of their results.
+# Compares the results of the simulator's 16-bit types, and of CUDA's if its headers are installed, with recorded ones.
 . tests/tap.sh
 program=tests/simt/small_float_types.cc
 

@@ -3,8 +3,8 @@
  * @brief Tests the layout of fragments in tensor_core.cuh, products against scalar sums, asynchronous copies and vector
  * accesses.
  *
- * Runs on the simulator and, by "ninja test-gpu", on a GPU, from the same source. In all tests but one the numbers are
- * small integers, of which every sum is exact, so that the order of summation does not matter.
+ * Runs on the simulator and, by "ninja test-gpu", on a GPU, from the same source. Except in the tests of numbers that
+ * round, the factors are small integers. Every sum is then exact, so the order of summation does not matter.
  */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -72,7 +72,7 @@ static void fill_with_reals(T *numbers, int count)
         to_number(&numbers[i], (float)random_bits() / (float)(1 << 23) - 1);
 }
 
-/* --- fragments by hand -------------------------------------------------------------------------------------------- */
+/* --- mma with fragments loaded by hand ---------------------------------------------------------------------------- */
 
 enum { M = 16, N = 8, K = 16 };
 
@@ -150,7 +150,7 @@ static bool mma_is_right(void (*fill)(T *numbers, int count), float tolerance)
 
 enum { LOADS = 4, WORDS_OF_LOAD = 4 * 32 };
 
-/** Loads four matrices by four kinds of ldmatrix. Element (row, column) of matrix m is 100 m + 10 row + column. */
+/** Loads matrices with four variants of ldmatrix. Element (row, column) of matrix m is 100 m + 10 row + column. */
 static __global__ void ldmatrix_kernel(uint32_t *loaded)
 {
     __shared__ __align__(16) uint16_t matrices[4][8][8];
@@ -267,7 +267,7 @@ static void wmma_is_right(const char *name, bool rows_of_a, bool rows_of_b)
 
 /* --- asynchronous copies ------------------------------------------------------------------------------------------ */
 
-/** Copies 4, 8 and 16 bytes per thread, of which the last are zeros; copies of only zeros have the source NULL. */
+/** Copies 4, 8 and 16 bytes per thread, the last of them zeros; a 16-byte copy of only zeros has the source NULL. */
 static __global__ void copies_kernel(const int *from, int *to)
 {
     __shared__ __align__(16) int words[3][128];
@@ -316,7 +316,7 @@ static bool copies_are_right(void)
     return true;
 }
 
-/* --- all together ------------------------------------------------------------------------------------------------- */
+/* --- copies, ldmatrix and mma together ---------------------------------------------------------------------------- */
 
 enum { TILE_M = 64, TILE_N = 16, LONG_K = 256, STEP = 32, STAGES = 3, THREADS = 128 };
 
@@ -340,7 +340,7 @@ static __device__ void copy_step(T *of_a, T *of_b, const T *a, const T *b, int s
                                 &b[i / pieces * LONG_K + step * STEP + i % pieces * 8], 16);
 }
 
-/** Computes d [TILE_M, TILE_N] = a [TILE_M, LONG_K] b [LONG_K, TILE_N] with a ring of stages; a warp has 16 rows. */
+/** Computes d [TILE_M, TILE_N] = a [TILE_M, LONG_K] b [LONG_K, TILE_N] with a ring of stages, 16 rows per warp. */
 template <class T>
 static __global__ void ring_kernel(const T *a, const T *b, float *d)
 {

@@ -15,7 +15,7 @@ static struct trace {
     int lines;
 } trace;
 
-/** Ends the trace and reads its text, which must be valid JSON for Python. */
+/** Ends the trace and reads its text, which Python must accept as JSON. */
 static void take_trace(void)
 {
     char path[] = "/tmp/test_trace.XXXXXX", command[80];
@@ -56,7 +56,7 @@ static void expect_member(int line, const char *name, const char *value)
     assert_non_null(strchr(",}\n", at[strlen(value)]));
 }
 
-/** Checks whether the trace has source lines; not every tool finds them. */
+/** Checks whether the trace has source lines; the tool that looks them up may be missing. */
 static bool knows_lines(void)
 {
     return strncmp(member(SOURCE, "source"), "\"\"", 2) != 0;
@@ -66,7 +66,7 @@ static bool knows_lines(void)
 static void expect_event(int index, const char *mark, const char *expected)
 {
     char text[LINE];
-    char number[20] = "null"; /* if no tool here finds lines */
+    char number[20] = "null"; /* used if the trace has no source lines */
     const char *at = strchr(expected, '@');
 
     if (knows_lines())
@@ -149,7 +149,7 @@ static void an_xor_shuffle(void **)
     cudaFree(y);
 }
 
-/** Each lane writes a word, reads it and changes it, so that the load and both stores have different values. */
+/** Each lane stores a word, loads it and stores it again, changed, so that the two stores have different values. */
 static __global__ void exchange_kernel(int *y)
 {
     extern __shared__ int words[];
@@ -238,7 +238,7 @@ static void an_early_return(void **)
     cudaFree(y);
 }
 
-/** Two ints, which are stored as two stores of 4 bytes, because the type is not aligned to 8 bytes. */
+/** Two ints. A compiler may store them with two stores of 4 bytes, because the type is not aligned to 8 bytes. */
 struct pair {
     int first, second;
 };
@@ -387,8 +387,8 @@ static __global__ void tensor_kernel(const int *x, int *y)
 }
 
 /**
- * Tests the events of copies and matrices. A copy has a source and a destination, but zeros only a destination;
- * ldmatrix has its rows and the collective; mma has only the collective.
+ * Tests the events of copies and matrices. A copy has the events copy_from and copy_to, but only copy_to if it writes
+ * only zeros; ldmatrix has shared_load and matrix_memory; and mma has only the event mma.
  */
 static void copies_and_matrices(void **)
 {
@@ -462,7 +462,7 @@ static void expect_mbarrier(int index, const char *mark, unsigned lanes, const c
     expect_event(index, mark, text);
 }
 
-/** Tests that bulk copies and operations on their barrier are in program order with the lane's other accesses. */
+/** Tests that bulk copies and operations on their barrier appear in program order with the lane's other accesses. */
 static void bulk_copies_and_mbarriers(void **)
 {
     char a[LINE], b[LINE], c[LINE], d[LINE], text[4 * LINE];
@@ -510,7 +510,7 @@ static __global__ void tile_kernel(const __grid_constant__ tensor_map map, int r
     mbarrier_wait(&full, 0);
 }
 
-/** Tests that a tile's source is its first element inside the matrix: here element 8 of a row, if there is one. */
+/** Tests that a tile's event names the tile's first element inside the matrix, here in column 8, if there is one. */
 static void a_tile_begins_where_the_matrix_does(void **)
 {
     static const struct {

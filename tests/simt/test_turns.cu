@@ -1,6 +1,7 @@
 /**
  * @file test_turns.cu
- * @brief Tests SIMT_ORDER: another order reveals kernels that depend on the order of blocks, warps or lanes.
+ * @brief Tests SIMT_ORDER, which changes the order in which blocks, warps and lanes run, so that kernels that depend on
+ *        the usual order fail.
  */
 #include "simt_test.h"
 
@@ -14,7 +15,7 @@ struct turns_taken {
     int blocks[BLOCKS], warps[WARPS], lanes[32];
 };
 
-/** Sets the order for the launches of a test; NULL: the usual one. */
+/** Sets SIMT_ORDER for a test's launches; NULL: the usual order. */
 static void set_order(const char *order)
 {
     assert_int_equal(order ? setenv("SIMT_ORDER", order, 1) : unsetenv("SIMT_ORDER"), 0);
@@ -47,7 +48,7 @@ static struct turns_taken run_log(const char *order)
     return taken;
 }
 
-/** Checks that the list has each number below `count` once. Returns whether they ascend. */
+/** Checks that the list has each number below `count` exactly once. Returns whether the numbers ascend. */
 static bool ascends(const int *list, int count)
 {
     bool seen[64] = {}, up = true;
@@ -105,7 +106,7 @@ static __global__ void locks_kernel(int *locks)
     atomicExch(&locks[first], 0);
 }
 
-/** Launches one of the two kernels in an order, and returns the error. */
+/** Launches locks_kernel if `locks`, otherwise wait_kernel, with SIMT_ORDER set to `order`, and returns the error. */
 static cudaError_t launch_in(const char *order, bool locks)
 {
     int *const words = device_words(0);

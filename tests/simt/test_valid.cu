@@ -1,10 +1,11 @@
 /**
  * @file test_valid.cu
- * @brief Tests correct kernels such as course readers write: each runs without a fault and gives the right result.
+ * @brief Tests correct kernels of the kind that readers of the course write: each must run without a fault and give the
+ *        right result.
  */
 #include <cuda_runtime.h>
 
-/* Included before cmocka, whose macros would change it. */
+/* Included before cmocka.h, whose macros would alter these headers. */
 #include <atomic>
 #include <filesystem>
 #include <future>
@@ -26,7 +27,7 @@
 
 namespace cg = cooperative_groups;
 
-static int *device_x; /* counts from 0 */
+static int *device_x; /* 0, 1, 2, and so on */
 static int *device_y; /* zeros */
 
 static int make_buffers(void **)
@@ -141,7 +142,7 @@ static void a_volatile_flag(void **)
     assert_int_equal(result()[2], 42);
 }
 
-/* --- across blocks ------------------------------------------------------------------------------------------------ */
+/* --- communication between blocks --------------------------------------------------------------------------------- */
 
 static __device__ unsigned blocks_done = 0;
 
@@ -590,7 +591,7 @@ struct row_of_three {
     struct {
         short half[2][2];
     } inner;
-    int last[1]; /* the first of as many elements as there is memory for */
+    int last[1]; /* used beyond its end, like a flexible array member */
 };
 
 enum place { FIRST, SECOND, PLACES };
@@ -605,7 +606,7 @@ static __device__ int sum_of(const Row &row, const int (&beside)[PLACES])
     return sum + beside[FIRST] * beside[SECOND];
 }
 
-/* Declarations that look like uses, and uses that look like declarations. */
+/* Contains declarations of arrays that look like uses, and uses that look like declarations. */
 static __global__ void array_kernel(const int *x, int *y)
 {
     __shared__ int tile[2][32], *rows[2];
@@ -629,7 +630,7 @@ static __global__ void array_kernel(const int *x, int *y)
             word[i++] = 3;
         y[threadIdx.x + 32] = (int)sum + (int)(pair[1] - pair[0]);
     }
-    longer->last[i] = 5; /* 3 */
+    longer->last[i] = 5; /* i is 3 */
     tile[0][threadIdx.x] = x[threadIdx.x];
     if (threadIdx.x < 2)
         rows[threadIdx.x] = tile[threadIdx.x];
@@ -705,7 +706,7 @@ static __global__ void calls_kernel(const int *x, int *y)
 {
     __shared__ int words[64];
 
-    /* All threads of a block take the same branch, so that barriers may be in it. */
+    /* All threads of a block take the same branch, so the branch may contain barriers. */
     if (blockIdx.x == 0) {
         words[threadIdx.x] = sum_over_warp(x[threadIdx.x]);
         barrier_at_depth(20);
@@ -786,7 +787,7 @@ static __global__ void __launch_bounds__(96, 2) bounds_kernel(int *y)
 }
 
 struct all_parameters {
-    int words[8188]; /* with a pointer before them, 8 bytes less than the limit */
+    int words[8188]; /* with a pointer before them, 4 bytes less than the limit */
 };
 
 static __global__ void parameters_kernel(int *y, all_parameters all)
@@ -853,7 +854,7 @@ static void streams_in_turn(void **)
         cudaStreamWaitEvent(second, done, 0);
         scale_kernel<<<2, 64, 0, second>>>(device_y, device_y + 1000, 2);
     }
-    /* No race: in the next turn device_y is overwritten by the same stream that reads it here as the second one. */
+    /* No race: the stream that reads device_y as `second` also overwrites it, as `first` of the next turn. */
     cudaStreamSynchronize(one);
     assert_int_equal(result()[1003], 18);
     destroy_streams();
@@ -898,7 +899,7 @@ static void the_default_stream_waits(void **)
     destroy_streams();
 }
 
-/** Tests a buffer in parts, each of which is copied and computed in one of two streams. */
+/** Tests a buffer whose parts are copied and processed alternately in two streams. */
 static void copies_and_kernels_overlap(void **)
 {
     enum { PARTS = 6, PART = 65 };
@@ -920,10 +921,10 @@ static void copies_and_kernels_overlap(void **)
                         stream);
         cudaEventRecord(done, stream);
         if (part > 0)
-            assert_int_equal(pinned[part * PART - 1], part - 1); /* the copy only reads it */
+            assert_int_equal(pinned[part * PART - 1], part - 1); /* no race: the copy only reads this word */
     }
     while (cudaEventQuery(done) == cudaErrorNotReady)
-        assert_int_equal(cudaGetLastError(), cudaSuccess); /* cudaErrorNotReady is an answer, not an error */
+        assert_int_equal(cudaGetLastError(), cudaSuccess); /* cudaErrorNotReady is not recorded as an error */
     assert_int_equal(back[5 * PART + 1], 50);
     pinned[5 * PART] = 0;
     cudaStreamSynchronize(one);
@@ -933,7 +934,7 @@ static void copies_and_kernels_overlap(void **)
     destroy_streams();
 }
 
-/** Tests the host and kernels using managed memory in turn, at the same addresses. */
+/** Tests managed memory that the host and kernels use in turn, at the same addresses. */
 static void managed_memory(void **)
 {
     int *from;
@@ -963,7 +964,7 @@ static void managed_memory(void **)
     assert_int_equal(cudaFree(to), cudaSuccess);
 }
 
-/** Tests pinned memory in kernels, at its host address and at the address of cudaHostGetDevicePointer. */
+/** Tests kernels that access pinned memory at its host address and at the address from cudaHostGetDevicePointer(). */
 static void pinned_memory_in_kernels(void **)
 {
     int *pinned;
@@ -1023,7 +1024,7 @@ static void what_ends_while_it_works(void **)
     destroy_streams();
 }
 
-/* --- memory that a thread wrote ----------------------------------------------------------------------------------- */
+/* --- written memory and read-only loads --------------------------------------------------------------------------- */
 
 struct padded_record {
     char kind; /* 3 bytes of padding */
@@ -1121,7 +1122,7 @@ static void read_only_loads_launch_after_launch(void **)
     assert_int_equal(result()[2], 2 + 13);
 }
 
-/* --- what C++ leaves undefined ------------------------------------------------------------------------------------ */
+/* --- operations that C++ leaves undefined ------------------------------------------------------------------------- */
 
 static __global__ void shift_kernel(const int *x, int *y)
 {
@@ -2191,7 +2192,7 @@ static __global__ void unwaited_copies_kernel(const int *x, int *y)
     }
 }
 
-/** Uses each of three groups of copies after it has arrived; the last group is empty. */
+/** Waits for each of three groups of copies before using its data; the last group is empty. */
 static __global__ void groups_of_copies_kernel(const int *x, int *y)
 {
     __shared__ __align__(16) int words[2][64];
@@ -2235,7 +2236,7 @@ static void groups_of_copies(void **)
 
 static __device__ __align__(16) int copied_variable[4] = {5, 6, 7, 8};
 
-/** Copies from a variable, from a source that ends where the zeros begin, and from one source by several threads. */
+/** Copies from a variable and from both ends of x, by several threads from one source; the last words are zeros. */
 static __global__ void sources_kernel(const int *x, int *y)
 {
     __shared__ __align__(16) int words[32][4];
@@ -2260,7 +2261,7 @@ static void sources_of_copies(void **)
     assert_memory_equal(result() + 12, of_last, sizeof of_last);
 }
 
-/** After its wait a thread may write source and destination again, and publish the data by a flag. */
+/** After its wait, a thread may overwrite the source and the destination, and publish the data with a flag. */
 static __global__ void copies_again_kernel(int *x, int *y)
 {
     __shared__ __align__(16) int words[64];
@@ -2293,7 +2294,7 @@ static __global__ void copies_again_kernel(int *x, int *y)
 
 RIGHT(copies_again, (copies_again_kernel<<<1, 64>>>(device_x, device_y)), 0, 43)
 
-/** Each of several resident blocks has copies under way while the others run. */
+/** Each of several resident blocks has copies in flight while the others run. */
 static __global__ void copies_of_a_grid_kernel(int *x, int *y)
 {
     __shared__ __align__(16) int words[32];
@@ -2318,7 +2319,7 @@ static void copies_of_a_grid(void **)
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
-/** Each warp of a block multiplies on its own, also in branches that whole warps take. */
+/** Each warp of a block multiplies independently, even in branches that only some of the warps take. */
 static __global__ void warps_that_multiply_kernel(const int *x, int *y)
 {
     const uint32_t one = 0x3f803f80, a[4] = {one, one, one, one}, b[2] = {one, one};
@@ -2569,7 +2570,7 @@ static void dependent_launches(void **)
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/** Checks that a kernel has written 1 for each of its `count` checks, and 0 after them. */
+/** Checks that a kernel has written 1 for each of its `count` checks, and that the next word is still 0. */
 static void all_hold(int count)
 {
     const int *y = result();
@@ -2625,7 +2626,7 @@ static __global__ void rounding_kernel(int *y, float third, float tiny, double f
     *y++ = __double2float_ru(0.1) == 0x1.99999ap-4f && __double2float_rd(0.1) == 0x1.999998p-4f;
 }
 
-/* -0 is below +0, and a NaN is passed over, whatever their order. */
+/* -0 is less than +0, and a number is preferred to NaN, in either order of the arguments. */
 static __global__ void extrema_kernel(int *y, float zero, double wide_zero)
 {
     *y++ = signbit(fminf(zero, -zero)) && signbit(fminf(-zero, zero)) && signbit(fmin(wide_zero, -wide_zero)) &&
@@ -2807,7 +2808,7 @@ static __global__ void clocks_kernel(int *y)
 }
 RIGHT(clocks_asserts_and_prints, (clocks_kernel<<<1, 1>>>(device_y)), 0, 1)
 
-/* --- what the host calls ------------------------------------------------------------------------------------------ */
+/* --- calls by the host -------------------------------------------------------------------------------------------- */
 
 static __global__ void increment_kernel(int *y)
 {
@@ -2844,7 +2845,7 @@ static void a_graph(void **)
     assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-/** Tests a graph of two streams, forked and joined by events; launches use the arguments of the capture. */
+/** Tests a graph captured from two streams that events fork and join; launches use the arguments of the capture. */
 static void a_graph_of_two_streams(void **)
 {
     cudaStream_t first, second;
@@ -2940,7 +2941,7 @@ static void memory_and_functions_in_a_stream(void **)
     assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-/* --- the host's C++ ----------------------------------------------------------------------------------------------- */
+/* --- C++ on the host and in kernels ------------------------------------------------------------------------------- */
 
 #if !defined __CUDACC__ || CUDART_VERSION < 12000 || __CUDACC_VER_MAJOR__ < 12
 #error "nvcc defines these"
@@ -3017,7 +3018,7 @@ static void the_smallest_integer_by_minus_one(void **)
 
 static __device__ int calls_so_far(void)
 {
-    static int calls = 40; /* of the device, and kept from launch to launch */
+    static int calls = 40; /* a device variable, which keeps its value between launches */
 
     return ++calls;
 }
@@ -3125,7 +3126,7 @@ static void how_many_blocks_fit(void **)
     assert_int_equal(block, 1024);
     assert_int_equal(grid, 2 * properties.multiProcessorCount);
     assert_int_equal(cudaOccupancyMaxPotentialBlockSize(&grid, &block, increment_kernel, 0, 100), cudaSuccess);
-    assert_int_equal(block, 64); /* 32 resident blocks; with 100 threads only 16 */
+    assert_int_equal(block, 64); /* 64 threads: 32 resident blocks; 100 threads: only 16 */
     assert_int_equal(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, increment_kernel, 2, 128), cudaSuccess);
     assert_int_equal(bytes, 113 * 1024);
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Checks that the copy of a short vector is one access, and that shared memory of vectors or 16-bit types has no hidden
-# guard, by the hooks that gcc calls in tests/simt/vector_accesses.cc. Clang keeps local variables in memory; its
-# accesses are counted in tests/test_toolchains.sh.
+# Checks that copying a short vector is one access, and that a __shared__ variable of a vector or 16-bit type has no
+# hidden guard variable, by the calls of hooks that gcc inserts into tests/simt/vector_accesses.cc. Clang keeps local
+# variables in memory; its accesses are counted in tests/test_toolchains.sh.
 . tests/tap.sh
 . tests/toolchains.sh
 fixture=tests/simt/vector_accesses.cc

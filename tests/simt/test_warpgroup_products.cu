@@ -1,10 +1,10 @@
 /**
  * @file test_warpgroup_products.cu
- * @brief Tests the layout of tiles in bulk_copy.cuh, a warpgroup's products against scalar sums, and data that arrives
- *        at an mbarrier.
+ * @brief Tests the layout of tiles in bulk_copy.cuh, a warpgroup's products against scalar sums, and copies whose
+ *        completion an mbarrier signals.
  *
- * Runs on the simulator and, by "ninja test-gpu", on a GPU, from the same source. The numbers are small integers, of
- * which every sum is exact.
+ * Runs on the simulator and, by "ninja test-gpu", on a GPU, from the same source. The numbers are small integers, so
+ * that every sum is exact.
  */
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -43,7 +43,7 @@ static tensor_map map_of(const void *matrix, uint64_t rows, uint64_t columns, ui
 
 enum { MATRIX_ROWS = 40, MATRIX_COLUMNS = 72, TILE_ROWS = 24 };
 
-/** Copies a tile to shared memory, and that memory, element by element, to `out`. */
+/** Copies a tile to shared memory and, from there, element by element to `out`. */
 static __global__ void tile_kernel(const __grid_constant__ tensor_map map, int row, int column, int tile_columns,
                                    uint16_t *out)
 {
@@ -92,11 +92,11 @@ static void test_tile(uint32_t swizzle, int row, int column)
     ok(good, "a tile, its swizzle", (int)swizzle);
 }
 
-/* --- rows by one warp, arrivals of the copies of every thread ----------------------------------------------------- */
+/* --- a ring filled by bulk copies and by the lanes' copies -------------------------------------------------------- */
 
 enum { STAGES = 3, STAGE_WORDS = 64, STEPS = 10 };
 
-/** Passes rows through a ring: one warp fills it, by bulk copies and lanes' copies in turn; the other adds them up. */
+/** Passes rows through a ring: one warp fills it, alternating bulk copies and its lanes' copies; the other reads it. */
 static __global__ void ring_kernel(const int *words, int *sums)
 {
     __shared__ __align__(128) int ring[STAGES][STAGE_WORDS];
@@ -167,7 +167,7 @@ static void test_ring(void)
 
 enum { PRODUCT_DEPTH = 128 };
 
-/** Computes c[64][N] = a[64][PRODUCT_DEPTH] b[N][PRODUCT_DEPTH]^T with a warpgroup, and one thread that copies. */
+/** Computes c[64][COLUMNS] = a[64][PRODUCT_DEPTH] b[COLUMNS][PRODUCT_DEPTH]^T; a thread of warp 4 copies the tiles. */
 template <int COLUMNS>
 static __global__ __launch_bounds__(160) void product_kernel(const __grid_constant__ tensor_map a_map,
                                                              const __grid_constant__ tensor_map b_map, float *c)
@@ -257,10 +257,11 @@ static void test_product(void)
     ok(good, "a product, columns", COLUMNS);
 }
 
-/* --- an operand that threads write -------------------------------------------------------------------------------- */
+/* --- operands that threads write ---------------------------------------------------------------------------------- */
 
 /**
- * Computes c[64][16] = a[64][64] b[16][64]^T from rows that each thread's copies gather, swizzled as in a tile.
+ * Computes c[64][16] = a[64][64] b[16][64]^T from rows that the threads' copies gather in reverse order, swizzled as in
+ * a tile.
  */
 static __global__ __launch_bounds__(128) void gather_kernel(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c)
 {
@@ -323,7 +324,7 @@ static void test_gather(void)
 
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 
-/** Publishes a row in block 0; in each other block one thread waits for it and copies it in bulk. */
+/** Passes a row from block 0 to the other blocks; one thread of each waits for the row and copies it in bulk. */
 static __global__ void message_kernel(int *row, int *ready, int *out)
 {
     __shared__ __align__(16) int copied[32];
@@ -366,7 +367,7 @@ static void test_message(void)
     ok(good, "a message, then a copy, blocks", 4);
 }
 
-/* --- maps --------------------------------------------------------------------------------------------------------- */
+/* --- tensor maps -------------------------------------------------------------------------------------------------- */
 
 static void test_refused_maps(void)
 {

@@ -1,4 +1,4 @@
-// Functions with the loads and stores that they must be compiled to, in any order; test_vector_types.sh checks them.
+// Functions, each with the loads and stores that it must compile to, in any order; test_vector_types.sh checks them.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

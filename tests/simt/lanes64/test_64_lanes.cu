@@ -1,10 +1,11 @@
 /**
  * @file test_64_lanes.cu
- * @brief Tests the simulated device whose warps (waves) have 64 lanes: wrong kernels that it reports, right kernels
- *        that it runs, and its counters.
+ * @brief Tests the simulated device whose warps (waves) have 64 lanes: faulty kernels that it must report, correct
+ *        kernels that it must run, and its counters.
  *
- * WRONG(name, block, text of the message) is followed by the kernel; the faulty line has the mark [name]. RIGHT(name,
- * block) is followed by a kernel that writes an int per thread to y, and by the function expected_NAME() of its values.
+ * WRONG(name, block, text) is followed by a kernel's body, whose faulty line has the mark [name]; the message must
+ * contain `text`. RIGHT(name, block) is followed by the body of a kernel that stores one int per thread in y, and by
+ * EXPECTED(name), the body of a function that returns a thread's int.
  */
 #include "../simt_test.h"
 
@@ -14,7 +15,7 @@ enum { MAX_KERNELS = 100 };
 
 struct kernel_of_test {
     const char *name;
-    const char *text; /**< part of the message; NULL: the kernel is right */
+    const char *text; /**< part of the message; NULL: the kernel is correct */
     int threads;
     void (*run)(int threads);
     int (*expected)(int thread);
@@ -22,7 +23,7 @@ struct kernel_of_test {
 
 static struct kernel_of_test kernels[MAX_KERNELS];
 static int kernel_count;
-static int *device_x; /* counts from 0 */
+static int *device_x; /* 0, 1, 2, and so on */
 static int *device_y; /* zeros */
 
 static int add_kernel(const char *name, const char *text, int threads, void (*run)(int), int (*expected)(int))
@@ -209,7 +210,7 @@ WRONG(width_of_the_groups, 64, "shuffles with width 20")
     y[threadIdx.x] = __shfl_sync(0xffffffffu, x[threadIdx.x], 0, 20); // [width_of_the_groups]
 }
 
-/* --- masks of 32 bits and lanes 32 to 63 left out ---------------------------------------------------------------- */
+/* --- masks of 32 bits, and code that omits lanes 32 to 63 -------------------------------------------------------- */
 
 WRONG(rank_in_32_bits, 64, "thread")
 {
@@ -370,7 +371,7 @@ WRONG(block_barrier_in_each_branch, 64, "__syncthreads")
     y[threadIdx.x] = 1;
 }
 
-/* --- right kernels ----------------------------------------------------------------------------------------------- */
+/* --- correct kernels --------------------------------------------------------------------------------------------- */
 
 RIGHT(sum_of_a_wave, 128)
 {
@@ -704,7 +705,7 @@ EXPECTED(half_waves_at_a_block_barrier)
     return 255 * 256 / 2;
 }
 
-/* --- where the sides of a condition inside an expression join ---------------------------------------------------- */
+/* --- where the sides of a condition in an expression reconverge -------------------------------------------------- */
 
 RIGHT(argument_of_a_side, 64)
 {
@@ -988,7 +989,8 @@ static __global__ void reconverges(const int *x, int *y)
 }
 
 /**
- * Tests that lanes without a part in a collective wait for the others where the branches join: the wave stores once.
+ * Tests that lanes that take no part in a collective wait for the others where the branches join, so that the wave
+ * makes one store.
  */
 static void counts_behind_a_branch(void **)
 {
@@ -1015,7 +1017,7 @@ static void device_says_64(void **)
     assert_int_equal(warpSize, 64);
 }
 
-/* --- the lists --------------------------------------------------------------------------------------------------- */
+/* --- running the kernels ----------------------------------------------------------------------------------------- */
 
 static void is_reported(void **state)
 {
