@@ -5,7 +5,7 @@
  * Narrowing rounds to nearest, ties to even, and overflows to infinity. Widening is exact. Subnormals are kept.
  * A NaN keeps its sign and the leading bits of its payload, and becomes quiet.
  *
- * There are no branches: masks select values, so a kernel that converts numbers has no additional basic blocks on the
+ * There are no branches: masks select values, so a kernel that converts numbers has no additional basic blocks in the
  * simulator.
  */
 #ifndef SMALL_FLOATS_H
@@ -39,8 +39,8 @@ SMALL_FLOAT_FUNCTION uint32_t select_bits(uint32_t condition, uint32_t yes, uint
 }
 
 /**
- * Returns a float that later rounds to the same result as `value` itself: `value` truncated, with the last bit set
- * unless the truncation is exact. A float must have at least two more digits than the final type.
+ * Rounds `value` to odd: truncates it to a float, and sets the last bit unless the truncation is exact. Rounding the
+ * result to a type with at least two fewer digits then gives the same number as rounding `value` itself.
  */
 SMALL_FLOAT_FUNCTION float double_to_float_odd(double value)
 {
@@ -55,8 +55,8 @@ SMALL_FLOAT_FUNCTION float half_bits_to_float(uint16_t half)
     const uint32_t magnitude = half & 0x7fffu;
     const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
 
-    /* The shifted fields are in place, but the exponent's bias is 112 too small; an exact product corrects it, also for
-     * subnormals. Infinities and NaNs get exponent 143 instead of 255. */
+    /* The shift puts the fields in place, but the exponent is 112 too small. The exact product with 2^112 corrects it,
+     * also for subnormals. Infinities and NaNs get exponent 143, which `special` sets to 255. */
     const uint32_t finite = float_bits(float_from_bits(magnitude << 13) * 0x1p112f);
     const uint32_t special = (0u - (magnitude >= 0x7c00u)) & 0x7f800000u;
     const uint32_t quiet = (uint32_t)(magnitude > 0x7c00u) << 22;
@@ -70,8 +70,8 @@ SMALL_FLOAT_FUNCTION uint16_t float_to_half_bits(float value)
     const uint32_t magnitude = bits & 0x7fffffffu;
 
     /*
-     * Adds half an ulp minus one, plus the bit that becomes the last one, so that a tie is rounded up only from an odd
-     * result.
+     * Adds half an ulp minus one, plus the bit that becomes the last bit of the result, so that a tie is rounded up
+     * only if this bit is 1.
      */
     const uint32_t normal = ((magnitude + 0xfffu + (magnitude >> 13 & 1u)) >> 13) - (112u << 10);
     /* Near 0.5, the last bit of a float is 2^-24, like that of a subnormal half, so the addition rounds correctly. */
@@ -80,7 +80,7 @@ SMALL_FLOAT_FUNCTION uint16_t float_to_half_bits(float value)
     const uint32_t nan = 0x7e00u | (magnitude >> 13 & 0x3ffu);
 
     uint32_t half = select_bits(magnitude < 0x38800000u, subnormal, normal);
-    half = select_bits(magnitude >= 0x477ff000u, 0x7c00u, half); /* 65520 and above are nearer to 65536 than to 65504 */
+    half = select_bits(magnitude >= 0x477ff000u, 0x7c00u, half); /* 65520 and above round to 65536: infinity */
     half = select_bits(magnitude > 0x7f800000u, nan, half);
     return (uint16_t)(sign | half);
 }

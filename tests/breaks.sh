@@ -5,16 +5,18 @@
 #   breaks NAME SED FAULT LINE ARGUMENT...
 #                                     edits the kernel with a sed script, builds it with the commands that built the
 #                                     program (from ninja), runs it with the arguments, and expects exit 1 and FAULT in
-#                                     the message, at a line that fits the pattern LINE ('' for a wrong result, which
-#                                     has no line)
+#                                     the message, at a line that matches the pattern LINE ('' for a wrong result,
+#                                     which has no line)
 #   rebuild SED                       only edits and builds $scratch/program
 #
-# If breaks_shared is set, it names a header of common/kernels that is copied into the file and broken with it.
+# If breaks_shared is set, it names a header of common/kernels that is also copied into the kernel file, so that SED can
+# edit it.
 
 # A sed script that removes the kernels for types other than f32, for tests of a gate that run it only in f32.
 only_f32='/^    case DTYPE_/,/^    default:/{/^    default:/!d}'
 
-# inline_headers FILE: prints the file with its folder's headers, and $breaks_shared, instead of their #include lines
+# inline_headers FILE: prints the file, with each #include of a header of its folder, or of $breaks_shared, replaced by
+# the header's text
 inline_headers() {
     while IFS= read -r inline_line; do
         inline_name=${inline_line#\#include \"}

@@ -1,4 +1,4 @@
-"""Drives a headless Chromium through chromedriver, as far as the tests of pages need it, without other libraries.
+"""Drives a headless Chromium through chromedriver, without other libraries. Has only what the tests of pages need.
 
     with Browser() as browser:
         browser.open("file:///...")
@@ -75,14 +75,14 @@ class Browser:
         self.call("POST", self.session + "/url", {"url": address})
 
     def run(self, script, *arguments):
-        """Runs a script, to which the arguments are visible as `arguments`. Returns its result."""
+        """Runs a script, which finds the arguments in its variable `arguments`. Returns its result."""
         return self.call("POST", self.session + "/execute/sync", {"script": script, "args": list(arguments)})
 
     def devtools(self, command, **parameters):
         return self.call("POST", self.session + "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def errors(self):
-        """Returns the errors that the console has printed since the last call."""
+        """Returns the errors that the page has written to the console since the last call."""
         entries = self.call("POST", self.session + "/se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] == "SEVERE"]
 
@@ -92,7 +92,7 @@ class Browser:
         self.call("POST", self.session + "/actions", {"actions": [{"type": "key", "id": "keys", "actions": down}]})
 
     def resize(self, width):
-        """Sets the window's width and nothing else."""
+        """Sets the window's width; its height is always 900 pixels."""
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
 
     def emulate(self, width=None, scheme=None, motion=None):

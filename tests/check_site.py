@@ -1,7 +1,7 @@
 """Checks the documentation site for broken links and anchors, files fetched from other machines, pictures
-without alternative text, headings that skip a level.
+without alternative text, and headings that skip a level.
 
-python3 tests/check_site.py build/docs/html   one line for each fault; exits 1 if there are any
+python3 tests/check_site.py build/docs/html   prints one line for each fault; exits 1 if there are any
 """
 
 import html.parser

@@ -1,9 +1,9 @@
-"""Opens pages of the documentation site in Chromium, each 390 and 1400 pixels wide: every second page is light if narrow
-and dark if wide, the others dark if narrow and light if wide. A page must not scroll sideways, must not write errors to
-the console, and its text must have a contrast of 4.5:1 or more.
+"""Opens pages of the documentation site in Chromium, each at widths of 390 and 1400 pixels. Every second page is light
+when narrow and dark when wide; for the other pages it is the reverse. A page must not scroll sideways or write errors
+to the console, and its text must have a contrast of 4.5:1 or more.
 
-python3 tests/check_site_in_browser.py FOLDER PAGE...   one line for each fault; exits 1 if there are any, 77 without
-                                                        Chromium
+python3 tests/check_site_in_browser.py FOLDER PAGE...   prints one line for each fault; exits 1 if there are any, 77
+                                                        without Chromium
 """
 
 import os
@@ -126,7 +126,7 @@ def look_at_pages(folder, names):
 
 
 def find_faults(folder, names):
-    """Yields the faults of all pages, which two browsers share."""
+    """Yields the faults of all pages, which are divided between two browsers."""
     with ThreadPoolExecutor(2) as pool:
         for faults in pool.map(lambda first: look_at_pages(folder, names[first::2]), range(2)):
             yield from faults

@@ -8,12 +8,13 @@
 #   npy NAME HEADER BYTES             writes $scratch/NAME.npy with this header and BYTES bytes of zeros
 #   integers NAME i4|i8 SHAPE NUMBER... writes $scratch/NAME.npy with these numbers
 #   numbers FILE                      prints the numbers of an i4 file that a program wrote, separated by spaces
-#   unprivileged COMMAND...           runs it without root's right to ignore file modes and owners; fails if root
-#                                     cannot give up this right
+#   unprivileged COMMAND...           runs it without root's privilege to ignore file modes and owners; fails if root
+#                                     cannot drop this privilege
 # shellcheck disable=SC2034 # the tests use these variables
 
-# hostile PROGRAM...: reads lines EXIT|MESSAGE|COMMAND, where MESSAGE is a shell pattern and $P in COMMAND is a program;
-# runs each command with every PROGRAM; it must leave no file but those in $scratch/kept
+# hostile PROGRAM...: reads lines EXIT|MESSAGE|COMMAND and runs each COMMAND with every PROGRAM as $P and an empty
+# folder as $S. Checks the exit status, that standard error matches the shell pattern MESSAGE, and that the folder is
+# still empty.
 hostile() {
     while IFS='|' read -r hostile_exit hostile_said hostile_command; do
         for P in "$@"; do
@@ -78,7 +79,8 @@ numbers() {
     od -An -v -w4 -t d4 -j $((10 + numbers_header)) "$1" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'
 }
 
-# Root stays root, but without its capabilities, because another user may not be able to enter the repository's folder.
+# Keeps the user root and only drops the capabilities, because another user may not be able to enter the repository's
+# folder.
 unprivileged() {
     if [ "$(id -u)" -eq 0 ]; then
         setpriv --bounding-set=-all --inh-caps=-all "$@"

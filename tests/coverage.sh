@@ -6,13 +6,13 @@
 #
 # It runs the tests that are C programs, and scripts that run programs of this build. Processes that end by a signal or
 # run as another user are not counted. A test fails if its program cannot write the counts; a test with a time limit may
-# fail because programs are slower.
+# fail because programs with these counters are slower.
 set -eu
 b=build/coverage
 
 # report: reads gcov's data of every object; a line counts as executed if any program has executed it
 report() {
-    # shellcheck disable=SC2016 # Python's
+    # shellcheck disable=SC2016 # the quoted text is Python
     find $b -name '*.gcda' | xargs -n 50 gcov --json-format --stdout 2>/dev/null | python3 -c '
 import collections, json, sys
 counts = collections.defaultdict(dict)
@@ -44,7 +44,7 @@ mkdir -p $b
 sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = --coverage -fprofile-update=atomic|" build.ninja >$b/build.ninja
 ninja -f $b/build.ninja cpu learn primer $b/tests/learn $b/tests/programs.a $b/tests/simt.a
 find $b -name '*.gcda' -delete
-# shellcheck disable=SC2046 # programs are words
+# shellcheck disable=SC2046 # one word per program
 REWRITE_LAUNCH=$b/cpu/rewrite_launch sh tests/run.sh -b $b \
     $(cd $b && find tests -type f -name 'test_*' | sed "s|^|$b/|") \
     "tests/test_chapters.sh $b/cpu/01_cpu_baseline" "tests/test_chapters.sh $b/cpu/10_align_parallel_fill" \

@@ -17,10 +17,10 @@ usage() {
     exit 2
 }
 
-# compile TARGET: builds build/fuzz/TARGET/fuzz without the files that test_fuzz.c includes. libFuzzer and the simulator
-# define a hook of the same name.
+# compile TARGET: builds build/fuzz/TARGET/fuzz without the files that test_fuzz.c includes. The linker must allow
+# multiple definitions, because libFuzzer and the simulator define a hook of the same name.
 compile() {
-    # shellcheck disable=SC2046 # sources are words
+    # shellcheck disable=SC2046 # one word per source
     clang -std=c11 -D_GNU_SOURCE -g -O2 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
         -Wno-unknown-pragmas -Icommon -Icommon/simt -DFUZZ="$1" -o "build/fuzz/$1/fuzz" tests/test_fuzz.c \
         $(ls common/base/*.c common/harness/core/*.c common/harness/gate/*.c common/harness/align/*.c \
@@ -37,7 +37,7 @@ unpack() {
     done
 }
 
-# keep TARGET: prints a minimal set of the found inputs that takes every path that they took
+# keep TARGET: prints a minimal set of the kept and found inputs that takes every path that all of them take
 keep() {
     rm -rf "build/fuzz/$1/fewest"
     mkdir "build/fuzz/$1/fewest"
@@ -61,7 +61,7 @@ mkdir -p "build/fuzz/$1/found" "build/fuzz/$1/kept"
 ninja build/cpu/libsimt.a >/dev/null
 compile "$1"
 words=
-if [ "$1" = rewriter ]; then # builds inputs from the strings that the rewriter searches for
+if [ "$1" = rewriter ]; then # a dictionary of the strings that the rewriter searches for
     words=build/fuzz/rewriter/words
     grep -oh '"[^"%\\ ]\+"' common/simt/rewriter/*.c | sort -u >"$words"
 fi

@@ -2,11 +2,11 @@
 #
 #   tries PROGRAM     runs it on routers that only these chapters have kernels for, and on arrays that no --dist makes
 #
-# shellcheck shell=sh disable=SC2034 # the tests use the words for routers, too
+# shellcheck shell=sh disable=SC2034 # tests also use these variables
 four_groups="--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"
 sixteen_groups="--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16"
 
-# array NAME SHAPE EXPRESSION: writes an array that --dist does not make; the expression uses the expert's number e
+# array NAME SHAPE EXPRESSION: writes an array that --dist does not generate; the expression computes element e
 array() {
     python3 - "$scratch/$1.npy" "$2" "$3" <<'PYTHON'
 import math
@@ -26,11 +26,13 @@ array all_infinite 256, "inf"
 array no_number 256, "nan"
 array zeros "1, 256" "0"
 array low "1, 256" "-68 - e / 64"
-array lone_nan "4, 256" "nan if e == 3 else 9 if e % 32 in (4, 5) else -9" # noticed by a single lane of a warp
-# The only number of a row is the sum of its scores, so that its weight is the scale, even if the score is tiny.
+array lone_nan "4, 256" "nan if e == 3 else 9 if e % 32 in (4, 5) else -9" # only one lane of a warp detects it
+# The score of the only number in a row is also the sum of the row's scores, so that the weight equals the scale, even
+# if the score is tiny.
 array lone_number "64, 256" "e / 4096 if e % 256 == 3 else nan"
 array lone_tiny_number "64, 256" "-87.3 + e / 16384 if e % 256 == 3 else nan"
-# Choices of 1 in three groups, 0.75 in the fourth, and slightly more in the fifth, whose score is the next float.
+# Choices of 1 in three groups, of 0.75 in the fourth, and of 0.75 and slightly more in the fifth, whose score is the
+# next float above that of the fourth.
 fifth="(0.5 if e < 96 else 0.25 + (e == 128) * 2 ** -23) if e % 32 < 2 and e < 160 else -4"
 array next_float 256, "$fifth"
 array next_float_below_zero 256, "($fifth) - 2 + (e == 128) * 2 ** -23"
@@ -38,7 +40,7 @@ array sum_of_zero 256, "1.5 if e == 96 else -2.5 if e == 97 else $fifth" # 2 and
 # Sums of two finite choices that overflow to infinity in f16, of both signs.
 array large 256, "(40000 if e < 128 else 20000) - 16 * e"
 array large_below_zero 256, "-40000 + e if e >= 96 else 100 + e"
-array all_large_below_zero 256, "-33000 + e if e % 32 < 2 else -60000" # all sums are -inf: the first four are kept
+array all_large_below_zero 256, "-33000 + e if e % 32 < 2 else -60000" # all sums are -inf: groups 0 to 3 are kept
 
 # shellcheck disable=SC2086 # words
 tries() {
@@ -65,7 +67,7 @@ tries() {
     for name in lone_number lone_tiny_number; do
         succeeds "$tried: $name" "$1" --num-tokens 64 --bias none --logits "$scratch/$name.npy"
     done
-    for router in "$four_groups" "$sixteen_groups" "--num-expert-group 16"; do # main.c names them, as gate.cu does
+    for router in "$four_groups" "$sixteen_groups" "--num-expert-group 16"; do # main.c repeats gate.cu's list of them
         succeeds "$tried: shared experts: $router" \
             "$1" --num-tokens 3 $router --dist normal --num-fused-shared-experts 1
     done
@@ -77,5 +79,5 @@ tries() {
     done
 }
 
-# Removes the routers that no run of a broken kernel uses, so that less is compiled.
+# A sed script that removes the routers that no run of a broken kernel uses, so that less is compiled.
 three_routers="$only_f32; /if (matches_router<router<256, 16\|if (matches_router<router<512/,+1d"

@@ -1,6 +1,6 @@
 /**
  * @file graded_program.c
- * @brief Several programs to be graded in one: `graded_program --records --seed S --only WHAT` behaves as WHAT says.
+ * @brief Several graded programs in one executable: `graded_program --records --seed S --only WHAT` behaves like WHAT.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -32,7 +32,7 @@ static void pass(void)
     end();
 }
 
-/** Passes four cases that together need longer than the time limit of one case. */
+/** Passes four cases that together take longer than the time limit of one case. */
 static void slow(void)
 {
     enum { CASES = 4 };
@@ -67,7 +67,8 @@ static void stay(void)
 }
 
 /*
- * Far above every limit. Programs that exceed a limit by this much would pass, and do no harm, if there were no limits.
+ * A number far above every limit. If there were no limits, a program that uses this much of a resource would pass and
+ * do no harm.
  */
 enum { FAR_TOO_MUCH = 1 << 20 };
 

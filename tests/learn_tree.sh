@@ -1,13 +1,13 @@
 # shellcheck shell=sh
-# Makes copies of the tree for tests of build/learn, so that no learner's file changes; sourced from the repository's
-# root.
+# Functions that make copies of the tree for tests of build/learn, so that the tests change no learner's file; sourced
+# in the repository's root.
 #
 #   learn_tree BUILD FOLDER          makes a tree in FOLDER with everything that build/learn needs, but without
 #                                    exercises and without build/learn
 #   learn_exercise BUILD FOLDER FROM NAME   puts exercises/FROM into the tree, under NAME
 #   fill EXERCISE ANSWERS            prints the exercise with the answers' regions filled in; other regions are
 #                                    unchanged
-#   answer_named FILE NAME           prints one of several answers in a file
+#   answer_named FILE NAME           prints the answer of this name from a file with several answers
 # shellcheck disable=SC2034 # the tests use these variables
 
 learn_tree() {

@@ -1,23 +1,24 @@
-"""Checks that the checker and the simulator reject every wrong kernel: changes the chapters' kernels, one at a time.
+"""Checks that the checker and the simulator reject every wrong kernel, by making one change at a time to a kernel.
 
     python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [--new] [--alone] [WORD...]
 
-A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES has all). It is compiled by
-the commands that built the chapter's program, as Ninja prints them, and run: with --check-corners, with the arguments
-in RUNS, and with --check-all. If launches share a workspace, the mutant must also pass the test of that (LAUNCHES). A
-mutant is rejected if it does not compile, if the simulator finds a fault, if the checker or that test finds a wrong
-answer, or if it does not end. Any other mutant must be in tests/mutants_equivalent.txt, with the reason why it is no wrong kernel.
-Code that only a GPU's compiler reads is not changed.
+A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES lists the kinds of changes).
+It is compiled by the commands that built the chapter's program, as Ninja prints them, and run: with --check-corners,
+with the arguments in RUNS, and with --check-all. If a chapter's launches share a workspace, the mutant must also pass
+the test of such launches (LAUNCHES). A mutant is rejected if it does not compile, if the simulator finds a fault, if
+the checker or that test finds a wrong answer, or if it does not end. Any other mutant must be in
+tests/mutants_equivalent.txt, with the reason why the changed kernel is still correct. Code that only a GPU's compiler
+reads is not changed.
 
-Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while no mutant is on. With
---alone, or if a mutant changes a constant or a type, it has a program of its own.
+Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which must give right results while no mutant
+is enabled. A mutant that changes a constant or a type has a program of its own; with --alone, every mutant has.
 Chapter 01 runs on the host, where no simulator checks it, so it is also compiled with gcc's sanitizers.
-Chapter 12 has no --check-all, and each run of its program is two processes.
+Chapter 12 has no --check-all, and each run of its program starts two processes.
 
 Prints each survivor and, for each chapter, the number of mutants rejected in each way; exits 1 if one survived. WORDs
-choose the mutants whose path, rule and line contain them all. A header belongs to the first chapter that reads it.
---list shows the mutants; --new leaves out lines that an earlier chapter also has; --all also runs mutants that are
-listed as equivalent, and reports an entry as wrong if its mutant is rejected.
+choose the mutants whose path, rule and line contain them all. A header belongs to the first chapter that includes it.
+--list shows the mutants; --new leaves out mutants of lines that an earlier chapter also has; --all also runs mutants
+that are listed as equivalent, and reports an entry as wrong if its mutant is rejected.
 """
 import argparse
 import concurrent.futures
@@ -33,8 +34,8 @@ import tempfile
 
 import mutants_in_one
 
-SECONDS, SECONDS_OF_ALL = 60, 300  # processor time of a run, and of one with --check-all
-# Runs after --check-corners: the real data; indices of more than 15 bits, past the end of a row and of an array.
+SECONDS, SECONDS_OF_ALL = 60, 300  # limits of a run's processor time, without and with --check-all
+# Runs after --check-corners: the real data, and problems whose indices need more than 15 bits.
 RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal",
                  "--num-tokens 200 --num-experts 4096 --num-expert-group 1 --topk-group 1 --topk 8 --dist normal"],
         "align": ["", "--num-tokens 5000 --num-experts 8192 --dist uniform --block-size 3",
@@ -42,7 +43,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
         "moe": ["", "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 64 --num-experts 65536 --topk 8 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32769 --intermediate-size 1 --dist uniform"],
-        "11d_moe_async_ring": [  # needs multiples of 64; no tile size divides 10080
+        "11d_moe_async_ring": [  # sizes in multiples of 64; blocks of 10080 rows use the small tile
             "", "--num-tokens 9 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --block-size 10080",
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
@@ -63,7 +64,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
                                      (7, "--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16"))),
             "--num-tokens 33 --dist normal --num-fused-shared-experts 9 --scale-later 1",
             "--num-tokens 33 --dist nan --num-fused-shared-experts 2",
-            *(f"--num-tokens 9 --dist normal {router}" for router in (  # similar to its own shapes
+            *(f"--num-tokens 9 --dist normal {router}" for router in (  # close to the shapes that it has kernels for
                 "--num-expert-group 16 --topk-group 5",
                 "--num-experts 128 --num-expert-group 4 --topk-group 3 --topk 4",
                 "--num-experts 512 --num-expert-group 16 --topk-group 9 --topk 16")),
@@ -78,7 +79,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 9 --num-experts 64 --dist uniform", "--num-tokens 4 --topk 2 --num-experts 2 --dist uniform",
             "--num-tokens 33 --topk 1 --num-experts 3 --dist uniform", "--num-tokens 205 --topk 5 --dist uniform",
             "--num-tokens 300 --num-experts 700 --dist one", "--num-tokens 0 --kernel large"],
-        "14b_align_published_counts": [  # its kernel, and that few ids fall back to 14a's
+        "14b_align_published_counts": [  # its kernel, and few ids, which fall back to 14a's kernel
             "", "--num-tokens 0", "--num-tokens 400 --num-experts 64 --dist uniform",
             "--num-tokens 625 --num-experts 64 --dist invalid --ids i64 --expert-map random --block-size 3",
             "--num-tokens 625 --num-experts 1025 --dist one",
@@ -97,7 +98,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             # a quotient that is too low by one
             "--num-tokens 140001 --topk 1 --num-experts 1 --block-size 70000 --dist uniform",
             "--num-tokens 65536 --dist one", "--num-tokens 66000 --dist one"],  # counts beyond 16 bits
-        # each of its routers; one and several tokens, their slots in the list, a choice among equal ones
+        # each of its routers; one token and several; the tokens' slots in the list; ties
         "15_one_launch": [
             "--num-tokens 1", "--num-tokens 5 --dtype bf16 --expert-map random",
             "--num-tokens 33 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal --dtype bf16",
@@ -137,10 +138,10 @@ STARTED_BY = {"12_expert_parallel": "mpirun --allow-run-as-root --oversubscribe 
 # Tests of several launches with one workspace, and of launches that give up.
 LAUNCHES = {"14b_align_published_counts": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
             "16b_layer_warpgroup_products": "tests/test_moe_counters.c"}
-# In the mutants' programs, a block that waits in vain gives up early.
+# In the mutants' programs, a block that waits in vain gives up after fewer polls.
 DEFINED = dict.fromkeys(("14b_align_published_counts", "15_one_launch", "16a_layer_bulk_copies",
                          "16b_layer_warpgroup_products"), "-DMAX_POLLS=1000")
-# Programs with other builds of the same kernel, also tried because the problems of --check-all have few tokens.
+# Other builds of a chapter's kernel, which are tried as well because the problems of --check-all have few tokens.
 RUNS["11c_moe_tensor_cores"] = RUNS["11d_moe_async_ring"]
 TWINS = {"13c_gate_fewer_instructions": ["13c_gate_fewer_instructions_many"]}
 RUNS["13a_gate_bound"] = RUNS["13c_gate_fewer_instructions"]
@@ -150,7 +151,7 @@ RUNS["13c_gate_fewer_instructions_many"] = RUNS["13b_gate_lane_per_group"] = [
       for tokens, bias in ((99, "random"), (999, "none"))),
     "--num-tokens 33000 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal"]
 
-# Headers that the first chapter that includes them uses only in part, with the chapter that uses all of them.
+# Headers of which the first chapter to include them uses only a part, with the chapter that uses them completely.
 TRIED_WITH = {"common/kernels/gate_choice.cuh": "13c_gate_fewer_instructions"}
 
 # Each rule: its name, the pattern that it searches for in code without comments, and the replacement.
@@ -275,8 +276,8 @@ def mutants_of(path):
 
 
 def kernels():
-    """Yields each chapter's name, its kernel, and the headers that no earlier chapter reads or that TRIED_WITH assigns
-    to it."""
+    """Yields each chapter's name, its kernel, and the headers that no earlier chapter includes or that TRIED_WITH
+    assigns to it."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
         if folder.name == "19_sixty_four_lanes":  # for a device that the mutants' programs do not simulate
@@ -318,8 +319,8 @@ class Chapter:
             self.threads = "3"
 
     def commands_of_launches(self, build, compile_kernel, link):
-        """Returns the commands that build FOLDER/launches, the test of launches, with two builds of the kernel, of
-        which one is impatient, as in build.ninja."""
+        """Returns the commands that build FOLDER/launches, the test of launches, with two builds of the kernel as in
+        build.ninja; one of them, the impatient one, gives up after fewer polls."""
         launch, objects = f"{self.target}_launch", f"{build}/cpu/obj/{self.name}"
         impatient = f"{build}/tests/obj/{self.target}_impatient.o"
         commands = subprocess.run(["ninja", "-t", "commands", impatient], capture_output=True, text=True, check=True)
@@ -331,8 +332,8 @@ class Chapter:
                 link.replace(self.program, "FOLDER/launches") + " -lcmocka"]
 
     def compile(self, folder, commands, more=""):
-        """Runs the commands that built the chapter's program, on the folder's kernel and more objects; returns whether
-        all of them succeeded, and their messages."""
+        """Runs the commands that built the chapter's program, on the folder's kernel and with the objects `more`;
+        returns whether all of them succeeded, and their messages."""
         for header in (folder / "kernels").glob("*.cuh"):  # as common/ninja/kernel.sh does with the headers in common
             if not header.read_text().startswith("#line"):
                 done = subprocess.run([self.rewriter, header], capture_output=True, text=True, check=False)
@@ -369,8 +370,8 @@ class Chapter:
         self.place(mutant.path, folder).write_text(mutant.text)
 
     def verdict(self, program, arguments, number=0):
-        """Returns how a program was rejected, with the mutant of this number on, and the first line of the message;
-        None if it was not rejected."""
+        """Runs a program with the mutant of this number enabled. Returns how it was rejected and the first line of the
+        message, or None if it was not rejected."""
         runs = RUNS[self.name if self.name in RUNS else self.target]
         start = STARTED_BY.get(self.name, "")
         problems = [] if start else ["--check-corners", "--check-all"]
@@ -406,8 +407,8 @@ class Chapter:
             return self.verdict(folder / "program", arguments) if done else ("does not compile", said.splitlines()[0])
 
     def all_in_one(self, mutants, folder, arguments):
-        """Builds {folder}/program with all mutants that it can have; returns {mutant: number}. The program must be
-        right with no mutant on."""
+        """Builds {folder}/program with all mutants that can share a program; returns {mutant: number}. The program must
+        give right results while no mutant is enabled."""
         folder.mkdir()
         files = [mutants_in_one.File(path, code_of(pathlib.Path(path).read_text()),
                                      [mutant for mutant in mutants if mutant.path == path], DECLARATION.match)
@@ -441,8 +442,8 @@ def entry_for(mutant, entries):
 
 
 def try_all(chapters, mutants, entries, options):
-    """Prints survivors and the chapter's line, for a chapter and its twins; returns the number of survivors and of
-    wrong entries."""
+    """Tries the mutants of a chapter with its program and its twins. Prints the survivors and the chapter's line;
+    returns the number of survivors and wrong entries."""
     counts, survivors = {}, 0
 
     run = [mutant for mutant in mutants if options.all or not entry_for(mutant, entries)]

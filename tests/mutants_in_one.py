@@ -1,8 +1,9 @@
-"""Puts many mutants in one program, compiled once: each changed part checks which mutant is on. Used by mutants.py.
+"""For mutants.py: puts many mutants in one program, compiled once; each changed part checks which mutant is enabled.
 
 An expression E that mutants 5 and 6 change becomes `(mutant_in(5, 6) ? mutant_in(5, 5) ? (E5) : (E6) : (E))`, and a
-statement becomes a chain of ifs; lines keep their numbers. The environment's MUTANT is the number of the mutant that is
-on; without it none is on. A mutant of a constant or a type cannot check this and needs a program of its own.
+statement becomes a chain of ifs; lines keep their numbers. The environment variable MUTANT is the number of the enabled
+mutant; if it is not set, none is enabled. A change of a constant or a type cannot be chosen at run time, so such a
+mutant needs a program of its own.
 """
 import os
 import pathlib
@@ -43,7 +44,7 @@ def end_of(code, at):
 
 
 def cuts(code, begin, end, separator):
-    """Yields the positions of a separator between begin and end, outside of any brackets in there."""
+    """Yields the positions of a separator between begin and end, except inside brackets that open after begin."""
     depth = 0
     for at in range(begin, end):
         depth += (code[at] in "([{") - (code[at] in ")]}")
@@ -131,7 +132,7 @@ def parts_of(code, spans, is_declaration):
 
 
 def chosen_text(text, code, part, variants, numbers):
-    """Returns the part with a choice among its variants; numbers has the first and the last."""
+    """Returns the part's text with a choice among its variants; `numbers` are the first and the last mutant's."""
     begin, end, is_statement = part
     asked = [f"mutant_in({number}, {number})" for number in range(numbers[0], numbers[1] + 1)]
     lines = [" ".join((code[begin:first] + new + code[last:end]).split()) for first, last, new in variants]
@@ -164,7 +165,7 @@ class File:
         return bool(wrong)
 
     def write(self, to, numbers):
-        """Writes the file with all its mutants, and adds their numbers."""
+        """Writes the file with all its mutants, and adds their numbers to `numbers`."""
         pieces, at = [], 0
         for part, mutants in sorted(self.parts.items(), key=lambda item: item[0][0]):
             first = len(numbers) + 1
@@ -177,7 +178,7 @@ class File:
 
 
 def lines_with_errors(said, name, marks):
-    """Returns the lines of the file that a compiler's messages with one of these marks name."""
+    """Returns the numbers of the file's lines for which the compiler printed a message with one of these marks."""
     return {int(line) for line in re.findall(rf"{re.escape(name)}:(\d+):\d+: +(?:{marks})", said)}
 
 
@@ -194,7 +195,7 @@ def build(chapter, files, folder):
         done, said = chapter.compile(folder, chapter.commands, f"{folder}/chosen.o")
         if done:
             return numbers
-        # An error in a template is reported there, with the line that instantiates it.
+        # The compiler reports an error in a template at the template's line, and adds the line that instantiates it.
         if not any(any([file.leave_out(lines_with_errors(said, os.path.basename(file.path), marks)) for file in files])
                    for marks in ("error|note", "required from")):
             raise RuntimeError(said)

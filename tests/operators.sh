@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # Functions for tests of chapter programs of any operator.
 
-# operator_of PROGRAM: prints gate, align, routing, moe, decode or parallel, recognised by an option that only this
-# operator has, or "other": tests use only what every program supports
+# operator_of PROGRAM: prints the program's operator, which it recognises by the options in --help: gate, align,
+# routing, moe, decode or parallel; or "other", for which tests use only what every program supports
 operator_of() {
     case $("$1" --help 2>/dev/null) in
     *--tokens-per-rank*) echo parallel ;;
@@ -34,7 +34,8 @@ with_headers() {
     done
 }
 
-# kernels_of PROGRAM: prints the names of the kernels in the files of its chapter; none for a twin, which may lack some
+# kernels_of PROGRAM: prints the names of the kernels in the files of its chapter; prints none for another build of a
+# chapter, which may lack some of them
 kernels_of() {
     for kernels_file in "chapters/${1##*/}"/*.cu; do
         [ ! -f "$kernels_file" ] || with_headers "$kernels_file"

@@ -7,7 +7,7 @@
 #
 # The tests are tests/**/test_*.sh, test_*.py, and the programs built from tests/**/test_*.c and .cu:
 # BUILD/tests/**/test_*. A TEST is a part of a test's path and arguments ("test_chapters", "02_warp"), a file, or a file
-# and arguments in one word. Comments at the very top of a script say more about it:
+# and arguments in one word. Comments at the very top of a script set how it is run:
 #
 #   # run: ARGUMENT...        runs it with these arguments, once for each such line; $b is BUILD (build). If the last
 #                             argument is a pattern, it runs once for each file that matches.
@@ -18,7 +18,7 @@
 # Python tests are run by tests/tap.py. A test passes if all planned tests ran and passed, it exited with 0, and it
 # took at most SECONDS (600). The last line is the sum. Exits 1 if a test failed or none ran.
 #
-# Ninja runs them: each is an edge of BUILD/ok/tests.ninja and depends on every file of the course that one of its
+# Ninja runs the tests: each is an edge of BUILD/ok/tests.ninja and depends on every file of the course that one of its
 # processes opened (tests/preloaded/record_reads.c records them). A test that skipped a part also depends on the
 # installed programs.
 set -u

@@ -12,11 +12,11 @@ sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = -fsanitize=address,undefi
     build.ninja >$b/build.ninja
 ninja build/tests/programs.a
 ninja -f $b/build.ninja cpu cpu64 $b/tests/programs.a $b/tests/simt.a
-cp build/tests/graded_program $b/tests # sanitizers need more address space than its limit
-# Kernels run on the simulator's stacks, which are reused, so stack checks are off.
+cp build/tests/graded_program $b/tests # without sanitizers, which need more address space than its limit
+# Kernels run on the simulator's stacks, which are reused, so the check for the use of a stack after return is off.
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_stack_use_after_return=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
-# shellcheck disable=SC2046 # programs are words
+# shellcheck disable=SC2046 # one word per program
 sh tests/run.sh -b $b $(cd $b && find tests -type f -perm -u+x -name 'test_*' | sed "s|^|$b/|")
 for main in chapters/[0-9]*/main.c; do
     program=$b/cpu/$(basename "$(dirname "$main")")

@@ -12,8 +12,8 @@ import unittest
 
 
 class TapResult(unittest.TestResult):
-    """Prints a line for each test or subtest as it ends, and under a failure the reason. What a test prints is kept
-    apart."""
+    """Prints a line for each test or subtest as it ends, and the reason below a failure. Captures what a test
+    prints."""
 
     def __init__(self):
         super().__init__()

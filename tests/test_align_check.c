@@ -126,7 +126,7 @@ static void assert_right(const struct bench *bench, bool ascending)
     fail_msg("a right answer was refused: %s; %s", problem, error.text);
 }
 
-/** Checks that the answer is rejected with this line. */
+/** Checks that the answer is rejected with the error message `line`. */
 static void assert_wrong(const struct bench *bench, bool ascending, const char *line)
 {
     struct error error;
@@ -136,8 +136,8 @@ static void assert_wrong(const struct bench *bench, bool ascending, const char *
 }
 
 /**
- * Checks that the answer is rejected at an element of this array, and that the line gives the expected and the actual
- * value. Returns the element's index.
+ * Checks that the answer is rejected at an element of `array`, and that the error message gives the expected value and
+ * the actual value. Returns the element's index.
  */
 static int64_t refused_at(const struct bench *bench, bool ascending, const char *array)
 {
@@ -157,7 +157,7 @@ static int64_t refused_at(const struct bench *bench, bool ascending, const char 
     return index;
 }
 
-/** Checks that the answer is rejected with this line whether or not groups must be in ascending order. */
+/** Checks that the answer is rejected with the error message `line`, whether or not positions must ascend in groups. */
 static void assert_wrong_either_way(const struct bench *bench, const char *line)
 {
     assert_wrong(bench, false, line);
@@ -285,7 +285,7 @@ static void the_reference_passes_everywhere(void **state)
                 }
 }
 
-/* --- wrong answers: nothing was written, or the wrong thing ------------------------------------------------------- */
+/* --- wrong answers: unwritten outputs and wrong values ------------------------------------------------------------ */
 
 static void an_unwritten_answer_is_rejected(void **state)
 {
@@ -311,14 +311,15 @@ static void the_answer_to_other_ids_is_rejected(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    ((int32_t *)ids_of(&bench))[1] = 3; /* from 1 to 3: expert 3 now needs a second block, expert 1 one block less */
+    ((int32_t *)ids_of(&bench))[1] = 3; /* from 1 to 3: expert 3 now needs a second block, expert 1 one fewer */
     assert_wrong_either_way(&bench,
                             "expert_ids[3] (block 3, of expert 2): it is the block's expert; expected 2, got 1");
     tear_down(&bench);
 }
 
 /**
- * Sets each element of an output in turn to `value`, which is wrong everywhere, and expects it to be rejected there.
+ * Sets each element of an output in turn to `value`, which is wrong everywhere, and expects the checker to reject it at
+ * this element.
  */
 static void assert_refused_everywhere(const struct bench *bench, const char *array, int32_t *elements, int64_t count,
                                       int32_t value)
@@ -553,7 +554,7 @@ static void a_total_off_by_a_block_is_rejected(void **state)
     tear_down(&bench);
 }
 
-/* --- a capacity that holds no answer ------------------------------------------------------------------------------ */
+/* --- a capacity that is too small --------------------------------------------------------------------------------- */
 
 static void a_capacity_that_is_too_small_is_named(void **state)
 {

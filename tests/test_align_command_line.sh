@@ -4,7 +4,7 @@
 #
 # run: $b/cpu/06_align_serial
 #
-# This program is used because it has a limit: --kernel small needs few experts.
+# This program is used because it has a limit to test: --kernel small supports only few experts.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/command_line.sh"
@@ -289,7 +289,7 @@ for arguments in "--num-tokens 5 --ids i64 --misalign 3" \
     "--counts 3,0,2 --block-size 2 --kernel large --seed 3" \
         "--topk-ids $scratch/ids.npy --num-experts 4 --capacity 384" \
     "--counts 3,0,2 --room exact"; do
-    # shellcheck disable=SC2086 # arguments are words
+    # shellcheck disable=SC2086 # one word per argument
     "$program" $arguments --format json --out "$scratch/once" >"$scratch/once.json"
     again=$(sed -n 's/^  "command": "\(.*\)",$/\1/p' "$scratch/once.json")
     # shellcheck disable=SC2086

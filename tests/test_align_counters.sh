@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the exact counters that chapters 06 to 10 state: barriers as a function of the number of experts, and requests
-# that write the padding as a function of the capacity.
+# Checks the exact formulas that chapters 06 to 10 state for counters: barriers as a function of the number of experts,
+# and requests that write the padding as a function of the capacity.
 #
 # run: $b/cpu
 set -u

@@ -104,7 +104,7 @@ static int launch_for(struct fixture *f, int64_t numel, launch *launch)
     const struct align_problem problem = problem_of(numel);
 
     for (int64_t i = 0; i < numel; i++)
-        f->ids[i] = (int32_t)((i * 7 + i / 13 + numel) % (EXPERTS + 1)); /* one of 61 names no expert */
+        f->ids[i] = (int32_t)((i * 7 + i / 13 + numel) % (EXPERTS + 1)); /* one id in 61 names no expert */
     cudaMemcpy((void *)f->device.topk_ids, f->ids, (size_t)numel * sizeof(int32_t), cudaMemcpyHostToDevice);
     assert_int_equal(launch(&problem, &f->device, 0), cudaSuccess);
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);

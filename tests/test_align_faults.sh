@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the faults of the kernel from which chapters 06 to 10 started back into the chapters' kernels, one at a time, and
-# checks that the simulator or the checker reports each of them.
+# Chapters 06 to 10 started from a kernel with faults. Restores these faults in the chapters' kernels, one at a time,
+# and checks that the simulator or the checker reports each of them.
 #
 # run in all: $b/cpu/10_align_parallel_fill
 set -u
@@ -31,7 +31,7 @@ breaks "06: any id counts in the small kernel" "$(between '^static __global__ vo
     "not device memory" "*next*" --dist invalid --num-experts 32 --num-tokens 8
 
 # --- barriers left out ---
-# first_barrier_after LINE: prints the sed script that removes the first __syncthreads from a line on
+# first_barrier_after LINE: prints a sed script that removes the first __syncthreads after a line with LINE
 first_barrier_after() {
     echo "/$1/,/__syncthreads/{/__syncthreads/d}"
 }

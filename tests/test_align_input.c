@@ -58,7 +58,7 @@ static int experts_hit(const struct align_problem *problem, const struct align_g
     return hit;
 }
 
-/** Counts the ids of the token that begins at `begin` that name this expert. */
+/** Returns how many ids of the token that begins at `begin` are `id`. */
 static int times_in_token(const struct align_problem *problem, const void *topk_ids, int64_t begin, int topk,
                           int64_t id)
 {
@@ -388,7 +388,7 @@ static void invalid_has_every_kind(void **state)
         align_groups_free(&groups);
         free(topk_ids);
     }
-    assert_in_range(above, 1200, 1550); /* two of twelve kinds, which half of the ids have */
+    assert_in_range(above, 1200, 1550); /* half of the ids are invalid, and two of twelve kinds are these */
     assert_in_range(below, 580, 790);
     assert_in_range(far_below, 580, 790);
     assert_in_range(of_15_bits, 580, 790);
@@ -494,7 +494,7 @@ static void the_lower_of_two_busiest_experts(void **state)
     align_groups_free(&groups);
 }
 
-/* --- ids from elsewhere ------------------------------------------------------------------------------------------- */
+/* --- conversion of ids -------------------------------------------------------------------------------------------- */
 
 static void conversion_keeps_what_an_id_means(void **state)
 {

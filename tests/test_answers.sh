@@ -20,7 +20,8 @@ for answers in "$scratch"/*.answers; do
 done
 equal 'every right answer was tried' "$(grep -c '^=== ' tests/learn/right_answers.txt)" "$tried"
 
-# edit NAME PATTERN: grades 00_own_element's solution with the edit on standard input; $status is the exit status
+# edit NAME PATTERN: grades 00_own_element's solution with the edit on standard input; checks that the result matches
+# PATTERN
 edit() {
     { echo '=== edited' && cat; } >"$scratch/edit.txt"
     said=$("$grade" 00_own_element "$scratch/edit.txt" --seed 1 2>&1 </dev/null)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests common/architectures.sh with a made-up nvcc: the files that it compiles; it must fail if one does not compile.
+# Tests common/architectures.sh with a stub nvcc: which files the script compiles, and that it fails if one of them does
+# not compile.
 . tests/tap.sh
 toolkit=$scratch/toolkit
 mkdir -p "$toolkit/bin"
@@ -12,7 +13,8 @@ esac
 END
 chmod +x "$toolkit/bin/nvcc"
 
-# compile BAD ARGUMENT...: prints the exit status and the output, without the lines of good files
+# compile BAD ARGUMENT...: runs the script while nvcc rejects BAD; prints the exit status and the output, without the
+# lines of files that compile
 compile() {
     bad=$1
     shift

@@ -145,7 +145,7 @@ static void a_block_has_less_shared_memory(void **state)
     assert_string_equal(error.text,
                         "a problem of this size needs 65537 bytes of shared memory in a thread block: T4 has 65536");
     assert_int_equal(error.result, RUN_NO_DEVICE);
-    assert_true(error.unsupported); /* --check-all counts it and continues */
+    assert_true(error.unsupported); /* --check-all counts the problem as unsupported and continues */
 }
 
 int main(void)

@@ -322,7 +322,7 @@ compiler: " "$("$host" --version | sed 's/^\(compiler: \)[a-z]* [0-9].*/\1/')"
 for arguments in "--bias random --num-tokens 3 --seed 4" "--logits $scratch/good.npy --seed 5" \
     "--logits $scratch/good.npy --bias none --score none --routed-scaling-factor 1.2345678" \
     "--dist zipf --num-tokens 5 --num-experts 64 --dtype bf16 --bias-dtype same --bias random --seed 9"; do
-    # shellcheck disable=SC2086 # arguments are words
+    # shellcheck disable=SC2086 # one word per argument
     "$host" $arguments --format json --out "$scratch/once" >"$scratch/once.json"
     again=$(sed -n 's/^  "command": "\(.*\)",$/\1/p' "$scratch/once.json")
     # shellcheck disable=SC2086

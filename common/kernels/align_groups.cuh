@@ -46,7 +46,7 @@ static align_arguments align_arguments_of(const align_problem *problem, const al
 // [helpers]
 /**
  * Returns align.experts. In kernels for up to FAST_EXPERTS experts it is a compile-time constant, EXPERTS =
- * FAST_EXPERTS; kernels for more have EXPERTS = 0.
+ * FAST_EXPERTS; kernels for more experts have EXPERTS = 0.
  */
 template <int EXPERTS>
 static __device__ int experts_of(const align_arguments &align)
@@ -62,7 +62,7 @@ static __device__ int expert_of(Id id, int num_experts)
 }
 
 /**
- * Returns the number of blocks of rows for `count` < 2^31 ids: count / block_size, rounded up. The product with the
+ * Returns the number of blocks of rows for `count` < 2^31 ids: count / block_size, rounded up. The quotient from the
  * reciprocal is at most 1 too low.
  */
 static __device__ int blocks_for(int count, const align_arguments &align)
@@ -99,7 +99,7 @@ static __device__ __forceinline__ int scan_lanes(int number)
 // [close]
 /**
  * Writes an expert's pads and the owner of each of its blocks of rows. The group has `count` ids and begins at block
- * `begin`. num_shares warps call this together; the caller is number `share`.
+ * `begin`. num_shares warps call this together; the calling warp is number `share`.
  */
 static __device__ void pad_group(const align_arguments &align, int expert, int count, int begin, int share,
                                  int num_shares)
@@ -118,8 +118,8 @@ static __device__ void pad_group(const align_arguments &align, int expert, int c
 }
 
 /**
- * Writes everything after the last group: pads, and -1 as the owner of each block. In every block of the grid,
- * block_threads threads call this together.
+ * Writes everything after the last group: pads, and -1 as the owner of each block. block_threads threads of every block
+ * of the grid call this together.
  */
 static __device__ void pad_list(const align_arguments &align, int num_blocks, int block_threads)
 {

@@ -8,8 +8,8 @@
 // [block_softmax]
 /**
  * Returns exp(logit - largest) / sum, where the block's logits are one row. All threads of the block, at most 32 whole
- * warps, must call it; a thread without an expert passes -infinity and false. It contains two block barriers. If the
- * row contains NaN or +infinity, every result is NaN.
+ * warps, must call it; a thread without an expert passes -infinity and false. The function contains two block barriers.
+ * If the row contains NaN or +infinity, every result is NaN.
  */
 static __device__ float block_softmax(float logit, bool has_expert)
 {

@@ -50,7 +50,7 @@ static __device__ __forceinline__ void mbarrier_init(mbarrier *barrier, uint32_t
     ASM_90("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
-/** Makes the thread's initialised barriers visible to copies. Other threads need a __syncthreads() in addition. */
+/** Makes the thread's initialised barriers visible to copies. Other threads also need a __syncthreads(). */
 static __device__ __forceinline__ void mbarrier_init_fence(void)
 {
     ASM_90("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -160,7 +160,7 @@ static __device__ __forceinline__ void async_proxy_fence_shared(void)
 }
 // [copies]
 
-/** Returns true in one lane of the warp, which it elects. All 32 lanes must call it. */
+/** Elects one lane of the warp, and returns true in that lane only. All 32 lanes must call it. */
 static __device__ __forceinline__ bool elect_one(void)
 {
     uint32_t elected = 0;
@@ -181,7 +181,7 @@ static __device__ __forceinline__ bool elect_one(void)
  * Makes a map of a row-major bf16 matrix in global memory, for tiles of tile_rows (at most 256) by tile_columns.
  * `swizzle` is 0, or the size of a tile's row in bytes: 32, 64 or 128. If it is not 0, the tile's 16-byte chunks are
  * permuted: within each period of the swizzle, the number of a chunk (address bits 4 and up) is XORed with address bits
- * 7 and up. Returns NULL, or the reason why there is no such map.
+ * 7 and up. Returns NULL, or the reason why such a map cannot be made.
  */
 static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
                                           uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle)

@@ -27,7 +27,7 @@ static __device__ __forceinline__ bool ranks_before(candidate a, candidate b)
 }
 // [ranks_before]
 
-/** Returns the candidate that ranks higher: the larger value or, of equal values, the lower id. */
+/** Returns the candidate that ranks first: the larger value wins, and ties go to the lower id. */
 static __device__ __forceinline__ candidate better(candidate mine, candidate other)
 {
     return select(ranks_before(other, mine), other, mine);

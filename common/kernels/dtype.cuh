@@ -77,7 +77,7 @@ static __device__ __forceinline__ float unpack(int4 word, const __nv_bfloat16 *,
 // [load_floats]
 /**
  * Reads `count` numbers into `to` and sets the other elements of `to` to 0. With VECTORS, each load reads 16 bytes;
- * `count` must then be ROOM and fill whole loads, and `from` must be 16-byte aligned.
+ * `count` must then equal ROOM and be a whole number of loads, and `from` must be 16-byte aligned.
  */
 template <bool VECTORS, typename T, int ROOM>
 static __device__ __forceinline__ void load_floats(const T *from, int count, float (&to)[ROOM])

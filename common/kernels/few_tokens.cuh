@@ -24,8 +24,8 @@ struct few_token {
 
 // [few_choose]
 /**
- * Writes the ids of the TOPK candidates that rank first, and stores their scores in token.chosen. The block ranks
- * AT_ONCE candidates at a time; LANES neighbouring lanes work on each.
+ * Writes the ids of the TOPK candidates that rank first, and stores their scores in token.chosen. The calling threads
+ * rank AT_ONCE candidates at a time, with LANES neighbouring lanes per candidate.
  */
 template <int LANES, int AT_ONCE, typename Router>
 static __device__ __forceinline__ void few_choose(few_token<Router> &token, unsigned count, int *topk_ids)
@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [few_kernel]
 
     // [few_groups]
-    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* no kernel writes it */
+    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* no kernel writes the bias */
 
     wait_for_previous_kernel();
     let_next_kernel_start();

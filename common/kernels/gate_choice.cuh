@@ -25,8 +25,8 @@ static __device__ __forceinline__ unsigned ordered(float choice)
 }
 
 /**
- * Returns the choice that a key represents. For NaN's key it returns -infinity, because NaN counts as that in a group's
- * score.
+ * Returns the choice that a key represents. For NaN's key it returns -infinity, because a NaN counts as -infinity in a
+ * group's score.
  */
 static __device__ __forceinline__ float choice_of(unsigned key)
 {
@@ -38,8 +38,8 @@ static __device__ __forceinline__ float choice_of(unsigned key)
 
 // [entry]
 /**
- * A candidate as one number: the key in the high half, the inverted id in the low half, so that of two equal choices
- * the one with the lower id is larger.
+ * A candidate as one number: the key in the high half, the inverted id in the low half, so that if two choices are
+ * equal, the candidate with the lower id is the larger number.
  */
 typedef unsigned long long entry;
 
@@ -57,8 +57,8 @@ static __device__ __forceinline__ int id_of(entry candidate)
 // [rank_of]
 /**
  * Returns how many of `count` candidates rank before `candidate`. LANES neighbouring lanes pass the same candidate and
- * divide the list among themselves: an iteration covers AT_ONCE entries, of which the lanes take two neighbouring ones
- * each, in turn. Zeros must follow the last candidate, up to a multiple of AT_ONCE.
+ * divide the list among themselves: an iteration covers AT_ONCE entries, and each lane compares two neighbouring
+ * entries of every 2 * LANES. Zeros must follow the last candidate, up to a multiple of AT_ONCE.
  */
 template <int LANES, int AT_ONCE>
 static __device__ __forceinline__ int rank_of(entry candidate, const entry *candidates, int count)
@@ -103,8 +103,8 @@ static __device__ __forceinline__ float score_of_group(float first, float second
 struct weighting {
     bool renormalize;
     float scale;  /* factor of all weights */
-    int shared;   /* number of shared experts, which every token has in addition */
-    float factor; /* divides the sum, to give a shared expert's score */
+    int shared;   /* number of shared experts, which every token has besides the chosen ones */
+    float factor; /* a shared expert's score is the sum divided by this factor */
 };
 
 static inline weighting weighting_of(const gate_problem *problem)
@@ -125,7 +125,7 @@ static __device__ __forceinline__ float quotient(float dividend, float divisor)
 }
 
 /**
- * Returns the weight of a chosen expert. `sum` is that of all chosen scores; it is at most TOPK, and either 0 or a
+ * Returns the weight of a chosen expert. `sum` is the sum of all chosen scores; it is at most TOPK, and either 0 or a
  * normal float.
  */
 template <typename T>
@@ -139,8 +139,8 @@ static __device__ __forceinline__ float weight_of(weighting how, float score, fl
 
 // [shared_experts]
 /**
- * Writes a token's shared experts after its TOPK chosen ones; `lanes` lanes divide them. Their score is not limited to
- * 0 to 1, because how.factor may be any number.
+ * Writes a token's shared experts after its TOPK chosen ones; the work is divided among `lanes` lanes. A shared
+ * expert's score is not limited to 0 to 1, because how.factor may be any number.
  */
 template <typename Router, typename T>
 static __device__ __forceinline__ void store_shared_experts(weighting how, float sum, int lane, int lanes,

@@ -36,7 +36,7 @@ static __device__ __forceinline__ float max_or_nan(float a, float b)
 
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
     return larger;
-#else /* without the instruction; x != x only for NaN */
+#else /* GPUs without the instruction; x != x only for NaN */
     return a != a ? a : b != b ? b : fmaxf(a, b);
 #endif
 }

@@ -76,7 +76,7 @@ static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
 }
 
 /*
- * wgmma_m64k16_bf16() launches d += a b. float d[N / 2] is the thread's part of the 64xN sums; its length gives N, a
+ * wgmma_m64k16_bf16() issues d += a b. float d[N / 2] is the thread's part of the 64xN sums; its length gives N, a
  * multiple of 8 from 8 to 256. Operands come from wgmma_operand(). The instruction's text has to name every register by
  * its number: TEXT_n and SUMS_n are the registers for N = 8 n.
  */

@@ -3,8 +3,8 @@
  * @brief CUDA's groups of threads for kernels: the grid, the block, tiles of a warp and converged lanes, with
  *        reductions and scans over a group.
  *
- * This header also has what CUDA keeps in cooperative_groups/reduce.h and scan.h. It lacks groups larger than a warp
- * but smaller than a block, clusters, and asynchronous copies by groups.
+ * This header also contains what CUDA declares in cooperative_groups/reduce.h and scan.h. It lacks groups larger than a
+ * warp but smaller than a block, clusters, and asynchronous copies by groups.
  */
 #ifndef SIMT_COOPERATIVE_GROUPS_H
 #define SIMT_COOPERATIVE_GROUPS_H
@@ -38,7 +38,7 @@ SIMT_DEVICE unsigned simt_lane()
     return simt_thread_rank() % 32;
 }
 
-/** All threads of a launch that was made by cudaLaunchCooperativeKernel. */
+/** All threads of a cooperative launch. */
 class grid_group
 {
   public:
@@ -84,7 +84,7 @@ class grid_group
     }
 };
 
-/** Any group of threads in a block: the whole block, which has no mask, or lanes of a warp. */
+/** Any group of threads in a block: the whole block, if the mask is 0, or lanes of a warp. */
 class thread_group
 {
     unsigned mask;
@@ -246,7 +246,7 @@ class thread_block_tile<tile_size, void>
     }
 };
 
-#ifndef DOXYGEN /* Doxygen takes a specialisation for its own base */
+#ifndef DOXYGEN /* Doxygen mistakes the specialisation for its own base class */
 /** A tile of a block or of a larger tile. */
 template <unsigned tile_size, class Parent>
 class thread_block_tile : public thread_block_tile<tile_size>
@@ -482,7 +482,8 @@ SIMT_DEVICE T exclusive_scan(const Group &group, T value)
 }
 
 /**
- * Reduces as CUDA does: by a single instruction if there is one and the tile is not small, else by a tree of shuffles.
+ * Reduces as CUDA does: by a single instruction if there is one and the tile has at least 16 lanes, else by a tree of
+ * shuffles.
  */
 template <class T, class Operation, unsigned tile_size>
 SIMT_DEVICE T simt_reduce_tile(const thread_block_tile<tile_size> &tile, T value, Operation operation)

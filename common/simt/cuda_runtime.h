@@ -141,7 +141,7 @@ struct cudaPos {
     size_t x, y, z; /**< x in bytes */
 };
 
-/** A copy between two memories in rows and planes; the simulator has no arrays. */
+/** Parameters of a copy of rows and planes in pitched memory; the simulator has no CUDA arrays. */
 struct cudaMemcpy3DParms {
     struct cudaArray *srcArray;
     struct cudaPos srcPos;
@@ -348,7 +348,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 
-/* Functions for memory in rows, each of which begins `pitch` bytes after the previous one. */
+/* Functions for pitched memory, in which each row begins `pitch` bytes after the previous one. */
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height);
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent);
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,

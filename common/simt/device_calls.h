@@ -15,10 +15,7 @@
 extern "C" {
 #endif
 
-/*
- * Offset in bytes by which the address of an index outside its array is moved below the array, where no memory is
- * mapped.
- */
+/* Number of bytes by which the address of an out-of-bounds element is moved down, to where no memory is mapped. */
 #define SIMT_FAR (1LL << 46)
 
 enum simt_shuffle { SIMT_SHUFFLE_INDEX, SIMT_SHUFFLE_UP, SIMT_SHUFFLE_DOWN, SIMT_SHUFFLE_XOR };
@@ -68,12 +65,12 @@ uint32_t simt_reduce(simt_lane_mask mask, enum simt_reduction kind, uint32_t val
 void simt_syncwarp(simt_lane_mask mask);
 simt_lane_mask simt_activemask(void);
 /*
- * A call, or an iteration of a loop, that a lane is in. It ends where the lane leaves the function or the loop's body.
- * With 64 lanes the engine needs it to find the active lanes.
+ * A call, or an iteration of a loop, that a lane is in. The scope ends where the lane leaves the function or the loop's
+ * body. For warps of 64 lanes, the engine finds the active lanes from these scopes.
  */
 struct simt_scope {
     const struct simt_scope *outer;
-    const struct simt_scope *call; /* the innermost call around it; null: the kernel */
+    const struct simt_scope *call; /* the innermost call around the scope; null: the kernel */
     uint64_t key;                  /* position of the call in the caller, or of the loop's body */
     unsigned calls;                /* number of enclosing calls, including this scope if it is a call */
     int is_loop;
@@ -83,11 +80,13 @@ void simt_scope_ends(struct simt_scope *scope);
 /* Returns the number of the running lane in its warp. */
 unsigned simt_lane_number(void);
 
-/* The rewriter's mark in a host function calls this: ends the launch if a kernel's thread runs the function. */
+/*
+ * Ends the launch if a kernel's thread runs the host function `name`. The rewriter's mark in that function calls this.
+ */
 void simt_host_function(const char *name);
 /*
- * The rewriter's other marks call these: a basic block of the source begins; lanes that diverged inside an expression
- * wait for each other; a call of a function with blocks begins; such a call ends.
+ * The rewriter's other marks call these functions: where a basic block of the source begins; where lanes that diverged
+ * inside an expression wait for each other; and where a call of a function with blocks begins and ends.
  */
 void simt_basic_block(unsigned number);
 void simt_lanes_join(unsigned number);
@@ -102,10 +101,10 @@ int simt_syncthreads_or(int predicate, unsigned call);
 void simt_grid_sync(void);
 /* Waits for the launches that this one may overlap. */
 void simt_grid_wait(void);
-/* Checks whether simt_grid_sync() may be called: the launch is cooperative. */
+/* Checks whether the launch is cooperative, so that simt_grid_sync() may be called. */
 int simt_grid_is_cooperative(void);
 
-/* `in_block`: the scope is the block; otherwise it is all threads. */
+/* `in_block`: the scope is the block; otherwise it is the device. */
 uint16_t simt_atomic16(void *address, enum simt_atomic_op op, int in_block, uint16_t operand, uint16_t compare);
 uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint32_t operand, uint32_t compare);
 uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint64_t operand, uint64_t compare);
@@ -134,7 +133,7 @@ void simt_copy(void *to, const void *from, size_t bytes, size_t zeros);
 void simt_copies_commit(void);
 void simt_copies_wait(size_t prior);
 
-/* mbarriers in shared memory, and copies that count towards them. Each address points to 8 bytes. */
+/* mbarriers in shared memory, and copies that count towards them. A barrier occupies 8 bytes. */
 void simt_mbarrier_init(void *barrier, uint32_t arrivals);
 void simt_mbarrier_init_fence(void);
 /* Arrives once, and adds `bytes` to the bytes that the phase waits for. */
@@ -142,14 +141,14 @@ void simt_mbarrier_arrive(void *barrier, uint32_t bytes);
 /* Arrives once, when the asynchronous copies that the thread has issued so far are complete. */
 void simt_mbarrier_arrive_copies(void *barrier);
 /*
- * Returns whether the phase with the given parity has ended. Waits before it returns 0 until no lane of the block can
- * go on.
+ * Waits until the phase with the given parity has ended, and returns 1. Returns 0 only if no lane of the block can go
+ * on before that.
  */
 int simt_mbarrier_try_wait(void *barrier, uint32_t parity);
 void simt_mbarrier_wait(void *barrier, uint32_t parity);
 void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier);
 
-/* Describes a matrix of 2-byte numbers in rows, and the size of the tile that a copy moves. */
+/* Describes a row-major matrix of 2-byte numbers, and the size of the tile that a copy moves. */
 #define SIMT_TENSOR_MAP_MADE 0x6d61700a
 typedef struct simt_tensor_map {
     const void *matrix;

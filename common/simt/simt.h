@@ -21,7 +21,7 @@ extern "C" {
 struct simt_counters {
 #define COUNTER(name, label, meaning) uint64_t name;
 #include "counter_list.h"
-    uint64_t events;                 /**< lanes' loads, stores, atomics and basic blocks: the simulator's own work */
+    uint64_t events;                 /**< lanes' loads, stores, atomics and basic blocks: a measure of simulator work */
     uint64_t global_atomic_requests; /**< the atomic_requests that are not in shared memory */
     uint64_t arrivals;               /**< arrivals of lanes at a shuffle, vote or barrier */
 };
@@ -30,8 +30,9 @@ void simt_counters_reset(void);
 void simt_counters_read(struct simt_counters *counters);
 
 /**
- * Returns how many kernels have been launched since simt_counters_reset(). Kernels are distinguished by the name in the
- * launch, without namespace and template arguments; a launch by address has the name of the host function that made it.
+ * Returns how many different kernels have been launched since simt_counters_reset(). Kernels are distinguished by the
+ * name in the launch, without namespace and template arguments; a launch by address has the name of the host function
+ * that made it.
  */
 int simt_kernels(void);
 
@@ -67,21 +68,21 @@ const char *simt_fault(void);
 
 /**
  * Makes device memory shared with processes that are forked later. Must be called before the first allocation. Also
- * reads at once what launches look up in files, and starts a process that looks up source lines, so that the forked
- * processes need no files. Returns false if memory is short or the process cannot be started.
+ * reads in advance what launches would otherwise read from files, and starts a process that looks up source lines, so
+ * that the forked processes need no files. Returns false if memory is short or the process cannot be started.
  */
 bool simt_share_memory(void);
 
 /**
- * Leaves device memory accessible to the host from now on (`open`), or protects it again; calls nest. Use it for host
- * code that is known to access device memory only by runtime calls. Without it, each of these calls opens and closes
- * the memory, which takes longer than copying a few pages.
+ * Leaves device memory accessible to the host from now on if `open`, and otherwise protects it again; calls nest. Use
+ * it for host code that is known to access device memory only by runtime calls. Without it, each of these calls opens
+ * and closes the memory, which takes longer than copying a few pages.
  */
 void simt_allow_host_access(bool open);
 
 /**
- * From now on kernels may access only these bytes of their allocation: an access to the rest (guard bands) is an
- * out-of-bounds fault. Messages use `name` for the bytes.
+ * Restricts kernels to these bytes of their allocation from now on: an access to the rest (guard bands) is an
+ * out-of-bounds fault. Messages call the bytes `name`.
  */
 void simt_array(const void *begin, size_t bytes, const char *name);
 
@@ -104,20 +105,20 @@ void simt_mark_unwritten(const void *begin, size_t bytes);
  *
  *   shuffle        operation, bytes, from (the lane each lane reads; -1: none, it keeps its own), in, out
  *   vote           operation, in, out
- *   block_barrier  barrier (how many came before), warps; one event for each warp, when the last has come
+ *   block_barrier  barrier (how many came before), warps; one event for each warp, when the last one has arrived
  *   shared_*       bytes, offset in shared memory, value
  *   global_*       bytes, allocation (by address; -1: a __device__ variable), offset in it, value
- *   atomic         bytes, space, allocation if global, offset, value (what was there before)
+ *   atomic         bytes, space, allocation if global, offset, value (before the operation)
  *   mma            operation; no columns. A product of a warpgroup (wgmma) is one event for each of its warps
  *   matrix_memory  operation: of ldmatrix (or .trans), whose shared_load comes before, or of a load or store by wmma
- *   copy_from      as global_load: what an asynchronous copy reads; bytes 0: nothing, all of it is zeros
- *   copy_to        as shared_store; the value is not there yet
+ *   copy_from      as global_load: the source of an asynchronous copy; bytes 0: it writes only zeros
+ *   copy_to        as shared_store; the value has not arrived yet
  *   bulk_copy      allocation, offset in it: the first byte that it reads (-1, 0: it writes only zeros); to (offset in
  *                  shared memory), copied (bytes)
  *   mbarrier       operation (init, arrive, arrive_expect, arrive_copies, wait), offset in shared memory; phase (but
  *                  for init), from 0; arrivals (of init), announced (bytes, of arrive_expect), parity (of wait). The
  *                  event of a wait comes when its phase has ended; phase -1, before the first, ended at the init
- *   return         line: where the first of the lanes was last seen
+ *   return         line: the last recorded line of the first of the lanes
  */
 bool simt_trace_begin(size_t most_events);
 
@@ -133,7 +134,7 @@ void simt_trace_only(const char *kernel);
  */
 bool simt_trace_end(FILE *stream);
 
-/** Returns a static text of a few lines that tells the user what the simulator cannot see. */
+/** Returns a static text of a few lines that tells the user what the simulator cannot detect. */
 const char *simt_limitations(void);
 
 #ifdef __cplusplus

@@ -3,8 +3,8 @@
  * @brief CUDA's kernel language in C++: qualifiers, built-in variables, warp, block and atomic functions, arithmetic.
  *        cuda_runtime.h includes it for C++.
  *
- * Every function here is inlined into the kernel, so that a call's position in the source is in the kernel. No function
- * has a branch, because its branches would be counted as the kernel's.
+ * Every function here is inlined into the kernel, so that the program counter of a call belongs to a line of the
+ * kernel. No function has a branch, because its branches would be counted as the kernel's.
  */
 #ifndef SIMT_DEVICE_H
 #define SIMT_DEVICE_H
@@ -105,7 +105,7 @@ extern const simt_index simt_grid_dim;
 }
 
 extern "C" {
-extern __thread unsigned char simt_dynamic_shared[]; /* whatever name kernels declare */
+extern __thread unsigned char simt_dynamic_shared[]; /* under whatever name a kernel declares it */
 }
 
 #define threadIdx simt_thread_idx
@@ -123,7 +123,7 @@ static constexpr int warpSize = SIMT_WARP_SIZE;
 #define SIMT_CONSTEXPR constexpr inline __attribute__((always_inline))
 #define SIMT_CUDA_ARCH 900
 
-/* Scalar types, because they stay in registers: here compilers do not split structures. */
+/* These types are scalar, so that they stay in registers: compilers would keep a structure in memory here. */
 enum class simt_count_type {};
 static constexpr simt_count_type simt_count = {};
 
@@ -209,8 +209,8 @@ template <class T>
 struct simt_to {
 };
 /*
- * Converts a number to an integer, and truncates its fraction. A NaN becomes 0 only if neither it nor the integer has 8
- * bytes.
+ * Converts a number to an integer, and truncates its fraction. A NaN becomes 0 if both types have 4 bytes, and
+ * otherwise the integer in which only the highest bit is set.
  */
 template <class To, class From>
 SIMT_CONSTEXPR To simt_cast(From value)
@@ -230,8 +230,8 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
 }
 
 /*
- * The rewriter writes a[i] as a[simt_within<__typeof__(a)>() |= i]: an assignment operator in front, because it has the
- * lowest precedence and an index may be any expression. If a is an array or an std::array, an index outside it is
+ * The rewriter writes a[i] as a[simt_within<__typeof__(a)>() |= i], with an assignment operator because the index may
+ * be any expression and assignment has the lowest precedence. If a is an array or an std::array, an index outside it is
  * moved, without a branch, so far away that no memory is mapped there. In &a[i] the index may also be one past the last
  * element, which simt_up_to allows. An array of one element is not checked, because it may be the last member of a
  * structure with more elements.
@@ -287,8 +287,8 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
  */
 
 /*
- * The rewriter's marks, numbered in the order of the source. There are none in an expression that the compiler
- * evaluates.
+ * The rewriter's marks, numbered in the order of the source. They do nothing in an expression that is evaluated at
+ * compile time.
  */
 #define SIMT_BLOCK simt_basic_block(__COUNTER__)
 #define SIMT_SIDE  simt_side(__COUNTER__)
@@ -385,7 +385,7 @@ class simt_scope_of_lane
 #define SIMT_REFUSED_(text) _Pragma(#text)
 
 #ifndef __clang__ /* clang warns about a macro of this name */
-/* Rejects inline assembly in CUDA's spelling; __asm__ remains. */
+/* Rejects `asm`, CUDA's spelling of inline assembly; __asm__ still works. */
 #define asm                                                                                                        \
     SIMT_REFUSED("inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else") \
     __asm__
@@ -442,8 +442,8 @@ SIMT_CACHED_STORE(__stwt)
 #undef SIMT_CACHED_STORE
 
 /*
- * The C library's functions are not instrumented, so kernels call these replacements. Clang also inserts calls that
- * copy structures: up to version 14 of the library's functions, in later versions of the thread sanitizer's
+ * The C library's functions are not instrumented, so kernels call these replacements. Clang itself inserts calls to
+ * copy structures: up to version 14 it calls the library's functions, and later versions call the thread sanitizer's
  * replacements.
  */
 #ifdef __clang__
@@ -723,7 +723,7 @@ SIMT_DEVICE void __builtin_amdgcn_wave_barrier(void)
 #define __syncthreads_count(predicate) simt_syncthreads_count(predicate, __COUNTER__)
 #define __syncthreads_and(predicate)   simt_syncthreads_and(predicate, __COUNTER__)
 #define __syncthreads_or(predicate)    simt_syncthreads_or(predicate, __COUNTER__)
-/* A barrier of the whole block: threads with different numbers are not at the same call. */
+/* A barrier of the whole block. Calls with different numbers count as different barriers. */
 #define __barrier_sync(number) simt_syncthreads(__COUNTER__ * 16 + (number))
 SIMT_DEVICE void __trap(void)
 {

@@ -10,7 +10,7 @@
 extern "C" {
 /**
  * Checks and runs a launch; call(arguments) runs one thread of the kernel. `name` is the kernel as written in the
- * launch; if it is NULL, the name in the program's symbols is used. An error becomes the last error.
+ * launch; if it is NULL, the name in the program's symbols is used. An error becomes the result of cudaGetLastError().
  */
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *how,
                                void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes);
@@ -288,8 +288,8 @@ static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *byte
     return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks, block_size);
 }
 /**
- * Finds the block size with the most resident threads per multiprocessor, or the largest of several. `shared_of`
- * returns the dynamic shared memory of a block of a given size.
+ * Finds the block size with the most resident threads per multiprocessor; ties go to the largest block size.
+ * `shared_of` returns the dynamic shared memory of a block of a given size.
  */
 template <class Kernel, class Shared>
 static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, Kernel kernel,

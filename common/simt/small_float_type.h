@@ -4,8 +4,8 @@
  *        converts the bits. cuda_fp16.h and cuda_bf16.h define the types with these templates.
  *
  * Sums, differences, products and quotients are computed in float and rounded again to 16 bits. Float has more than
- * twice as many digits, so the result is the same as if it had been rounded once. For the same reason a double that is
- * not exact is rounded to odd (see simt_odd). No function has a branch, and all are inlined.
+ * twice as many digits, so the result is the same as if it had been rounded once. A double that is not exact is rounded
+ * to odd (see simt_odd), so that it too rounds correctly to 16 bits. No function has a branch, and all are inlined.
  */
 #ifndef SIMT_SMALL_FLOAT_TYPE_H
 #define SIMT_SMALL_FLOAT_TYPE_H
@@ -208,8 +208,8 @@ struct simt_small_float {
 #undef SIMT_SMALL_FLOAT_FUNCTION
 
     /*
-     * Defines a comparison. As in CUDA, every comparison with a NaN is false, even "not equal"; the form with u is
-     * true.
+     * Defines a comparison. As in CUDA, every comparison with a NaN is false, even "not equal"; the variant whose name
+     * ends in u is true.
      */
 #define SIMT_SMALL_FLOAT_COMPARISON(name, condition) \
     friend SIMT_METHOD bool __h##name(self a, self b) { return condition; } \
@@ -370,9 +370,7 @@ struct __attribute__((aligned(4))) simt_small_float2 {
  * --- names ----------------------------------------------------------------------------------------------------------
  */
 
-/**
- * Defines the conversions of `type` in one rounding mode; in the names of CUDA's functions the type is called `name`.
- */
+/** Defines the conversions of `type` in one rounding mode; CUDA's function names call the type `name`. */
 #define SIMT_SMALL_FLOAT_CONVERSIONS(name, type, suffix, mode, round) \
     SIMT_INLINE type __float2##name##_##suffix(float value) { return type::rounded<mode>(value); } \
     SIMT_SMALL_FLOAT_INTEGERS(name, type, int, int, suffix, mode, round) \
@@ -392,10 +390,7 @@ struct __attribute__((aligned(4))) simt_small_float2 {
                                         (integer)(sizeof(integer) == 8 ? 1ull << 63 : 0)); \
     }
 
-/**
- * Defines the functions of `type` and of `pair`; in the names of CUDA's functions these types are called `name` and
- * `pair_name`.
- */
+/** Defines the functions of `type` and of `pair`; CUDA's function names call these types `name` and `pair_name`. */
 #define SIMT_SMALL_FLOAT_FUNCTIONS(name, type, pair_name, pair) \
     SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rn, SIMT_NEAREST, rint) \
     SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rz, SIMT_TO_ZERO, trunc) \

@@ -57,7 +57,7 @@ SIMT_INLINE void simt_copy(vector *to, const vector *from)
     static_assert(ACCESSES >= 1 && ACCESSES <= 3, "");
 }
 
-/* clang-format takes a structure in a macro for a function. */
+/* clang-format mistakes a structure in a macro for a function. */
 // clang-format off
 
 /**

@@ -21,7 +21,8 @@ ANY_MARKER = ("<!-- times: f32 -->, <!-- counters: 03 04 --> and <!-- tree: 0-7 
 
 
 def build_folder():
-    """Returns the folder of the built programs, from the repository's root: the test's argument, or build."""
+    """Returns the folder of the built programs, relative to the repository's root: the test's argument if it is such a
+    folder, else `build`."""
     given = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "")
     return os.path.relpath(given.resolve() if (given / "cpu").is_dir() else ROOT / "build", ROOT)
 
@@ -42,8 +43,8 @@ def write(path, text, mode=None):
 
 
 def program(name, *reports, trace=None, status=0):
-    """Writes build/cpu/NAME: a program that prints these reports, or writes a trace to the file that follows
-    --trace."""
+    """Writes build/cpu/NAME: a program that prints these reports and, if there is a `trace`, writes it to the file that
+    follows --trace."""
     lines = ["#!/bin/sh"]
     if trace is not None:
         lines += ['while [ "$1" != --trace ]; do shift; done', "cat >\"$2\" <<'END'", json.dumps(trace), "END"]
@@ -66,7 +67,7 @@ def barrier(number):
 
 
 def trace(events, offset, size):
-    """Returns a trace of these events, of a launch with `dynamic` bytes of dynamic shared memory."""
+    """Returns a trace of these events, of a launch with `size` bytes of dynamic shared memory from `offset` on."""
     return {"kernel": "k", "block": [64, 1, 1], "dynamic_shared": {"offset": offset, "bytes": size}, "truncated": False,
             "events": events}
 
@@ -88,7 +89,7 @@ def call(main, *arguments, stdin=""):
 
 
 class Course(unittest.TestCase):
-    """Base of tests, each of which runs in its own folder, with the files of make_course()."""
+    """Base class of tests, each of which runs in its own folder with the files that make_course() writes."""
 
     maxDiff = None
 
@@ -101,7 +102,7 @@ class Course(unittest.TestCase):
         self.make_course()
 
     def make_course(self):
-        """Makes the files that the tests need."""
+        """Writes the files that the tests need; subclasses override it."""
 
     def page(self, *lines):
         """Writes a.md with these lines."""
@@ -112,22 +113,23 @@ class Course(unittest.TestCase):
         return [line for line in pathlib.Path("a.md").read_text().split("\n") if line and not line.startswith("<!--")]
 
     def row(self, start):
-        """Returns the line of a.md that begins with this text."""
+        """Returns the first line of written() that begins with this text, or None."""
         return next((line for line in self.written() if line.startswith(start)), None)
 
     def tables(self, *arguments):
-        """Runs tables.py on a.md, or with these arguments."""
+        """Runs tables.py with these arguments, or on a.md if there are none."""
         return call(tables.main, *(arguments or ["a.md"]))
 
     def writes(self, *lines):
-        """Generates a.md from these lines and an end, twice; the second time must change nothing. Returns its table."""
+        """Writes these lines and an end marker to a.md and generates its tables; --check must then find nothing
+        to change. Returns written()."""
         self.page(*lines, "<!-- end -->")
         self.assertEqual(self.tables(), (0, ""))
         self.assertEqual(self.tables("--check", "a.md"), (0, ""))
         return self.written()
 
     def refuses(self, message, *lines):
-        """Checks that tables.py exits with 2 and prints one line, and that a.md stays as it was."""
+        """Checks that tables.py rejects these lines with exit status 2 and `message`, and leaves a.md as it was."""
         with self.subTest(message):
             self.page(*lines)
             before = pathlib.Path("a.md").read_text()

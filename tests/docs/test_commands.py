@@ -1,4 +1,4 @@
-"""Tests that every target which pages tell a reader to build exists in build.ninja."""
+"""Tests that build.ninja has every target that a page tells readers to build."""
 import re
 import subprocess
 import unittest

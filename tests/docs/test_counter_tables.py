@@ -19,7 +19,7 @@ BUILD = course.build_folder()
 
 
 class TheCourse(unittest.TestCase):
-    """Tests of the course's tables against the programs' CSV, which is not the tables' source."""
+    """Tests of the course's tables against the programs' CSV; the tables are generated from the JSON reports."""
 
     def csv(self, chapter, name):
         done = subprocess.run([f"{BUILD}/cpu/{chapter}", "--format", "csv"], cwd=ROOT, capture_output=True, text=True,

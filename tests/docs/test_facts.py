@@ -20,7 +20,7 @@ PAGES = ("README.md", "chapters/*/*.md", "docs/pages/*.md", "common/data/*/READM
 
 
 def is_of_numbers(block):
-    """Checks whether the lines of a Markdown table, or of a block of code in no language, are a table of numbers."""
+    """Checks whether the lines of a Markdown table, or of a code block without a language, are a table of numbers."""
     if not block[0].startswith("|"):
         return re.fullmatch(r" *```(console|text)?", block[0]) and \
             sum(len(NUMBER.findall(line)) >= 3 for line in block[1:]) >= 2
@@ -133,7 +133,7 @@ class Values(course.Course):
             "kernel_source_sha256": results.source_hash(pathlib.Path("tests/gpu/cycles.cu"))}])
 
     def value(self, words):
-        """Returns the text of a value, written first over another text and then over itself."""
+        """Generates a value in place of another text, checks that --check then accepts it, and returns it."""
         self.page(f"It is <!-- value: {words} -->?<!-- end -->, no less.")
         self.assertEqual(self.tables("--check", "a.md")[0], 1)
         self.assertEqual((self.tables(), self.tables("--check", "a.md")), ((0, ""), (0, "")))

@@ -87,8 +87,8 @@ class Committed(unittest.TestCase):
         self.assertEqual({path.stem for path in FOLDER.iterdir()}, set(figures.FIGURES))
 
     def test_what_every_one_must_be(self):
-        """Checks that a figure is valid XML, with a description for screen readers, on its own card, readable and
-        small, and that it loads nothing from elsewhere."""
+        """Checks that a figure is valid XML with a description for screen readers, has a card as its background, is
+        readable, is a small file, and loads no other files."""
         for path in FOLDER.iterdir():
             with self.subTest(path.name):
                 text = path.read_text()
@@ -141,7 +141,7 @@ class Committed(unittest.TestCase):
                 self.assertEqual(re.findall(r'(?:fill|stroke|style)="', path.read_text()), [])
 
     def test_contrast(self):
-        """Checks text on each of its possible backgrounds, and lines on the card."""
+        """Checks the contrast of text with each of its possible backgrounds, and of lines with the card."""
         source = (ROOT / "docs" / "tools" / "figure_style.py").read_text()
         themes = ast.literal_eval(re.search(r"^THEMES = (\{.*?^\})", source, re.M | re.S)[1])
         self.assertEqual(len({light for light, _ in themes.values()}), len(themes))
@@ -181,7 +181,7 @@ class Committed(unittest.TestCase):
             self.assertEqual(" ".join(text[2:] for text in texts(name) if text.startswith("^ ")), expected)
 
     def test_what_the_lanes_hold(self):
-        """Checks the butterflies' best and the sort's order against the trace as the program wrote it."""
+        """Checks the results of the butterflies and of the sort in the traces, and that the figures show the values."""
         for name, program, together in (("02_butterfly", "02_warp_per_group", 32), ("05_tokens", "05_fused_gate", 8)):
             data = figures.read_data(name, BUILD)
             for lane in range(32):
@@ -212,8 +212,8 @@ class Committed(unittest.TestCase):
         self.assertEqual(texts("03_split").count("new"), 160)
 
     def test_each_element_has_one_lane(self):
-        """Checks the fragments: a lane holds 8 elements of A, 4 of B and 4 sums of D, and a cell of A or D is two of
-        them."""
+        """Checks the fragments: a lane holds 8 elements of A, 4 of B and 4 sums of D, and a cell of A or D shows two
+        of them."""
         found = figures.read_data("11c_fragments", BUILD)
         for name, each in (("a", 8), ("b", 4), ("d", 4)):
             held = collections.Counter(lane for row in found[name] for lane in row)
@@ -252,7 +252,7 @@ class Committed(unittest.TestCase):
                 if name == snippet and event["kind"] == kind and event.get("operation") == operation]
 
     def stored(self, program, snippet, room):
-        """Returns each lane's words in its token's list, with their positions; a list has `room` slots."""
+        """Returns the words that each lane stores in its token's list, with their slots; a list has `room` slots."""
         events, stored = self.events(program, snippet, "shared_store"), collections.defaultdict(list)
         begin = min(event["offset"][lane] for event in events for lane in event["active"])
         for event in events:
@@ -360,7 +360,7 @@ class Plots(unittest.TestCase):
         return [[tokens, value["median_us"] if isinstance(value, dict) else value] for tokens, value in values if value]
 
     def expected(self):
-        """Returns the lines of both plots of times, from the recorded runs."""
+        """Returns the curves that both plots of times should have, from the recorded runs."""
         rows = self.rows
         gate, align = {"dtype": "f32"}, {"block_size": 64, "kernel": "auto", "room": None, "capacity": None}
         return {"gate": {"PyTorch eager": rows("pytorch_gate", "eager_graph", **gate),
@@ -581,7 +581,7 @@ class Refused(unittest.TestCase):
         self.assertNotIn("\n", str(caught.exception))
 
     def spoiled(self, path, change):
-        """Returns the file of a trace that change(trace) has modified."""
+        """Writes a copy of a trace that change() has modified. Returns its path."""
         content = json.loads(path.read_text())
         change(content)
         (self.folder / "spoiled.json").write_text(json.dumps(content))

@@ -17,7 +17,7 @@ RECORDED = "docs/results/h200/02_second.json"
 
 
 class TinyCourse(course.Course):
-    """Two chapters, an exercise, a glossary."""
+    """A course of two chapters, an exercise and a glossary."""
 
     def make_course(self):
         write("chapters/01_first/gate.c", "// [sum]\nint a;\nint b;\n// [sum]\n// [once]\n")
@@ -55,7 +55,7 @@ class TinyCourse(course.Course):
             self.assertIn(expected, self.make()["chapter_01.md"].splitlines())
 
     def refuses(self, message, *lines):
-        """Checks that the page is not made, and the error's message."""
+        """Checks that making the pages fails with this message."""
         if lines:
             self.first(*lines)
         with self.subTest(message), self.assertRaises((OSError, ValueError)) as raised:
@@ -139,8 +139,8 @@ class Pages(TinyCourse):
         self.assertIn("Chapter 2 of 2, part 1: the gate. About 1 minutes", made["chapter_02.md"])
 
     def test_a_chapters_notes(self):
-        """Checks that the notes have their own page, linked from the chapter and below it in the tree, but not among
-        the neighbours."""
+        """Checks that the notes have their own page, linked from the chapter and below it in the navigation tree, but
+        not in the sequence of previous and next pages."""
         self.first("More in the [notes](NOTES.md#chapter_01_dead_ends).")
         write("chapters/01_first/NOTES.md", "# 01 Lab notes {#chapter_01_notes}\n\nOf [01](README.md).\n\n"
                                             "## Dead ends {#chapter_01_dead_ends}\n\nA [second](../02_second/README.md).\n")
@@ -216,7 +216,8 @@ class Refusals(TinyCourse):
         self.refuses(f"{FIRST}:5: it links to '../../../a.md', which is outside the repository", "[c](../../../a.md)")
 
     def test_values_and_reasons(self):
-        """Checks that a reader sees a value, and that the text after a reason is not treated as generated."""
+        """Checks that a page shows a value without its markers, and that the text after a reason is not treated as
+        generated."""
         self.first("It is <!-- value: 1 + 1 -->2<!-- end -->, and", "<!-- value: 3 -->3<!-- end --> more.", "",
                    "<!-- by hand: an example -->", "| a | 1 |", "|---|---|", "", "A warp.")
         made = self.make()["chapter_01.md"]

@@ -1,7 +1,7 @@
 """Checks that each line of a chapter's kernel file is in a snippet on the chapter's page or in its lab notes, or is
 unchanged from the previous chapter, which shows it. Comments, braces, blank lines and includes do not count.
 
-    python3 tests/docs/test_shown_code.py [CHAPTER...]     prints the lines that no page shows, of these or of all
+    python3 tests/docs/test_shown_code.py [CHAPTER...]     prints the lines of these or all chapters that no page shows
 """
 import difflib
 import functools
@@ -15,10 +15,10 @@ CHAPTERS = pathlib.Path(__file__).resolve().parents[2] / "chapters"
 # Chapters whose pages do not yet show all of their kernel file. Remove a chapter once its page does.
 INCOMPLETE = set()
 
-# The chapter that a kernel continues, if that is not the nearest earlier one.
+# For a chapter that does not continue the nearest earlier one of its operator: the chapter that it continues.
 CONTINUES = {"19_sixty_four_lanes": "03_divergence_free"}
 
-# Further host files of a chapter without kernels.
+# Host files, besides main.c, that are never a chapter's kernel file.
 BESIDE = {"workspace.c"}
 
 # Lines that no page shows, each with the reason: {chapter: {line: reason}}.
@@ -26,8 +26,8 @@ NOT_SHOWN = {}
 
 
 def kernel_file(chapter):
-    """Returns the path of a chapter's kernel file, gate.c, gate.cu or align.cu: of the GPU's kernels, or, if it has
-    none, of the host's code."""
+    """Returns the path of a chapter's kernel file: the file of its GPU kernels, such as gate.cu or align.cu, or, in a
+    chapter without kernels, the file of its host code, such as gate.c."""
     sources = [path for path in (CHAPTERS / chapter).iterdir()
                if path.suffix in (".c", ".cu") and path.name not in {"main.c"} | BESIDE]
     files = [path for path in sources if path.suffix == ".cu"] or sources

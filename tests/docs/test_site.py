@@ -75,7 +75,7 @@ def copy_of_the_course():
         for programs in ("cpu", "cpu64"):
             (copy / build / programs).symlink_to(BUILD / programs)
         if (BUILD / "docs" / "runs").is_dir():
-            unfinished = shutil.ignore_patterns(".*")  # what other tests are making at this moment
+            unfinished = shutil.ignore_patterns(".*")  # files that other tests are still writing
             shutil.copytree(BUILD / "docs" / "runs", copy / build / "docs" / "runs", ignore=unfinished)
     os.chdir(copy)
     return copy, make(command=("-c", UNCHECKED))
@@ -98,7 +98,7 @@ class Files(Site):
         return (self.html / name).read_text()
 
     def stops(self, patterns, *changes, **how):
-        """Checks that the site is not made with these changes of files, and that the output matches all patterns."""
+        """Checks that the site is not made with these changes to files, and that the output matches all patterns."""
         kept = {path: pathlib.Path(path).read_text() for path, _, _ in changes}
         for path, before, after in changes:
             self.assertRegex(kept[path], before)
@@ -140,7 +140,7 @@ class Files(Site):
 
     def test_what_doxygen_warns_of_stops_it(self):
         said = ["unknown command"]
-        if subprocess.check_output(["doxygen", "--version"], text=True).split()[0] != "1.9.8":  # silent there
+        if subprocess.check_output(["doxygen", "--version"], text=True).split()[0] != "1.9.8":  # 1.9.8 does not warn
             said.append("unable to resolve")
         wrong = "@no_such_command See @ref no_page_has_this_name."
         self.stops([f"{file}.*{reason}" for file in ("primer.md", "tensor.h") for reason in said],
@@ -174,10 +174,10 @@ class InABrowser(Site):
         return self.browser.run(script, *arguments)
 
     def test_every_page_wide_and_narrow_light_and_dark(self):
-        """Checks that pages do not scroll sideways, have no error and have enough contrast. Pages that Doxygen makes of
-        files, folders and structures are all alike, so only every sixteenth is opened, and of the listings of source
-        files every fortieth. Exercises' pages are alike too, and every fourth is opened; test_steppers.py opens the
-        steppers."""
+        """Checks that pages do not scroll sideways, have no error and have enough contrast. The pages that Doxygen
+        generates for files, folders and structures are all alike, so only every sixteenth of them is opened, and only
+        every fortieth listing of a source file. The exercises' pages are also alike, so every fourth is opened;
+        test_steppers.py opens the steppers."""
         names = sorted(path.name for path in self.html.glob("*.html"))
         listings = [name for name in names if name.endswith("_source.html")]
         reference = [name for name in names if REFERENCE.search(name) and name not in listings]
@@ -222,8 +222,8 @@ class InABrowser(Site):
             self.assertTrue(self.run_script("return document.getElementById('search-results').hidden"))
 
     def test_the_search_shows_pages_of_the_course_first(self):
-        """Checks that the first result is a section of just this name; every word of a walkthrough is found, however
-        common."""
+        """Checks that results from the course's pages precede those from sources, that a term's definition comes first,
+        and that every word of a walkthrough is found, however common it is."""
         self.open("index.html")
         for text in ("warp", "occupancy", "barrier", "gate_launch"):
             found = [entry[0] for entry in self.run_script(FOUND, text)]
@@ -242,8 +242,8 @@ class InABrowser(Site):
         self.assertTrue(title.startswith("A group of 32 threads of a block."), title)
 
     def test_terms_of_another_meaning(self):
-        """Checks pages of the layer, where `gate` is a half of w13 and a group is a group of copies: neither is linked
-        as a term."""
+        """Checks the pages on the layer, where `gate` is a half of w13 and a group is a group of copies, so
+        neither word may be linked to the glossary."""
         for path in self.html.glob("chapter_1[126]*.html"):
             self.assertNotRegex(path.read_text(), r"glossary\.html#term_(gate|group)\"", path.name)
         self.assertIn('glossary.html#term_group"', self.read_page("chapter_02.html"))
@@ -338,7 +338,7 @@ class InABrowser(Site):
         self.assertIn("ninja figures", others)
 
     def test_the_main_page_has_no_hole_beside_its_picture(self):
-        """Checks that no block begins much further down than the block before it ends, except the picture."""
+        """Checks that no gap between two consecutive blocks, except around the picture, exceeds 80 pixels."""
         gaps = """
             const blocks = [...document.querySelectorAll('.textblock > :not(figure)')].filter(block => block.offsetHeight);
             const boxes = blocks.map(block => block.getBoundingClientRect());
@@ -356,8 +356,8 @@ class InABrowser(Site):
             self.assertEqual(self.run_script(cut), [], page)
 
     def test_print(self):
-        """Checks that paper is light, with answers unfolded and nothing that only a screen needs, and the page
-        unchanged afterwards."""
+        """Checks that a printed page is light, with its answers unfolded and without the parts that are useful only on
+        a screen, and that the page on the screen is unchanged afterwards."""
         look = """
             const seen = name => [...document.querySelectorAll(name)].some(e => e.checkVisibility());
             window.printed = [document.documentElement.classList.contains('dark-mode'),

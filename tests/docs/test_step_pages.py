@@ -1,7 +1,7 @@
 # run: $b
 # needs: pygments
-"""Tests of pages that show a step's changes: the course's pages against the files that they are made from, changed
-lines, and inputs that are missing or invalid."""
+"""Tests of the pages that show what a chapter changed in the previous chapter's kernel: the course's pages against the
+files that they are made from, changed lines, and inputs that are missing or invalid."""
 import html.parser
 import json
 import os
@@ -24,14 +24,14 @@ BUILD = course.build_folder()
 
 
 def table_rows(page, caption):
-    """Returns the rows of a table: headings to cells."""
+    """Returns a table's rows as {heading: cells}."""
     table = page[page.index(f"<caption>{caption}"):].partition("</table>")[0]
     rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', table)
     return {heading: re.findall(r"<td>(.*?)</td>", cells) for heading, cells in rows}
 
 
 class Side(html.parser.HTMLParser):
-    """The text of one side of a page's difference."""
+    """The text of one side of a page's side-by-side diff."""
 
     def __init__(self, side, page):
         super().__init__()
@@ -58,7 +58,7 @@ class Side(html.parser.HTMLParser):
 
 
 class TheCourse(unittest.TestCase):
-    """Tests of the course's pages, which are made once."""
+    """Tests of the course's pages, which are made once for all tests."""
 
     @classmethod
     def setUpClass(cls):

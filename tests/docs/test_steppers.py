@@ -24,7 +24,7 @@ import stepper_pages
 import trace as traces
 
 BUILD = course.build_folder()
-MAX_BYTES, OF_THE_RING = 300_000, 620_000  # in 11d, eight warps take six steps, so that its ring is filled twice
+MAX_BYTES, OF_THE_RING = 300_000, 620_000  # for 11d, whose eight warps take six steps, to fill the ring twice
 SPACE, LEFT, RIGHT, HOME, END = " ", "\ue012", "\ue014", "\ue011", "\ue010"
 KEYS = [(RIGHT, 1), (RIGHT, 2), (LEFT, 1), (END, None), (HOME, 0)]
 LOADED = """
@@ -35,7 +35,7 @@ return new Promise(function wait(done) {
 """
 STEPPER = "const s = document.querySelector('.stepper').stepper; "
 
-# Returns the pairs of text and background with less contrast than 4.5 to 1, among all visible text.
+# Returns each visible element whose text has a contrast of less than 4.5 to 1 with its background, and the two colours.
 CONTRAST = r"""
 const linear = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
 const rgba = text => (text.match(/[\d.]+/g) || []).map(Number);
@@ -89,22 +89,22 @@ def outputs_of(command):
 
 
 def fragments_of(words):
-    """Returns each lane's elements of 8x8 matrices with these rows: of row lane / 4 the two elements of word lane %
-    4."""
+    """Returns the elements of 8x8 matrices with these rows that each lane holds: in each matrix, the two elements of
+    word lane % 4 in row lane / 4."""
     matrices = sum(text is not None for text in words[0]) // 8
     return [[words[lane % 4][8 * matrix + lane // 4] for lane in range(32)] for matrix in range(matrices)]
 
 
 def rows_of(event):
-    """Returns the numbers that the lanes show of a bulk copy, without its target, and of an operation on an
-    mbarrier."""
+    """Returns the numbers that the page shows in the lanes for a bulk copy, except its target, or for an operation on
+    an mbarrier."""
     columns = [name for name in ("phase", "arrivals", "announced", "parity", "copied") if name in event]
     return [[None if number is None else str(number) for number in event[name]] for name in columns]
 
 
 def shown_events(path, dtype):
-    """Returns the events that the page should have: kind, warp, line, and for each active lane the lane that it reads
-    and its values."""
+    """Returns the events that the page should have: kind, warp, line, and for each active lane its values and the lane
+    that it reads from."""
     trace, barriers, events = traces.read(path), 0, []
     for event in trace["events"]:
         is_barrier = event["kind"] == "block_barrier"
@@ -130,7 +130,7 @@ def shown_events(path, dtype):
 
 
 class Pages(unittest.TestCase):
-    """Base of tests that need all pages, which are made once."""
+    """Base class of tests that need all pages, which are made once for each class."""
 
     maxDiff = 2000
 
@@ -147,7 +147,7 @@ class Pages(unittest.TestCase):
             (cls.folder / name).write_text(text)
 
     def each(self):
-        """Yields chapter, name and text of each page, as a subtest."""
+        """Yields the chapter, the name and the text of each page, in a subtest for each."""
         for name, text in self.pages.items():
             with self.subTest(name):
                 yield name.removeprefix("stepper_").removesuffix(".html"), name, text
@@ -244,7 +244,7 @@ class InABrowser(Pages):
         return self.browser.run(STEPPER + script, *arguments)
 
     def test_each_page(self):
-        """Opens each page only once, because that takes longer than most checks."""
+        """Opens each page once for all checks, because opening a page takes longer than most of them."""
         for chapter, name, text in self.each():
             self.browser.emulate(width=1280, scheme="light", motion="reduce")  # so that colours change at once
             self.open(name)
@@ -274,7 +274,7 @@ class InABrowser(Pages):
                 continue  # a later kernel writes it
             expected = [f"{number:.4g}" if isinstance(number, float) else str(number) for number in numbers]
             shown = self.browser.run(cells, name) or self.browser.run(cells, name.removeprefix("topk_"))
-            self.assertEqual(shown, expected, name)  # named as in the kernel's line
+            self.assertEqual(shown, expected, name)  # a kernel may name the array without topk_
 
     def test_bulk_copies_are_under_way_until_their_words_are_read(self):
         self.open("stepper_16a.html")
@@ -317,7 +317,7 @@ class InABrowser(Pages):
         self.assertTrue(all(re.fullmatch(r"\S*\d \S*\d", text) for text in later if text), later)
 
     def test_halves_of_words_are_written_as_they_are_read(self):
-        """Elements of 2 bytes are stored one by one, then loaded eight at once."""
+        """Checks elements of 2 bytes, which are stored one by one and then loaded eight at a time."""
         self.open("stepper_11d.html")
         shown, loaded = self.run_script("""
             const events = s.data.events, at = events.findLastIndex(event => event.kind === 'shared_load');
@@ -330,7 +330,7 @@ class InABrowser(Pages):
         self.assertEqual(shown, loaded)
 
     def hears_keys(self, *_):
-        """Arrows step, Home and End jump, space plays and pauses, and the focus is visible."""
+        """Checks that arrows step, Home and End jump, space plays and pauses, and the focus is visible."""
         self.run_script("document.querySelector('.stepper-view').focus()")
         last, positions, playing = self.run_script("return s.steps.length"), [], []
         for key, _ in KEYS:
@@ -373,7 +373,7 @@ class InABrowser(Pages):
         self.assertEqual(in_view, [True, True, True])
 
     def has_contrast_and_does_not_scroll_sideways(self, *_):
-        """Opens pages light and dark, with the widths of a phone and of a wide screen."""
+        """Checks the contrast of the light and the dark page, and its width on a phone and on a wide screen."""
         self.run_script("s.moveTo(Math.min(6, s.steps.length))")
         for scheme in ("dark", "light"):
             self.browser.emulate(scheme=scheme, motion="reduce")
@@ -405,7 +405,8 @@ class InABrowser(Pages):
         self.assertEqual(clipped, [])
 
     def test_words_have_their_index(self):
-        """Words of an array count from 0, as do the words that lanes access: in chapter 02 each lane's own expert."""
+        """Checks that an array's words are numbered from 0, and that an access shows its word's number: in chapter 02,
+        each lane loads the word of its own expert."""
         self.open("stepper_02.html")
         titles = self.browser.run("return [...document.querySelectorAll('.stepper-region p')].map(p => p.textContent)")
         self.assertIn("group_best, shared, words 64 to 79", titles)

@@ -386,8 +386,8 @@ TRACE = course.trace([store(3, 1, 7, 0), *course.barrier(0), store(0, 3, 4, 11)]
 
 
 def layer_run(program, rows, day=2, **more):
-    """Returns a run of the layer; its ceilings are 1e12 bytes a second and, from 4,096 tokens on, 2e14 and 4e14
-    operations a second."""
+    """Returns a run of the layer with a read bandwidth of 1e12 bytes per second. The rows give the throughput of
+    cuBLAS."""
     kernel = f"chapters/{program}/moe.cu" if program[0] == "1" else "tests/peers/moe_layers.py"
     return {"device": "GPU", "toolkit": "CUDA 1.2", "command": f"gpu/{program} --bench",
             "date": f"2026-01-0{day}T01:02:03Z",
@@ -431,7 +431,7 @@ class Layer(course.Course):
             "2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
 
     def test_ceilings_of_the_same_card(self):
-        """A chapter has its own ceilings, and other runs have those of the run that is nearest in time."""
+        """Checks that a chapter has its own ceilings, and other programs those of the run that is nearest in time."""
         results.write(RESULTS / "11a_naive.json", [layer_run("11a_naive", [
             {"num_tokens": 1, "here": us(400.0), "cublas_operations_per_second": 1e14}], 1,
             floor={"read_bytes_per_second": 5e11})])

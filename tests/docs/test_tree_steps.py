@@ -1,6 +1,6 @@
 # run: $b
-"""Tests of arrays in shared memory from barrier to barrier: a chapter's tree, steps by hand, and inputs that are
-rejected."""
+"""Tests of tree_steps.py, which shows an array in shared memory after each barrier: a chapter's tree, traces written by
+hand, and inputs that are rejected."""
 import json
 import os
 import subprocess

@@ -6,9 +6,10 @@
 #   sh tests/gpu/compare_random_kernels.sh simulator COUNT [SEED]   the seed, then a line for each kernel
 #   sh tests/gpu/compare_random_kernels.sh compare FILE FILE        compares such results
 #
-# The kernels are those with the numbers 0 to COUNT - 1 of the seed (1), in programs of 50 kernels each that are built
-# and run in $FOLDER (BUILD/random_kernels), as many at once as there are processors. For the simulator, first build it
-# with ninja; $BUILD is build. Every product and sum is rounded, on both devices: -fmad=false.
+# The kernels are numbers 0 to COUNT - 1 of SEED (default 1). They are divided into programs of 50 kernels, which are
+# built and run in $FOLDER (default $BUILD/random_kernels), as many at a time as there are processors. Build the
+# simulator with ninja first, in $BUILD (default build). Contraction is off on both devices (-fmad=false on the GPU), so
+# that every product and every sum is rounded.
 set -u
 build=${BUILD:-build}
 folder=${FOLDER:-$build/random_kernels}
@@ -38,7 +39,7 @@ prepare() {
         for file in $libraries "$build/cpu/rewrite_launch"; do
             [ -e "$file" ] || fail "$file is missing: build it with ninja"
         done
-        # Compiles as every kernel file is compiled, but with less debug information
+        # Compiles with the same options as other kernel files, but with less debug information
         compile=$(ninja -t commands "$build/tests/obj/bench_kernels.o" | sed -n '$s/ -MMD .*//p' |
             sed 's/ -gdwarf-4 / -gdwarf-4 -g1 /; s/ -W[a-z-]*//g')
         compile="$compile -w -ffp-contract=off -Itests -MMD -MF $folder/$1/NUMBER.d"

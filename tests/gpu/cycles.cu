@@ -17,7 +17,7 @@ static int failures;
 
 /* --- chains: each operation needs the result of the one before ---------------------------------------------------- */
 
-/** Run-time values that a chain uses; the compiler does not know `word`. */
+/** Run-time values that a chain uses; `word` is a kernel argument, so that the compiler cannot fold it. */
 struct setting {
     unsigned word, lane;
     unsigned *buffer; /* [WARP_SIZE] of shared memory, the warp's own */
@@ -134,7 +134,7 @@ static void report_chain(const char *name, int warps, void *out, long long *took
     printf("%s %.2f cycles\n", name, (double)*took / STEPS);
 }
 
-/* --- the best of some candidates ---------------------------------------------------------------------------------- */
+/* --- choosing the best candidates --------------------------------------------------------------------------------- */
 
 /** Returns the value of candidate `i` in sort `sort`. */
 static __host__ __device__ float value_of(int sort, int i)
@@ -179,7 +179,7 @@ static __device__ __forceinline__ candidate merge_lanes(candidate mine, candidat
     return mine;
 }
 
-/** Returns the k-th best candidate in lane k, by sorting COUNT candidates; with 64, a lane has two. */
+/** Returns the k-th best candidate in lane k, by sorting COUNT candidates; if COUNT is 64, a lane starts with two. */
 template <int COUNT>
 struct by_sorting {
     static __device__ __forceinline__ candidate best(candidate mine, candidate second, unsigned lane)
@@ -191,7 +191,10 @@ struct by_sorting {
     }
 };
 
-/** Keeps the better of two lanes `distance` apart in both lanes, then sorts runs of 8, which alternate at bit `bit`. */
+/**
+ * Keeps the better candidate of two lanes that are `distance` apart, in both of them; then sorts runs of 8 lanes, in a
+ * direction that depends on bit `bit` of the lane.
+ */
 static __device__ __forceinline__ candidate prune_lanes(candidate mine, unsigned lane, int distance, int bit)
 {
     mine = better(mine, exchange(mine, distance));
@@ -201,7 +204,10 @@ static __device__ __forceinline__ candidate prune_lanes(candidate mine, unsigned
     return mine;
 }
 
-/** Returns the best of 32 candidates in 14 steps: sorts runs of 8, then the better half of each pair of runs. */
+/**
+ * Returns the best 8 of 32 candidates in 14 steps: sorts runs of 8; then, twice, keeps the better half of each pair of
+ * runs and sorts it.
+ */
 struct by_pruning {
     static __device__ __forceinline__ candidate best(candidate mine, candidate, unsigned lane)
     {

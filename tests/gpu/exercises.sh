@@ -3,8 +3,9 @@
 #
 #   sh tests/gpu/exercises.sh GRADE_ANSWER      (after ninja learn-gpu)
 #
-# Exercises with a budget or a prediction need the simulator's counters, so on a GPU they pass unsolved. So do kernels
-# whose fault has no effect on a GPU. These are only run, to check that the grader survives a crash or a hang.
+# Exercises with a budget or a prediction need the simulator's counters, so on a GPU they pass unsolved. So do exercises
+# whose fault has no effect on a GPU. Unsolved, these exercises may pass or fail; they are run to check that the grader
+# survives a crash or a hang.
 . tests/tap.sh
 grade_answer=$1
 

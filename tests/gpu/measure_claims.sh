@@ -1,8 +1,8 @@
 #!/bin/sh
 # Measures on a GPU the figures of docs/pages/claims.md that no chapter's page has, records them, rewrites the page's
-# tables, and prints all figures in short form. If a measurement fails, this is reported and the others continue.
+# tables, and prints all figures in short form. If a measurement fails, the script reports it and continues.
 #
-#   ninja && ninja gpu && sh tests/gpu/measure_claims.sh      (some of it needs ncu and PyTorch)
+#   ninja && ninja gpu && sh tests/gpu/measure_claims.sh      (some measurements need ncu and PyTorch)
 set -u
 sh common/variants.sh build/gpu >build/claims.log || exit 1
 for program in build/gpu/variants/*; do echo "$program"; done |

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests chapter 12 on two GPUs: every division of a layer must verify, and a rank that dies or hangs must end both.
+# Tests chapter 12 on two GPUs: every way to divide a layer must verify, and if one rank dies or hangs, both ranks must
+# end.
 #
 #   sh tests/run.sh "tests/gpu/parallel.sh build/gpu/12_expert_parallel"
 set -u

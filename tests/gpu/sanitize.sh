@@ -2,9 +2,9 @@
 # Runs chapter programs under compute-sanitizer's four tools. A test passes if the program verified its results and the
 # tool counted no error, no hazard and no warning.
 #
-#   sh tests/gpu/sanitize.sh build/gpu/02_warp_per_group...     (without a program: only reports whether it could run)
+#   sh tests/gpu/sanitize.sh build/gpu/02_warp_per_group...     (without a program: only checks for compute-sanitizer)
 #
-# Uses compute-sanitizer of $CUDA_HOME, else of PATH, else of /usr/local/cuda.
+# Uses the compute-sanitizer in $CUDA_HOME, else the one in PATH, else the one in /usr/local/cuda.
 set -u
 
 for sanitizer in ${CUDA_HOME:+"$CUDA_HOME/bin/compute-sanitizer"} "$(command -v compute-sanitizer)" \
@@ -16,7 +16,7 @@ done
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/../operators.sh"
 
-# clean TOOL PROGRAM ARGUMENT...: succeeds if the tool reports nothing; otherwise the last lines give the reason
+# clean TOOL PROGRAM ARGUMENT...: succeeds if the tool reports nothing; otherwise the output ends with the reason
 clean() {
     tool=$1
     shift
@@ -27,7 +27,7 @@ clean() {
         echo "exit status $status"
         return 1
     fi
-    # There must be at least one summary, and every summary must count nothing.
+    # There must be at least one summary, and all counts of every summary must be 0.
     summaries=$(grep -E '^=+ .*SUMMARY: ' "$scratch/output")
     case $tool in
     racecheck) none='RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)' ;;
@@ -37,7 +37,8 @@ clean() {
     ! echo "$summaries" | grep -vF "$none" || { echo 'a summary that is not clean'; return 1; }
 }
 
-# runs_of PROGRAM: prints the arguments of the runs under every tool, one run per line: every type and every kernel
+# runs_of PROGRAM: prints the arguments of the runs under every tool, one run per line. The runs use every kernel, and
+# every type but f16.
 runs_of() {
     case $(operator_of "$1") in
     align)
@@ -74,11 +75,11 @@ for program in "$@"; do
     runs_of "$program" >"$scratch/runs"
     for tool in memcheck racecheck synccheck initcheck; do
         while read -r arguments; do
-            # shellcheck disable=SC2086 # arguments are words
+            # shellcheck disable=SC2086 # one word per argument
             succeeds "$(basename "$program"), $tool: $arguments" clean "$tool" "$program" $arguments </dev/null
         done <"$scratch/runs"
     done
-    [ "$(operator_of "$program")" = parallel ] && continue # each run checks one problem
+    [ "$(operator_of "$program")" = parallel ] && continue # it has no --check-all
     for tool in memcheck synccheck; do
         succeeds "$(basename "$program"), $tool: the grid" clean "$tool" "$program" --check-all
     done

@@ -1,6 +1,6 @@
 /**
  * @file exercises.c
- * @brief The list of exercises for the tests of build/learn: each is a copy of the first one under another name.
+ * @brief The list of exercises for the tests of build/learn: the others are copies of the first under other names.
  */
 #include "../../exercises/learn/exercise_list.h"
 

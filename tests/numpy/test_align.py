@@ -4,8 +4,8 @@
 
     python3 tests/numpy/test_align.py PROGRAM... [--count N] [--seed S]
 
-num_tokens_post_padded and expert_ids must be equal element by element; so must sorted_token_ids, once the positions of
-each expert are in ascending order, because a program may leave them in any order.
+num_tokens_post_padded and expert_ids must be equal element by element. sorted_token_ids must be equal after the
+positions of each expert have been sorted, because a program may leave them in any order.
 """
 import argparse
 import pathlib
@@ -22,7 +22,7 @@ def random_problem(rng):
     ids = rng.choice([numpy.int32, numpy.int64])
     low, high = [(0, num_experts), (-2, num_experts + 2)][rng.integers(2)]
     topk_ids = rng.integers(low, high, shape).astype(ids)
-    if ids == numpy.int64 and low < 0:  # their low 32 bits name experts
+    if ids == numpy.int64 and low < 0:  # some become invalid, though their low 32 bits name experts
         topk_ids += rng.choice([0, 0, 0, 1, -5], shape) << 32
     return {"num_experts": num_experts, "block_size": int(rng.choice([1, 3, 16, 64, 128])), "topk_ids": topk_ids,
             "expert_map": random_map(rng, num_experts) if rng.integers(2) else None}

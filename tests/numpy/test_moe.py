@@ -4,8 +4,8 @@
 
     python3 tests/numpy/test_moe.py PROGRAM... [--count N] [--seed S]
 
-NumPy computes in f64. In f32 an output may differ by a hundred-thousandth of the largest, in bf16 by a fiftieth; wrong
-computations differ by more.
+NumPy computes in f64. In f32, an output may differ from NumPy's by a hundred-thousandth of the largest output, in bf16
+by a fiftieth; wrong computations differ by more.
 """
 import argparse
 import pathlib
@@ -39,7 +39,7 @@ def random_map(rng, experts):
 
 
 def round_to(array, dtype):
-    """Rounds an array to bf16, to nearest, ties to even; in f32 only converts it."""
+    """Rounds an array to bf16, to nearest with ties to even, or only converts it to f32."""
     if dtype == "f32":
         return array.astype(numpy.float32)
     bits = array.astype(numpy.float32).view(numpy.uint32)

@@ -1,9 +1,9 @@
 /**
  * @file cub_align.cu
- * @brief Align with CUB, the CUDA Toolkit's library: a radix sort of (expert, position), and a scan over the experts.
+ * @brief Align with CUB, a library of the CUDA Toolkit: a radix sort of (expert, position), and a scan over experts.
  *
- * Its times are the library's row in the tables of times. CUB's sort keeps the order of equal keys, so positions ascend
- * in every group, which none of chapters 06 to 10 guarantees.
+ * Its times are the row of CUB in the tables of times. CUB's sort is stable, so positions ascend in every group, which
+ * none of chapters 06 to 10 guarantees.
  */
 #include "harness/align/align.h"
 
@@ -65,7 +65,7 @@ extern "C" size_t cub_align_workspace_bytes(const align_problem *problem)
     return cut_workspace(problem, NULL, &w) == cudaSuccess ? w.bytes : 0;
 }
 
-/** Fills the list with padding and makes the keys and positions to sort. Grid: a thread for every id and every slot. */
+/** Fills the list with padding and makes the keys and positions to sort. Grid: enough threads for all ids and slots. */
 template <typename Id>
 static __global__ void prepare_kernel(align_problem problem, const Id *topk_ids, int *keys, int *positions,
                                       int *sorted_token_ids)
@@ -134,7 +134,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
         *num_tokens_post_padded = total * block_size;
 }
 
-/** Copies sorted positions to their slots in sorted_token_ids. Grid: a thread for every id. */
+/** Copies sorted positions to their slots in sorted_token_ids. Grid: one thread per id. */
 static __global__ void place_kernel(align_problem problem, workspace w, int *sorted_token_ids)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;

@@ -3,12 +3,12 @@
 
     python3 tests/peers/moe_peers.py --dist router --format json | python3 docs/tools/record.py
 
-PyTorch's loop over the experts runs in a stream, PyTorch's grouped product and a Triton kernel in CUDA graphs: see
+PyTorch's loop over the experts runs in a stream; PyTorch's grouped product and a Triton kernel run in CUDA graphs: see
 moe_layers.py. For each size the fastest of Triton's configurations is reported. Tokens and weights are random; experts
 are the router's choices, or generated as --dist says. All outputs are compared with each other, and a few of their rows
-with f32. A graph has 20 calls, or one call if it takes more than 5 ms, and is replayed for as long as --seconds, like
-the chapters' graphs. A way that fails is null in the JSON, with the reason. --device cpu and small sizes test the
-script, with times of calls but without graphs and Triton.
+with rows computed in f32. A graph has 20 calls, or one call if a call takes more than 5 ms, and is replayed for
+--seconds, like the chapters' graphs. An implementation that fails is null in the JSON, with the reason. --device cpu
+and small sizes test the script, with times of calls but without graphs and Triton.
 """
 import argparse
 import datetime
@@ -31,8 +31,8 @@ DEFAULTS = {"device": "cuda", "dist": "router", "num_tokens": SIZES, "hidden_siz
 NUM_EXPERTS, TOPK, SEED = 256, 8, 1
 SLOW_US = 5000
 WAYS = ("loop_stream", "grouped_graph", "triton_graph")
-# A rounding to bf16 changes a value by at most 2^-9 of it. The values between the products are rounded, each
-# expert's output and, expert by expert, the sum of eight outputs.
+# A rounding to bf16 changes a value by at most 2^-9 of it. The values between the products, each expert's
+# output and the running sum of the eight outputs are rounded.
 TOLERANCE = 2.0**-6
 SWIGLU_MEAN_SQUARE = 0.36
 
@@ -47,7 +47,7 @@ def choose(num_tokens, options):
         problem = argparse.Namespace(dtype="f32", device="cpu")
         weights, ids = pytorch_gate.gate(*pytorch_gate.load_problem(num_tokens, problem))
         return ids, weights
-    if options.dist == "balanced":  # cycles through the experts in one order
+    if options.dist == "balanced":  # cycles through the experts in one random order
         experts = torch.randperm(NUM_EXPERTS, generator=generator)
         ids = experts[torch.arange(num_tokens * TOPK) % NUM_EXPERTS].view(num_tokens, TOPK)
         ids = ids[torch.randperm(num_tokens, generator=generator)]
@@ -58,7 +58,7 @@ def choose(num_tokens, options):
 
 
 def random_array(shape, variance, options):
-    """Returns uniform numbers of this variance, generated for one expert or token at a time."""
+    """Returns uniform random numbers of this variance; those of w13 and w2 are generated one expert at a time."""
     array = torch.empty(shape, dtype=torch.bfloat16, device=options.device)
     bound = (3 * variance) ** 0.5
     for part in array if len(shape) == 3 else [array]:
@@ -81,8 +81,8 @@ def make_layer(num_tokens, weights, options):
 
 
 def work(layer):
-    """Returns the operations and bytes that any kernel needs: weights of the experts that have tokens, tokens and
-    outputs."""
+    """Returns the operations that any implementation must perform and the bytes that it must move: the weights of the
+    experts that have tokens, the tokens and the outputs."""
     expert = layer.w13[0].numel() + layer.w2[0].numel()
     used = int((layer.counts > 0).sum())
     return {"operations": 2 * layer.order.numel() * expert, "bytes": 2 * (used * expert + 2 * layer.hidden.numel())}
@@ -92,7 +92,7 @@ def work(layer):
 
 
 def distance(found, expected):
-    """Returns the largest difference of two rows, as vectors, divided by the length of the expected row."""
+    """Returns the largest norm of the difference between two rows, relative to the norm of the expected row."""
     found, expected = found.float(), expected.float()
     return float(((found - expected).norm(dim=-1) / expected.norm(dim=-1)).max())
 
@@ -129,8 +129,8 @@ class Check:
 
 
 def time_samples(run, calls, options):
-    """Returns median, p10 and p90 of a call, of as many samples as fit into --seconds: 3 at least, --replays at
-    most."""
+    """Returns the median, p10 and p90 of a call's time, over as many samples as fit into --seconds, but at least 3 and
+    at most --replays."""
     pytorch_gate.time_sample(run, options)
     took = pytorch_gate.time_sample(run, options)
     count = max(3, min(options.replays, int(1e6 * options.seconds / took)))
@@ -165,7 +165,7 @@ def time_in_graph(function, layer, check, options):
 
 
 def time_triton(row, layer, check, options):
-    """Returns the fastest configuration's time, and puts the configuration into the row."""
+    """Returns the time of the fastest configuration, and puts this configuration into the row."""
     best, reason = None, None
     for configuration in moe_layers.configurations(layer):
         function = functools.partial(moe_layers.triton_layer, configuration=configuration)

@@ -3,10 +3,10 @@
     python3 tests/peers/pytorch_gate.py --dtype f32 --format json | python3 docs/tools/record.py
 
 The function is called in four ways: eager or torch.compile'd for the one size, launched in a stream or replayed from a
-CUDA graph. A sample is 20 calls, as a graph of the chapters' programs is 20 launches. Every output is compared with the
-eager function's before and after it is timed. The launches of one call are counted. A way that fails is null in the
-JSON, with the reason; the others still run. --device cpu tests the script, with times of eager calls but without graphs
-and launches.
+CUDA graph. A sample is 20 calls, just as a graph of the chapters' programs is 20 launches. Every output is compared
+with the eager function's before and after the timing. The launches of one call are counted. A way that fails is null in
+the JSON, with the reason; the others still run. --device cpu tests the script, with times of eager calls but without
+graphs and launches.
 """
 import argparse
 import ctypes
@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-# so that compilation is timed, and not the loading of cached code
+# so that compile_seconds is the time of a compilation, not of loading cached code
 os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
 import numpy
 import torch
@@ -79,8 +79,8 @@ def rows_alike(found, expected, tolerance):
 
 
 class Check:
-    """Checks an answer against the eager function's. Compiled code need not round each tensor in between to f16 or
-    bf16, so the answer to the same logits in f32 is right as well; one row in twenty may lie between the two
+    """Checks an answer against the eager function's. Compiled code need not round intermediate tensors to f16 or bf16,
+    so the answer to the same logits in f32 is right as well; up to one row in twenty may match neither of the two
     answers."""
 
     def __init__(self, logits, bias, options):
@@ -98,7 +98,7 @@ class Check:
 
 
 def time_sample(run, options):
-    """Returns the microseconds of one sample, on a GPU by events, so that the time is the GPU's."""
+    """Returns the time of one sample in microseconds; on a GPU, measures the GPU's time, with events."""
     if options.device == "cpu":
         start = time.perf_counter()
         run()
@@ -112,8 +112,8 @@ def time_sample(run, options):
 
 
 def time_samples(run, options):
-    """Returns median, p10 and p90 of a call, over as many samples as fit into --seconds: 10 at least, --replays at
-    most."""
+    """Returns the median, p10 and p90 of a call's time, over as many samples as fit into --seconds, but at least 10 and
+    at most --replays."""
     for _ in range(WARM_UP_SAMPLES):
         took = time_sample(run, options)
     count = max(min(10, options.replays), min(options.replays, int(1e6 * options.seconds / took)))
@@ -177,8 +177,8 @@ def compile_gate(problem, options):
 
 
 def trace_call(function, problem):
-    """Returns the events of one call, from the profiler's own file, because its Python lists also have other names for
-    launches."""
+    """Returns the events of one call from the file that the profiler exports, because the profiler's Python lists also
+    contain launches under other names."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU,
                                             torch.profiler.ProfilerActivity.CUDA]) as profile:
         function(*problem)
@@ -203,8 +203,8 @@ def count_launches(function, problem, options):
 
 
 def sum_up_launches(counts):
-    """Returns, over all sizes, the least and the most launches of a call, and the kinds of launches in the latter; None
-    if nothing was counted."""
+    """Returns the smallest and the largest number of launches of a call over all sizes, with the kinds of launches of
+    the latter; None if nothing was counted."""
     if not counts:
         return None
     most = max(counts, key=lambda count: sum(count.values()))
@@ -215,10 +215,10 @@ def sum_up_launches(counts):
 
 
 def attempt(row, name, function, *arguments):
-    """Puts the function's result into the row, or null and the reason."""
+    """Puts the function's result into the row, or None and the reason if the function fails."""
     try:
         row[name] = function(*arguments)
-    except Exception as error:  # whatever PyTorch raises is one row's reason
+    except Exception as error:  # any exception of PyTorch is the row's reason
         first_line = (str(error).strip() or "no reason given").splitlines()[0]
         row[name] = None
         row.setdefault("reasons", {})[name] = f"{type(error).__name__}: {first_line}"[:300]
@@ -260,7 +260,7 @@ def measure(options):
 
 
 def driver_version():
-    """Returns the CUDA version that the driver can run, written as in the chapters' programs."""
+    """Returns the CUDA version that the driver supports, written as in the chapters' programs."""
     version = ctypes.c_int(0)
     try:
         ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))

@@ -1,10 +1,10 @@
-"""Measures the time of each operator of the PyTorch function, by the numbers of tokens and of experts, and counts the
+"""Measures the time of each operator of the PyTorch function for several numbers of tokens and experts, and counts the
 work of masked_fill's kernel.
 
     python3 tests/peers/pytorch_launches.py | python3 docs/tools/record.py
 
-Prints JSON in the form of docs/results. A row has an operator's microseconds per call, which are the sum over its
-launches and the mean of 20 calls, by PyTorch's profiler. "masked_fill" has Nsight Compute's counts of the kernel that
+Prints JSON in the form of docs/results. A row has each operator's microseconds per call from PyTorch's profiler: the
+sum over the operator's launches, averaged over 20 calls. "masked_fill" has Nsight Compute's counts of the kernel that
 fills, for 4,096 tokens and 256 experts; it is null, with the reason, if ncu is missing. --device cpu tests the script,
 with times of the CPU.
 """

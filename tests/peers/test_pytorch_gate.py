@@ -1,6 +1,6 @@
 # needs: numpy, torch
 """Tests of pytorch_gate.py on a CPU: its measurements, its reports, the inputs that it rejects, and its rows when a way
-fails. TAP."""
+of calling the function fails. Prints TAP."""
 import argparse
 import io
 import json

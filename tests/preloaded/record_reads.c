@@ -3,8 +3,8 @@
  * @brief Preloaded into a test's processes: records which of the course's files they open to read, list or execute.
  *
  * tests/run.sh compiles it, and passes it two environment variables: the course's folder, READS_ROOT, and a file to
- * append to, READS_LOG. Each path is a line, relative to the folder, as it was spelled. It allocates no memory and
- * keeps errno.
+ * append to, READS_LOG. Each line is a path relative to the folder, as the process spelled it. The code allocates no
+ * memory and preserves errno.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/** Appends a path below the course's folder, unless the process may write no files. */
+/** Appends a path below the course's folder to READS_LOG, unless the process has a limit on file sizes. */
 static void append(const char *path)
 {
     const char *const root = getenv("READS_ROOT"), *const log = getenv("READS_LOG");
@@ -40,7 +40,7 @@ static void append(const char *path)
         close(file);
 }
 
-/** Records a file that was opened relative to a folder: an open folder, or AT_FDCWD. */
+/** Records a file that was opened relative to a folder; `folder` is a file descriptor or AT_FDCWD. */
 static void note(int folder, const char *path)
 {
     const int error = errno;
@@ -69,7 +69,7 @@ __attribute__((constructor)) static void note_program(void)
         note(AT_FDCWD, path);
 }
 
-/** Opens a file as the C library does, and records it. `rest` has a mode if the flags require one. */
+/** Opens a file as the C library does; records it if it is only read. `rest` has a mode if the flags require one. */
 static int open_and_note(int folder, const char *path, int flags, va_list rest)
 {
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
@@ -80,7 +80,7 @@ static int open_and_note(int folder, const char *path, int flags, va_list rest)
     return file;
 }
 
-/** Calls the C library's function of this name through `next`. */
+/** Points `next` to the C library's function of this name. */
 #define FIND(next, name) *(void **)&(next) = dlsym(RTLD_NEXT, name)
 
 static FILE *fopen_and_note(const char *name, const char *path, const char *mode)

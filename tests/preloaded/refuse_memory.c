@@ -47,7 +47,7 @@ __attribute__((constructor)) static void begin_to_count(void)
     dl_iterate_phdr(find_code, NULL);
 }
 
-/** Stops before the program's destructors, which may be a tool's, such as gcov's. */
+/** Lets all further requests succeed: destructors run next, and some may be those of a tool, such as gcov. */
 static void stop_refusing(void)
 {
     left = 0;

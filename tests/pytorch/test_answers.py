@@ -4,8 +4,9 @@
 
     python3 tests/pytorch/test_answers.py PROGRAM CHECK_ANSWER [--count N] [--seed S] [--device cpu|cuda]
 
-Each answer must pass the checker on its own. Beyond that, wherever PyTorch's own choices are all distinct the ids must
-be the same, except where two choices are closer than a score's rounding; and the weights must agree to that rounding.
+Each answer must pass the checker on its own. Rows with the same ids must also have the same weights, to within the
+type's rounding. In f32, almost all rows must have the same ids, but experts whose choices are nearly equal may replace
+each other.
 """
 import argparse
 import pathlib
@@ -55,7 +56,8 @@ def save(path, tensor):
 
 
 def with_shared_experts(problem, weights, ids):
-    """Appends shared experts to the chosen ones, with weights in the logits' type, neither divided nor scaled."""
+    """Appends the shared experts to the chosen ones; then renormalises and scales all weights, if the problem says so.
+    `weights` are in the logits' type, neither divided nor scaled."""
     total = weights.sum(dim=-1, keepdim=True)
     numbers = torch.arange(problem["num_experts"], problem["num_experts"] + problem["shared"], dtype=ids.dtype)
     weights = torch.cat([weights, (total / problem["scale"]).expand(-1, problem["shared"])], dim=-1)
@@ -96,7 +98,8 @@ def exact_choices(problem, logits, bias):
 
 
 def run(command, may_refuse=False):
-    """Returns the reason why a command failed, in one line. Exit code 2: the program does not support the problem."""
+    """Returns "" if the command succeeds, otherwise the reason of its failure; REFUSED if it may exit with 2 and does,
+    because the program does not support the problem."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 2 and may_refuse:
         return REFUSED
@@ -105,8 +108,8 @@ def run(command, may_refuse=False):
 
 def compare(problem, ids, weights, their_ids, their_weights, choices):
     """Returns the difference of two answers as a message, "" if they agree. Rows with the same ids must have the same
-    weights. A few rows may have other ids, and more of them in 16 bits than in f32. Experts whose choices are nearly
-    equal may replace each other."""
+    weights. In f32, a few rows may have other ids, and experts whose choices are nearly equal may replace each other;
+    in 16 bits, any row may have other ids."""
     same = (ids == their_ids).all(axis=1)
     last_bits = 0 if problem["bias"] == "none" else 1e-7  # error of the sum, which may be close to 0
     chosen = (numpy.take_along_axis(choices, row[:, :problem["topk"]], 1) for row in (ids, their_ids))

@@ -4,9 +4,9 @@ A template's hole, such as {u}, stands for an expression of that type: c (a cond
 (unsigned long long), l (long long), f (float), d (double), h (__half), b (__nv_bfloat16). Signed sums are computed
 unsigned, so that they cannot overflow; divisors are odd; a NaN's sign is never seen (see values.h).
 
-nvcc 13 computes some expressions otherwise than the GPU does, so no template leads to them: nvcc assumes that signed
-__mul24(), __dp2a() and __dp4a() do not overflow, and evaluates ceil(1e100) and fminf(0.0f, -0.0f) of constants to
--0x1p63 and +0. Floating-point constants are therefore read from memory.
+nvcc 13 evaluates some expressions differently from the GPU, so no template produces them. nvcc assumes that signed
+__mul24(), __dp2a() and __dp4a() do not overflow, and folds the constant expressions ceil(1e100) and fminf(0.0f, -0.0f)
+to -0x1p63 and +0. Floating-point constants are therefore read from memory.
 """
 import re
 

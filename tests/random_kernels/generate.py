@@ -1,11 +1,11 @@
 """Writes a CUDA file of random kernels: python3 tests/random_kernels/generate.py --seed S --first N --count C >FILE.cu
 
 A kernel depends on the seed and its number only; --only N is the same as --first N --count 1. Every kernel is correct
-and its result is determined: it has no race, no undefined behaviour, and no result that depends on an order. run.c runs
-the kernels; tests/gpu/compare_random_kernels.sh compares the results of a GPU and of the simulator.
+and deterministic: it has no race, no undefined behaviour, and no result that depends on the order of execution. run.c
+runs the kernels; tests/gpu/compare_random_kernels.sh compares the results of a GPU and of the simulator.
 
-Lanes that may be apart exchange values through collectives whose mask is known: each branch's mask is voted for before
-the branch. A `Scope` says what the statements at a point of the kernel may do.
+Lanes that may have diverged exchange values only through collectives whose mask is known: a vote before each branch
+gives the masks of its sides. A `Scope` says what the statements at a point of the kernel may do.
 """
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ ALL_COLLECTIVES = """
     {I} = __reduce_max_sync({m}, {i});
     lanes[tid] = {u};@__syncwarp({m});@{U} = lanes[(tid & ~31u) + pick_lane({m}, {u})];@__syncwarp({m});
 """
-# Atomics of all threads: no atomic sees another's result, and each word has one kind of operation.
+# Atomics of all threads, whose final results do not depend on the order: each word has one kind of operation.
 SHARED_RESULTS = """
     atomicMin(&sums[{n} & 3], {u});
     atomicMin((int *)&sums[4 + ({n} & 3)], {i});
@@ -104,7 +104,7 @@ OWN_RESULTS = """
     {U} ^= atomicAnd(&own[{u} & 3u], {u});
     *(uint2 *)&own[{u} & 2u] = make_uint2({u}, {u});
 """
-# Statements of all threads of a block.
+# Statements that all threads of a block execute together.
 BLOCK_STATEMENTS = """
     block_words[tid] = {u};@__syncthreads();@{U} = block_words[{u} % THREADS];@__syncthreads();
     block_words[(tid + {n}) % THREADS] = {u};@__syncthreads();@{U} ^= block_words[THREADS - 1 - tid];@__syncthreads();
@@ -144,8 +144,8 @@ FULL_COLLECTIVES, PART_COLLECTIVES, ALL_COLLECTIVES, SHARED_RESULTS, OWN_RESULTS
 
 @dataclasses.dataclass(frozen=True)
 class Scope:
-    """What is known at a point of a kernel: the variables, the mask of the lanes that come here together (None: not
-    known), whether it is the whole warp, whether all of the block's threads come here, and the nesting."""
+    """What is known at a point of a kernel: the variables, the mask of the lanes that reach it together (None: not
+    known), whether they are the whole warp, whether all threads of the block reach it, and the nesting."""
     variables: dict
     mask: str | None
     is_full: bool
@@ -261,7 +261,7 @@ class Kernel:
         return dataclasses.replace(scope, depth=scope.depth + 1, **changes)
 
     def branch(self, scope):
-        """Writes an if whose sides know their masks, unless no statement needs them."""
+        """Writes an if. In most cases a vote precedes it, so that the mask of each side is known."""
         name = self.new()
         voted = scope.mask and self.chance(75)
         then_mask = else_mask = None
@@ -296,7 +296,7 @@ class Kernel:
         self.line("}")
 
     def choice(self, scope):
-        """Writes a switch; lanes of the same case know each other's mask."""
+        """Writes a switch; if the mask is known, the lanes of each case know the mask of that case."""
         name = self.new()
         mask = None
         self.line(f"const unsigned s{name} = {self.value('u', scope)} & 3u;")
@@ -346,7 +346,7 @@ class Kernel:
         self.line(f"}} while (k{name}-- > 0);" if kind == 2 else "}")
 
     def voted_loop(self, scope):
-        """Writes a loop that lanes leave at different times; those that remain vote for their mask."""
+        """Writes a loop that lanes leave at different times; a vote gives the mask of the lanes that remain."""
         name = self.new()
         mask = f"m{name}"
         self.line(f"unsigned {mask} = {scope.mask};")
@@ -378,7 +378,7 @@ class Kernel:
         self.line("}")
 
     def call(self, scope):
-        """Writes a call of a device function made for it, with collectives if the mask is known."""
+        """Writes a device function and a call of it; the function has collectives if the mask is known."""
         name = f"f{self.number}_{self.new()}"
         has_mask = scope.mask is not None
         outer, self.lines, indent, self.indent = self.lines, [], self.indent, 1
@@ -460,7 +460,7 @@ class Kernel:
                 self.line(f"{NAMES[type]} {name} = {loads[type].format(index)};")
 
     def masks(self, variables):
-        """Writes the mask of the warp's lanes, and returns the scope; in some kernels, threads return first."""
+        """Writes the mask of the warp's lanes, and returns the scope; in some kernels, some threads return here."""
         whole = self.threads % 32 == 0
         self.line("const unsigned m0 = " + ("0xffffffffu;" if whole else
                   f"(tid | 31u) < {self.threads} ? 0xffffffffu : (1u << {self.threads % 32}) - 1u;"))

@@ -1,7 +1,7 @@
 /**
  * @file kernels.h
- * @brief What a file of random kernels (generate.py) and the program that runs them (run.c) both know: the arguments of
- *        a kernel, the layout of its memory, and the list of kernels.
+ * @brief Declarations shared by a file of random kernels (generate.py) and the program that runs them (run.c): the
+ *        arguments of a kernel, the layout of its memory, and the list of kernels.
  */
 #ifndef RANDOM_KERNELS_H
 #define RANDOM_KERNELS_H
@@ -20,7 +20,7 @@ struct arguments {
     const float *reals;    /* [NUM_REALS] never written; a NaN among them is quiet */
     unsigned *sums;        /* [NUM_SUMS] */
     unsigned *own;         /* [threads][OWN_WORDS] */
-    unsigned *exchange;    /* [threads] of which a thread reads its block's, after a barrier */
+    unsigned *exchange;    /* [threads]; a thread reads its block's words, after a barrier */
     unsigned *out;         /* [threads][outputs] */
 };
 

@@ -8,8 +8,8 @@
 # In each system the commands are run by
 #
 #   root, in /root/course and without a locale: the commands at the beginning of the README, then those of the site
-#   a user, in a folder with a space in its name, where numbers have commas, without a network: the same again, with
-#   what the site needs, so that the site's tests run as well
+#   a user, in a folder with a space in its name, with a comma as the decimal separator, without a network: the same
+#   commands, with the packages that the site needs installed, so that the site's tests run as well
 #
 # Each command is a test, and its output is BUILD/systems/SYSTEM_N.log. The last line is the sum; the exit code is 1 if
 # anything failed. A system takes an hour, and 4 GB of scratch space ($TMPDIR). Needs root.
@@ -51,7 +51,7 @@ wait_for() {
     return "$1"
 }
 
-# apart OPTION... COMMAND...: runs it with its own mounts and processes, by unshare's options
+# apart OPTION... COMMAND...: runs the command in its own mount and PID namespaces; the options are unshare's
 apart() {
     wait_for unshare --mount --pid --fork --kill-child --propagation private "$@"
 }
@@ -65,7 +65,7 @@ inside() {
     none) apart --net sh -euc "$enter" "$root" lo_up "$@" ;;
     esac
 }
-# shellcheck disable=SC2016 # another shell expands them
+# shellcheck disable=SC2016 # another shell expands the variables
 enter='
 lo_up() {
     chroot "$0" python3 -c "
@@ -112,7 +112,7 @@ as_user() {
         setpriv --reuid=reader --regid=reader --clear-groups sh -c "cd '/home/reader/a course' && $1"
 }
 
-# add_user: makes a user with a clone, and a locale in which numbers have commas
+# add_user: makes a user with a clone, and a locale whose decimal separator is a comma
 add_user() {
     inside network HOME=/root DEBIAN_FRONTEND=noninteractive sh -euc '
         apt-get -q -y install --no-install-recommends locales

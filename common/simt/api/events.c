@@ -145,7 +145,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return cudaSuccess;
 }
 
-/** Returns the host's time between two events: the duration of the simulation, which is no estimate of a GPU's. */
+/** Returns the host's time between two events: the duration of the simulation, which does not predict a GPU's time. */
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
 {
     const struct event *first = event_of(begin);

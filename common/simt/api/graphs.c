@@ -18,7 +18,10 @@
 
 enum { MAX_BRANCHES = 32 };
 
-/** For each branch, the length of the graph up to the branch's last step that is ordered before now. */
+/**
+ * The steps that are ordered before a point in a graph: for each branch, one more than the index of its last such step,
+ * or 0.
+ */
 struct known {
     size_t steps[MAX_BRANCHES];
 };

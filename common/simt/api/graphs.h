@@ -1,6 +1,6 @@
 /**
  * @file graphs.h
- * @brief Graphs: captured work of a stream, which can be launched again. Used by the files in api/ that give work to
+ * @brief Graphs: captured work of a stream, which can be launched again. Used by the files in api/ that submit work to
  *        streams.
  */
 #ifndef SIMT_GRAPHS_H
@@ -34,15 +34,16 @@ struct CUgraph_st {
 bool simt_captures(cudaStream_t stream);
 /** Checks whether any stream's work is captured. */
 bool simt_is_capturing(void);
-/** Kinds of runtime calls, by what they do that is not always permitted. */
+/** Kinds of runtime calls, which simt_permit() permits under different conditions. */
 enum call_kind {
     CALL_SIMPLE,
     CALL_WAITS, /**< waits for the device, or may do so, like an allocation */
-    CALL_LEGACY /**< gives work to the legacy default stream */
+    CALL_LEGACY /**< submits work to the legacy default stream */
 };
 /**
- * Reports a call that is not permitted at present. In a function passed to cudaLaunchHostFunc no call is; during a
- * capture, neither a wait is nor work that the captured stream would have to wait for.
+ * Reports a call that is not permitted at present. A function passed to cudaLaunchHostFunc may make no call. During a
+ * capture that is not relaxed, a call may not wait for the device; during any capture, a call may not submit work to
+ * the legacy default stream if that stream and a captured one wait for each other.
  */
 cudaError_t simt_permit(const char *name, enum call_kind kind, uintptr_t caller);
 static inline enum call_kind call_of_stream(cudaStream_t stream)

@@ -211,7 +211,10 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
     return simt_set_error(error);
 }
 
-/** Number of launches refused since the last fault, of which no program that checks for errors makes as many. */
+/**
+ * Number of launches rejected since the last fault. A program that checks for errors does not reach
+ * REFUSED_BEFORE_SHOWN.
+ */
 static unsigned refused_after_fault;
 enum { REFUSED_BEFORE_SHOWN = 1000 };
 

@@ -32,8 +32,8 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
 }
 
 /**
- * Reports that one end of a copy or memset is not in device memory (`on_device`) or host memory, as it should be, or is
- * too short.
+ * Reports that one end of a copy or memset is not in the memory that it must be in, device memory if `on_device` and
+ * otherwise host memory, or that fewer than `bytes` bytes are there.
  */
 static cudaError_t reject_end(const char *name, const char *end, const void *pointer, size_t bytes, bool on_device,
                               const char *direction, uintptr_t caller)
@@ -111,8 +111,8 @@ static cudaError_t issue_work(const char *name, void *to, const void *from, size
 }
 
 /**
- * Allows (`touch`) or forbids the runtime to access a range, if the range is in the arena. Returns false if memory is
- * short.
+ * Lets the runtime access a range of the arena if `touch`, and otherwise forbids it. Does nothing for memory that the
+ * host may access. Returns false if memory is short.
  */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {
@@ -309,7 +309,7 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
     return error;
 }
 
-/* --- memory in rows ----------------------------------------------------------------------------------------------- */
+/* --- pitched memory ----------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
@@ -348,7 +348,7 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
     return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
 }
 
-/** Returns the address of the row at `position`, `plane` planes further on. */
+/** Returns the address of the row that is `plane` planes after the row at `position`. */
 static char *row_at(const struct cudaPitchedPtr *memory, const struct cudaPos *position, size_t plane)
 {
     return (char *)memory->ptr + ((position->z + plane) * memory->ysize + position->y) * memory->pitch + position->x;

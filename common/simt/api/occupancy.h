@@ -14,8 +14,8 @@
 size_t simt_shared_limit(const void *kernel);
 
 /**
- * Returns how many blocks of this shape fit on one simulated processor. All blocks of a cooperative launch must fit on
- * the device.
+ * Returns how many blocks of this shape fit on one simulated multiprocessor. All blocks of a cooperative launch must
+ * fit on the device.
  */
 unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared);
 

@@ -72,8 +72,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 }
 
 /**
- * Reports a wait for a stream, or a query of one, whose work is being captured and so not executed, or a wait for the
- * default stream during a capture.
+ * Reports a wait for a stream, or a query of a stream, whose work is being captured and therefore not executed. Also
+ * reports both for the legacy default stream while a stream that waits for it is being captured.
  */
 static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t caller)
 {

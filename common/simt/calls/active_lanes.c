@@ -8,7 +8,7 @@ static struct position position_of_scope(const struct simt_scope *scope)
     return (struct position){scope->call, scope->key};
 }
 
-/** Returns the position of the running lane's next event. */
+/** Returns the position of a lane's next event. */
 static struct position position_of_lane(const struct lane *lane)
 {
     const struct simt_scope *scope = lane->scope;
@@ -40,8 +40,8 @@ static int compare_keys(uint64_t a, uint64_t b)
 }
 
 /**
- * Compares two positions by the calls that led there, the outermost first, then by line. Returns a negative number if
- * `a` is first.
+ * Compares two positions by the calls that led there, the outermost first, then by their keys. Returns a negative
+ * number if `a` is first.
  */
 static int compare(struct position a, struct position b)
 {
@@ -83,7 +83,7 @@ static lane_mask first_of(const struct warp *warp, lane_mask left, struct positi
     return group;
 }
 
-/** Returns the lanes that are in an iteration of the loop at a position, or at the end of one. */
+/** Returns the lanes that are in an iteration of the loop at `loop`, or at the end of such an iteration. */
 static lane_mask lanes_inside(const struct warp *warp, struct position loop)
 {
     lane_mask inside = 0;

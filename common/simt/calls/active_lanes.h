@@ -5,7 +5,7 @@
  * On such a device a warp has one program counter. When lanes diverge, the warp executes one side after the other; the
  * lanes reconverge where the sides join, and at the end of each iteration of a loop. So of the waiting lanes, those at
  * the first position in the source go on first. A lane that has ended an iteration waits for the lanes that are still
- * in it, wherever they are.
+ * in an iteration of the loop, wherever they are in it.
  */
 #ifndef SIMT_ACTIVE_LANES_H
 #define SIMT_ACTIVE_LANES_H
@@ -24,7 +24,7 @@ struct position {
  */
 lane_mask simt_active_first(const struct warp *warp);
 
-/** Stores for each lane the position after which the replay may not issue its events yet. */
+/** Stores for each lane the position from which on the replay may not issue the lane's events yet. */
 void simt_active_limits(const struct warp *warp, struct position limits[WARP_LANES]);
 
 /**

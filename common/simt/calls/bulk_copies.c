@@ -19,7 +19,7 @@
 
 enum { CHUNK = 16, CHUNK_WORDS = CHUNK / 4 };
 
-static struct bulk_copy *copies; /**< number 0 is none */
+static struct bulk_copy *copies; /**< indexed by number; number 0 means no copy */
 static size_t copy_room;
 static uint32_t copy_count, free_copy;
 
@@ -65,8 +65,8 @@ static uint32_t chunk_count(const struct bulk_copy *copy)
 }
 
 /**
- * Returns the swizzled address: bits 4 and up are XORed with bits 7 and up, 1 to 3 of them depending on the width of
- * the swizzle.
+ * Returns the swizzled address: bits 4 and up are XORed with bits 7 and up, 1 to 3 bits depending on the width of the
+ * swizzle.
  */
 static uintptr_t swizzled(uintptr_t address, uint32_t swizzle)
 {
@@ -130,7 +130,7 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
 
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         access.address = (uintptr_t)chunk->to + 4 * word;
-        /* If a thread has read a store's value before the copy, the store cannot be executed after the copy. */
+        /* Once a thread has read a store's value, the store cannot take effect after the copy and needs no fence. */
         if (cell->write_epoch >= simt_order.block.block_epoch && cell->read_epoch < cell->write_epoch)
             simt_check_proxy(cell, SPACE_SHARED, copy->pc, "overwrites");
         shadow_store(cell, access);

@@ -17,8 +17,8 @@ struct bulk_copy {
     simt_tensor_map map;
     int32_t row, column;
     uintptr_t pc;
-    uint32_t thread;            /**< issuing thread, its number in the block */
-    uint32_t epoch;             /**< epoch at which only this copy's writes were made */
+    uint32_t thread;            /**< number of the issuing thread in the block */
+    uint32_t epoch;             /**< epoch that holds only this copy's writes */
     uint32_t phase;             /**< phase of its barrier */
     uint32_t next;              /**< next copy of its barrier; 0: none */
     struct shadow_cell *shadow; /**< shadow of its block's shared memory */

@@ -93,7 +93,7 @@ static const char *const names[] = {
     [COLLECTIVE_JOIN] = "the end of a condition",
 };
 
-/** Names of the collectives of active lanes. */
+/** Names of the collectives that apply to the active lanes. */
 static const char *const active_names[] = {
     [COLLECTIVE_SHUFFLE_INDEX] = "__shfl",
     [COLLECTIVE_SHUFFLE_UP] = "__shfl_up",
@@ -111,8 +111,8 @@ static enum collective collective_of(uint64_t call)
 }
 
 /**
- * Checks whether a collective is one of the active lanes. Warps of 32 lanes have no such collectives; their mask 0 is
- * an error.
+ * Checks whether a collective applies to the active lanes instead of a mask. Warps of 32 lanes have no such
+ * collectives; for them, mask 0 is an error.
  */
 static inline bool of_active(lane_mask mask)
 {
@@ -345,8 +345,8 @@ uint32_t simt_gather_bits(uint32_t bits, uint32_t mask)
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns the lane that `lane` reads in a shuffle, or -1 if that would be outside its segment, so that the lane keeps
- * its own value.
+ * Returns the lane that `lane` reads in a shuffle, or -1 if that lane is outside the segment of `lane`, which then
+ * keeps its own value.
  */
 static inline int shuffle_source(enum collective kind, int lane, int argument, int width)
 {
@@ -674,7 +674,7 @@ static void complete_active(struct warp *warp)
     }
 }
 
-/** Completes what the waiting lanes at the first position wait for: a collective, or reconvergence. */
+/** Completes the collective, or the reconvergence, that the lanes at the first position in the source wait for. */
 static void complete_first_of_active(struct warp *warp)
 {
     const lane_mask group = simt_active_first(warp);

@@ -26,7 +26,7 @@ struct copy {
     struct shadow_cell *from_cells; /**< NULL: the copy writes only zeros */
     uintptr_t pc;
     uint32_t next;  /**< the thread's next copy in flight, or the next free copy */
-    uint32_t group; /**< groups that the thread had committed at the issue */
+    uint32_t group; /**< number of groups that the thread had committed at the issue */
     uint8_t bytes;
     uint8_t from_bytes; /**< bytes that are read; the rest becomes zeros */
     struct stamp {
@@ -34,7 +34,7 @@ struct copy {
     } source[COPY_WORDS]; /**< the last write of each source word */
 };
 
-static struct copy *copies; /**< number 0 is none */
+static struct copy *copies; /**< indexed by number; number 0 means no copy */
 static size_t copy_room;
 static uint32_t copy_count, free_copy;
 static uint32_t under_way;
@@ -114,7 +114,7 @@ static struct stamp stamp_of(const struct shadow_cell *cell)
 
 /**
  * Begins an epoch if the source was written in the current one, so that a later store by the same source line can be
- * told from it.
+ * distinguished from that write.
  */
 static void part_from_own_stores(const struct copy *copy)
 {

@@ -45,7 +45,9 @@ static void *heap_allocate(size_t bytes)
     return memory;
 }
 
-/** Checks that all accesses of other threads to an allocation are ordered before the free, as if it were a store. */
+/**
+ * Checks that all accesses of other threads to an allocation are ordered before the free, as if the free were a store.
+ */
 static void check_unused(const struct allocation *allocation, uintptr_t pc)
 {
     struct word_access access = {.address = (uintptr_t)simt_arena.base + allocation->offset,

@@ -66,7 +66,10 @@ static void announce(const void *address, unsigned bytes, enum event_kind kind)
     OBSERVE(lane_accesses, address, bytes, kind);
 }
 
-/** Does the same as record(), for callers to which one additional test does not matter. */
+/**
+ * Records an event like record(), and first notifies observers if memory is watched. For callers that can afford this
+ * test.
+ */
 void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
 {
     if (simt_memory.watched)
@@ -84,7 +87,7 @@ void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operat
     record(pc, access_of(kind, operation, offset));
 }
 
-/** A memory access, as far as the hook that the compiler has called describes it. */
+/** The properties of a memory access that follow from the hook that the compiler has called. */
 struct touch {
     enum shadow_access what;
     uint8_t kind;      /**< of an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
@@ -603,7 +606,7 @@ void __tsan_write_range(void *address, size_t bytes)
     access_parts(address, bytes, true, SIMT_CALLER());
 }
 
-/* Accesses to the pointer by which an object with virtual functions refers to its class. */
+/* Accesses to an object's vtable pointer. */
 void __tsan_vptr_update(void **address, void *value)
 {
     (void)value;

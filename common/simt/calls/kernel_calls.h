@@ -42,7 +42,10 @@ uint32_t simt_copies_detach(void);
 void simt_copies_complete(uint32_t *first);
 void simt_copies_drop(uint32_t *first);
 
-/** Ends the waits at mbarriers that have a time limit, because no lane can run. Returns whether there were any. */
+/**
+ * Ends the waits at mbarriers that have a time limit, because no lane can run. Returns whether there were any such
+ * waits.
+ */
 bool simt_mbarriers_time_out(struct block *block);
 /** Describes the wait at an mbarrier that a lane cannot finish. */
 void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size);
@@ -76,12 +79,13 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
 void simt_barrier_complete(struct block *block);
-/** Makes all threads of a block ready, which wait at a barrier. */
+/** Makes all threads of a block, which wait at a barrier, ready to run. */
 void simt_barrier_open(struct block *block);
 
 /**
  * Install and remove the handlers that turn signals of a kernel's instructions into faults, and the timer that ends a
- * loop without events after the time of about `event_limit` events. The first returns false if that fails.
+ * loop without events after about the time that `event_limit` events take. The first function returns false if it
+ * fails.
  */
 bool simt_signals_catch(uint64_t event_limit);
 void simt_signals_release(void);

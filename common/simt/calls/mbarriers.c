@@ -46,7 +46,7 @@ struct barrier {
     uint32_t waiting; /**< number of waiting lanes */
     bool fenced;      /**< the initialising thread has fenced, so that copies may use the barrier */
 
-    uint32_t thread; /**< the initialising thread, the epoch and the call site */
+    uint32_t thread; /**< the initialising thread, and the epoch and call site of the initialisation */
     uint32_t epoch;
     uintptr_t pc;
 
@@ -56,7 +56,7 @@ struct barrier {
     struct vector_clock *completed; /**< vector clock of the arrivals in all phases that have ended */
 };
 
-static struct barrier *barriers; /**< number 0 is none */
+static struct barrier *barriers; /**< indexed by number; number 0 means no barrier */
 static size_t barrier_room;
 static uint32_t barrier_count, free_barrier;
 

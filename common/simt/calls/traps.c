@@ -45,8 +45,8 @@ static uintptr_t interrupted_pc(const ucontext_t *context)
 
 /**
  * Checks whether a division may be that of the smallest integer by -1, for which x86-64 raises a signal and a GPU
- * returns the dividend. If so, clears the sign extension of the dividend, so that the repeated instruction returns that
- * quotient. A division by 0 raises the signal again.
+ * returns the dividend. If so, clears the sign extension of the dividend, so that the repeated instruction returns the
+ * dividend. A division by 0 raises the signal again.
  */
 static bool repeat_division(ucontext_t *context)
 {
@@ -71,7 +71,7 @@ static bool repeat_division(ucontext_t *context)
 enum { TICK_MICROSECONDS = 10000, EVENTS_OF_TICK = 4000000 };
 
 static struct silence {
-    pthread_t thread; /* the launching thread; the system may signal any */
+    pthread_t thread; /* the launching thread; the system may signal any thread */
     struct progress progress;
     const struct lane *lane;
     const struct event *cursor;

@@ -5,8 +5,8 @@
  *
  * A warp needs 16 rows of a, all of b, and 16 rows of the sums, so it does not synchronise with the other three warps.
  * At the end of the block a check makes sure that all four warps have issued the same products. Lane 0 reads the
- * operands for its warp, at the issue and again after the wait. The second read finds a thread that has written an
- * operand in between. It also finds a thread that writes an operand later without being ordered after the wait.
+ * operands for its warp, at the issue and again after the wait. The second read detects a write to an operand in
+ * between. It also detects a later write to an operand that is not ordered after the wait.
  */
 #include "warpgroup_products.h"
 
@@ -31,7 +31,7 @@ enum {
 
 struct product {
     uint64_t a, b;
-    uint32_t group; /**< groups that the warp had committed at the issue */
+    uint32_t group; /**< number of groups that the warp had committed at the issue */
     uint32_t epoch; /**< no thread may write an operand from this epoch on */
     uintptr_t pc;
     unsigned count;
@@ -41,7 +41,7 @@ struct product {
 /** A warp's products. */
 struct products {
     bool fenced;
-    uint32_t groups; /**< committed groups */
+    uint32_t groups; /**< number of committed groups */
     uint32_t done;   /**< number of products issued so far; `which` is a hash of their operands */
     uint64_t which;
     uintptr_t last_pc;

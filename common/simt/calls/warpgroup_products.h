@@ -29,13 +29,15 @@ bool simt_products_fence(struct warp *warp);
 void simt_products_commit(struct warp *warp);
 /** Checks, for all groups except the last `pending`, that no thread has written the operands since the issue. */
 void simt_products_wait(unsigned pending);
-/** Removes the products of these groups from the warp's pending products. */
+/** Removes the products of all groups except the last `pending` from the warp's pending products. */
 void simt_products_waited(struct warp *warp, unsigned pending);
 
 /** Ends the launch if the running lane accesses sums of a pending product: `bytes` at an address on its own stack. */
 void simt_products_check(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 
-/** Checks, after all threads of a block have returned, that the warps of each warpgroup have done the same products. */
+/**
+ * Checks, after all threads of a block have returned, that the warps of each warpgroup have issued the same products.
+ */
 void simt_products_check_groups(const struct block *block);
 /** Frees a block's products. */
 void simt_products_end(struct block *block);

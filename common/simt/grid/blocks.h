@@ -16,7 +16,7 @@ extern uint64_t simt_event_limit;
 /** Program counter of the last event replayed. */
 extern uintptr_t simt_last_pc;
 
-/** Replays the events of the warp's lanes, up to the first that a later event of a running lane might precede. */
+/** Replays the events of the warp's lanes, up to the first event that an event not recorded yet might precede. */
 void simt_replay(struct warp *warp);
 
 /** Resets the block before its threads start. */

@@ -100,7 +100,7 @@ static bool blocks_make(unsigned count, unsigned threads)
     return true;
 }
 
-/** Frees the live blocks that exceed KEPT_THREADS fibers in total. */
+/** Frees live blocks, so that the remaining ones have at most KEPT_THREADS fibers in total. */
 static void blocks_thin_out(void)
 {
     size_t threads = 0;
@@ -115,8 +115,8 @@ static void blocks_thin_out(void)
 }
 
 /**
- * Resets the blocks after a fault, which leaves fibers in the middle of a kernel, and shadow marks that reads have
- * erased.
+ * Resets the blocks after a fault, which leaves fibers in the middle of a kernel and may leave shadow cells whose marks
+ * were erased by reads.
  */
 static void blocks_mend(void)
 {
@@ -230,8 +230,8 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
 }
 
 /**
- * Starts the epochs of a launch. Epochs have 32 bits. Long before they run out, epochs start again, and all recorded
- * accesses are cleared between two launches. Returns false if memory is short.
+ * Starts the epochs of a launch. Epochs have 32 bits. Long before they overflow, this function clears all recorded
+ * accesses and starts again at epoch 0. Returns false if memory is short.
  */
 static bool start_epochs(uint64_t blocks, const struct launch *launch)
 {
@@ -323,7 +323,7 @@ static void run_in_turn(uint64_t blocks)
     }
 }
 
-/* --- together ----------------------------------------------------------------------------------------------------- */
+/* --- concurrently ------------------------------------------------------------------------------------------------- */
 
 static void block_enter(struct block *block)
 {

@@ -106,8 +106,7 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
 }
 
 /**
- * Returns how many events from their heads on are the same for all lanes in `group` and have keys below `below`; at
- * least 1.
+ * Returns how many of the next events are the same for all lanes in `group` and have keys below `below`; at least 1.
  */
 static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t below)
 {
@@ -166,8 +165,8 @@ static struct passed *find_passed(struct warp *warp, uint64_t key)
 }
 
 /**
- * Records the accesses of lanes for which other lanes wait at a collective, because they may return without having
- * arrived there.
+ * Records the accesses of lanes that other lanes wait for at a collective, because the awaited lanes may return without
+ * arriving there.
  */
 static void record_passing(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {

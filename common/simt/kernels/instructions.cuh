@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-/** Returns `value`, or 0 if it is below the smallest normal number, because a GPU flushes such a value. */
+/** Returns `value`, or 0 if it is subnormal, because a GPU flushes subnormal numbers to zero here. */
 SIMT_DEVICE float simt_flushed(float value)
 {
     return fabsf(value) < __FLT_MIN__ ? 0.0f : value;

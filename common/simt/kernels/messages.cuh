@@ -1,7 +1,7 @@
 /**
  * @file common/simt/kernels/messages.cuh
- * @brief Messages between blocks, by volatile accesses. Replaces common/kernels/messages.cuh, because this directory is
- *        searched first.
+ * @brief Acquire loads and release stores, as volatile accesses or atomics with fences. Replaces
+ *        common/kernels/messages.cuh, because this directory is searched first.
  */
 #ifndef SIMT_MESSAGES_CUH
 #define SIMT_MESSAGES_CUH

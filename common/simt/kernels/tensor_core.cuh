@@ -1,6 +1,6 @@
 /**
  * @file common/simt/kernels/tensor_core.cuh
- * @brief Tensor-core operations by calls of the simulator. Replaces common/kernels/tensor_core.cuh, which has the GPU's
+ * @brief Tensor-core operations as calls to the simulator. Replaces common/kernels/tensor_core.cuh, which has the GPU's
  *        instructions, because this directory is searched first.
  */
 #ifndef SIMT_TENSOR_CORE_CUH

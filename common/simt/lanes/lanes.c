@@ -89,7 +89,7 @@ static void describe_calls(const struct lane *lane, char text[STACK_TEXT])
     }
 }
 
-/** Advances both texts past the lines that are equal at their beginning. */
+/** Advances both texts past the leading lines that are the same in both. */
 static void skip_common_lines(const char **a, const char **b)
 {
     size_t length = strcspn(*a, "\n") + 1;

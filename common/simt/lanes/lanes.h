@@ -39,9 +39,9 @@ enum event_kind {
  * with the deepest call and then the earliest position in the file, has the smallest key, however the compiler has
  * ordered the code. `access` is kind, bytes and offset; for an EVENT_MBARRIER, the operation replaces the bytes.
  *
- * With 64 lanes the number in the block consists of the number of a step, which increases with each collective and
- * call, and the number of the event in that step. Lanes at the same step are at the same position, even if some of them
- * made accesses that others did not.
+ * For warps of 64 lanes, the event's number in the block consists of the number of a step, which increases with each
+ * collective and call, and the number of the event in that step. Lanes at the same step are at the same position, even
+ * if some of them made accesses that others did not.
  */
 struct event {
     uint64_t key;
@@ -50,14 +50,14 @@ struct event {
 };
 
 enum {
-    LANE_EVENTS = 384, /**< event buffer of a lane; the buffers of a warp fit in the second-level cache */
+    LANE_EVENTS = 384, /**< events in a lane's buffer; the buffers of a warp fit in the second-level cache */
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
     EVENT_DEPTH_SHIFT = 48,
-    EVENT_POSITION_SHIFT = 28, /**< position of a block's number in the file */
-    EVENT_STEP_SHIFT = 14,     /**< position of a step's number in its block */
+    EVENT_POSITION_SHIFT = 28, /**< bit position, in a key, of the basic block's number */
+    EVENT_STEP_SHIFT = 14,     /**< bit position, in a key, of the step's number */
     EVENT_OUTSIDE_SHIFT = 46, /**< flag: the offset is in the program's data (__device__ variables), not in the arena */
-    CALLS = 16,               /**< innermost calls in progress of a lane whose call sites are kept */
+    CALLS = 16,               /**< number of a lane's innermost calls in progress whose call sites are kept */
     MAX_PASSED = 64,
 };
 #define EVENT_OFFSET_MASK ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
@@ -82,7 +82,7 @@ struct lane {
     uint3 index;         /**< threadIdx */
     struct event *head;  /**< the first event not yet replayed */
     uint32_t parked;     /**< number of events saved when the warp's turn ended */
-    bool is_split;       /**< in an access whose events do not fit: replayed before it is complete */
+    bool is_split;       /**< in an access with too many events for the buffer: they are replayed before it ends */
     bool without_limit;  /**< waits for a phase of an mbarrier without a time limit */
     uint8_t parity;      /**< parity of the awaited phase */
     uintptr_t site;      /**< call site of the collective or barrier where it waits */
@@ -95,7 +95,7 @@ struct lane {
     const struct simt_scope *scope; /**< innermost call or iteration, in active_lanes.c; NULL: the kernel */
 };
 
-/** An access by lanes that passed by a collective at which other lanes waited for them. */
+/** An access by lanes that passed a collective at which other lanes waited for them. */
 struct passed {
     uint64_t key;
     lane_mask lanes;
@@ -109,7 +109,7 @@ struct open_step {
     lane_mask mask; /**< lanes whose next block is not known yet */
     uint32_t diverged;
     uint64_t successor; /**< key of the first known next block; 0 until then */
-    uintptr_t pc;       /**< that block's */
+    uintptr_t pc;       /**< address of that block */
 };
 
 struct warp {
@@ -142,7 +142,7 @@ struct block {
     uint32_t number; /**< block number in the grid, x fastest */
     unsigned threads;
     unsigned warps;
-    unsigned at_grid_barrier; /**< threads at the grid barrier, out of the threads at a barrier */
+    unsigned at_grid_barrier; /**< how many of the threads at a barrier are at the grid barrier */
     int barrier_count;        /**< result of __syncthreads_count and its variants */
     int barrier_predicate;    /**< running sum of the predicates */
     uint32_t first_mbarrier;  /**< first of its mbarriers, in mbarriers.c; 0: none */
@@ -178,7 +178,7 @@ struct launch {
     bool overlaps;          /**< may start before the previous launch in its stream has ended */
 };
 
-/* --- what runs ---------------------------------------------------------------------------------------------------- */
+/* --- running lane, warp and block --------------------------------------------------------------------------------- */
 
 /** The running lane, warp and block. Outside kernels `lane` is NULL. */
 struct running {
@@ -190,7 +190,10 @@ struct running {
     bool sleeps; /**< a lane of the warp has called __nanosleep() this round */
 };
 
-/** The work of a launch so far: replayed events, and arrivals at shuffles, votes and barriers. Finds endless loops. */
+/**
+ * The work of a launch so far: replayed events, and arrivals at shuffles, votes and barriers. Used to detect endless
+ * loops.
+ */
 struct progress {
     uint64_t events;
     uint64_t arrivals;
@@ -221,8 +224,9 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
 }
 
 /**
- * Checks the same by source lines, because inlining a function or unrolling a loop copies a call. If the two lanes
- * reached their `call` on different lines or through different calls, ends the launch and returns false.
+ * Makes the same check as lanes_at_one_call(), but by source lines, because inlining a function or unrolling a loop
+ * copies a call. If the two lanes reached their `call` on different lines or through different calls, ends the launch
+ * and returns false.
  */
 bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
 
@@ -244,7 +248,7 @@ static inline void lane_enter(struct lane *lane)
 /** Makes `warp` the warp whose lanes run next. */
 void simt_warp_enter(struct block *block, struct warp *warp);
 
-/** Runs the given lanes of the warp, one after another, each until it leaves. */
+/** Runs the given lanes of the warp, one after another, each until it is suspended. */
 void simt_lanes_run(lane_mask lanes);
 
 /** Suspends the running lane: switches to the next runnable lane of the warp, or else to the scheduler. */

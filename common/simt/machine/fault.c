@@ -2,8 +2,8 @@
  * @file fault.c
  * @brief The first fault of a launch: recorded where it happens, formatted as one line afterwards.
  *
- * The faulty lane runs on its own small stack, so that it records only the fault and its program counters. Files and
- * lines are looked up on the host's stack once the launch has ended.
+ * The faulty lane runs on its own small stack, so it records only the fault and its program counters. Files and lines
+ * are looked up on the host's stack once the launch has ended.
  */
 #include "fault.h"
 
@@ -104,7 +104,7 @@ void simt_fault_dismiss(enum suspicion what)
         suspected.present = false;
 }
 
-/** Returns the beginning of the line that ends before `end`. */
+/** Returns the offset at which the line that ends before `end` begins. */
 static size_t line_before(const char *text, size_t end)
 {
     for (end--; end > 0 && text[end - 1] != '\n'; end--)

@@ -19,7 +19,7 @@ extern bool simt_faulted;
 _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** Does the same, but the reported line is that of the call of the function that `pc` is in. */
+/** Does the same as simt_fault_here(), but reports the line that calls the function that `pc` is in. */
 _Noreturn void simt_fault_of_call(uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -41,8 +41,8 @@ void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char
 void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
- * Records the error of a call of the runtime that the host made at `caller`: "FILE:LINE: NAME: ERROR: REASON". `format`
- * is the reason.
+ * Records the error of a runtime call that the host made at `caller`: "FILE:LINE: NAME: ERROR: REASON". `format` is the
+ * reason.
  */
 cudaError_t simt_fault_call(uintptr_t caller, const char *name, cudaError_t error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -58,9 +58,9 @@ cudaError_t simt_fault_no_address_space(void);
 enum suspicion { SUSPECT_UNWRITTEN, SUSPECT_RACE };
 
 /**
- * Records what the running thread did as a suspected fault, unless a recorded suspicion explains it. Any other fault
- * confirms the suspected one, which is then reported in its place. simt_fault_confirm() also confirms it, and returns
- * whether there was one.
+ * Records an action of the running thread as a suspected fault, unless a recorded suspicion explains it. Any other
+ * fault confirms the suspected one, which is then reported in its place. simt_fault_confirm() also confirms it, and
+ * returns whether there was one.
  */
 void simt_fault_suspect(enum suspicion what, cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -69,15 +69,16 @@ bool simt_fault_confirm(void);
 /** Drops the suspected fault if `what` is its kind or explains it. */
 void simt_fault_dismiss(enum suspicion what);
 /**
- * Drops the suspected fault if in the source it, or the second access of a race, comes after the call that returns to
- * `pc`. That call is a barrier that some threads missed, and the suspected fault follows from it. Runs on the host's
- * stack.
+ * Drops the suspected fault if it, or the second access of a suspected race, comes after the call that returns to `pc`
+ * in the source. That call is a barrier that some threads missed, and the suspected fault follows from it. Runs on the
+ * host's stack.
  */
 void simt_fault_dismiss_after(uintptr_t pc);
 
 /**
- * Checks whether the call that returns to `pc` comes after the other in the source: of the outermost calls around the
- * two that differ, that of `pc` is in the same file on a later line. Runs on the host's stack.
+ * Checks whether the call that returns to `pc` comes after the call that returns to `other_pc` in the source. Compares
+ * the outermost frames of the two that differ: that of `pc` must be in the same file, on a later line. Runs on the
+ * host's stack.
  */
 bool simt_is_behind(uintptr_t pc, uintptr_t other_pc);
 
@@ -97,7 +98,7 @@ void simt_fault_clear(void);
 void simt_fault_resolve(void);
 cudaError_t simt_fault_error(void);
 
-/** Returns advice on what to try against faults of a kind, or NULL if there is none. */
+/** Returns the advice for faults of a kind, or NULL if there is none. */
 const char *simt_fault_advice(const char *kind);
 
 /** Format of a program counter in a fault's text; simt_fault_resolve() replaces it with ":line" or "file:line". */
@@ -105,8 +106,8 @@ const char *simt_fault_advice(const char *kind);
 /** Begins the advice in a fault's text. Without it, simt_fault_resolve() adds the advice for the kind. */
 #define SIMT_TRY "; try: "
 /**
- * In a fault's text: simt_fault_resolve() keeps the text after it only if the last location before it is the line of
- * the fault.
+ * In a fault's text: simt_fault_resolve() keeps the text after this mark only if the last location before it is the
+ * line of the fault.
  */
 #define SIMT_IF_SAME_LINE "\003"
 

@@ -12,8 +12,9 @@
 
 /**
  * Bytes of a fiber's stack that a kernel may use: 192 KiB. Kernel functions check at their beginning that their frames
- * fit. Functions of the C library and of the simulator do not; they may use another third of this size below. No guard
- * pages separate two stacks, because each stack would then be a separate mapping, which is slow to create and to fork.
+ * fit. Functions of the C library and of the simulator do not; they may use another third of this size below the stack.
+ * No guard pages separate two stacks, because each stack would then be a separate mapping, which is slow to create and
+ * to fork.
  */
 extern size_t fiber_stack_bytes;
 
@@ -62,7 +63,7 @@ void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void));
  */
 void simt_fiber_switch(void **from, void *to);
 
-/** Stack pointer of the code that runs fibers, while one runs. */
+/** Saved stack pointer of the code that runs fibers, while a fiber runs. */
 extern void *fiber_home;
 
 /** Switches to fiber_home from a fiber that will not be resumed; its stack has to be prepared again. */

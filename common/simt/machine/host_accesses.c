@@ -85,8 +85,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
     sigaction(signal, &before, NULL);
     if (!describe((uintptr_t)info->si_addr, where, sizeof where)) {
-        simt_fault_show(); /* it may explain why a call has returned no memory */
-        return;            /* the access is repeated, without our handler */
+        simt_fault_show(); /* the fault may explain why a call has returned no memory */
+        return;            /* the access is repeated with the previous handler */
     }
 #if defined __x86_64__
     pc = (uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP];

@@ -30,7 +30,7 @@ bool simt_is_second_host_thread(void)
 
 _Noreturn void simt_reject_host_thread(uintptr_t pc, const char *what)
 {
-    static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER; /* by the first of several threads */
+    static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER; /* held by the first of several threads */
     char location[LOCATION_TEXT];
 
     pthread_mutex_lock(&ending);
@@ -40,7 +40,7 @@ _Noreturn void simt_reject_host_thread(uintptr_t pc, const char *what)
     _exit(EXIT_FAILURE);
 }
 
-/* Shared memory is the launching thread's thread-local storage. */
+/* Shared memory is the thread-local storage of the first thread that launches, so no other thread may launch. */
 void simt_host_launches(uintptr_t caller)
 {
     pthread_t first = 0;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Keeps other host threads out of all functions that contain this line until the function returns. */
+/** Keeps other host threads out of all functions that contain this line until the calling function returns. */
 #define SIMT_ONE_HOST_THREAD \
     const int simt_entered __attribute__((cleanup(simt_host_leave), unused)) = (simt_host_enter(), 0)
 
@@ -24,7 +24,7 @@ bool simt_is_second_host_thread(void);
 /** Message for a second host thread that runs hooks while a kernel runs: its accesses look like those of a lane. */
 #define SIMT_BESIDE_KERNEL "runs code of a kernel file beside a kernel: let it wait, or move that code to a C file"
 
-/** Ends the program with a line that says that a second host thread does something at `pc` that only one may do. */
+/** Prints that a second host thread does `what` at `pc`, which only one thread may do, and ends the program. */
 _Noreturn void simt_reject_host_thread(uintptr_t pc, const char *what);
 
 #endif

@@ -65,13 +65,13 @@ struct memory_ranges {
     size_t shared_resume; /**< offset of the first byte after that array */
     size_t arena_bytes;
     size_t shared_bytes;
-    struct shadow_cell *data_shadow; /**< shadow of the program's own data */
+    struct shadow_cell *data_shadow; /**< shadow of the __device__ variables */
     bool watched;
 };
 
 extern struct memory_ranges simt_memory;
 
-/** Switches whether observers get each lane's accesses, or only the requests of warps. */
+/** Selects whether observers are notified of each lane's accesses, or only of the requests of warps. */
 void simt_memory_watch(bool watched);
 
 #endif

@@ -69,7 +69,7 @@ static bool tool_runs(struct tool *tool)
     if (tool->owner == getpid())
         return tool->answers != NULL;
     if (tool->answers)
-        fclose(tool->answers); /* the tool of the other process goes on */
+        fclose(tool->answers); /* the tool of the other process keeps running */
     tool->owner = getpid();
     tool->answers = NULL;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)

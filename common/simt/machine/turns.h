@@ -7,13 +7,13 @@
 
 /**
  * Reads SIMT_ORDER at the beginning of each launch: "reverse" or "random:SEED". If it is not set, the order is forward.
- * Any other text is forward as well; programs check the text before they launch.
+ * Any other text selects forward as well; programs check the text before they launch.
  */
 void simt_turns_begin(void);
 
 /**
  * Begins a round, in which each block of a grid or each warp of a block gets one turn, and returns its hash for
- * simt_turn(). In a random order, rounds differ.
+ * simt_turn(). In a random order, each round has a different order.
  */
 uint64_t simt_turns_round(void);
 
@@ -27,7 +27,7 @@ uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count);
 bool simt_turn_ends(void);
 
 /**
- * True if in the last round that began the lanes of a warp run from the highest down. A variable, not a function,
+ * True if the lanes of a warp run from the highest down in the round that began last. A variable, not a function,
  * because every lane switch reads it.
  */
 extern bool simt_turns_down;

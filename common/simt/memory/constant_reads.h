@@ -19,7 +19,7 @@ void simt_constant_reads_forget(void);
 
 /** Records that the running thread reads constants. */
 void simt_constant_read(uintptr_t address, unsigned bytes, uintptr_t pc);
-/** Reports the constants that a launch read, which ran at these epochs, to order/stream_work.h. */
+/** Reports to order/stream_work.h the constants read by the launch that ran at these epochs. */
 void simt_constant_reads_scan(uint32_t first_epoch, uint32_t last_epoch);
 /**
  * Reports that the last launch read a constant in a race with earlier work. Returns false if the race is not on a

@@ -42,8 +42,8 @@ void simt_arena_written(uintptr_t address, uint32_t bytes);
  */
 bool simt_arena_may_be_padding(uintptr_t address);
 /**
- * Describes which allocation an address is in, or before or after which one it is. Returns false if the address is not
- * in the arena.
+ * Describes an address by the allocation that it is in, before or after. Returns false if the address is not in the
+ * arena.
  */
 bool simt_arena_describe(uintptr_t address, char *text, size_t size);
 

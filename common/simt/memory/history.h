@@ -12,10 +12,10 @@
 #include "device_memory.h"
 #include "order/thread_sets.h"
 
-/** Kinds of past accesses. The enum atomic_kind is added to PAST_VOLATILE_READ and PAST_ATOMIC. */
+/** Kinds of past accesses. An enum atomic_kind is added to PAST_VOLATILE_READ and PAST_ATOMIC. */
 enum past_kind {
     PAST_READ = 0x00,
-    PAST_AUTHORS = 0x08, /**< all threads that updated it by atomics, as later loads need them */
+    PAST_AUTHORS = 0x08, /**< all threads that updated the word by atomics, for the check of later loads */
     PAST_VOLATILE_READ = 0x10,
     PAST_WRITE = 0x20,
     PAST_ATOMIC = 0x30,

@@ -114,7 +114,7 @@ static _Noreturn void fault_overlap(const struct past_access *past, struct word_
 /**
  * Reports that the running thread's access is not ordered after the past one, which was made by `thread`, and by other
  * threads as well if `others`. A race within a block is only suspected until the next barrier, because some threads may
- * have missed an earlier one.
+ * have missed an earlier barrier.
  */
 static void fault_race(const struct past_access *past, struct word_access access, unsigned thread, bool others)
 {
@@ -170,7 +170,7 @@ void simt_race_report(void)
 /** Records a race that a later compare-and-swap may dismiss. Returns false if the race must be reported at once. */
 static bool defer_race(const struct past_access *past, struct word_access access, unsigned thread, bool others)
 {
-    /* The compare-and-swap must have the same size as the load, and therefore as the atomic. */
+    /* The race can be dismissed only if the load, the atomic and the compare-and-swap access the same bytes. */
     const bool alike = !((past->kind ^ access.kind) & ATOMIC_BYTES);
     const bool atomic = past->kind == PAST_AUTHORS || ((past->kind & PAST_KIND) == PAST_ATOMIC && alike);
     struct deferred_race *race = &noted[running_thread()];
@@ -589,7 +589,10 @@ static bool follows_atomic(const struct first_atomics *first, const struct histo
     return false;
 }
 
-/** Returns a private copy of an entry's set of readers, because the set after the change may have no number. */
+/**
+ * Returns a private copy of an entry's set of readers for the caller to change, because the changed set may have no
+ * number.
+ */
 static struct thread_set *own_set(struct past_access *past)
 {
     if (!past->own) {
@@ -640,12 +643,12 @@ static void replace_reads(struct history *history, struct word_access access)
         struct past_access *past = &history->past[i];
 
         /*
-         * No other thread's access at this epoch is ordered before this one, and add_read() adds this one to that
-         * entry.
+         * No other thread's access at the current epoch is ordered before the new access, and add_read() adds the new
+         * access to the entry.
          */
         if (!can_replace(past, access) || past->epoch == simt_order.epoch)
             continue;
-        /* The entry may be the only one that shows that an atomic which is not ordered before now has been seen. */
+        /* The entry may be the only record that an atomic which is not ordered before now has been seen. */
         const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
 
         if (!seen && simt_all_ordered(past->epoch, past_set(past), false, &thread, &count)) {
@@ -710,7 +713,7 @@ void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
 {
     const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD;
 
-    /* A load of a word that belongs to no variable has already been recorded. */
+    /* simt_suspect_uninitialised() has already checked a load of a word that belongs to no variable. */
     if (simt_is_unowned(cell))
         return;
     check_no_copy(cell, access);
@@ -794,7 +797,7 @@ static void replace_all(struct history *history, struct word_access access)
     }
 }
 
-/** Checks whether a history has an atomic whose scope (block or device) differs from this one's. */
+/** Checks whether a history has an atomic whose scope (block or device) differs from that of the new access. */
 static bool reach_differs(const struct history *history, struct word_access access)
 {
     for (uint32_t i = 0; i < history->count; i++) {

@@ -44,7 +44,7 @@ struct word_access {
     uint8_t kind;      /**< of an atomic or a volatile load: enum atomic_kind */
     bool needs_value;  /**< of an atomic: it does more than store a value */
     bool in_structure; /**< the access is of 8 bytes or more, so that some of them may be padding */
-    bool frees;        /**< a store that stands for the end of the word's memory */
+    bool frees;        /**< the word is freed, which is checked like a store */
     enum shadow_access what;
     enum shadow_space space;
 };
@@ -218,7 +218,7 @@ static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write
 
 /**
  * Returns the number of the set in a cell's `read` with the running thread added, or 0 if that set is not cached. It is
- * cached once shadow_readers_ordered() has found it.
+ * cached if shadow_readers_ordered() has returned true for an atomic.
  */
 static inline uint32_t shadow_set_with_thread(uint32_t read)
 {

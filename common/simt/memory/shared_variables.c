@@ -147,8 +147,8 @@ static void take_name(const char *symbol, char name[NAME_TEXT])
         const size_t length = strtoul(at, &rest, 10);
 
         /*
-         * A suffix follows the name of a compiler's copy, and of every variable but the first with the same name in a
-         * function.
+         * The compiler appends a suffix to the name of a copy that it makes, and to the names of all but the first of
+         * several variables with the same name in a function.
          */
         if (length == strlen(rest) ||
             (length < strlen(rest) && strspn(rest + length, "_.0123456789") == strlen(rest + length))) {

@@ -159,7 +159,7 @@ static unsigned count_sectors(const struct memory_request *request)
     return distinct;
 }
 
-/** Returns how many passes over the banks one phase of a shared access needs. */
+/** Returns the number of wavefronts that one phase of a shared request needs. */
 static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words_each)
 {
     uint32_t in_bank[BANKS]; /* the first word that the phase accesses in each bank */
@@ -204,7 +204,7 @@ static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words
     return deepest;
 }
 
-/** Returns the wavefronts of a shared request. *least: the minimum for its bytes, at 128 bytes a wavefront. */
+/** Returns the wavefronts of a shared request. *least is the number without bank conflicts: one for each phase. */
 static unsigned count_wavefronts(const struct memory_request *request, unsigned *least)
 {
     const unsigned words_each = request->bytes < 4 ? 1 : request->bytes / 4;
@@ -288,7 +288,7 @@ static void count_request(const struct memory_request *request)
     }
 }
 
-/* --- everything else ---------------------------------------------------------------------------------------------- */
+/* --- other events ------------------------------------------------------------------------------------------------- */
 
 static void count_blocks(unsigned count)
 {

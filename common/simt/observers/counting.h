@@ -10,7 +10,8 @@
 extern const struct observer simt_counting;
 
 /**
- * Counts for the kernel that the launch calls `written`, until simt_counting_end(). Returns false if memory is short.
+ * Counts events for the kernel whose name in the launch is `written`, until simt_counting_end(). Returns false if
+ * memory is short.
  */
 bool simt_counting_begin(const char *written);
 void simt_counting_end(void);

@@ -95,7 +95,7 @@ struct value {
     uint64_t word[2];
     uint8_t bytes;
     bool known;
-    bool pending; /**< of a store that is not executed yet: in memory once the lane is suspended */
+    bool pending; /**< a store not executed yet: its value is in memory once the lane is suspended */
 };
 
 struct queue {

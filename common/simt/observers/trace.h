@@ -14,8 +14,8 @@
 extern const struct observer simt_tracing;
 
 /**
- * Called when a launch starts; returns whether it is traced. The traced launch is the first one after
- * simt_trace_begin() or, after simt_trace_only(), the first one of the given kernel.
+ * Begins the trace if the launch, which is about to start, is to be traced, and returns whether it is. The traced
+ * launch is the first one after simt_trace_begin() or, after simt_trace_only(), the first one of the given kernel.
  */
 bool simt_tracing_begin(const struct launch *launch);
 

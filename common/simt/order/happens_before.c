@@ -169,7 +169,10 @@ static void forget_clock(struct vector_clock **clock)
     *clock = NULL;
 }
 
-/** Returns a key that is unique in the grid: the shared memory of all blocks lies at the same addresses. */
+/**
+ * Returns a key that identifies an address in the whole grid, where the shared memory of all blocks lies at the same
+ * addresses.
+ */
 static uintptr_t grid_address(uintptr_t address)
 {
     const bool shared = address - simt_memory.shared < simt_memory.shared_bytes;

@@ -23,8 +23,9 @@
  * later atomic at the same address, because the later one has seen it. A volatile access needs no second fence. A
  * volatile load counts as an atomic in all these rules, and so does a volatile store of a thread that has fenced.
  *
- * All this is tracked exactly, per byte: two accesses that were made are reported as a race if and only if they are
- * one. Other orders of the atomics are not tried: atomics execute in the order in which the simulator runs the threads.
+ * All this is tracked exactly, per byte: two accesses that were made are reported as a race if and only if they race by
+ * these rules. Other orders of the atomics are not tried: atomics execute in the order in which the simulator runs the
+ * threads.
  *
  * Time is counted in epochs, and each synchronisation starts a new one. Whether a barrier orders an access follows from
  * the access's epoch alone. Release/acquire edges need vector clocks (vector_clocks.h), which no thread has before the
@@ -52,12 +53,12 @@ struct thread_set;
 struct vector_clock;
 
 /**
- * The vector clocks that a thread has got from fences and atomics. The members "in_block" include only synchronisation
- * within its block.
+ * The vector clocks that a thread has obtained from fences and atomics. The members with _in_block include only
+ * synchronisation within its block.
  */
 struct thread_order {
     struct vector_clock *known;           /**< what is ordered before now */
-    struct vector_clock *fenced;          /**< what is ordered before a fence: its next atomic releases this */
+    struct vector_clock *fenced;          /**< what is ordered before a fence; the thread's next atomic releases it */
     struct vector_clock *fenced_in_block; /**< the same for its block, where __threadfence_block counts too */
     struct vector_clock *acquired;        /**< acquired by an atomic: is ordered before what follows the next fence */
     struct vector_clock *acquired_in_block;
@@ -83,7 +84,7 @@ struct order_state {
     uint32_t block_number;   /**< number of the running block in the grid */
     bool interleaved;        /**< blocks take turns */
     bool waited;             /**< a thread has waited for the earlier launches */
-    bool all_waited;         /**< and a barrier of the grid has followed */
+    bool all_waited;         /**< a thread has waited, and a grid barrier has followed */
     uintptr_t
         loaded; /**< last load from global or shared memory: its address, and below it 5 bits for its size in bytes */
     struct block_order block;
@@ -156,8 +157,8 @@ bool simt_order_unreleased_since(uint32_t epoch);
 /** Returns the launch that ran at an epoch and that this one may overlap, or NULL if there is none. */
 const struct past_launch *simt_overlapped_at(uint32_t epoch);
 /**
- * Returns the launch after the epoch that has not waited, because of which a wait of this launch does not order
- * accesses at the epoch. Returns NULL if a wait does order them, or if the running thread has not waited.
+ * Returns the launch after the epoch that never waited, so that a wait of this launch does not order accesses at the
+ * epoch. Returns NULL if a wait does order them, or if the running thread has not waited.
  */
 const struct past_launch *simt_wait_missing(uint32_t epoch);
 

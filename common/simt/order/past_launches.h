@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 struct past_launch {
-    uint64_t position; /**< among the work given to all streams */
+    uint64_t position; /**< position among the work submitted to all streams */
     const char *name;
     uintptr_t caller;
-    uint32_t first_epoch, end_epoch; /**< it ran at epochs from the first to before the end */
+    uint32_t first_epoch, end_epoch; /**< it ran at the epochs in [first_epoch, end_epoch) */
     bool waited;                     /**< one of its threads has waited, so its end follows that of the launch before */
 };
 
-/** Launches given to one stream with nothing in between, the oldest first. */
+/** Launches submitted consecutively to one stream, the oldest first. */
 struct past_launches {
     struct past_launch *launch;
     size_t count, room;

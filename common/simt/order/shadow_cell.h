@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 /**
- * Accesses to a 4-byte word: the last write, and the threads that have read the word since. For more, see history.h.
+ * Accesses to a 4-byte word: the last write, and the threads that have read the word since. For accesses that do not
+ * fit, see history.h.
  */
 struct shadow_cell {
     uint32_t write_epoch;
@@ -47,7 +48,7 @@ enum {
 #define READ_LOST    (1u << 30) /**< every later write to these bytes in this launch is a race */
 #define READ_HISTORY (1u << 31) /**< the word has a history; the latest epoch in it is the cell's */
 #define READ_AUTHORS \
-    (3u << 30) /**< no reads: all threads of the set have updated the word by atomics; no bytes: READ_LOST as well */
+    (3u << 30) /**< no reads: the set's threads have updated the word by atomics; with no bytes, READ_LOST as well */
 #define READ_UNOWNED (3u << 30)         /**< at EPOCH_NEVER: the word belongs to no variable, see shared_variables.c */
 #define READ_COPIED  (READ_UNOWNED | 1) /**< at EPOCH_NEVER: an asynchronous copy writes the word, see copies.c */
 

@@ -50,11 +50,11 @@ size_t simt_stream_number(cudaStream_t stream);
 size_t simt_idle_stream(void);
 
 /**
- * Adds to a stream's clock what the default stream orders before its next work. Must be called before work is given to
- * the stream. Work that the host has waited for need not be added, because it is no longer pending.
+ * Adds to a stream's clock what the default stream orders before its next work. Must be called before work is submitted
+ * to the stream. Work that the host has waited for need not be added, because it is no longer pending.
  */
 void simt_stream_order_default(size_t number);
-/** Returns a clock that includes all work given to a stream so far. The clock is valid until the next call. */
+/** Returns a clock that includes all work submitted to a stream so far. The clock is valid until the next call. */
 const struct stream_clock *simt_stream_publish(size_t number);
 
 #endif

@@ -2,8 +2,8 @@
  * @file stream_work.h
  * @brief The order of launches and copies in several streams, and the races between them. Used by the runtime API.
  *
- * The simulator executes each call at once, in program order, but on a GPU a program may rely on less. A piece of work,
- * which is a launch, a copy or a memset, is ordered after
+ * The simulator executes each call at once, in program order, but a program for a GPU may not rely on this order. A
+ * piece of work, which is a launch, a copy or a memset, is ordered after
  *
  *   - the earlier work of its stream. A launch with programmatic stream serialization is not ordered after the launches
  *     immediately before it until one of its threads waits: see happens_before.h;
@@ -27,7 +27,7 @@
 
 /**
  * How work uses a byte. Strong uses, which are atomics and volatile loads, need no order among themselves. The
- * allocation and the free of memory in a stream must be ordered like writes.
+ * allocation and the freeing of memory in a stream must be ordered like writes.
  */
 enum work_use { USE_READ, USE_STRONG_READ, USE_WRITE, USE_STRONG_WRITE, USE_ALLOCATE, USE_FREE, NUM_USES };
 /** The verb phrase that messages use for each work_use. */
@@ -56,7 +56,10 @@ extern bool simt_streams_share_host;
 cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t caller);
 /** Records that the current work uses some bytes. Does nothing if memory is short. */
 void simt_work_uses(enum work_use use, uintptr_t begin, size_t bytes);
-/** Does the same for host memory, which the host may not access in a conflicting way before it has waited. */
+/**
+ * Does the same as simt_work_uses() for host memory, which the host may not access in a conflicting way before it has
+ * waited.
+ */
 void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes);
 /** Removes the uses of freed memory from the record. */
 void simt_work_forget(uintptr_t begin, size_t bytes);
@@ -64,7 +67,7 @@ void simt_work_forget(uintptr_t begin, size_t bytes);
  * Ends the record of what the current work uses. If the work races with other work, forgets all work and returns false.
  */
 bool simt_work_end(struct work_race *race);
-/** Does the same, reports the race if there is one, and returns the error for the runtime call. */
+/** Does the same as simt_work_end(), reports the race if there is one, and returns the error for the runtime call. */
 cudaError_t simt_work_check(void);
 /**
  * Records that the current work is a launch. Returns the launches that it may overlap, oldest first, followed by the
@@ -85,7 +88,8 @@ extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 void simt_host_waits(cudaStream_t stream);
 void simt_host_waits_for_all(void);
 /**
- * Between these two calls the host runs a function given to a stream, which is ordered after the stream's earlier work.
+ * Between these two calls the host runs a function that it has enqueued in a stream, which is ordered after the
+ * stream's earlier work.
  */
 void simt_host_function_begins(cudaStream_t stream);
 void simt_host_function_ends(void);

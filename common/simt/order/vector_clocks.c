@@ -21,7 +21,7 @@ enum {
 
 struct vector_clock {
     uint32_t references;
-    uint32_t all; /**< epoch that every thread below this node has at least */
+    uint32_t all; /**< lower bound of the epochs of all threads below this node */
     union {
         struct vector_clock *child[BRANCHES]; /**< not at the lowest level */
         uint32_t epoch[BRANCHES];

@@ -19,7 +19,7 @@ struct vector_clock;
 /** The threads whose epoch is raised: one lane, or all threads of a warp or of a block. */
 enum clock_level { CLOCK_LANE, CLOCK_WARP, CLOCK_BLOCK };
 
-/** Prepares for a launch of `blocks` blocks: all earlier clocks are gone. */
+/** Discards all clocks, and prepares for a launch of `blocks` blocks. */
 void simt_vector_clocks_reset(uint64_t blocks);
 
 /** Branches of a node; two levels together have a branch for every thread of a block. */

@@ -42,7 +42,7 @@ static const struct header headers[] = {
     {"cuda_fp8", NULL, "the small number types here are __half and __nv_bfloat16"},
 };
 
-/** Beginnings of names that only an unsupported CUDA header declares, and what to use instead. */
+/** Prefixes of CUDA names that the simulator does not support, and what to use instead. */
 static const struct name {
     const char *name, *why;
 } names[] = {

@@ -35,7 +35,7 @@
 #include <string.h>
 
 /**
- * State of the walk through a function. Each walk_...() returns the position behind the code that it walked through, or
+ * State of the walk through a function. Each walk_...() returns the position after the code that it walked through, or
  * NOWHERE if it could not parse that code.
  */
 struct walk {
@@ -164,7 +164,7 @@ static void join(struct walk *walk, const struct part *part, size_t end)
     mark(walk, end, " SIMT_JOIN");
 }
 
-/** Begins the next part of an expression behind an operator that divides it. Returns `at`. */
+/** Begins the next part of an expression after an operator that divides it. Returns `at`. */
 static size_t next_part(struct part *part, size_t at)
 {
     *part = (struct part){.begin = at, .any_parted = part->any_parted, .angle = part->angle};
@@ -294,7 +294,7 @@ static size_t walk_operator(struct walk *walk, size_t at, struct part *part)
     return at + 2;
 }
 
-/** Checks whether the text in [begin, end) has an operator that is marked: &&, || or ?:. */
+/** Checks whether the text in [begin, end) contains an operator that is marked: &&, || or ?:. */
 static bool may_part(const char *code, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end; at++)
@@ -307,7 +307,7 @@ static bool may_part(const char *code, size_t begin, size_t end)
  * Walks through the < at `at` and, if it begins template arguments, through them as well, because their commas divide
  * nothing. The < is a comparison if a blank precedes it. It is also one if a word follows the matching >, unless a
  * declaration may begin there. If the text between them contains an operator that is marked, or a comma when `stops`
- * has one, only the compiler knows which it is, and the walk continues behind the <.
+ * has one, only the compiler knows which it is, and the walk continues after the <.
  */
 static size_t walk_angle(const char *code, size_t at, const char *stops, struct part *part)
 {
@@ -430,7 +430,7 @@ static size_t walk_governed(struct walk *walk, size_t at, bool in_loop)
 
 /**
  * Walks through the parentheses of the statement whose first word ends at `at`; returns the position after them. A
- * condition needs no SIMT_JOIN at its end, because a block begins behind it anyway; the expression that a `for`
+ * condition needs no SIMT_JOIN at its end, because a block begins after it anyway; the expression that a `for`
  * evaluates after an iteration does need one.
  */
 static size_t walk_condition(struct walk *walk, size_t at, bool is_for)
@@ -542,8 +542,9 @@ static bool is_quiet_statement(const char *code, size_t at)
 }
 
 /**
- * Walks through a declaration, an expression or a jump at `at`. The end of its last part is marked, unless a call
- * precedes that part, as in a[f()] = b && c, where a[f()] is evaluated after b && c.
+ * Walks through a declaration, an expression or a jump at `at`. The end of its last part is marked only if a call
+ * precedes that part, as in a[f()] = b && c, where a[f()] is evaluated after b && c. Otherwise the lanes reconverge
+ * after the statement.
  */
 static size_t walk_simple(struct walk *walk, size_t at, bool *parted)
 {
@@ -609,8 +610,8 @@ static size_t walk_statement(struct walk *walk, size_t at, bool *parted)
 
 /**
  * Checks whether the function's body in [begin, end) declares a local array. The array may make the frame larger than
- * the stack, so SIMT_CALL has to check this at the function's beginning; compilers omit their own check in a function
- * that calls nothing and accesses only its frame.
+ * the stack. The compiler's hook at the function's beginning checks this, but compilers omit the hook in a function
+ * that calls nothing and accesses only its frame, so SIMT_CALL is inserted as a call.
  */
 static bool declares_array(const char *code, size_t begin, size_t end)
 {
@@ -630,7 +631,7 @@ static bool declares_array(const char *code, size_t begin, size_t end)
     return false;
 }
 
-/** Returns the end of the body at `at`. An #else restores the number of open braces that there was at its #if. */
+/** Returns the end of the body at `at`. An #else restores the number of braces that were open at its #if. */
 static size_t body_end(const char *code, size_t at)
 {
     int braces = 0, conditionals = 0, before[MAX_CONDITIONALS];

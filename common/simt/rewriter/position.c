@@ -22,7 +22,10 @@ static bool opens_namespace(const char *code, size_t at)
     return false;
 }
 
-/** Checks whether the word in [begin, end) may be a macro: it has no lower-case letter and is longer than T. */
+/**
+ * Checks whether the word in [begin, end) may be a macro: it has no lower-case letter and, unlike T, more than one
+ * character.
+ */
 static bool may_be_macro(const char *code, size_t begin, size_t end)
 {
     if (end - begin == 1)
@@ -72,8 +75,8 @@ static bool is_declared_for_device(const char *code, size_t begin, size_t end)
 }
 
 /**
- * Checks whether the `{` at `at`, outside any function, begins the body of one that is certainly a host function:
- * `static int name(...) {`, or such a template.
+ * Checks whether the `{` at `at`, outside any function, begins the body of a function that certainly belongs to the
+ * host: `static int name(...) {`, or such a template.
  */
 static bool begins_host_function(const char *code, size_t at)
 {

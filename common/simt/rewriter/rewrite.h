@@ -15,9 +15,7 @@ bool in_device_function(const struct source *source);
  * outermost `{` that is not a namespace's; the body of a device function begins at the `{` after its qualifier.
  */
 bool count_brace(struct source *source, size_t at);
-/**
- * Counts the conditional directive at `at`. An `#else` restores the number of open braces that there was at its `#if`.
- */
+/** Counts the conditional directive at `at`. An `#else` restores the number of braces that were open at its `#if`. */
 void count_conditional(struct source *source, size_t at);
 /** Rewrites the launch whose `<<<` is at `at`; the text before it is already copied or about to be. */
 bool rewrite_launch(struct source *source, size_t at);
@@ -38,7 +36,7 @@ bool rewrite_shared(struct source *source, size_t at);
  * the host, and inserts a gap after it.
  */
 void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap);
-/** Places a static variable of a function of the device as rewrite_variable() does. */
+/** Rewrites a static variable of a device function as rewrite_variable() does. */
 bool rewrite_static(struct source *source, size_t at, size_t end);
 /** Checks whether the parenthesis at `at` belongs to an attribute and not to a function. */
 bool is_attribute(const char *code, size_t at);
@@ -46,7 +44,7 @@ bool is_attribute(const char *code, size_t at);
  * Replaces an included CUDA header with the simulator's header that has the same contents, or prints why there is none.
  */
 bool rewrite_include(struct source *source, size_t at);
-/** Checks that a word is no name of CUDA's that the simulator does not have, or prints what to use instead. */
+/** Checks that a word is not a CUDA name that the simulator lacks; if it is, prints what to use instead. */
 bool check_name(const struct source *source, size_t at);
 /**
  * Replaces __CUDA_ARCH__ in a directive with the simulator's macro. Directives in host functions keep __CUDA_ARCH__,
@@ -59,8 +57,8 @@ void rewrite_shift(struct source *source, size_t at);
 void rewrite_cast(struct source *source, size_t at);
 void rewrite_static_cast(struct source *source, size_t at, size_t end);
 /**
- * Marks the index after the `[` at `at` to be checked, if it selects an element of a local array or of an array in a
- * structure.
+ * Marks the index after the `[` at `at` for a bounds check, if it selects an element of a local array or of an array in
+ * a structure.
  */
 void rewrite_subscript(struct source *source, size_t at);
 

@@ -1,6 +1,6 @@
 /**
  * @file rewrite_launch.c
- * @brief Turns a kernel file into C++, inserts marks for the simulator's counters, and keeps the number of every line.
+ * @brief Turns a kernel file into C++, inserts marks for the simulator's counters, and keeps every line's number.
  *
  *     rewrite_launch FILE.cu > FILE.cc
  *
@@ -22,7 +22,8 @@
  *                                                                             in a function of the device only
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
  *
- * In functions of the device, what C++ leaves undefined and a GPU defines, and the beginning of blocks (mark_blocks.c):
+ * In device functions, operations that C++ leaves undefined and a GPU defines, and the beginnings of basic blocks
+ * (mark_blocks.c):
  *
  *     a << b   a >> b                    ->   a << simt_count * b         a >> simt_count * b
  *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)
@@ -33,7 +34,7 @@
  *                                             unless one of the branches has inline assembly or #include
  *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
  *
- * And in functions that are certainly the host's:
+ * In functions that certainly belong to the host:
  *
  *     int f() {                          ->   int f() { SIMT_HOST;
  *
@@ -55,7 +56,7 @@ static void copy_assertion(struct source *source, size_t end)
         copy_to(source, close + 1);
 }
 
-/** Checks whether the current function is one of the host, which may throw exceptions. */
+/** Checks whether the current function may throw exceptions, as only host functions may; if not, prints an error. */
 static bool may_throw(const struct source *source, size_t at)
 {
     return !in_device_function(source) || source->host_too ||

@@ -1,7 +1,7 @@
 /**
  * @file source.h
- * @brief A kernel file in the rewriter: its text, its code without comments and literals, functions that find their way
- *        in the code, and functions that write the output.
+ * @brief A kernel file in the rewriter: its text, its code without comments and literals, functions that navigate the
+ *        code, and functions that write the output.
  */
 #ifndef SIMT_REWRITER_SOURCE_H
 #define SIMT_REWRITER_SOURCE_H

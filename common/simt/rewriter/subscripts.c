@@ -81,7 +81,7 @@ static bool ends_cast_or_condition(const char *code, size_t at)
     return open != NOWHERE && (begin == end || is_keyword_before_value(code, end) || has_word(code, begin, end, words));
 }
 
-/** Checks whether the name at `at`, behind `(*`, is an array of pointers to functions: `(*name[2])(int)`. */
+/** Checks whether the name at `at`, after `(*`, is an array of pointers to functions: `(*name[2])(int)`. */
 static bool is_array_of_functions(const char *code, size_t at)
 {
     const size_t open = skip_space(code, word_end(code, at));
@@ -161,7 +161,7 @@ static bool may_be_array(const char *code, size_t begin, size_t end)
 }
 
 /**
- * Checks whether the word at `at` is a keyword and no array's name, so that the `[` after it begins a lambda or a
+ * Checks whether the word at `at` is a keyword and not an array's name, so that the `[` after it begins a lambda or a
  * declaration.
  */
 static bool is_no_name(const char *code, size_t at)

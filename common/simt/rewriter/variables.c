@@ -19,7 +19,7 @@ struct dynamic_array {
 
 /**
  * Finds the empty brackets and the `;` of the declaration that `at` is in. Returns false unless it declares exactly one
- * array and that has empty brackets.
+ * array, with empty brackets.
  */
 static bool find_unsized_array(const char *code, size_t at, struct dynamic_array *array)
 {
@@ -184,7 +184,9 @@ void rewrite_variable(struct source *source, size_t at, size_t end, const char *
     write_gap(source, end, gap);
 }
 
-/** Checks whether the current function may be in several objects, where the linker merges its static variables. */
+/**
+ * Checks whether the current function may be in several object files, so that the linker merges its static variables.
+ */
 static bool is_merged(const struct source *source)
 {
     static const char *const words[] = {"template", "inline", "__forceinline__"};
