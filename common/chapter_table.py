@@ -68,7 +68,7 @@ def read_report(path):
 
 
 def figures(table, report):
-    """Returns the figure of each column; None where the report has no such counter."""
+    """Returns the value of each column; None for a column if the report has none of its counters."""
     divisor = float(report.get("num_tokens", 0)) if table.per_token else 0
     counts = [[float(report[name]) for name in names if name in report] for names in table.columns.values()]
     return [sum(values) / (divisor or 1) if values else None for values in counts]

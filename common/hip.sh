@@ -1,10 +1,10 @@
 #!/bin/sh
-# Compiles kernels for AMD GPUs whose warps have 64 lanes, gfx906 (Vega) and gfx90a (CDNA 2), with the hipcc of Debian's
-# package, and discards the output. half_waves.h defines CUDA's names for these GPUs. A warning is an error.
+# Compiles kernels for AMD GPUs whose warps have 64 lanes, gfx906 (Vega) and gfx90a (CDNA 2), with hipcc from
+# Debian's package, and discards the output. half_waves.h defines CUDA's names for these GPUs. A warning is an error.
 #
 #   sh common/hip.sh [KERNEL.cu]...                           these kernels; by default, chapters 02 to 10 and 19
 #   sh common/hip.sh --machine-code KERNEL.cu [FIRST LAST]    prints the machine code for gfx906, each instruction
-#                                                             with its line; FIRST LAST selects lines of the file
+#                                                             with its source line; FIRST LAST selects source lines
 #
 # The last line of the output is a summary.
 set -u
@@ -18,7 +18,7 @@ hip() {
     hipcc -x hip -std=c++17 -O3 -Icommon/hip -Icommon "$@"
 }
 
-# machine_code KERNEL [FIRST LAST]: prints the instructions in their order, for these lines of the file or for all
+# machine_code KERNEL [FIRST LAST]: prints the instructions in order: those of these lines of the file, or all of them
 machine_code() {
     assembly=$(hip --offload-arch=gfx906 --cuda-device-only -S -gline-tables-only -Wno-unused-command-line-argument \
         "$1" -o -) || return 1

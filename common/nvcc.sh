@@ -7,8 +7,8 @@
 #                                              for those in $ARCHITECTURES
 #
 # The architecture is $GPU_ARCH (such as sm_90 or sm_90a), else that of the first GPU, else sm_90; sm_90 is compiled as
-# sm_90a. With GPU_ARCH=every, `compile` does the same as `every`, and a warning is an error. The nvcc that is run is
-# the one in $CUDA_HOME, else the one in PATH, else the one in /usr/local/cuda.
+# sm_90a. With GPU_ARCH=every, `compile` does the same as `every`, and a warning is an error. The script
+# runs the nvcc in $CUDA_HOME, else the one in PATH, else the one in /usr/local/cuda.
 set -u
 architectures=${ARCHITECTURES:-sm_75 sm_80 sm_86 sm_89 sm_90 sm_120}
 

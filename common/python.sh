@@ -6,7 +6,7 @@
 modules=$1
 shift
 for python in python3 /usr/bin/python3; do
-    # shellcheck disable=SC2046 # modules are words
+    # shellcheck disable=SC2046 # the modules must split into words
     if "$python" -c 'import importlib.util, sys; sys.exit(None in map(importlib.util.find_spec, sys.argv[1:]))' \
         $(echo "$modules" | tr , ' ') 2>/dev/null; then
         exec "$python" "$@"

@@ -130,7 +130,7 @@ install() {
     log=$(mktemp) || return 1
     trap 'rm -f "$log"' EXIT
     say "installing$packages"
-    # shellcheck disable=SC2086 # packages are words
+    # shellcheck disable=SC2086 # the packages must split into words
     if ! apt update || ! apt install --no-install-recommends $packages; then
         tail -n 20 "$log" >&2
         say "apt-get could not install$packages" >&2

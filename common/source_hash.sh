@@ -37,8 +37,8 @@ while [ $# -gt 0 ]; do # the arguments are files whose includes have not been re
 done
 [ ! "$out" ] || echo "$out:$files $0" >"$out.d"
 
-# Lines continued by a backslash are joined; then gcc removes only comments: conditions and uses of macros stay.
-# shellcheck disable=SC2086 # files are words
+# Lines continued by a backslash are joined; then gcc removes only comments; it keeps conditions and expands no macros.
+# shellcheck disable=SC2086 # the files must split into words
 text=$(sed -e ':join' -e '/\\$/N; s/\\\n//; t join' $files | gcc -fpreprocessed -dD -E -P -w -x c++ -std=c++17 -)
 # Normalises the layout: a space on both sides of every punctuation mark, and one space for any other white space.
 printf '%s\n' "$text" | sed '/^ *# *include *"/d; /^ *# *pragma once/d; s/[^[:alnum:]_]/ & /g' |

@@ -4,7 +4,7 @@
 # BUILD/variants/NN_name_WHAT. WHAT_N.sed stands for several changes, one for each number in its first line. If that is
 # "# N: 1 2 4", the changes are WHAT_1.sed, WHAT_2.sed and WHAT_4.sed, in which the number replaces N.
 #
-#   sh common/variants.sh BUILD [WORD]       BUILD is build/cpu or build/gpu; only programs whose names contain WORD
+#   sh common/variants.sh BUILD [WORD]       BUILD is build/cpu or build/gpu; WORD: only names that contain it
 #   sh common/variants.sh --hash CHANGE      prints the hash of the changed kernel: see source_hash.sh
 #
 # The chapter's program must have been built: Ninja lists the commands that built it, and they also build a variant.
@@ -20,7 +20,7 @@ changes() {
     done
 }
 
-# names CHANGE: sets the variables for a change that the functions below use
+# names CHANGE: sets the variables that the functions below use for a change
 names() {
     change=$1
     file=$change

@@ -66,7 +66,7 @@ void cublas_close(struct cublas *cublas)
 
 /* --- the tests ---------------------------------------------------------------------------------------------------- */
 
-/** Opens the backend in a build for `architecture`; returns the error, "" if it opens. A failure must be exit 3. */
+/** Opens the backend in a build for `architecture`; returns the error, or "". A failure must have exit code 3. */
 static const char *opened(int architecture, const struct gpu_needs *needs)
 {
     static struct error error;

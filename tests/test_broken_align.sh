@@ -1,6 +1,6 @@
 #!/bin/sh
-# Breaks one line of chapter 07's kernels at a time: the program must fail with the right message, on one problem or on
-# one of the grid.
+# Breaks one line of chapter 07's kernels at a time: the program must fail with the right message, on a given problem or
+# on one of the problems of --check-all.
 #
 # run in all: $b/cpu/07_align_vector_pad
 set -u
@@ -48,7 +48,7 @@ breaks "a position twice" 's/= (int)i;/= (int)i - (i == 1);/' "sorted_token_ids"
 breaks "positions of another expert" \
     's/atomicAdd(&offsets\[topk_ids\[i\]\], 1)/atomicAdd(\&offsets[topk_ids[i] \/ 2], 1)/' "" ""
 
-# --- faults that only the grid finds; the default problem passes with each ---
+# --- faults that only --check-all finds; the default problem passes with each of them ---
 for script in 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' 's/(id >= 0) &/true \&/' \
     's/expert_map ? expert_map\[expert\] : expert/expert/' 's/next\[e\] = 0;/;/' \
     's/e < num_experts; e += THREADS/e < num_experts \&\& e == thread; e += THREADS/' \

@@ -17,7 +17,7 @@ for name in 11d_moe_async_ring 11d_moe_async_ring_99_kb; do
             --expert-map random
         succeeds "$name: blocks of $size, one expert" $large --hidden-size 640 --block-size $size --dist one
     done
-    # From one to six pairs of tokens per warp, each with a tile of its own, and one token less.
+    # One to six groups of 16 tokens per warp, for each of which the kernel has a tile, and one token fewer.
     for tokens in 32 64 96 128 160 192; do
         succeeds "$name: $tokens tokens of an expert" "$programs/$name" --num-tokens $tokens --num-experts 1 \
             --topk 1 --block-size 192

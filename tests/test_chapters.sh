@@ -4,9 +4,10 @@
 # run: $b/cpu/[0-9][0-9]*_*
 # run in all: share $b/cpu/[0-9][0-9]*_*
 #
-# Of the problems of --check-all, those of --check-corners are verified, which must launch every kernel of the chapter.
-# After the word share, every eighth problem of --check-all is verified instead, from a start that depends on the
-# kernel's source, and the kernel runs in 20 more orders; after the word every-problem, all problems and these orders.
+# Without a word before the programs, the problems of --check-corners are verified; they are a part of those of
+# --check-all, and must launch every kernel of the chapter. With the word share, every eighth problem of --check-all is
+# verified instead, beginning with one that depends on the kernel's source, and the kernel runs in 20 more orders. With
+# the word every-problem, all problems are verified, and the kernel runs in the same orders.
 # LARGEST is the largest number of tokens of a run; the default is 2048, the number of rows in the data.
 set -u
 . "$(dirname "$0")/tap.sh"
@@ -14,7 +15,7 @@ set -u
 
 # run_gate PROGRAM
 run_gate() {
-    for num_tokens in 0 1 2 31 511 "${LARGEST:-2048}"; do # 511 and 2047 fill the last block of any chapter equally
+    for num_tokens in 0 1 2 31 511 "${LARGEST:-2048}"; do # 511 fills each chapter's last block like 2047
         for dtype in $(dtypes_of "$1"); do
             succeeds "$1 verifies $num_tokens tokens of the real data as $dtype" \
                 "$1" --num-tokens "$num_tokens" --dtype "$dtype"
@@ -51,7 +52,7 @@ run_align() {
     succeeds "$1 verifies an expert with everything and one with nothing" "$1" --counts 0,5000,0,1,0
 }
 
-# run_routing PROGRAM: 64 blocks fit on the simulator at the same time
+# run_routing PROGRAM: tries 64 tokens among others, the most whose blocks are all resident on the simulator
 run_routing() {
     for num_tokens in 0 1 31 64 257; do
         for dtype in $(dtypes_of "$1"); do
@@ -64,7 +65,7 @@ run_routing() {
             "$1" --num-tokens 50 --dist "$dist" --seed 11 --expert-map random
     done
     for shape in "256 16 4" "128 4 2" "128 8 8"; do
-        # shellcheck disable=SC2086 # three numbers
+        # shellcheck disable=SC2086 # split into three numbers
         set -- "$1" $shape
         for block_size in 1 48 1000; do
             succeeds "$1 verifies $2 experts in $3 groups, blocks of $block_size" "$1" --num-tokens 40 --dist normal \
@@ -116,10 +117,11 @@ run_other() {
     succeeds "$1 verifies its usual problem" "$1"
 }
 
-# tries_problems PROGRAM OPTION: the option is --check-all, --check-corners or --check-share=N
+# tries_problems PROGRAM OPTION: verifies the problems of --check-all, --check-corners or --check-share=N, and checks
+# that those of the first two launch every kernel
 tries_problems() {
     succeeds "$1 verifies the problems of $2" "$1" "$2"
-    case $1 in */gpu/*) return ;; esac # a GPU does not say which kernels it has launched
+    case $1 in */gpu/*) return ;; esac # on a GPU, a program does not report which kernels it launched
     case $2 in --check-share*) return ;; esac
     for kernel in $(kernels_of "$1"); do
         case $tap_output in
@@ -129,7 +131,8 @@ tries_problems() {
     done
 }
 
-# runs_in_orders PROGRAM WHAT ORDERS ARGUMENT...: a GPU chooses its order itself, so only the simulator runs these
+# runs_in_orders PROGRAM WHAT ORDERS ARGUMENT...: runs the program in each of the orders, on the simulator only, because
+# a GPU chooses its order itself
 runs_in_orders() {
     ordered=$1 what=$2 orders=$3
     shift 3

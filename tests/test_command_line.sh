@@ -156,7 +156,7 @@ succeeds "twice the same" cmp "$scratch/trace.json" "$scratch/again.json"
 succeeds "and changes no counter" cmp "$scratch/untraced.csv" "$scratch/traced.csv"
 equal "nothing else is left" "again.json trace.json" "$(cd "$scratch" && echo *.json*)"
 
-# in_both COUNTER KIND TIMES: checks that the only block's counter, times TIMES, is the number of events
+# in_both COUNTER KIND TIMES: checks that the only block's counter, times TIMES, is the trace's number of KIND events
 in_both() {
     equal "as many $1 as are counted" "$(awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
         NR == 2 { print $at * '"$3"' }' "$scratch/untraced.csv")" "$(grep -c "\"kind\": \"$2\"" "$scratch/trace.json")"
@@ -262,8 +262,8 @@ for signal in TERM HUP; do
     rm -rf "$scratch/signal"
 done
 
-# write_all COMMAND...: writes two outputs and a trace. After a failed run all files must still be the last run's. Runs
-# fail because a file is too large, a directory is in a file's place, or a file may not be replaced.
+# write_all COMMAND...: writes two outputs and a trace. After a failed run, all files must still be those of the last
+# run that succeeded. Runs fail because a file is too large, a directory is in its place, or it may not be replaced.
 write_all() {
     "$@" --num-tokens 100 --out "$scratch/both" --trace "$scratch/both/t.json" >"$scratch/out" 2>"$scratch/err"
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests tests/gpu/count_on_gpu.sh with a made-up ncu: the metrics that it asks for, and its JSON from ncu's output.
+# Tests tests/gpu/count_on_gpu.sh with a stub ncu: which metrics the script requests, and the JSON that it makes from
+# ncu's output.
 . tests/tap.sh
 bin=$scratch/bin
 mkdir "$bin"
@@ -11,7 +12,7 @@ fake() {
 }
 fake nvidia-smi 'echo "NVIDIA H200"; echo "NVIDIA H200"'
 fake nvcc 'echo "Cuda compilation tools, release 13.0, V13.0.88"'
-# The made-up ncu prints two launches.
+# The stub ncu prints two launches.
 fake ncu 'echo "$*" >"'"$scratch"'/asked"
 id=0
 for sum in 1,000 24; do

@@ -28,7 +28,7 @@ static struct run_counters made_up(int num_kernels)
     return counters;
 }
 
-/** Writes a report that has only the counters, in a format, to `text`. */
+/** Writes a report that has only the counters to `text`, in `format`. */
 static void write_counters(const struct run_counters *counters, double num_tokens, enum record_format format,
                            char text[TEXT_SIZE])
 {

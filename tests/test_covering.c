@@ -19,7 +19,7 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [D] = {CORNERS(0, 1, 2)},
 };
 
-/** Problems, as their corners. */
+/** A list of problems, each given by its corners. */
 struct problems {
     int64_t corners[200][NUM_DIMENSIONS];
     int count;
@@ -31,7 +31,7 @@ static bool any(const int64_t *corners)
     return true;
 }
 
-/** Supports every problem except those with 7 and 30 together, or with 20. */
+/** Supports every problem except those with A = 7 and B = 30, and those with B = 20. */
 static bool some(const int64_t *corners)
 {
     return !(corners[A] == 7 && corners[B] == 30) && corners[B] != 20;
@@ -82,7 +82,7 @@ static void every_pair_is_in_a_problem(void **state)
             assert_true(with_pair(&problems, A, a, D, d) > 0 && with_pair(&problems, B, a % 4 * 10, D, d) > 0);
     }
     assert_int_equal(with_pair(&problems, B, 1000, B, 1000), 1);
-    assert_int_equal(with_pair(&problems, A, 1, B, 1000), 1); /* its other dimensions are usual */
+    assert_int_equal(with_pair(&problems, A, 1, B, 1000), 1); /* the other dimensions have usual values */
     assert_in_range(problems.count, 8 * 4 + 1, 50);
     assert_int_equal(covering_corners(&covering, COVERED), 8 + 5 + 2 + 3);
     assert_int_equal(covering_pairs(&covering, COVERED), 8 * 4 + (8 + 4) * (2 + 3) + 2 * 3);

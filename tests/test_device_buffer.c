@@ -27,7 +27,7 @@ static void starts_where_asked(void **state)
     }
 }
 
-/** Writes one byte at `at`, outside a buffer of `bytes`, and expects this error from the check of the guards. */
+/** Writes one byte at `at`, outside a buffer of `bytes`, and expects the guards' check to fail with `expected`. */
 static void write_at(size_t offset, size_t bytes, ptrdiff_t at, const char *expected)
 {
     struct device_buffer buffer;

@@ -1,12 +1,13 @@
 #!/bin/sh
 # Tests an exercise: it is complete, fails unsolved with the message of its README, passes solved, and rejects each
-# wrong answer for the reason given in it.
+# wrong answer for the reason that the answer states.
 #
 # run: $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 # run in all: other-answers $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 #
-# Every fourth wrong answer is tried, from a start that depends on the exercise's files, so that most changes select
-# others. After the word other-answers, only the answers next to these are tried, every second one.
+# Every fourth wrong answer is tried. The first one depends on the exercise's files, so that most changes of the files
+# select other answers. With the word other-answers, the script only tries every second wrong answer, none of which it
+# tries without the word.
 set -u
 . "$(dirname "$0")/tap.sh"
 others=0

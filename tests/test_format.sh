@@ -3,7 +3,7 @@
 set -u
 . tests/tap.sh
 
-# sources PATTERN...: prints the files whose names fit, without built files
+# sources PATTERN...: prints the files whose names match one of the patterns, without built files
 sources() {
     for pattern in "$@"; do
         find chapters common docs exercises tests build.ninja -name "$pattern"

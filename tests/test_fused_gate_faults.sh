@@ -11,7 +11,7 @@ source=chapters/05_fused_gate/gate.cu
 program=$1
 breaks_start "$program" "$source" "$only_f32"
 
-# --- a weight written by one lane and read by another, with nothing between ---
+# --- a weight written by one lane and read by another, without synchronisation ---
 breaks "the choices are read with no order after the write" '/__syncwarp();/d' "shared memory race" "*my_chosen*"
 breaks "a weight goes through global memory unordered" \
     's/if (group == 0)$/if (best.id == mine.id \&\& writes) topk_weights[token * problem.topk + k] = best.value;  if (group == 0 \&\& writes \&\& topk_weights[token * problem.topk + k] > 9.0f)/' \
@@ -24,21 +24,22 @@ breaks "lanes without a token leave before a block barrier" \
 breaks "whole warps leave before a block barrier" 's/__syncwarp();/__syncthreads();/' "barrier" "*__sync*" \
     --num-tokens 3
 
-# --- equals, infinities and NaN ---
+# --- ties, infinities and NaN ---
 breaks "a taken expert is marked by the lowest finite number" 's/e == taken ? -INFINITY/e == taken ? -3.0e38f/' \
     "chosen twice" "" --dist nan
 breaks "the higher of two equal groups wins" 's/((group ^ i) < group)/((group ^ i) > group)/' "the best groups stay" \
     "" --dist ties
 breaks "NaN is compared" 's/const bool is_nan = isnan(choice);/const bool is_nan = false;/' "expected" "" --dist nan
 
-# --- configurations that no run reaches: a static kernel loads 16 bytes at a time, the run-time one a number ---
+# --- a shape's own kernel that no run reaches: it loads 16 bytes at a time, the general kernel one number ---
 load_requests() {
     "$1" --num-tokens 24 --dist normal --num-experts "$2" --num-expert-group "$3" --format csv |
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "global_load_requests") at = i } NR == 2 { print $at }'
 }
 
-# tokens share a warp: 24 tokens are 24 * groups / 32 warps; each loads logits and bias in experts / groups / 4 requests
-# of 16 bytes, and its topk 8 chosen logits again, twice, in 8 / groups requests or one
+# Tokens share a warp: 24 tokens take 24 * groups / 32 warps. Each warp loads the logits in experts / groups / 4
+# requests of 16 bytes per lane, and the bias likewise. It loads each token's 8 chosen logits again, twice, each time in
+# 8 / groups requests, or in one if there are more than 8 groups.
 for shape in 256:8:6 256:16:12 128:4:3 128:8:6; do
     experts=${shape%%:*} rest=${shape#*:}
     groups=${rest%:*} warps=${rest#*:}
@@ -53,7 +54,7 @@ succeeds "as more requests than its own kernel has" test "$(load_requests "$scra
 # --- local memory ---
 if sh common/nvcc.sh arch "$scratch/arch" >/dev/null 2>&1; then
     echo sm_90 >"$scratch/arch"
-    # stack SOURCE: the largest stack frame of any of its kernels, in bytes, and its spills
+    # stack SOURCE: prints the size of the largest stack frame of its kernels, in bytes, and the bytes spilled there
     stack() {
         sh common/nvcc.sh compile "$scratch/arch" -std=c++17 -O3 -Icommon -Xptxas -v -cubin "$1" -o "$scratch/stack.o" \
             2>&1 |
@@ -62,7 +63,7 @@ if sh common/nvcc.sh arch "$scratch/arch" >/dev/null 2>&1; then
     for chapter in chapters/0[2-9]*/gate.cu; do
         equal "$chapter uses no local memory" "0 0" "$(stack "$chapter")"
     done
-    # The same tree, halved from the top: the inner loop has two conditions, and nvcc gives up unrolling it.
+    # The same tree with steps from the top down: the inner loop then has two conditions, and nvcc does not unroll it.
     sed 's/int step = 1; step < ROOM; step \*= 2/int step = 16; step > 0; step \/= 2/
         s/int e = 0; e < ROOM; e += 2 \* step/int e = 0; e < step \&\& e + step < ROOM; e++/' "$source" >"$scratch/rolled.cu"
     matches "an index known only at run time puts the array there" "[1-9]* 0" "$(stack "$scratch/rolled.cu")"

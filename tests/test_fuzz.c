@@ -52,7 +52,7 @@
         }                                                                           \
     } while (0)
 
-/** Copies the bytes to a text that ends with a 0, which the caller frees. */
+/** Returns a copy of the bytes as a null-terminated string, which the caller frees. */
 static char *text_of(const uint8_t *bytes, size_t size)
 {
     char *const text = malloc(size + 1);

@@ -102,7 +102,7 @@ static void assert_right(const struct bench *bench)
 }
 
 /**
-  * Checks that the answer is rejected at `token`, and that the error message states a rule that contains `words`, the
+ * Checks that the answer is rejected at `token`, and that the error message states a rule that contains `words`, the
  * expected value and the actual value.
  */
 static void assert_wrong(const struct bench *bench, int64_t token, const char *words)
@@ -231,7 +231,7 @@ static void too_many_groups_are_rejected(void **state)
     tear_down(&bench);
 }
 
-/** Replaces the outputs by the answer to logits in which this group has -60 at this token, so that it is not kept. */
+/** Replaces the outputs with the answer to logits that are -60 for `group` at `token`, so that it is not kept. */
 static void answer_without_group(struct bench *bench, int64_t token, int group)
 {
     const int size = gate_experts_per_group(&bench->problem);
@@ -614,7 +614,7 @@ static void softmax_weights_slightly_off_are_rejected(void **state)
         tear_down(&bench);
 
         bench = set_up(problem, GATE_DIST_NORMAL, 3);
-        right = bench.weights[77]; /* the sum of 256 powers may have a larger error, but then all weights have it */
+        right = bench.weights[77]; /* the sum of 256 exponentials may have a larger error, but all weights share it */
         bench.weights[77] = right * (1.0f + 3e-6f);
         assert_wrong(&bench, 77 / 8, renormalize ? "a weight is" : "by one factor");
         bench.weights[77] = right * (1.0f - 3e-6f);
@@ -663,7 +663,7 @@ static void a_group_of_both_infinities_ranks_last(void **state)
     tear_down(&bench);
 }
 
-/** Tests that with uniform logits every choice by a sigmoid is negative, so that bounds are negative as well. */
+/** Tests that with uniform logits and a sigmoid every choice is negative, so that bounds are negative as well. */
 static void uniform_logits_have_choices_below_0(void **state)
 {
     const struct gate_problem problem = deepseek(16);
@@ -830,7 +830,7 @@ static struct gate_problem with_shared_experts(int count, float factor, bool sca
     return problem;
 }
 
-/** Computes a shared expert's weight as a kernel does that adds a row's scores in f32, in order or backwards. */
+/** Computes a shared expert's weight like a kernel that adds a row's scores in f32, in order or backwards. */
 static float shared_weight_in_float(const struct gate_problem *problem, const float *scores, bool backwards)
 {
     float sum = 0.0f, weight;
@@ -926,7 +926,7 @@ static void a_shared_weight_slightly_off_is_rejected(void **state)
     }
 }
 
-/** Tests that the checker rejects a weight that is rounded once, where rounding sum / factor to 16 bits matters. */
+/** Tests that the checker rejects 1 / factor rounded once, where rounding sum / factor first gives another weight. */
 static void a_shared_weight_rounded_once_is_rejected(void **state)
 {
     struct gate_problem problem = with_shared_experts(1, 2.5f, true);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests common/hip.sh: it compiles a kernel with hipcc, stops at a warning and without hipcc, and prints machine code.
+# Tests common/hip.sh: it compiles a kernel with hipcc, fails if hipcc is missing or prints a warning, and prints
+# machine code.
 . tests/tap.sh
 
 mkdir "$scratch/bin"

@@ -13,7 +13,7 @@ tree=$scratch/tree
 mine=$tree/exercises/mine
 first=$mine/02_warp_maximum.cu
 progress=$mine/.progress
-seconds=60 # longer than any operation in this test needs
+seconds=60 # longer than any operation in this test takes
 
 mine_before=$(ls -la exercises/mine 2>/dev/null)
 chmod 755 "$scratch"
@@ -59,7 +59,7 @@ without_figures() {
     printf '%s\n' "$1" | sed 's/seed [0-9][0-9]*/seed N/g; s/, [0-9.]* s$/, N s/'
 }
 
-# state NAME: prints the exercise's line of the list
+# state NAME: prints the exercise's state and number of hints seen, from the list
 state() {
     learn list
     printf '%s\n' "$said" | sed -n "s/^[> ] $1  *[a-z]* *\** *//p" | sed 's/  */ /g'
@@ -211,7 +211,7 @@ learn run 02
 matches 'a warning is shown beside the failure' '*NOT PASSED*The compiler warns:*warning: *' "$said"
 
 # --- files that cannot be graded ---
-# no_file NAME PATTERN: checks that the current file is rejected, with a line on how to restore it
+# no_file NAME PATTERN: checks that the learner's file is rejected, with a line that explains how to restore it
 no_file() {
     refuses "$1" \
         "exercises/mine/02_warp_maximum.cu: $2 ('$b/learn reset 02_warp_maximum' brings the original back, and keeps what is there)" \
@@ -776,7 +776,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     press h 2 'Hint 1 of 3'
     awk '{ print } /\/\/ TODO kernel/ { print "    printf(\"hello\\n\");" }' "$original" >"$mine/03_second_maximum.cu"
     wait_for 1 '  printed ' "$scratch/seen"
-    pressed=$((pressed + 1)) # as it was saved
+    pressed=$((pressed + 1)) # saving the file has printed that line again
     press o 1 '^hello'
     press l 1 '> 03_second_maximum'
     printf 'xq' >&9

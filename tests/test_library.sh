@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests common/ninja/library.sh, which makes a library of folders: the files that it compiles again after a change.
+# Tests common/ninja/library.sh, which makes a library from the sources in folders: which files it recompiles after a
+# change.
 . tests/tap.sh
 
 # library FOLDER...: makes the library; prints the sources that were compiled

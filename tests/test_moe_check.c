@@ -38,7 +38,7 @@ enum fault {
     BF16_CHOICES,           /* the sum over a token's choices is in bf16 */
     SLOT_OFF,               /* the last choice of each token is too large by 1/256 */
     NUM_BF16_FAULTS,
-    WEIGHED_LAST = NUM_BF16_FAULTS /* no fault: an expert's output is rounded before it is weighed */
+    WEIGHED_LAST = NUM_BF16_FAULTS /* no fault: an expert's output is rounded before it is weighted */
 };
 
 static const char *const fault_names[NUM_BF16_FAULTS] = {
@@ -74,7 +74,7 @@ static float to_type(enum dtype dtype, float value, bool truncate)
                                                      : nearest;
 }
 
-/** Adds an expert's output, times the weight, to `sums` [H], as a kernel does that computes in f32 and the type. */
+/** Adds an expert's output, times the weight, to `sums` [H], like a kernel that computes in f32 and in the type. */
 static void add_expert(const struct bench *bench, int64_t token, int expert, float weight, float *sums)
 {
     const struct moe_problem *const problem = &bench->layer.problem;
@@ -233,7 +233,7 @@ static void refuses_every_fault(struct moe_problem problem, uint64_t seed)
     tear_down(&bench);
 }
 
-/** Checks that a layer of bf16 is accepted with either order of weighing and rounding, and no faulty rounding is. */
+/** Checks that a bf16 layer is accepted whether it weights or rounds first, and that faulty roundings are rejected. */
 static void refuses_every_rounding(struct moe_problem problem, uint64_t seed)
 {
     struct bench bench = set_up(problem, seed, "none");
@@ -321,7 +321,7 @@ static void weights_go_with_their_experts(void **state)
     tear_down(&some);
 }
 
-/** Tests a layer that is too large to check every token: wrong outputs of the first and of token 17 are found. */
+/** Tests a layer that is too large to check every token: wrong outputs of tokens 0 and 17 are found. */
 static void a_sample(void **state)
 {
     struct bench bench = set_up(LAYER(DTYPE_BF16, 30, 4096, 5600, 1, 1), 1, "none");

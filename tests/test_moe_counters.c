@@ -229,7 +229,7 @@ static void weights_that_cannot_be_copied_are_an_error(void **state)
     struct moe_buffers *const device = &((struct fixture *)*state)->device;
     const void *const w13 = device->w13;
 
-    device->w13 = (const uint16_t *)w13 + 1; /* a copy begins at a multiple of 16 bytes */
+    device->w13 = (const uint16_t *)w13 + 1; /* a copy must begin at a multiple of 16 bytes */
     assert_int_equal(PATIENT(&problem_with_tiles, device, 0), cudaErrorInvalidValue);
     device->w13 = w13;
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests common/ninja/mpi.sh and build.ninja's rule that uses it, with made-up MPI and NCCL: the flags for a file, and
-# that after any installation of either one, `ninja` is enough to use it.
+# Tests common/ninja/mpi.sh and the rule of build.ninja that uses it, with stubs of MPI and NCCL: which flags a file is
+# compiled with, and that after either library has been installed in any way, running `ninja` is enough to use it.
 . tests/tap.sh
 bin="$scratch/a folder/bin"
 export CUDA_HOME="$scratch/cuda"
@@ -36,7 +36,7 @@ for connection in mpi nccl; do
     {
         printf 'builddir = %s/%s.build\ncc = gcc\ncflags = -O1\n' "$scratch" $connection
         sed -n '/^rule connection/,/^$/p' build.ninja
-        # shellcheck disable=SC2016 # Ninja expands them
+        # shellcheck disable=SC2016 # Ninja expands the variables
         printf 'rule link\n  command = gcc -o $out $in && echo linked >>%s/linked\n' "$scratch"
         printf 'build %s/%s.a: connection %s/asks.c\n  connection = %s\n' "$scratch" $connection "$scratch" $connection
         printf 'build %s/%s: link %s/%s.a\ndefault %s/%s\n' "$scratch" $connection "$scratch" $connection "$scratch" \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests chapter 12 on several ranks of this machine: every division of a layer must verify; wrong divisions, and ranks
-# that disagree, die or hang, must end every rank in time with a message.
+# Tests chapter 12 on several ranks of this machine: every way to divide a layer must verify; if a division is invalid,
+# or if ranks disagree, die or hang, every rank must end in time with a message.
 #
 # run: $b/cpu/12_expert_parallel
 set -u
@@ -10,7 +10,7 @@ program=$1
 name=$(basename "$program")
 shape="--hidden-size 64 --intermediate-size 64 --num-experts 8 --topk 2"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1
-# Uses shared memory without searching for networks, because the search takes a tenth of a run's time.
+# MPI uses shared memory without searching for networks, because the search takes a tenth of a run's time.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
 
 # refuses NAME LINE ARGUMENT...: checks that one rank ends with exit 2 and this line
@@ -62,7 +62,7 @@ runs=0
 run_program=$program
 stop=
 
-# start RANKS ARGUMENT...: lists a run, number $runs; if $stop is set, a rank stops there
+# start RANKS ARGUMENT...: lists run number $runs; if $stop is set, it says which rank dies or hangs at which stage
 start() {
     runs=$((runs + 1))
     mkdir "$scratch/tmp$runs"
@@ -74,7 +74,7 @@ start() {
 
 # run_all FIRST: runs the listed runs from number FIRST on
 run_all() {
-    # shellcheck disable=SC2016 # the inner shell expands them
+    # shellcheck disable=SC2016 # the inner shell expands the variables
     seq "$1" "$runs" | xargs -n 1 -P 6 sh -c 'sh "$0/run$1" >"$0/out$1" 2>"$0/err$1"; echo $? >"$0/status$1"' "$scratch"
 }
 
@@ -133,7 +133,7 @@ while read -r arguments; do
     esac
 done <"$scratch/ways"
 
-# Weights from files, of which each rank takes its part.
+# Weights from files, from which each rank takes its part.
 # halves NAME SHAPE COUNT: writes $scratch/NAME.npy with f16 numbers from 0.125 to 0.7, no two neighbours equal; the
 # bytes of a number are two ASCII digits
 halves() {
@@ -174,8 +174,8 @@ run_program="--wdir $scratch/a $whole"
 start 1 --topk-ids ids.npy : -n 1 --wdir "$scratch/b" "$whole" "$shape" --topk-ids ids.npy
 run_program=$program
 
-# Checks that neither reduction can be left out and that each rank's sum is needed. A program that leaves out what
-# LEFT_OUT names is built while the runs above run.
+# Checks that neither reduction can be left out and that each rank's sum is needed. The environment variable LEFT_OUT
+# says what the changed program leaves out; this program is built while the runs above run.
 objects=$(dirname "$program")/obj/$name
 source=chapters/$name/token_paths.c
 left_out='strcmp(getenv("LEFT_OUT"), '

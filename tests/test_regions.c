@@ -1,4 +1,4 @@
-/** @file test_regions.c  Tests the regions of an exercise: found, filled, and the rest of the file compared. */
+/** @file test_regions.c  Tests how an exercise's regions are found and filled, and how the rest is compared. */
 #include "../exercises/learn/regions.h"
 
 #include <setjmp.h>

@@ -28,7 +28,7 @@ typedef cudaError_t launch(const struct routing_problem *problem, const struct r
 
 static int pairs; /* launches of routing_launch_pair */
 
-/** Counts its calls. Replaces the two launches for more tokens than can be resident on the device at the same time. */
+/** Counts its calls. Replaces the pair of launches for more tokens than the device has room for at the same time. */
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream)
 {
@@ -172,7 +172,7 @@ static void one_workspace_serves_launches_of_any_size(void **state)
         assert_right(*state, sizes[i]);
 }
 
-/** Checks that a launch that does not wait gives up: all blocks do, so that no block writes to the sorted ids. */
+/** Checks that all blocks of a launch that does not wait give up, so that no block writes to the sorted ids. */
 static void assert_gives_up(struct fixture *f, int num_tokens)
 {
     const struct routing_problem problem = problem_of(num_tokens);

@@ -119,7 +119,7 @@ for program in deep/test_program test_kernel; do
     printf '#!/bin/sh\necho 1..1; echo "ok 1 - a"\n' >"$scratch/made/tests/$program"
     chmod +x "$scratch/made/tests/$program"
 done
-# run_found ARGUMENT...: does the same in the folder with these tests
+# run_found ARGUMENT...: does the same as run, in the folder with these tests
 run_found() {
     run -b made -j 1 "$@"
 }
@@ -180,7 +180,7 @@ rm "$scratch/tests/test_fails.sh" "$scratch/tests/test_reader.sh" "$scratch/test
     "$scratch/tests/test_skipper.sh"
 
 # --- Python ---
-# python_test LIMIT: writes a test with an argument, parts and skips
+# python_test LIMIT: writes a test with an argument, subtests and skips
 python_test() {
     sed "s/LIMIT/$1/" >"$scratch/tests/test_python.py" <<'PYTHON'
 # run: $b/one

@@ -19,7 +19,7 @@ sanitize() {
 }
 
 # A tool that runs the program and prints a summary like the real ones.
-# shellcheck disable=SC2016 # for the made-up script to expand
+# shellcheck disable=SC2016 # the stub expands the variables
 clean='tool=$2
 shift 6
 "$@" || exit
@@ -28,8 +28,8 @@ racecheck) echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 w
 *) echo "========= ERROR SUMMARY: 0 errors" ;;
 esac'
 
-# program NAME STATUS OPTION [REASON]: puts a chapter's program into PATH, which always prints an option, and the reason
-# on standard error, and exits with STATUS
+# program NAME STATUS OPTION [REASON]: puts a stub of a chapter's program into PATH that always prints the option,
+# prints the reason on standard error, and exits with STATUS
 program() {
     printf '#!%s\necho %s\necho "%s" >&2\nexit %s\n' "$(command -v sh)" "$3" "${4:-}" "$2" >"$bin/$1"
     chmod +x "$bin/$1"

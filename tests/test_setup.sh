@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/setup.sh with made-up commands instead of the machine's: the packages that it installs, and its output.
+# Tests common/setup.sh with stubs in place of the machine's commands: which packages it installs, and its output.
 . tests/tap.sh
 
 # machine COMMAND...: makes a new folder of commands, $bin, that has everything but these commands, which apt-get adds

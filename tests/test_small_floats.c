@@ -44,7 +44,7 @@ static uint32_t infinity_of(const struct format *format)
     return ((1u << format->exponent_bits) - 1) << format->mantissa_bits;
 }
 
-/** Returns the value of positive finite bits by the format's definition; for infinity, the next value in sequence. */
+/** Returns the value of positive bits by the format's definition; infinity counts as the next value in the sequence. */
 static double value_of(const struct format *format, uint32_t bits)
 {
     const int exponent = (int)(bits >> format->mantissa_bits);
@@ -84,7 +84,7 @@ static void gives_every_value_back(const struct format *format)
     }
 }
 
-/** Checks that `value` becomes `bits`, and its negative the negative of `bits`. */
+/** Checks that `value` is rounded to `bits`, and -value to `bits` with the sign bit set. */
 static void expect_narrow(const struct format *format, float value, uint32_t bits)
 {
     assert_int_equal(format->narrow(value), bits);
@@ -151,7 +151,7 @@ static void keeps_what_is_not_finite(const struct format *format)
     }
 }
 
-/** Tests that a double rounded to odd in float and then to the format is rounded only once. */
+/** Tests that a double rounded to odd in float and then to the format has the result of a single rounding. */
 static void rounds_doubles_once(const struct format *format)
 {
     for (uint32_t bits = 0; bits < infinity_of(format); bits++) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/source_hash.sh, the hash of a kernel's source: changes that change it, and changes that do not.
+# Tests common/source_hash.sh, the hash of a kernel's source: which edits change the hash, and which do not.
 . tests/tap.sh
 root=$PWD
 mkdir -p "$scratch/chapters/01_first" "$scratch/common/kernels" "$scratch/common/harness/gate"
@@ -112,7 +112,7 @@ matches 'no argument' 'usage: *' "$(sh common/source_hash.sh 2>&1)"
 
 for chapter in chapters/*/; do
     kernel=$(ls "$chapter"gate.c "$chapter"*.cu 2>/dev/null)
-    [ "$kernel" ] || continue # chapter 18 has the kernels of others
+    [ "$kernel" ] || continue # chapter 18 uses the kernels of other chapters
     succeeds "$kernel has one" sh common/source_hash.sh "$kernel"
 done
 finish

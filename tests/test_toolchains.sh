@@ -133,7 +133,7 @@ with_aarch64() {
     cp /usr/include/cmocka.h $cross
     aarch64-linux-gnu-gcc -O2 -isystem $cross -c tests/cross/cmocka.c -o $cross/cmocka.o &&
         aarch64-linux-gnu-ar rcs $cross/libcmocka.a $cross/cmocka.o
-    # Here gcc aligns shared arrays to 8 bytes, so that it loads or stores a structure of two words in one access.
+    # For aarch64, gcc aligns shared arrays to 8 bytes, so that it accesses a structure of two words at once.
     not_compared='^shared_'
     # The rewriter runs on this machine, not on the target.
     succeeds "aarch64: the rewriter" cc -O2 common/simt/rewriter/*.c -o $cross/rewrite_launch || return

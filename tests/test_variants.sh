@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that every variant, by which claims are measured, gives right results. On a GPU, measure_claims.sh verifies
+# Checks that every variant with which claims are measured gives right results. On a GPU, measure_claims.sh verifies
 # each variant on all problems of --check-all before it is timed.
 #
 # run in all: $b/cpu/variants/*

@@ -9,7 +9,8 @@ ln -s "$root/common" "$scratch/common"
 cd "$scratch" || exit 1
 echo 'enum { WARPS = 6 };' >chapters/05_gate/gate.cu
 
-# change FILE TEXT [ONE]: writes the only change, or a set of changes that includes this one
+# change FILE TEXT [ONE]: writes TEXT to FILE as the only variant and sets $said to its hash; if FILE stands for several
+# variants, to the hash of variant ONE
 change() {
     rm -f chapters/05_gate/variants/*
     printf '%s\n' "$2" >"chapters/05_gate/variants/$1"

@@ -108,7 +108,7 @@ static void save_that_is_one_step(void **state)
     assert_string_equal(watched->last, "one");
 }
 
-/* Makes each save only when the one before it is reported: without a pause, the wait would have ended by then. */
+/* Makes each further save when the one before it is reported; without a pause, the wait would not report them all. */
 static void steps_of_a_save(void **state)
 {
     struct watched *const watched = *state;

@@ -48,7 +48,7 @@ static __global__ void fill_kernel(align_problem problem, int *sorted_token_ids)
 // [align_kernel]
 /**
  * Counts the ids, adds up the counts and writes expert_ids. Grid: one block. offsets[e] becomes the slot where expert
- * e's rows begin, and offsets[num_experts] the number of all rows, num_tokens_post_padded.
+ * e's rows begin, and offsets[num_experts] the total number of rows, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Scatters the positions, one thread per id. Advances each element of `offsets` past the slots that it assigns. */
+/** Scatters the positions, one thread per id. Advances each expert's element of `offsets` past the assigned slots. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -111,7 +111,7 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the bytes of shared memory of the small kernel: offsets, and a row of counters per thread, plus one row. */
+/** Returns the small kernel's bytes of shared memory: offsets, a row of zeros, and a row of counters per thread. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
@@ -119,7 +119,7 @@ static size_t small_shared_bytes(int num_experts)
 
 /**
  * Does all of align except the pads. Grid: one block of at least num_experts threads. Each thread counts in its own
- * row, without atomics. A scan down each column then gives, for every thread, the number of that expert's ids in
+ * row, without atomics. A scan down each expert's column then gives every thread the number of the expert's ids in
  * earlier threads.
  */
 template <typename Id>

@@ -3,8 +3,8 @@
  * @brief Chapter 09: the sum over the experts by shuffles, in two levels.
  *
  * Before: a tree in shared memory, and a barrier after each of its 2 ceil(log2 num_experts) steps.
- * Now:    every warp scans its experts with five shuffles; the first warp scans the warps' sums; each thread adds its
- *         warp's sum.
+ * Now:    every warp scans its experts with five shuffles; the first warp scans the warps' sums; each thread adds the
+ *         sum of the warps before its own.
  * Watch:  barriers 2 ceil(log2 num_experts) + 2 -> 3 + 2; shuffles 0 -> 5 for each of 33 warp scans.
  */
 #include "harness/align/align.h"
@@ -39,7 +39,7 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index among the num_threads callers. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
@@ -94,20 +94,20 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 // [align_kernel]
 /**
  * Counts the ids, adds up the counts and writes expert_ids. Grid: one block. offsets[e] becomes the slot where expert
- * e's rows begin, and offsets[num_experts] the number of all rows, num_tokens_post_padded.
+ * e's rows begin, and offsets[num_experts] the total number of rows, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later each expert's first slot; last the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later first slots; the last word: the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
 
-    /* A thread does not wait for its stores, so the pads do not delay the counting. */
+    /* A thread does not wait for its stores, so it can start to count while they are in flight. */
     fill(problem, sorted_token_ids, thread, THREADS);
     // [align_kernel]
 
@@ -159,7 +159,7 @@ static __global__ void __launch_bounds__(THREADS)
         begin = next;
     }
     if (end == num_experts && first < end)
-        counts[num_experts] = begin; /* the total, where an expert past the last would begin */
+        counts[num_experts] = begin; /* the total: the first slot of an imaginary next expert */
     __syncthreads();
     // [begins]
     // [scan]
@@ -180,7 +180,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Scatters the positions, one thread per id. Advances each element of `offsets` past the slots that it assigns. */
+/** Scatters the positions, one thread per id. Advances each expert's element of `offsets` past the assigned slots. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -192,7 +192,7 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the bytes of shared memory of the small kernel: offsets, and a row of counters per thread, plus one row. */
+/** Returns the small kernel's bytes of shared memory: offsets, a row of zeros, and a row of counters per thread. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
@@ -200,7 +200,7 @@ static size_t small_shared_bytes(int num_experts)
 
 /**
  * Does all of align. Grid: one block of at least num_experts threads. Each thread counts in its own row, without
- * atomics. A scan down each column then gives, for every thread, the number of that expert's ids in earlier threads.
+ * atomics. A scan down each expert's column then gives every thread the number of the expert's ids in earlier threads.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

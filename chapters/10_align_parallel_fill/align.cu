@@ -6,7 +6,7 @@
  *         counters each.
  * Now:    block 0 counts while the other blocks write the pads (in the small kernel, eight additional warps); each of
  *         the sort's counters has its own sector.
- * Watch:  capacity when ids are fewer than experts; store requests of the counting block 281 -> 26; the same barriers.
+ * Watch:  capacity for fewer ids than experts; store requests of the counting block 281 -> 26; barriers 5 as before.
  */
 #include "harness/align/align.h"
 
@@ -17,7 +17,7 @@ enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* the 
 // [constants]
 
 // [apart]
-#ifdef PACKED_OFFSETS /* builds a second program, to time the idea of separate sectors alone */
+#ifdef PACKED_OFFSETS /* builds a second program, without separate sectors, to time their effect */
 enum { OFFSET_STRIDE = 1 };
 #else
 enum { OFFSET_STRIDE = ALIGN_SECTOR_WORDS };
@@ -49,7 +49,7 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index among the num_threads callers. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
@@ -111,7 +111,7 @@ static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later each expert's first slot; last the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later first slots; the last word: the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
@@ -119,7 +119,7 @@ static __global__ void __launch_bounds__(THREADS)
     // [align_kernel]
 
     // [parallel_fill]
-    if (blockIdx.x > 0) { /* the whole block returns, so no barrier below misses a thread */
+    if (blockIdx.x > 0) { /* the whole block returns, so no barrier below waits for its threads */
         fill(problem, sorted_token_ids, (blockIdx.x - 1) * THREADS + thread, (gridDim.x - 1) * THREADS);
         return;
     }
@@ -173,7 +173,7 @@ static __global__ void __launch_bounds__(THREADS)
         begin = next;
     }
     if (end == num_experts && first < end)
-        counts[num_experts] = begin; /* the total, where an expert past the last would begin */
+        counts[num_experts] = begin; /* the total: the first slot of an imaginary next expert */
     __syncthreads();
     // [begins]
     // [scan]
@@ -194,7 +194,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Scatters the positions, one thread per id. Advances each element of `offsets` past the slots that it assigns. */
+/** Scatters the positions, one thread per id. Advances each expert's element of `offsets` past the assigned slots. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -206,7 +206,7 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the small kernel's bytes of shared memory: offsets, a row of counters per counting thread, and one row. */
+/** Returns the small kernel's bytes of shared memory: offsets, a row of zeros, and a row per counting thread. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
@@ -214,8 +214,8 @@ static size_t small_shared_bytes(int num_experts)
 
 /**
  * Does all of align. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least num_experts others
- * count. Each counting thread counts in its own row, without atomics. A scan down each column then gives, for every
- * counting thread, the number of that expert's ids in earlier ones. All threads of the block reach every barrier: the
+ * count. Each counting thread counts in its own row, without atomics. A scan down each expert's column then gives every
+ * counting thread the number of the expert's ids in earlier ones. All threads of the block reach every barrier: the
  * code of the two kinds of threads differs only between barriers.
  */
 template <typename Id>

@@ -37,7 +37,7 @@ struct Tile {
 // [tile]
 
 // [source]
-/** One thread's share of the copies: per step a chunk of each LINES_AT_ONCE-th row of weights, and of one token. */
+/** One thread's share of the copies: per step a chunk of every LINES_AT_ONCE-th row of weights, and of one token. */
 struct source {
     const bf16 *weights, *tokens; /* addresses in the first row that it copies, and in row 0 of the tokens */
     size_t weights_stride;        /* elements from one of its rows to the next */
@@ -230,7 +230,7 @@ static __device__ unsigned pack(float low, float high)
     return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
 }
 
-/** Adds up the results of a token's topk experts. Grid: one thread for PIECE elements of a token. */
+/** Adds up the results of a token's topk experts. Grid: one thread per PIECE elements of a token. */
 static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 {
     const int64_t i = (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x;

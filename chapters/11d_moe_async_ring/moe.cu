@@ -22,7 +22,7 @@ enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* per instruction: 16 rows 
 enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix loads the tokens of two instructions */
 enum { PIECE = 16 / sizeof(bf16), SWAPPED = 8 };    /* elements in a 16-byte chunk; chunks that are permuted */
 #ifndef MOST_SHARED
-#define MOST_SHARED INT_MAX /* bytes of shared memory per block to use at most, even if the device has more */
+#define MOST_SHARED INT_MAX /* most bytes of shared memory that a block may use, even if the device has more */
 #endif
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
@@ -70,7 +70,7 @@ static __device__ unsigned piece_at(int line, int piece)
 // [swizzle]
 
 // [source]
-/** One thread's share of the copies: per stage a chunk of each LINES_AT_ONCE-th row of weights, and of tokens. */
+/** One thread's share of the copies: per stage a chunk of every LINES_AT_ONCE-th row of weights, and of tokens. */
 template <typename Tile>
 struct source {
     const bf16 *weights, *tokens;       /* addresses in the first row that it copies, and in row 0 of the tokens */
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void load_weights(uint32_t (&weights)[Tile::RO
         ldmatrix_x4(weights[i], at + i * MMA_ROWS * Tile::K_STEP);
 }
 
-/** Multiplies all of this warp's rows by one pair of its tokens. */
+/** Multiplies all of this warp's rows by the PAIR_TOKENS tokens of one pair. */
 template <typename Tile>
 static __device__ __forceinline__ void multiply(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4], int pair,
                                                 const uint32_t (&weights)[Tile::ROW_TILES][4],
@@ -226,9 +226,9 @@ struct place {
 };
 
 /**
- * Returns this block's part. Thread blocks start in the order of their index; those that need the same rows of weights
- * have neighbouring indices, so that all but the first find the rows in L2. A warp examines 32 blocks of tokens at a
- * time. Each entry of expert_ids covers tokens_per_id blocks of tokens.
+ * Returns this block's part of the work. Thread blocks usually start in index order; those that need the same rows of
+ * weights get neighbouring indices, so that all but the first find the rows in L2. Each warp examines 32 blocks of
+ * tokens. Each entry of expert_ids covers tokens_per_id blocks of tokens.
  */
 static __device__ place find_place(const int *expert_ids, int width, int outputs, int tokens_per_id)
 {
@@ -240,7 +240,7 @@ static __device__ place find_place(const int *expert_ids, int width, int outputs
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
     const int first = window + __ffs((int)same) - 1, i = (int)blockIdx.x - first * row_blocks;
 
-    if (expert < 0) /* reads no weights, so its blocks need no common order */
+    if (expert < 0) /* reads no weights, so its position in the order does not matter */
         return place{block, (int)blockIdx.x % row_blocks * outputs, expert};
     return place{first + i % __popc(same), i / __popc(same) * outputs, expert};
 }
@@ -312,7 +312,7 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
 // [product]
 /**
  * Computes intermediate = silu(hidden w1) * (hidden w3) if FIRST (in w13, w1's rows precede w3's), else partial =
- * weight * (intermediate w2). Grid: one block for each pair of Tile::TOKENS slots and Tile::ROWS rows.
+ * weight * (intermediate w2). Grid: one block for each tile of Tile::TOKENS slots by Tile::ROWS rows.
  */
 template <bool FIRST, typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
@@ -344,7 +344,7 @@ static __device__ unsigned pack(float low, float high)
     return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
 }
 
-/** Adds up the results of a token's topk experts. Grid: one thread for PIECE elements of a token. */
+/** Adds up the results of a token's topk experts. Grid: one thread per PIECE elements of a token. */
 static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 {
     const int64_t i = (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x;

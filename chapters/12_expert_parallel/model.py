@@ -51,7 +51,7 @@ def all_to_all_us(ranks, tokens, bandwidth):
 
 def crossover(ranks, bandwidth, call_us=0):
     """Returns the smallest number of tokens, over all ranks, for which all-to-all is faster; 1 means always. Each call
-    of a collective runs `call_us` longer than the model says."""
+    of a collective runs `call_us` longer than in the model."""
     latency = all_to_all_us(ranks, 0, bandwidth) - broadcast_us(ranks, 0, bandwidth)
     latency += (CALLS["all-to-all"] - CALLS["broadcast"]) * call_us
     return max(1, math.ceil(latency * bandwidth / (broadcast_bytes(ranks, 1) - all_to_all_bytes(ranks, 1))))
@@ -65,7 +65,7 @@ def recorded():
 
 
 def compare_with_record():
-    """Prints the model beside the recorded runs: the whole time, the time per additional call, and the bandwidth."""
+    """Prints the model beside the recorded runs: the total time, its excess over the model per call, and the bandwidth."""
     before, more = {}, []
     print("\n  path        tokens  model us  recorded us  more, each call   GB/s into each GPU, of what the row above has not")
     for tokens, path, stages in sorted(recorded(), key=lambda run: (run[1], run[0])):

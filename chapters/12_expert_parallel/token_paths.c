@@ -60,7 +60,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
 /* --- broadcast ---------------------------------------------------------------------------------------------------- */
 
-/** Gathers an array's rows from all ranks of the DP group on every one of them. `row` is the size of a row in bytes. */
+/** Gathers an array's rows, so that each rank of the DP group has those of all its ranks. row: size of a row in bytes. */
 static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)
 {
     const int64_t *const cu_tokens = layer->split->cu_tokens;
@@ -74,7 +74,7 @@ static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t r
     return good;
 }
 
-/** Gathers the tokens of all ranks and their choices, in one group call. */
+/** Gathers the tokens of the DP group's ranks, with the tokens' choices, in one group call. */
 static bool gather_tokens(struct parallel_layer *layer, size_t row, struct error *error)
 {
     const size_t topk = (size_t)layer->problem->topk;
@@ -114,7 +114,7 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
 }
 // [run_broadcast]
 
-/* --- the path of routed tokens ------------------------------------------------------------------------------------ */
+/* --- all-to-all --------------------------------------------------------------------------------------------------- */
 
 /** Fills received_of with the number of rows that each rank sends to this one; `received` gets their sum. */
 static bool exchange_counts(struct parallel_layer *layer, int64_t *received, struct error *error)
@@ -141,7 +141,10 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
     return status == cudaSuccess ? good : device_error(error, "the counts of rows", status);
 }
 
-/** Sends rows to the ranks of their experts or, if `back`, returns them. `row` is the size of a row in bytes. */
+/**
+ * Sends each row to the rank of its experts or, if `back`, the result of each received row to the row's sender. `row` is
+ * the size of a row in bytes.
+ */
 static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t row, bool back, struct error *error)
 {
     const int size = layer->split->num_ranks;
@@ -174,7 +177,7 @@ static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *r
     return group_end(&layer->ranks->all, error) && good;
 }
 
-/** Returns an exchange's report. Like nccl-tests, it counts a rank's bytes including those that it sends to itself. */
+/** Returns the traffic of an exchange. As in nccl-tests, a rank's bytes include those that it sends to itself. */
 static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back, size_t row)
 {
     const int64_t own = layer->lists->sent_to[layer->split->rank], most = sent > received ? sent : received;
@@ -184,7 +187,7 @@ static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, 
     return stage;
 }
 
-/** Gathers each TP rank's share of the DP rank's tokens, so that every TP rank has all of them. */
+/** Gathers the results of each TP rank's share of the tokens, so that every rank of the TP group has all results. */
 static bool gather_shares(struct parallel_layer *layer, size_t row, struct error *error)
 {
     const struct split *const split = layer->split;

@@ -21,7 +21,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [dot]
-/** Returns `sum` plus the products of the chunks' elements. */
+/** Returns `sum` plus the dot product of two chunks. */
 static __device__ __forceinline__ float add_products(int4 a, int4 b, float sum)
 {
     const bf16 *const left = (const bf16 *)&a, *const right = (const bf16 *)&b;
@@ -119,7 +119,7 @@ static cudaError_t launch_router(const decode_problem *problem, const decode_buf
                               (const int4 *)buffers->router_weights, buffers->gating_output);
 }
 
-/** Launches kernel number `kernel` of the step: the router, or the kernels of chapters 13c, 14b and 16b. */
+/** Launches kernel number `kernel` of the step: the router, or the kernel of chapter 13c, 14b or 16b. */
 static cudaError_t launch_kernel(const decode_problem *problem, const decode_buffers *buffers, int kernel,
                                  cudaStream_t stream)
 {

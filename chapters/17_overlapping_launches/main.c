@@ -26,13 +26,13 @@ static const char *unsupported_reason(const struct decode_problem *problem)
     return NULL;
 }
 
-/** Returns chapter 16b's block size for few tokens. */
+/** Returns chapter 16b's block size: 32 if an expert has fewer than 16 tokens on average, otherwise 192. */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 32 : 192;
 }
 
-/** Returns the size of chapter 16b's counters in bytes: four per launch, and one for each block of tokens. */
+/** Returns the size of chapter 16b's counters in bytes: four per launch, and one for each block of rows. */
 static size_t workspace_bytes(const struct moe_problem *problem)
 {
     return (4 + (size_t)(problem->capacity / problem->block_size)) * sizeof(int32_t);

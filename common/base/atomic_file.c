@@ -61,8 +61,8 @@ static void end_change(void)
 }
 
 /**
- * Replaces `old` by `name` in the list; "" is a free slot. If none is free, the file is not listed, and a signal leaves
- * it behind.
+ * Replaces `old` with `name` in the list; "" is a free slot. If no slot is free, the file is not listed, so it is not
+ * removed if a signal ends the program.
  */
 static void note(const char *old, const char *name)
 {

@@ -13,7 +13,7 @@ enum run_result {
     RUN_VERIFIED = 0,
     RUN_WRONG = 1,
     RUN_BAD_INPUT = 2,
-    RUN_NO_DEVICE = 3 /**< no device, or too little memory, or a device that cannot run it */
+    RUN_NO_DEVICE = 3 /**< no device, too little memory, or a device that cannot run the program */
 };
 
 /** An error: one line, without a newline, that names the wrong value and the allowed values. */
@@ -26,15 +26,16 @@ struct error {
 /** Begins the advice in the line of a simulator fault. */
 #define ERROR_TRY "; try: "
 
-/** Returns the part of a line from ERROR_TRY on, or the line's end. */
+/** Returns the part of a line that begins with ERROR_TRY, or "" (the line's end) if it contains no advice. */
 const char *error_advice(const char *line);
 
 /** A few words that describe what a checker expected, or what it got. */
 typedef char error_words[96];
 
 /**
- * Formats the line; if it does not fit, without its middle; control characters become '?'. The result is RUN_BAD_INPUT,
- * or the given one. Returns false, so that a function can end with `return error_set(...)`.
+ * Formats the line, leaving out its middle if it is too long, and replaces control characters with '?'. error_set()
+ * sets the result to RUN_BAD_INPUT, error_set_as() to `result`. Both return false, so that a function can end with
+ * `return error_set(...)`.
  */
 #define error_set(error, ...) error_set_as(error, RUN_BAD_INPUT, __VA_ARGS__)
 __attribute__((format(printf, 3, 4))) bool error_set_as(struct error *error, enum run_result result, const char *format,

@@ -250,7 +250,7 @@ static void write_csv(const struct record *record, FILE *stream)
     }
 }
 
-/* --- any ---------------------------------------------------------------------------------------------------------- */
+/* --- any format --------------------------------------------------------------------------------------------------- */
 
 bool record_write(const struct record *record, enum record_format format, FILE *stream, struct error *error)
 {

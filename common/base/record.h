@@ -21,7 +21,7 @@ extern const char *const record_formats[];
 /** Formats in which a field appears. */
 enum { IN_TABLE = 1 << RECORD_TABLE, IN_JSON = 1 << RECORD_JSON, IN_CSV = 1 << RECORD_CSV, IN_DATA = IN_JSON | IN_CSV };
 
-/** A record of named fields, or a list of records without names. All zeros is an empty one. */
+/** A record of named fields, or a list of records without names. If all members are zero, it is empty. */
 struct record {
     struct field *first, *last;
     bool incomplete; /**< memory ran out for a field */
@@ -31,14 +31,14 @@ enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_OBJECT, FIELD_LIST };
 
 /**
  * Adds a field with a formatted text; the caller keeps `name` alive. A number is written unquoted. In a table the field
- * is a line that begins with its name, unless that is NULL. Does nothing if `record` is NULL.
+ * is a line, which begins with `name` unless `name` is NULL. Does nothing if `record` is NULL.
  */
 #define record_text(record, formats, name, ...)   record_add(record, FIELD_TEXT, formats, 0, name, __VA_ARGS__)
 #define record_number(record, formats, name, ...) record_add(record, FIELD_NUMBER, formats, 0, name, __VA_ARGS__)
 
 /**
- * Adds a column to a record of a list. The text is right-aligned in `width` columns, or left-aligned if the width is
- * negative; with 0, the column is as wide as each text.
+ * Adds a column to a record of a list. The text is right-aligned in a column of `width` characters, left-aligned if the
+ * width is negative, and not padded if it is 0.
  */
 #define record_column(record, width, heading, ...) record_add(record, FIELD_TEXT, IN_TABLE, width, heading, __VA_ARGS__)
 
@@ -60,7 +60,7 @@ bool record_write(const struct record *record, enum record_format format, FILE *
 /** Frees all fields. */
 void record_free(struct record *record);
 
-/** Writes an integer with separated thousands: 16384 as "16,384". Returns `text`. */
+/** Writes an integer with thousands separators: 16384 as "16,384". Returns `text`. */
 const char *format_thousands(uint64_t value, char text[32]);
 
 /** Writes a count with its noun: "1,200 experts", "1 expert". Returns `text`. */

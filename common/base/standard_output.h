@@ -36,7 +36,7 @@ static inline void standard_streams_reserve(void)
  */
 static inline bool output_flush(FILE *stream, struct error *error)
 {
-    errno = 0; /* errno does not have the reason of a write that failed earlier */
+    errno = 0; /* if only an earlier write failed, errno no longer holds its reason */
     return (fflush(stream) == 0 && !ferror(stream)) ||
            error_set(error, "standard output: cannot be written%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
 }

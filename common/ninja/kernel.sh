@@ -3,10 +3,10 @@
 #
 #   sh common/ninja/kernel.sh REWRITER COMPILER FLAG... -MMD -MF DEPFILE -c IN.cu -o OUT
 #
-# The rewriter turns k<<<...>>>(...) into a call and adds a check to each index of an array, keeping every line's
-# number, in the file and in the headers *.cuh in its folder. The resulting C++ is in OUT.rewritten, where it is
-# compiled. The headers in common/kernels are rewritten as well, into the rewriter's folder, which all kernels share,
-# except for those of which the simulator has another version.
+# The rewriter changes the file and the headers *.cuh in its folder: it turns k<<<...>>>(...) into a call and adds a
+# check to each array index, without changing line numbers. The resulting C++ is in OUT.rewritten, where it is compiled.
+# The headers in common/kernels are rewritten as well, into the rewriter's folder, which all kernels share, except for
+# those that the simulator replaces with its own versions.
 set -eu
 rewriter=$1
 shift
@@ -43,7 +43,7 @@ done
 set -- "$@" "$depfile" -iquote "$folder" -x c++ -c "$rewritten/${in##*/}" -o "$out"
 status=0
 "$@" 2>"$rewritten/errors" || status=$?
-# Exceptions and type information, which change the code of kernels, are only for files whose host code uses them.
+# Exceptions and RTTI change the code of kernels, so they are enabled only for files whose host code uses them.
 if [ "$status" != 0 ] && grep -q -e '-fexceptions\|exceptions disabled\|-fno-rtti\|-frtti' "$rewritten/errors"; then
     status=0
     "$@" -fexceptions -frtti 2>"$rewritten/errors" || status=$?

@@ -3,8 +3,8 @@
 #
 #   sh common/ninja/library.sh OUT.a 'COMPILER FLAGS' FOLDER...
 #
-# Compiles each file that is newer than its object, or that includes a file which is, as many at a time as there are
-# processors. The object of a/b/c.c is OUT.a.objects/a_b_c.o, next to the file's entry for compile_commands.json.
+# Compiles each file that is newer than its object or that includes such a file, with one compiler running per
+# processor. The object of a/b/c.c is OUT.a.objects/a_b_c.o, next to the file's entry for compile_commands.json.
 # OUT.a.d lists for Ninja everything that the library depends on, including the folders. If $compile_kernel is set, the
 # library also contains the files test_*.cu, which that command compiles.
 set -eu
@@ -21,7 +21,7 @@ fi
 
 # is_current OBJECT: checks that the object exists, and that no source that it depends on is missing or newer
 is_current() {
-    # shellcheck disable=SC2046 # the list of sources is words
+    # shellcheck disable=SC2046 # the list of sources must split into words
     [ -f "$1" ] && [ -f "$1.d" ] &&
         [ -z "$(find $(sed 's/^[^:]*://; s/\\$//' "$1.d") -newer "$1" 2>&1)" ]
 }
@@ -32,7 +32,7 @@ done >"$objects/all"
 while read -r source object; do
     is_current "$object" || echo "$source $object"
 done <"$objects/all" >"$objects/stale"
-# shellcheck disable=SC2016 # the inner shell expands them
+# shellcheck disable=SC2016 # the inner shell expands the variables
 xargs -r -n 2 -P "$(nproc)" sh -c '
     case $0 in *.cu) compile=$compile_kernel ;; esac
     printf "{\"directory\": \"%s\", \"command\": \"%s\", \"file\": \"%s\"}\n" "$PWD" "$compile -c $0 -o $1" "$0" >"$1.json"

@@ -5,11 +5,12 @@
 #
 #   sh common/ninja/mpi.sh compile mpi|nccl COMPILER...    prints flags for the compiler
 #   sh common/ninja/mpi.sh link mpi|nccl COMPILER...       prints libraries
-#   sh common/ninja/mpi.sh depends mpi|nccl COMPILER...    prints, for a depfile, the paths that change when one of them
-#                                                          is installed or removed: files, and folders without them
+#   sh common/ninja/mpi.sh depends mpi|nccl COMPILER...    prints, for a depfile, the paths that change when MPI or NCCL
+#                                                          is installed or removed: its files or, if it is missing, the
+#                                                          folders in which they would be
 set -eu
 
-# mpi_flags compile|link: prints the flags of mpicc that are needed
+# mpi_flags compile|link: prints mpicc's flags for compiling (-I, -D) or for linking (-L, -l)
 mpi_flags() {
     for word in $(mpicc "--showme:$1" 2>/dev/null || mpicc -show); do
         case $1$word in
@@ -22,7 +23,7 @@ mpi_flags() {
 # mpicc is installed without the headers.
 has_mpi() {
     command -v mpicc >/dev/null || return 1
-    # shellcheck disable=SC2046 # flags are words
+    # shellcheck disable=SC2046 # the flags must split into words
     echo '#include <mpi.h>
 int main(void) { return MPI_Init(0, 0); }' |
         "$@" -x c - -o /dev/null $(mpi_flags compile) $(mpi_flags link) 2>/dev/null
@@ -51,7 +52,7 @@ nearest() {
 mpi_depends() {
     if mpicc=$(command -v mpicc); then
         echo "$mpicc"
-        # shellcheck disable=SC2046 # flags are words
+        # shellcheck disable=SC2046 # the flags must split into words
         has_mpi "$@" || nearest /usr/include "/usr/lib/$("$1" -print-multiarch 2>/dev/null)" \
             $({ mpi_flags compile; mpi_flags link; } | tr ' ' '\n' | sed -n 's/^-[IL]//p')
     else
@@ -61,7 +62,7 @@ mpi_depends() {
     fi
 }
 
-# first_in FOLDERS NAME: prints the first file of this name in the folders, of which there is one per line
+# first_in FOLDERS NAME: prints the first file called NAME in the folders, which are listed one per line
 first_in() {
     echo "$1" | while read -r folder; do
         [ ! -e "$folder/$2" ] || echo "$folder/$2"

@@ -12,7 +12,7 @@ compile=$2
 build=$3
 export link="$4" libraries="$5"
 shift 5
-# shellcheck disable=SC2086 # the compiler and its flags are words
+# shellcheck disable=SC2086 # the compiler and its flags must split into words
 echo '#include <cmocka.h>' | $compile -E -x c - >/dev/null 2>&1 ||
     { echo "cmocka.h is missing, which the tests need: sh common/setup.sh installs it" >&2; exit 1; }
 sh "$(dirname "$0")/library.sh" "$out" "$compile" "$@"

@@ -1,7 +1,7 @@
 """Checks that each line of a chapter's kernel file is in a snippet on the chapter's page or in its lab notes, or is
 unchanged from the previous chapter, which shows it. Comments, braces, blank lines and includes do not count.
 
-    python3 tests/docs/test_shown_code.py [CHAPTER...]     prints the lines of these or all chapters that no page shows
+    python3 tests/docs/test_shown_code.py [CHAPTER...]     prints the lines that no page shows (default: all chapters)
 """
 import difflib
 import functools

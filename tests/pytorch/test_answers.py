@@ -98,7 +98,7 @@ def exact_choices(problem, logits, bias):
 
 
 def run(command, may_refuse=False):
-    """Returns "" if the command succeeds, otherwise the reason of its failure; REFUSED if it may exit with 2 and does,
+    """Returns "" if the command succeeds, otherwise the reason for its failure; REFUSED if it may exit with 2 and does,
     because the program does not support the problem."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 2 and may_refuse:

@@ -146,12 +146,42 @@ static void locks_in_opposite_orders(void **)
     assert_in_range(found, 1, 20);
 }
 
+/** Thread 0 reads a count without waiting until the other threads have added to it. */
+static __global__ void early_read_kernel(int *y)
+{
+    __shared__ int count;
+
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1);
+    if (threadIdx.x == 0)
+        y[0] = count;
+}
+
+static void read_beside_atomics_of_threads_that_ran_before(void **)
+{
+    static const char *const orders[] = {NULL, "reverse", "random:1"};
+    int *const y = device_words(0);
+
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        set_order(orders[i]);
+        early_read_kernel<<<1, 64>>>(y);
+        assert_int_equal(cudaGetLastError(), cudaErrorLaunchFailure);
+        if (!strstr(simt_fault(), "atomically"))
+            fail_msg("%s: %s", orders[i] ? orders[i] : "forward", simt_fault());
+    }
+    set_order(NULL);
+    cudaFree(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_warps_and_lanes_take_turns),
         cmocka_unit_test(block_that_waits_for_an_earlier_one),
         cmocka_unit_test(locks_in_opposite_orders),
+        cmocka_unit_test(read_beside_atomics_of_threads_that_ran_before),
     };
 
     return cmocka_run_group_tests_name("turns", tests, NULL, NULL);

@@ -36,7 +36,7 @@ struct align_problem {
 struct align_buffers {
     const void *topk_ids;      /**< [numel] of i32, or of i64 with wide_ids */
     const int32_t *expert_map; /**< [num_experts], the local id or -1 of each expert; NULL: every expert is local */
-    int32_t *sorted_token_ids; /**< [capacity]; only 4-byte aligned. numel in slots without a position */
+    int32_t *sorted_token_ids; /**< [capacity]; only 4-byte aligned; slots without a position hold numel */
     int32_t *expert_ids;       /**< [capacity / block_size]; -1 for a non-local expert and past the last block */
     int32_t *num_tokens_post_padded; /**< [1] */
     void *workspace;                 /**< [workspace_bytes], 256-byte aligned */
@@ -63,14 +63,15 @@ static inline int64_t align_capacity_of_few(const struct align_problem *problem)
 enum { ALIGN_LAST_SIZES = 8 };
 
 /**
- * An implementation of align. `unsupported_reason` returns NULL, or one line that names the unsupported flag and why;
+ * An implementation of align. `unsupported_reason` returns NULL, or one line with the unsupported flag and the reason;
  * if the pointer itself is NULL, every problem is supported.
  */
 struct align_implementation {
     const char *name;
     bool overlaps; /**< the launch honours align_problem.overlap */
     /**
-     * Numbers of ids and of experts after which it launches another kernel; --check-all tries each number and the next.
+     * Numbers of ids and of experts above which the implementation launches another kernel; --check-all tries each of
+     * these numbers N, and N + 1.
      */
     int64_t last_ids[ALIGN_LAST_SIZES], last_experts[ALIGN_LAST_SIZES];
     const char *(*unsupported_reason)(const struct align_problem *problem);
@@ -81,7 +82,7 @@ struct align_implementation {
     size_t (*shared_bytes)(const struct align_problem *problem);
     /** Returns true if the implementation guarantees that positions ascend in every group. NULL: it never does. */
     bool (*ascending)(const struct align_problem *problem);
-    /** Launches on `stream`, once or more. Returns the first error. Must not allocate or synchronise. */
+    /** Launches one or more kernels on `stream`. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct align_problem *problem, const struct align_buffers *buffers,
                           cudaStream_t stream);
 };

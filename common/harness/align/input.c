@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams of random numbers. The stream of a distribution has the number of the distribution. */
+/* Streams of random numbers. A distribution's stream has the number of the distribution in enum align_dist. */
 enum { STREAM_COUNTS = 100, STREAM_MAP };
 
 const char *const align_dist_names[] = {"balanced", "uniform", "zipf", "one", "sparse", "repeated", "invalid", NULL};
@@ -44,7 +44,7 @@ static void fill_shuffled(int32_t *values, int count, struct random *random)
     shuffle(values, count, sizeof *values, random);
 }
 
-/** Draws one of the values that are not drawn yet, those from `index` on, and swaps it to `index`. Returns it. */
+/** Draws one of the values from `index` on, which have not been drawn yet, swaps it to `index` and returns it. */
 static int32_t draw(int32_t *values, int index, int count, struct random *random)
 {
     swap(&values[index], &values[index + (int)random_below(random, (uint32_t)(count - index))], sizeof *values);

@@ -35,7 +35,7 @@ bool align_generate_ids(const struct align_problem *problem, int topk, enum alig
  */
 bool align_counts_check(const int64_t *counts, int num_experts, int64_t *numel, struct error *error);
 
-/** Fills topk_ids with counts[e] copies of each expert e, in random order. numel is that of align_counts_check(). */
+/** Fills topk_ids with counts[e] copies of each expert e, in random order. numel is their sum. */
 void align_generate_counts(const struct align_problem *problem, const int64_t *counts, uint64_t seed, void *topk_ids);
 
 /** Fills expert_map [num_experts]: half of the experts, rounded up, are local, in random order; the others are -1. */

@@ -14,7 +14,7 @@
 struct source {
     struct npy_array file;       /**< ALIGN_SOURCE_FILE */
     int64_t *counts;             /**< ALIGN_SOURCE_COUNTS */
-    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: the requested tokens, at most those of the data */
+    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: as many of the requested tokens as the data have */
     struct tensors gate_tensors; /**< ALIGN_SOURCE_ROUTER: the logits, and room for the choices */
 };
 

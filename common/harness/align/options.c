@@ -11,7 +11,10 @@ const char *const align_room_names[] = {"bound", "exact", "spare", NULL};
 
 static const char *const ids_names[] = {"i32", "i64", NULL};
 
-/** Traits that select the options which repeat a run. From 16 on there is one per source, as in enum align_source. */
+/**
+ * Traits of a run, which select the options in the command that repeats it. From 16 on there is one trait per source,
+ * in the order of enum align_source.
+ */
 enum { HAS_CAPACITY = OPERATOR_TRAIT, HAS_ROOM = 256, OVERLAPS = 512 };
 
 #define FROM(source) (16u << ALIGN_SOURCE_##source)
@@ -95,7 +98,7 @@ static bool check_counts(struct align_options *options, struct error *error)
     return true;
 }
 
-/** Checks that --capacity is not given for a sweep, each size of which has its own capacity, or with --room. */
+/** Checks that --capacity is not combined with --room or with a sweep, each size of which has its own capacity. */
 static bool check_capacity(const struct align_options *options, struct error *error)
 {
     if (options->program.bench && options->capacity_given && !options->program.num_tokens_given)

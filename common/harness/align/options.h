@@ -56,7 +56,7 @@ const char *align_source_name(const struct align_options *options);
 /** Sets program->command to a command that repeats this run, with every option given explicitly. */
 void align_options_command(const struct align_options *options, struct program *program);
 
-/** Starts the design of --check-all for an implementation. */
+/** Starts the covering design of --check-all for an implementation. */
 void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool corners_only,
                           struct covering *covering);
 

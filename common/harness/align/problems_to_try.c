@@ -28,7 +28,7 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
 };
 
 /*
- * Largest numbers of slots: in a problem with a corner that stands alone, and in others; and the number of ids above
+ * Largest number of slots in a problem with a corner that stands alone, and in any other problem; number of ids above
  * which a corner stands alone.
  */
 enum { MOST_SLOTS_ALONE = 1 << 20, MOST_SLOTS = 1 << 17, IDS_ALONE = 8192 };

@@ -27,7 +27,7 @@ int64_t align_required_capacity(const struct align_problem *problem, const struc
 /** Checks that the capacity holds these ids. Otherwise the error names --capacity and the slots that they need. */
 bool align_capacity_check(const struct align_problem *problem, const struct align_groups *groups, struct error *error);
 
-/** Returns the expert with the most ids; if several have equally many, the lowest of these. */
+/** Returns the expert with the most ids; ties go to the lowest expert. */
 int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups);
 
 /**

@@ -38,7 +38,7 @@ struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor
 
 /**
  * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input that they name, checks the
- * problem, asks whether the implementation supports it, allocates the tensors, fills the inputs and counts the ids'
+ * problem and that the implementation supports it, allocates the tensors, fills the inputs and counts the ids'
  * groups. The real router's ids are the choices of the gate's reference for the router's logits. The caller frees the
  * tensors and groups. On failure returns false with the reason (the arguments, a file or memory) and frees everything.
  */

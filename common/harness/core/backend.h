@@ -3,7 +3,7 @@
  * @brief The device that runs the kernels: a GPU (backend_gpu.c) or the CPU simulator (backend_simt.c). A program links
  *        exactly one of the two.
  *
- * Everything else in the harness sees only CUDA's runtime API and this header.
+ * The rest of the harness uses only CUDA's runtime API and this header.
  */
 #ifndef BACKEND_H
 #define BACKEND_H
@@ -26,7 +26,7 @@ struct backend {
     char toolkit[64];
     struct gpu gpu;    /**< all zeros for the simulator */
     bool has_times;    /**< backend_time() works */
-    bool has_counters; /**< backend_read_counters() returns some */
+    bool has_counters; /**< backend_read_counters() returns counters */
 };
 
 /** Finds the device. Returns false with the reason if no device can run kernels with these needs, which may be NULL. */
@@ -63,9 +63,9 @@ enum { MAX_BRANCHES = 64 };
 struct run_counters {
     struct counter total[MAX_COUNTERS]; /**< sums over the kernels */
     int num_counters;
-    int num_rare; /**< the last counters are rare: reports leave them out if they are 0 */
+    int num_rare; /**< number of rare counters, the last ones; reports leave them out if they are 0 */
     struct kernel_counters
-        kernels[MAX_KERNELS]; /**< in the order of their first launches; each has num_counters of them */
+        kernels[MAX_KERNELS]; /**< in the order of their first launches, each with num_counters counters */
     int num_kernels;
     struct divergent_branch branches[MAX_BRANCHES];
     int num_branches;
@@ -86,19 +86,19 @@ bool backend_share_with_forks(void);
 
 /**
  * Makes device memory accessible to the host without checks or, if `open` is false, protects it again; calls nest.
- * Until then the caller must access device memory only by runtime calls, so that no check is needed.
+ * While it is accessible, the caller must access it only by runtime calls, for which no check is needed.
  */
 void backend_allow_host_access(bool open);
 
 /**
- * Limits kernels to these bytes of their allocation, excluding its guard bands, and uses `name` for them in messages,
- * if the backend supports that.
+ * Registers an array: if the backend supports it, kernels may access only these bytes of the allocation, not its guard
+ * bands, and messages call the array `name`.
  */
 void backend_array(const void *begin, size_t bytes, const char *name);
 
 /**
- * Marks device memory as unwritten: if the backend supports it, a kernel that reads the memory before a kernel has
- * written it is reported.
+ * Marks device memory as unwritten: a backend that supports this reports a kernel that reads the memory before a kernel
+ * has written it.
  */
 void backend_mark_unwritten(const void *begin, size_t bytes);
 
@@ -112,7 +112,7 @@ cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t 
 /** Returns one line that describes the fault of a failed launch, with file and line, or NULL if it is not known. */
 const char *backend_fault(void);
 
-/** Returns a text for readers about what the counters do not cover, or NULL. */
+/** Returns a text that tells readers what the counters do not cover, or NULL. */
 const char *backend_limits(void);
 
 /**
@@ -154,7 +154,7 @@ struct timing timing_of(double *times, int count);
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
                   struct error *error);
 
-/** Measurements from which lower bounds of a kernel's time follow. */
+/** Measurements that give lower bounds on a kernel's time. */
 struct floor_figures {
     double empty_us;         /**< time of an empty kernel in a graph of the same kind */
     double bytes_per_second; /**< of a large device-to-device copy, where bytes read and bytes written both count */

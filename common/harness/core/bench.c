@@ -55,7 +55,7 @@ static double floor_us(const struct benchmark *bench, const struct tensors *tens
 
 /* --- on the host -------------------------------------------------------------------------------------------------- */
 
-/** Returns the microseconds in which `calls` calls run, or a negative number if memory is short. */
+/** Returns the time of `calls` calls in microseconds, or a negative number if memory is short. */
 static double time_calls(const struct launch *launch, const struct tensors *tensors, int calls)
 {
     const double start = seconds_now();
@@ -241,7 +241,7 @@ static void add_timing(const char *name, struct timing timing, struct record *ro
     record_number(object, IN_JSON, "p90_us", "%.4f", timing.p90);
 }
 
-/** Adds a column and a JSON member with the reached share of a ceiling. */
+/** Adds a column and a JSON member with the share of a ceiling that the implementation reaches. */
 static void add_part(const char *heading, const char *name, double part, struct record *row)
 {
     char text[32] = "-";

@@ -14,7 +14,7 @@ struct bench_row {
     struct timing before;  /**< the previous chapter */
     double floor_us;
     double operations, bytes;   /**< required work; if operations is 0, there is no comparison with ceilings */
-    double products_per_second; /**< rate of cuBLAS's products over the time of `here`; 0: none */
+    double products_per_second; /**< cuBLAS's operations per second in a run as long as that of `here`; 0: none */
 };
 
 enum { BENCH_MAX_ROWS = 24 };

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * How many problems are proposed for a corner, and for a pair, before it is given up; and how many pairs a corner
- * without a problem counts for.
+ * How many problems are proposed for a corner, or for a pair, before it counts as not supported; and the number of
+ * pairs that a corner without a problem counts as.
  */
 enum { TRIES_OF_CORNER = 10000, TRIES_OF_PAIR = 100, WEIGHT_OF_CORNER = MAX_DIMENSIONS };
 
@@ -64,7 +64,7 @@ static bool is_alone(const struct covering *covering, int corner)
     return corner >= covering->first[d + 1] - covering->dimensions[d].num_alone;
 }
 
-/** Numbers the corners, and marks the pairs that need no problem as covered. */
+/** Numbers the corners, and marks the pairs that need no problem. */
 static void number_corners(struct covering *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)

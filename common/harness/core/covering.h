@@ -5,7 +5,7 @@
  * An operator lists its dimensions and, for each, its corners: values at which kernels tend to go wrong. The design
  * puts every corner, and then every pair of corners of two dimensions, into at least one problem that the
  * implementation supports. It is greedy: a problem begins with a pair that no problem contains yet, and adds in each
- * other dimension the corner that covers most new pairs. The design depends only on the seed.
+ * other dimension the corner that covers the most new pairs. The design depends only on the seed.
  */
 #ifndef COVERING_H
 #define COVERING_H

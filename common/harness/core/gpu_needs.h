@@ -1,6 +1,6 @@
 /**
  * @file core/gpu_needs.h
- * @brief The requirements that a program has for a GPU, and functions that check whether a GPU and a build meet them.
+ * @brief A program's requirements for the GPU, and functions that check whether a GPU and a build meet them.
  */
 #ifndef GPU_NEEDS_H
 #define GPU_NEEDS_H

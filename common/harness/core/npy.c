@@ -48,7 +48,7 @@ struct cursor {
     struct error *error;
 };
 
-/** Skips white space, and then `word` if it comes next. Returns whether it did. */
+/** Skips white space, and then `word` if it comes next. Returns whether `word` came next. */
 static bool take(struct cursor *cursor, const char *word)
 {
     cursor->at += strspn(cursor->at, " \t\n\v\f\r");
@@ -286,7 +286,7 @@ static bool read_array(FILE *file, const char *path, int64_t file_bytes, struct 
 bool npy_read(const char *path, struct npy_array *array, struct error *error)
 {
     struct stat status;
-    FILE *file = NULL; /* opens only a regular file, because opening a pipe without a writer would block */
+    FILE *file = NULL; /* opened only if it is a regular file, because opening a pipe without a writer would block */
     bool good;
 
     *array = (struct npy_array){.data = NULL};
@@ -340,7 +340,7 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/** Makes everything in a file before the data. Returns the number of bytes, a multiple of ALIGNMENT. */
+/** Makes the part of a file that precedes the data. Returns the number of bytes, a multiple of ALIGNMENT. */
 static size_t make_header(const struct npy_array *array, char header[4 * ALIGNMENT])
 {
     size_t size = PREFIX_BYTES + (size_t)sprintf(header + PREFIX_BYTES,

@@ -108,7 +108,7 @@ static size_t edit_distance(const char *name, size_t length, const char *other)
 {
     enum { MAX_LENGTH = 64 };
     const size_t other_length = strlen(other);
-    size_t row[MAX_LENGTH + 1]; /* distances of the letters of `name` seen so far to each beginning of `other` */
+    size_t row[MAX_LENGTH + 1]; /* distances from the letters of `name` read so far to each prefix of `other` */
 
     if (length > MAX_LENGTH || other_length > MAX_LENGTH)
         return SIZE_MAX;
@@ -145,7 +145,7 @@ static const struct option_row *find_similar(const struct option_row *table, con
     return similar;
 }
 
-/** Sets the error for a word that begins with "--" but is no option or the beginning of several. */
+/** Sets the error for a word that begins with "--" but is not an option, or abbreviates several (`is_ambiguous`). */
 static void refuse_option(const struct option_row *table, const char *word, size_t length, bool is_ambiguous,
                           struct error *error)
 {

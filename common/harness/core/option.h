@@ -36,8 +36,8 @@ struct option_row {
     /** Called after the field has been set; NULL: no function. On failure returns false with the reason. */
     bool (*on_parse)(const struct option_row *row, void *options, struct error *error);
     /**
-     * The command that repeats a run contains the option if the run has one of these traits, or in any case if this is
-     * 0. It contains a flag or a text only if that is set.
+     * The command that repeats a run contains the option if the run has one of these traits, or always if `traits` is
+     * 0. It contains a flag only if the flag is set, and a text only if it is not NULL.
      */
     unsigned traits;
     const struct option_row *next_table; /**< if set, the table continues there, and this row is otherwise empty */
@@ -48,7 +48,7 @@ enum { WITH_NO_RUN = 1 };
 
 /**
  * Lines "NAME: VALUE\n" that --version prints after the course's name and the compiler; "" unless a program sets them
- * before options_parse(). From these lines tests learn which features a build has.
+ * before options_parse(). Tests read these lines to find out which features a build has.
  */
 extern const char *options_version_lines;
 

@@ -224,8 +224,8 @@ static void record_kernels(struct program *program)
 }
 
 /**
- * Returns the number of the first problem that --check-share verifies. It depends on the hash of the source, so that
- * after each change other problems are tried.
+ * Returns the number of the first problem that --check-share verifies. It depends on the hash of the source, so
+ * that the problems vary from one version of the source to the next.
  */
 static int first_of_share(const struct program *program)
 {

@@ -62,7 +62,7 @@ struct program {
     const char *name;              /**< the chapter's name */
     const char *before;            /**< the previous chapter's name; NULL in the first */
     bool on_host;                  /**< the chapter computes on the host and launches nothing */
-    const char *const *refused;    /**< options of the table that it does not offer, NULL-terminated; NULL: none */
+    const char *const *refused;    /**< options in the table that the program lacks, NULL-terminated; NULL: none */
     const struct gpu_needs *needs; /**< requirements of a GPU; NULL: none */
     const char *source_hash;       /**< kernel_source_sha256 */
     struct benchmark bench;        /**< the operator may set its sweep and most_tokens */
@@ -142,12 +142,12 @@ unsigned program_traits(const struct program *program);
  */
 struct record *program_report_head(struct program *program);
 
-/** Adds the circumstances of measured times to a report, in JSON: software, date, the kernel's hash, the input. */
+/** Adds to a report, in JSON, how its times were measured: software, date, the kernel's hash, the input. */
 void report_origin(const struct program *program, struct record *report);
 
 /**
- * Adds whether the answer is right. Returns the record to which the operator adds its other fields of a single run, or
- * NULL.
+ * Adds whether the answer is correct. Returns the record to which the operator adds its other fields of a single run,
+ * or NULL.
  */
 struct record *program_report_result(struct program *program);
 

@@ -11,7 +11,7 @@
 #include <cuda_runtime.h>
 
 /**
- * An implementation and its problem. The files in core/ know the type of neither. The operator supplies `call`, which
+ * An implementation and its problem, whose types the files in core/ do not know. The operator supplies `call`, which
  * passes the tensors' addresses to its kernel and launches it (or computes on the host, and then fails only if memory
  * is short), and `verify`, which checks the outputs on the host; on failure it returns false with RUN_WRONG and the
  * first failure, or with RUN_NO_DEVICE if memory is short.
@@ -30,7 +30,7 @@ struct launch {
 /**
  * Launches once, after `repeats` earlier launches, copies the last answer to host memory and verifies it. On failure
  * returns false with RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or RUN_NO_DEVICE (memory
- * is short, or the device cannot run it).
+ * is short, or the device cannot run the kernel).
  */
 bool launch_run(const struct launch *launch, struct tensors *tensors, struct error *error);
 

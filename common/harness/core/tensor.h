@@ -26,7 +26,7 @@ struct tensor_recipe {
 
 /** An array that a kernel reads or writes. */
 struct tensor {
-    const char *name; /**< such as "gating_output", in messages and as NAME.npy */
+    const char *name; /**< such as "gating_output"; in messages, and NAME of the file NAME.npy */
     enum tensor_role role;
     struct npy_array host; /**< type and shape, set by the operator; no data for a workspace or a recipe */
     struct tensor_recipe recipe;

@@ -44,11 +44,11 @@ struct decode_buffers {
 struct decode_chapter {
     const char *name;
     struct gpu_needs needs; /**< requirements of the GPU */
-    /** Returns one line that names the unsupported flag and why, or NULL if the problem is supported. */
+    /** Returns one line with the unsupported flag and the reason, or NULL if the problem is supported. */
     const char *(*unsupported_reason)(const struct decode_problem *problem);
     struct moe_implementation layer;   /**< gives the block size and workspace */
     struct align_implementation align; /**< gives the workspace */
-    /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. Never called without tokens. */
+    /** Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. There are tokens. */
     cudaError_t (*launch)(const struct decode_problem *problem, const struct decode_buffers *buffers,
                           cudaStream_t stream);
 };

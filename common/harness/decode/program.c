@@ -1,4 +1,4 @@
-/** @file decode/program.c  The program of a decoding step's chapter, from the command line to the exit code. */
+/** @file decode/program.c  The program of a decoding-step chapter, from the command line to the exit code. */
 #include "harness/decode/run.h"
 
 #include "harness/core/backend.h"

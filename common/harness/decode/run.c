@@ -16,7 +16,7 @@ enum { STREAM_ROUTER = 16, STREAM_BIAS };
 
 /* --- the problem -------------------------------------------------------------------------------------------------- */
 
-/** Chooses groups that no option gives: DeepSeek-V3's, or one group per 32 experts, half of which are kept. */
+/** Sets the groups that no option gives: one per 32 experts, half of them kept, as in DeepSeek-V3 with 256 experts. */
 static void settle_groups(struct decode_options *options, int num_experts)
 {
     if (!options->groups_given)
@@ -70,7 +70,7 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
 
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         tensors->list[made[i]].role = TENSOR_OUTPUT;
-    tensors->poison = ALIGN_POISON; /* neither an id nor a weight, nor a right element of the output */
+    tensors->poison = ALIGN_POISON; /* neither an id nor a weight, nor a correct element of the output */
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         struct tensor *const tensor = &tensors->list[NUM_MOE_TENSORS + i];
 

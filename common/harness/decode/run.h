@@ -31,7 +31,7 @@ struct decode_step {
 };
 
 /**
- * Completes the options by defaults (`large`: those for a GPU), checks the problem, allocates the tensors and fills the
+ * Completes the options with defaults (`large`: those for a GPU), checks the problem, allocates the tensors and fills the
  * inputs. The caller frees layer->routing and the tensors. On failure returns false with the reason, and frees
  * everything.
  */

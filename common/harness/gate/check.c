@@ -238,8 +238,8 @@ static bool fail_group(struct examination *exam)
  * Checks that a set of topk_group groups exists that holds every chosen expert, in which no group is certainly worse
  * than a group outside the set, and no expert is wrongly left out (see wronged_expert()). Such a set contains the
  * groups of chosen experts and, with each member, every group that certainly ranks before it. It can be completed to
- * topk_group groups exactly if there are enough other groups such that neither they nor any group that ranks before
- * them has a wrongly left out expert.
+ * topk_group groups if and only if there are enough other groups such that neither they nor any group that ranks before
+ * them has an expert that is wrongly left out.
  */
 static bool groups_are_the_best(struct examination *exam)
 {

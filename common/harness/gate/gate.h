@@ -69,23 +69,25 @@ enum { GATE_LAST_TOKENS = 6 };
 
 /**
  * An implementation of the gate. Exactly one of `compute` and `launch` is set. `unsupported_reason` returns NULL, or
- * one line that names the flag that it does not support and why; if the pointer itself is NULL, every problem is
- * supported.
+ * one line with the unsupported flag and the reason; if the pointer itself is NULL, every problem is supported.
  */
 struct gate_implementation {
     const char *name;
     bool supports_shared_experts; /**< supports num_fused_shared_experts and scale_later */
     bool overlaps;                /**< the launch honours gate_problem.overlap */
-    /** Numbers of tokens after which its kernel or method changes; --check-all tries each number and the next. */
+    /**
+     * Numbers of tokens above which the implementation uses another kernel or method; --check-all tries each of these
+     * numbers N, and N + 1.
+     */
     int64_t last_tokens[GATE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct gate_problem *problem);
     /** Computes on the host. Returns false if memory is short. */
     bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);
-    /** Launches on `stream`; does nothing if there are no tokens. Returns the launch's error. */
+    /** Launches the kernels on `stream`; does nothing if there are no tokens. Returns the launch's error. */
     cudaError_t (*launch)(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream);
 };
 
-/** A chapter: its implementation and that of the previous chapter, which has no name in the first chapter. */
+/** A chapter's implementation and the previous chapter's, `before`; in the first chapter, `before.name` is not set. */
 struct gate_chapter {
     struct gate_implementation implementation;
     struct gate_implementation before;

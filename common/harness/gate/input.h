@@ -24,7 +24,7 @@ extern const char *const gate_dist_names[];
 void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *gating_output);
 
 /**
- * Fills correction_bias with values of the size that a trained router has. For logits with ties (ties, equal) the bias
+ * Fills correction_bias with values as large as a trained router's. For logits with ties (ties, equal) the bias
  * has few levels. For uniform logits it is so low that all choices are negative. For extreme logits it is larger, has
  * both signs, and is -infinity in every third group, which excludes the group. For nan, every fourth group has one
  * +infinity and is otherwise -infinity, which also excludes the group.

@@ -24,7 +24,7 @@ static bool find_above(char *directory, const char *file, char path[PATH_MAX])
 
 /**
  * Finds a file of the router data in the directories above the program, or else above the current directory. On failure
- * returns false with a line that suggests to name the input instead.
+ * returns false with a line that suggests naming the input instead.
  */
 static bool find_router_data(const char *file, const struct gate_options *options, char path[PATH_MAX],
                              struct error *error)
@@ -37,7 +37,7 @@ static bool find_router_data(const char *file, const struct gate_options *option
                      file, options->input_flag);
 }
 
-/** Takes the type, the experts and the tokens from a logits file, unless options give them. */
+/** Takes the type and the numbers of experts and tokens from a logits file, unless options give them. */
 static bool fit_problem(struct gate_options *options, const struct npy_array *logits, const char *path,
                         struct error *error)
 {
@@ -73,7 +73,7 @@ static bool settle_problem(struct gate_options *options, const struct gate_imple
            implementation_supports(gate_unsupported_reason(implementation, problem), error);
 }
 
-/** Converts the file's elements to the tensor's type. If the tensor has more, they repeat. */
+/** Converts the file's elements to the tensor's type. If the tensor has more elements, the file's elements repeat. */
 static void repeat_elements(const struct npy_array *file, struct npy_array *tensor)
 {
     const int64_t count = npy_count(tensor), period = npy_count(file);

@@ -34,17 +34,20 @@ bool gate_options_parse(struct program *program, int argc, char **argv, struct g
 /** The rows of the option table, for an operator whose options begin with a gate's. */
 extern const struct option_row gate_option_rows[];
 
-/** Returns the traits that select the rows which repeat this run. */
+/** Returns this run's traits, which select the options in the command that repeats it. */
 unsigned gate_options_traits(const struct gate_options *options, const struct program *program);
 
 /** Sets program->command to a command that repeats this run, with every option given explicitly. */
 void gate_options_command(const struct gate_options *options, struct program *program);
 
-/** Starts the design of --check-all for an implementation whose kernel changes after these numbers of tokens. */
+/**
+ * Starts the covering design of --check-all for an implementation that launches another kernel above each of these
+ * numbers of tokens.
+ */
 void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool corners_only,
                          struct covering *covering);
 
-/** Number of dimensions of a gate problem, the first ones of an operator that begins with a gate. */
+/** Number of dimensions of a gate problem; in an operator that begins with a gate, they come first. */
 enum { NUM_GATE_DIMENSIONS = 10 };
 extern const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS];
 

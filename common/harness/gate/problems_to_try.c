@@ -71,7 +71,7 @@ void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t s
 
 /**
  * Returns the largest number of logits that the problem may have. The limit is higher for a number of tokens at which
- * the implementation changes; for such a number it is 0 if the implementation does not change with this shape.
+ * the implementation changes its kernel; it is 0 for such a number if the shape is not one of the routers.
  */
 static int64_t most_logits(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS])
 {

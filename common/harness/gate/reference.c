@@ -116,7 +116,7 @@ static double sum_error(double *terms, int count, double grain, double shared_er
     return (error + dust) * larger;
 }
 
-/** Returns exp(logit - largest). The difference is rounded to a float, which every kernel must do. */
+/** Returns exp(logit - largest). The difference is rounded to a float, as in every correct kernel. */
 static double power_of(float logit, float largest)
 {
     return exp((double)(logit - largest));
@@ -145,7 +145,7 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
         const double power = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
         const double value = power / sum;
         const double own = power > 0.0 ? (2.0 * float_unit(power) / power + rounding) * SECOND_ORDER : 0.0;
-        const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* of an ulp */
+        const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* 2 ulps of the score are at least this */
 
         row->experts[e].own_score = interval_around(value, value * own + least, DTYPE_F32);
         row->experts[e].score = interval_around(value, value * (own + row->shared_error) * SECOND_ORDER + least,

@@ -22,7 +22,7 @@ bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *t
 struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
- * Completes options->problem (tokens, experts, bias) from the input that it names, checks it, asks whether the
+ * Completes options->problem (tokens, experts, bias) from the input that it names, checks it and that the
  * implementation supports it, allocates the tensors, which the caller frees, and fills the inputs. On failure returns
  * false with the reason (the arguments, a file or memory) and frees everything.
  */

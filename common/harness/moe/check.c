@@ -18,7 +18,7 @@
 static const int64_t MAX_PRODUCTS = (int64_t)1 << 30;
 enum { LEAST_TOKENS = 16, STREAM_TOKENS = 2000 };
 
-/* The relative rounding error of f32, and the probability that a check rejects a right output. */
+/* The relative rounding error of f32, and the probability that a check rejects a correct output. */
 static const double F32_UNIT = 0x1p-24, FALSE_ALARM = 1e-9;
 
 /** A checked token's choice of a local expert. */
@@ -26,7 +26,7 @@ struct choice {
     int64_t token; /**< index among the checked tokens */
     int expert;    /**< its local id */
     double weight;
-    int copies; /**< how often the token chose this expert, as those errors are not independent; else 1 */
+    int copies; /**< number of the token's choices of this expert, whose errors are not independent */
 };
 
 /**

@@ -70,8 +70,8 @@ static struct sizes sizes_given(const struct moe_options *options)
 }
 
 /**
- * Takes the number of tokens from a file unless an option gives it. If there are several files, that with the most rows
- * decides.
+ * Takes the number of tokens from a file unless an option gives it. If there are several files, the one with the most
+ * rows decides.
  */
 static bool take_rows(const char *path, int64_t rows, const struct moe_options *options, struct sizes *sizes,
                       struct error *error)

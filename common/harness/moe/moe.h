@@ -65,13 +65,16 @@ enum { MOE_LAST_TOKENS = 4 };
 
 /**
  * An implementation of the layer: products and sums in f32; intermediate, partial and output rounded to the type.
- * `unsupported_reason` returns NULL, or one line that names the unsupported flag and why; if the pointer itself is
+ * `unsupported_reason` returns NULL, or one line with the unsupported flag and the reason; if the pointer itself is
  * NULL, every problem is supported.
  */
 struct moe_implementation {
     const char *name;
     struct gpu_needs needs; /**< requirements of the GPU; all zeros: none */
-    /** Numbers of tokens after which its kernel or method changes; --check-all tries each number and the next. */
+    /**
+     * Numbers of tokens above which the implementation uses another kernel or method; --check-all tries each of these
+     * numbers N, and N + 1.
+     */
     int64_t last_tokens[MOE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct moe_problem *problem);
     /** Returns the block_size to use without --block-size; capacity is not set yet. NULL: 16. */
@@ -79,11 +82,11 @@ struct moe_implementation {
     size_t (*workspace_bytes)(const struct moe_problem *problem); /**< size of the scratch memory; NULL: none */
     bool workspace_zeroed;     /**< it holds zeros before the first launch, not undefined values */
     int64_t bench_most_tokens; /**< largest size of a --bench sweep, to limit its run time; 0: no limit */
-    /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. Never called without tokens. */
+    /** Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. There are tokens. */
     cudaError_t (*launch)(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 };
 
-/** A chapter: its implementation and that of the previous chapter, which has no name in the first chapter. */
+/** A chapter's implementation and the previous chapter's, `before`; in the first chapter, `before.name` is not set. */
 struct moe_chapter {
     struct moe_implementation implementation;
     struct moe_implementation before;

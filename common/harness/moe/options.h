@@ -54,7 +54,7 @@ extern const struct option_row moe_option_rows[];
  */
 bool moe_options_check(const struct moe_options *options, struct error *error);
 
-/** Returns the traits that select the options which repeat this run. */
+/** Returns this run's traits, which select the options in the command that repeats it. */
 unsigned moe_options_traits(const struct moe_options *options, const struct program *program);
 
 /** Returns one word for the source of the experts: the distribution's name, or "file". */
@@ -70,7 +70,7 @@ void moe_options_command(const struct moe_options *options, struct program *prog
 void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool all,
                         struct record *report);
 
-/** Starts the design of --check-all for an implementation. */
+/** Starts the covering design of --check-all for an implementation. */
 void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool corners_only,
                         struct covering *covering);
 

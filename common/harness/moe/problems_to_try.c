@@ -34,7 +34,7 @@ static const float scales[] = {1.0f, 100.0f, 1e15f, 1e-12f};
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [TOKENS] = {CORNERS(2, 0, 1, 3, 9, 16, 17, 31, 33, 64, 65, 200, 257), .num_alone = 1},
-    /* multiples of 64 for tensor cores; 704 refills a ring's stages; 768 fills one of eleven stages */
+    /* multiples of 64 for tensor cores; 704 refills the stages of shorter rings; 768 refills one of eleven stages */
     [HIDDEN] = {CORNERS(128, 1, 31, 33, 64, 65, 100, 192, 256, 704, 768, 832, 1152)},
     [INTERMEDIATE] = {CORNERS(64, 1, 17, 31, 33, 65, 128, 130, 192, 320)},
     [EXPERTS] = {CORNERS(3, 1, 2, 5, 16, 33, 255, 256, 257)},

@@ -37,7 +37,7 @@ static void name_verified(const struct moe_problem *problem, struct program *pro
              checked < problem->num_tokens ? ", a sample; every other element is written" : "");
 }
 
-/** Adds the load of the experts, and the number of pads that make blocks whole. */
+/** Adds the load of the experts, and the number of pads that fill up their blocks. */
 static void report_load(const struct moe_layer *layer, struct record *report)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);

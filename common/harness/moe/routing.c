@@ -61,7 +61,7 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
 /* --- generated ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Generates weights that all differ and of which none is far below the others, so that a wrong weight has an effect.
+ * Generates weights that differ from each other but are of similar size, so that any wrong weight has an effect.
  */
 static void generate_weights(const struct moe_problem *problem, uint64_t seed, float *topk_weights)
 {

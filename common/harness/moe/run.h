@@ -64,8 +64,8 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
                         struct error *error);
 
 /**
- * Completes `options` from the files that they name and from defaults (`large`: a GPU's), checks the problem, asks
- * whether the implementation supports it, makes the routing, allocates the tensors and fills the inputs. The caller
+ * Completes `options` from the files that they name and from defaults (`large`: a GPU's), checks the problem and
+ * that the implementation supports it, makes the routing, allocates the tensors and fills the inputs. The caller
  * frees layer->routing and the tensors. On failure returns false with the reason (the arguments, a file, memory) and
  * frees everything.
  */

@@ -52,8 +52,8 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
 
 // [list_rows]
 /**
- * Lists the rows by destination rank, counts them, and records for each of this rank's tokens which sent rows bring
- * back its sums.
+ * Lists the rows by destination rank, counts them, and records for each of this rank's tokens in which of the sent rows
+ * its sums come back.
  */
 static void list_rows(const struct split *split, const struct moe_layer *layer, struct tensors *arrays)
 {

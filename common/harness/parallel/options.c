@@ -37,7 +37,7 @@ static const struct option_row table[] = {
     {.next_table = moe_option_rows},
 };
 
-/** Options in the tables that the program for the CPU, or that for GPUs, does not offer. */
+/** Options in the tables that the CPU program, or the GPU program, does not offer. */
 static const char *const refused_on_cpu[] = {"gpus",          "bench",       "flush-l2", "check-all",
                                              "check-corners", "check-share", "launches", NULL};
 static const char *const refused_on_gpus[] = {"trace",         "trace-kernel", "bench",    "flush-l2", "check-all",

@@ -28,7 +28,7 @@ struct everything {
 
 /* --- before the run ----------------------------------------------------------------------------------------------- */
 
-/** Connects the ranks and checks that they agree. A wrong argument is wrong in all ranks; rank 0 reports it. */
+/** Connects the ranks and checks that they agree. A wrong argument is wrong in all ranks, so only rank 0 reports it. */
 static bool meet(struct everything *all, int argc, char **argv, struct error *error)
 {
     struct error failed = {.result = RUN_VERIFIED};

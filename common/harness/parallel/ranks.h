@@ -106,8 +106,8 @@ bool ranks_synchronize(const struct ranks *ranks, struct error *error);
 bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error);
 
 /**
- * Tells all ranks whether this one has failed. Returns false if any rank has; if another rank has, the error names it
- * and gets its exit code. If all ranks have failed in the same way, as after a wrong argument, only rank 0 reports the
+ * Informs all ranks whether this rank has failed. Returns false if any rank has; if another rank has, the error names
+ * that rank and gets its exit code. If all ranks have failed in the same way, as after a wrong argument, only rank 0 reports the
  * failure, and the error text of the others becomes "".
  */
 bool ranks_agree(struct ranks *ranks, struct error *error);

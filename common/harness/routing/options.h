@@ -21,7 +21,7 @@ bool routing_options_parse(struct program *program, int argc, char **argv, struc
 /** Sets program->command to a command that repeats this run, with every option given explicitly. */
 void routing_options_command(const struct routing_options *options, struct program *program);
 
-/** Starts the design of --check-all for an implementation. */
+/** Starts the covering design of --check-all for an implementation. */
 void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool corners_only,
                             struct covering *covering);
 

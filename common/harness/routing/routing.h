@@ -30,8 +30,8 @@ struct routing_buffers {
 // [problem]
 
 /**
- * An implementation of routing. `unsupported_reason` returns NULL, or one line that names the unsupported flag
- * and why; if the pointer itself is NULL, every problem is supported.
+ * An implementation of routing. `unsupported_reason` returns NULL, or one line with the unsupported flag and
+ * the reason; if the pointer itself is NULL, every problem is supported.
  */
 struct routing_implementation {
     const char *name;
@@ -41,7 +41,7 @@ struct routing_implementation {
     bool workspace_zeroed; /**< it holds zeros before the first launch, not undefined values */
     /** Returns the shared memory of a block in bytes if it is more than some GPUs have, else 0. NULL: always 0. */
     size_t (*shared_bytes)(const struct routing_problem *problem);
-    /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. */
+    /** Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct routing_problem *problem, const struct routing_buffers *buffers,
                           cudaStream_t stream);
 };
@@ -56,7 +56,7 @@ struct routing_chapter {
 cudaError_t routing_launch(const struct routing_problem *problem, const struct routing_buffers *buffers,
                            cudaStream_t stream);
 
-/** Launches a gate, then align: the comparison for a single launch, and its fallback for larger problems. */
+/** Launches a gate, then align. Routing in one launch is compared with this, and falls back to it for larger problems. */
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream);
 

@@ -74,7 +74,7 @@ static bool add_align_tensors(const struct routing_problem *problem,
     memcpy(&tensors->list[ROUTING_EXPERT_MAP], &of_align.list[ALIGN_EXPERT_MAP],
            (NUM_ALIGN_TENSORS - 1) * sizeof *of_align.list);
     tensors->count = NUM_ROUTING_TENSORS;
-    tensors->poison = of_align.poison; /* no valid weight or id either */
+    tensors->poison = of_align.poison; /* neither a valid weight nor a valid id */
     workspace->host.shape[0] = implementation->workspace_bytes ? (int64_t)implementation->workspace_bytes(problem) : 0;
     workspace->zeroed = implementation->workspace_zeroed;
     return true;

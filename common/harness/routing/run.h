@@ -20,7 +20,7 @@ enum {
 struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
- * Completes `problem` from the input that the options name, checks it, asks whether the implementation supports it,
+ * Completes `problem` from the input that the options name, checks it and that the implementation supports it,
  * allocates the tensors, which the caller frees, and fills the inputs. On failure returns false with the reason (the
  * arguments, a file or memory) and frees everything.
  */
@@ -28,7 +28,7 @@ bool routing_load(struct routing_options *options, const struct routing_implemen
                   struct routing_problem *problem, struct tensors *tensors, struct error *error);
 
 /**
- * Derives align's part of the problem from the gate's, checks it, and asks whether the implementation supports it. On
+ * Derives align's part of the problem from the gate's, and checks it and that the implementation supports it. On
  * failure returns false with the reason.
  */
 bool routing_settle_problem(const struct routing_options *options, const struct routing_implementation *implementation,

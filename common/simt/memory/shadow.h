@@ -228,6 +228,12 @@ static inline uint32_t shadow_set_with_thread(uint32_t read)
     return set == me ? set : thread_set_next(set, me);
 }
 
+/** Checks whether the set in `read` is that of thread 0 alone, whose number is 0, and the running thread is thread 0. */
+static inline bool shadow_set_is_thread_0(uint32_t read)
+{
+    return simt_order.thread == 0 && (read >> READ_SET_SHIFT & (THREAD_SETS - 1)) == 0;
+}
+
 /**
  * Checks whether all readers in a cell are ordered before now: by a barrier, or because the running thread is the only
  * one. For an atomic, checks whether the cell has only authors, to which the thread can be added.
@@ -243,7 +249,7 @@ static inline __attribute__((always_inline)) bool shadow_readers_ordered(const s
         if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
             return true;
         return cell->read_epoch == simt_order.epoch && (cell->read >> READ_BYTES_SHIFT & 0xf) == access.bytes &&
-               (shadow_set_with_thread(cell->read) != 0 || simt_order.thread == 0);
+               (shadow_set_with_thread(cell->read) != 0 || shadow_set_is_thread_0(cell->read));
     }
     return cell->read < READ_LOST && (shadow_ordered_by_barrier(cell->read_epoch) ||
                                       (cell->read_epoch >= simt_order.segment_epoch &&

@@ -25,7 +25,7 @@ void connection_close(struct ranks *ranks)
     (void)ranks;
 }
 
-/** Does nothing, because nothing is timed on the CPU. */
+/** Does nothing, because there is no other rank to wait for. */
 bool connection_synchronize(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
