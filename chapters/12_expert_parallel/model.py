@@ -65,7 +65,7 @@ def recorded():
 
 
 def compare_with_record():
-    """Prints the model beside the recorded runs: the total time, its excess over the model per call, and the bandwidth."""
+    """Prints the model beside the recorded runs: the total time, the excess over the model per call, the bandwidth."""
     before, more = {}, []
     print("\n  path        tokens  model us  recorded us  more, each call   GB/s into each GPU, of what the row above has not")
     for tokens, path, stages in sorted(recorded(), key=lambda run: (run[1], run[0])):

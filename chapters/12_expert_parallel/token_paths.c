@@ -60,7 +60,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
 /* --- broadcast ---------------------------------------------------------------------------------------------------- */
 
-/** Gathers an array's rows, so that each rank of the DP group has those of all its ranks. row: size of a row in bytes. */
+/** Gathers an array's rows from all ranks of the DP group, on each of them. `row` is the size of a row in bytes. */
 static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)
 {
     const int64_t *const cu_tokens = layer->split->cu_tokens;
@@ -142,8 +142,8 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
 }
 
 /**
- * Sends each row to the rank of its experts or, if `back`, the result of each received row to the row's sender. `row` is
- * the size of a row in bytes.
+ * Sends each row to the rank of its experts or, if `back`, the result of each received row to the rank that sent the
+ * row. `row` is the size of a row in bytes.
  */
 static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t row, bool back, struct error *error)
 {

@@ -2,10 +2,10 @@
  * @file align.cu
  * @brief Chapter 14a: one launch, in which an id's rank is found by counting bits.
  *
- * Before: block 0 counts while others write pads; a second launch sorts; atomics decide the order within a group.
+ * Before: block 0 counts while other blocks write pads; a second launch sorts; atomics decide the order in a group.
  * Now:    one launch for up to 4,096 ids. Every block counts all ids, marks those of its own experts as bits, and
  *         writes these experts' groups in ascending order. For more ids, chapter 10's kernels are the fallback.
- * Watch:  launches 1; no atomic whose return value is used; each pad is stored once, after its group.
+ * Watch:  launches 1; no atomic whose return value is used; each slot of the list is written only once.
  */
 #include "few_ids.h"
 #include "kernels/align_groups.cuh"
@@ -17,15 +17,15 @@ enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256, ROW_THREADS = 128, MA
 
 // [few_blocks]
 /**
- * Returns blocks_for() for up to 2^15 ids, without a division. The reciprocal is a little below 2^32 / block_size, so
- * the upper half of the product is ceil(count / block_size) - 1 for every count above 0.
+ * Returns the same as blocks_for(), for up to 2^15 ids, in fewer instructions. The reciprocal is a little below
+ * 2^32 / block_size, so the upper half of the product is ceil(count / block_size) - 1 for every count above 0.
  */
 static __device__ int few_blocks_for(int count, const align_arguments &align)
 {
     return (int)__umulhi((unsigned)count, align.reciprocal) + (count > 0);
 }
 
-/** Checks whether the expert's id with this rank, counted from 0, is the first one in a block of rows. */
+/** Checks whether an id begins a block of rows, given its rank among the expert's ids, counted from 0. */
 static __device__ bool begins_block(int rank, const align_arguments &align)
 {
     return few_blocks_for(rank + 1, align) > few_blocks_for(rank, align);
@@ -35,8 +35,8 @@ static __device__ bool begins_block(int rank, const align_arguments &align)
 // [warp_ids]
 /**
  * Aligns up to WARP_SIZE ids. Grid: one thread block per id; each writes one block of rows. All warps read all ids. An
- * id opens a block of rows if the number of its expert's ids before it is a multiple of block_size. ONE_TOKEN: up to
- * MAX_PAIRS ids, which fit in one block of rows; comparing them one by one is faster than a match instruction.
+ * id opens a block of rows if the number of its expert's ids before it is a multiple of block_size. ONE_TOKEN is for
+ * MAX_PAIRS ids or fewer that fit in one block of rows: comparing them one by one is faster than a match instruction.
  */
 template <typename Id, bool ONE_TOKEN>
 static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_arguments align)
@@ -101,8 +101,8 @@ static size_t few_shared_bytes(const align_arguments &align)
 
 // [write_set_bits]
 /**
- * Writes `first` plus the index of each set bit of `bits` to `ids`, in ascending order. Returns the end of the written
- * ids.
+ * Writes `first` plus the index of each set bit of `bits` to `ids`, in ascending order. Returns a pointer past the last
+ * id written.
  */
 static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
 {
@@ -124,7 +124,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
     extern __shared__ int4 shared[];
     const int experts = experts_of<EXPERTS>(align), words = words_of_marks(align.numel);
     int *const counts = (int *)shared;                    /* [experts] */
-    unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: a bit for each id of an expert */
+    unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: per expert, one bit for each id */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
     const int first_own = blockIdx.x * FEW_EXPERTS;
     Id ids[IDS];

@@ -46,7 +46,7 @@ static __device__ __forceinline__ candidate from_lane_xor(candidate mine, int la
 // [better]
 
 // [half_best]
-/** Returns the best candidate of 32 lanes to these lanes. Offsets below 32 stay within a half of the wave. */
+/** Returns the best candidate of a half wave to all 32 lanes of this half: offsets below 32 stay within it. */
 static __device__ __forceinline__ candidate half_best(candidate mine)
 {
     for (int offset = HALF_SIZE / 2; offset > 0; offset /= 2) {
@@ -59,7 +59,7 @@ static __device__ __forceinline__ candidate half_best(candidate mine)
 // [half_best]
 
 // [group_score]
-/** Returns the best choice of 32 lanes, or the sum of their two best choices, to these lanes, as in chapter 03. */
+/** Returns the best choice of a half wave, or the sum of its two best, to all its 32 lanes, as in chapter 03. */
 static __device__ float score_of_group(float choice, bool has_bias)
 {
     float first = choice, second = -INFINITY;
@@ -110,7 +110,7 @@ static __device__ void write_best(candidate mine, int count, int half_lane, cand
 // [merge]
 /**
  * Merges eight sorted lists of eight candidates. Lane 8 * i + k passes entry k of list i and gets entry k of the eight
- * best. Two lists become one in four steps, in which the lanes of both do the same. All 64 lanes must call.
+ * best. Each round merges pairs of lists in four steps and leaves the result in both. All 64 lanes must call.
  */
 static __device__ candidate merge_lists(candidate mine, int lane)
 {
@@ -182,7 +182,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [groups]
 
     // [local]
-    /* Half h takes the group of rank h, so the kept groups fill whole waves. */
+    /* Half h processes the group of rank h, so the kept groups fill whole waves. */
     const unsigned long long of_first = __ballot(rank == 2 * wave), of_second = __ballot(rank == 2 * wave + 1);
     const int group = (__ffsll(lane < HALF_SIZE ? of_first : of_second) - 1) / MAX_GROUPS;
 

@@ -48,7 +48,10 @@ struct decode_chapter {
     const char *(*unsupported_reason)(const struct decode_problem *problem);
     struct moe_implementation layer;   /**< gives the block size and workspace */
     struct align_implementation align; /**< gives the workspace */
-    /** Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. There are tokens. */
+    /**
+     * Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. Never called without
+     * tokens.
+     */
     cudaError_t (*launch)(const struct decode_problem *problem, const struct decode_buffers *buffers,
                           cudaStream_t stream);
 };

@@ -31,8 +31,8 @@ struct decode_step {
 };
 
 /**
- * Completes the options with defaults (`large`: those for a GPU), checks the problem, allocates the tensors and fills the
- * inputs. The caller frees layer->routing and the tensors. On failure returns false with the reason, and frees
+ * Completes the options with defaults (`large`: those for a GPU), checks the problem, allocates the tensors and fills
+ * the inputs. The caller frees layer->routing and the tensors. On failure returns false with the reason, and frees
  * everything.
  */
 bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,

@@ -31,8 +31,8 @@ int64_t moe_checked_tokens(const struct moe_problem *problem);
  * element whose error cannot reach the nearest middle must have exactly the expected bits. The check therefore rejects
  * truncated values, superfluous roundings (of the halves that SwiGLU multiplies, of a sum over topk) and factors off by
  * 1/256, where f32's error is small compared with an ulp of bf16. A value near a middle adds an error of half an ulp
- * of either sign. Once f32's errors exceed half an ulp, as in sums of thousands of products, every rounding counts as an
- * independent error, and a single superfluous one is no larger than those allowed.
+ * of either sign. Once f32's errors exceed half an ulp, as in sums of thousands of products, every rounding counts as
+ * an independent error, and a single superfluous one is no larger than those allowed.
  *
  * On failure returns false with RUN_WRONG and the first wrong element as one line, "output[3][17]: expected ..., got
  * ..."; or with RUN_NO_DEVICE if memory is short.

@@ -82,7 +82,10 @@ struct moe_implementation {
     size_t (*workspace_bytes)(const struct moe_problem *problem); /**< size of the scratch memory; NULL: none */
     bool workspace_zeroed;     /**< it holds zeros before the first launch, not undefined values */
     int64_t bench_most_tokens; /**< largest size of a --bench sweep, to limit its run time; 0: no limit */
-    /** Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. There are tokens. */
+    /**
+     * Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. Never called without
+     * tokens.
+     */
     cudaError_t (*launch)(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 };
 

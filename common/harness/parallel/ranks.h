@@ -107,8 +107,8 @@ bool group_share(const struct group *group, const void *own, size_t bytes, void 
 
 /**
  * Informs all ranks whether this rank has failed. Returns false if any rank has; if another rank has, the error names
- * that rank and gets its exit code. If all ranks have failed in the same way, as after a wrong argument, only rank 0 reports the
- * failure, and the error text of the others becomes "".
+ * that rank and gets its exit code. If all ranks have failed in the same way, as after a wrong argument, only rank 0
+ * reports the failure, and the error text of the others becomes "".
  */
 bool ranks_agree(struct ranks *ranks, struct error *error);
 

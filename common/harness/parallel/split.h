@@ -32,7 +32,8 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
 bool split_count_tokens(struct parallel_options *options, struct split *split, struct error *error);
 
 /**
- * Splits tokens, experts and slices once the layer is known; `map` is the text of --expert-map. The caller calls split_free().
+ * Splits tokens, experts and slices once the layer is known; `map` is the text of --expert-map. The caller calls
+ * split_free().
  */
 bool split_layer(const struct parallel_options *options, const char *map, const struct moe_problem *problem,
                  struct split *split, struct error *error);

@@ -56,7 +56,7 @@ struct routing_chapter {
 cudaError_t routing_launch(const struct routing_problem *problem, const struct routing_buffers *buffers,
                            cudaStream_t stream);
 
-/** Launches a gate, then align. Routing in one launch is compared with this, and falls back to it for larger problems. */
+/** Launches a gate, then align. Routing in one launch is compared with this pair, and falls back to it if larger. */
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream);
 

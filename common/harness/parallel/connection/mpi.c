@@ -1,6 +1,6 @@
 /**
- * @file parallel/connection/mpi.c  Connects ranks through MPI, which needs host memory: device arrays are copied through the
- * host. A build without mpi.h has one rank.
+ * @file parallel/connection/mpi.c  Connects ranks through MPI, which needs host memory: device arrays are copied
+ * through the host. A build without mpi.h has one rank.
  */
 #include "harness/parallel/ranks.h"
 

@@ -1,6 +1,6 @@
 /**
- * @file parallel/connection/nccl.c  Connects ranks through NCCL, with one GPU per rank. The ranks exchange NCCL's id through
- * MPI if mpirun started them, or through shared memory if this program forked them.
+ * @file parallel/connection/nccl.c  Connects ranks through NCCL, with one GPU per rank. The ranks exchange NCCL's id
+ * through MPI if mpirun started them, or through shared memory if this program forked them.
  *
  * NCCL is configured as non-blocking: a call may return while it is still in progress, and is then polled until the
  * time limit. A build without nccl.h has one rank.
