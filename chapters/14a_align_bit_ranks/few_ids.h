@@ -1,11 +1,11 @@
-/** @file chapters/14a_align_bit_ranks/few_ids.h  The condition for chapter 14a's own kernels, for few ids. */
+/** @file chapters/14a_align_bit_ranks/few_ids.h  The condition under which chapter 14a's own kernels run. */
 #ifndef ALIGN_FEW_IDS_H
 #define ALIGN_FEW_IDS_H
 
 #include "harness/align/align.h"
 
 // [is_few]
-/** Checks whether the kernels that rank by bits run this problem. They sort each group; chapter 10's need not. */
+/** Checks whether the kernels that rank by bits run this problem. They sort each group; chapter 10's kernels do not. */
 static inline bool align_is_few(const struct align_problem *problem)
 {
     return problem->kernel == ALIGN_KERNEL_AUTO ? problem->numel <= 4096

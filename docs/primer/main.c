@@ -21,7 +21,7 @@ enum { INPUTS = 1024, OUTPUTS = 256 };
 static const struct kernel {
     const char *name;
     primer_launch *launch;
-    int shown[8]; /**< elements of the output; 0 is always shown */
+    int shown[8]; /**< indices of the output's elements to print; element 0 is always printed */
 } kernels[] = {
     {"who", primer_who, {1, 31, 32, 33, 127, 128, 255}},
     {"neighbours", primer_neighbours, {1, 2, 31}},
@@ -83,7 +83,7 @@ static cudaError_t run(const struct kernel *kernel, int *in, int *out, int *resu
         numbers[i] = i;
     error = cudaMemcpy(in, numbers, sizeof numbers, cudaMemcpyHostToDevice);
     if (error == cudaSuccess)
-        error = cudaMemset(out, 0, OUTPUTS * sizeof *out); /* few kernels write all that is copied back */
+        error = cudaMemset(out, 0, OUTPUTS * sizeof *out); /* few kernels write every element that is copied back */
     simt_counters_reset();
     if (error == cudaSuccess)
         error = kernel->launch(in, out);

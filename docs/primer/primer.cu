@@ -81,7 +81,7 @@ cudaError_t primer_rows(const int *in, int *out)
 }
 
 // [warp_sum]
-/** Returns the sum over each LANES neighbouring lanes to all of them. */
+/** Returns to every lane the sum over its group of LANES neighbouring lanes. */
 template <int LANES>
 static __device__ int warp_sum(int value)
 {
@@ -193,7 +193,7 @@ static __global__ void swap_neighbours(const int *in, int *out)
     const int lane = (int)threadIdx.x;
 
     values[lane] = in[lane];
-    __syncwarp(); /* other lanes see what a lane has written before */
+    __syncwarp(); /* what each lane has written is now visible to the others */
     out[lane] = values[lane ^ 1];
 }
 // [syncwarp]
@@ -364,7 +364,7 @@ cudaError_t primer_unordered(const int *in, int *out)
 }
 
 // [fences]
-/** Publishes a message as `publish` does, with a fence at either end. Grid: two blocks. */
+/** Publishes a message as `publish` does, but with a fence in each block. Grid: two blocks. */
 static __global__ void publish_with_fences(const int *in, int *out)
 {
     if (blockIdx.x == 1) {

@@ -1,7 +1,7 @@
 /*
- * Plays back what the warps of a block did, on pages by stepper_pages.py. A page holds the program's trace, compressed,
- * the arrays that the kernel writes, the steps as text and the source; this file adds the controls, the lanes, the
- * memory and the barriers. It needs no library and fetches nothing.
+ * Plays back what the warps of a block did, on pages that stepper_pages.py makes. A page holds the program's trace,
+ * compressed, the arrays that the kernel writes, the steps as text and the source; this file adds the controls, the
+ * lanes, the memory and the barriers. It needs no library and fetches nothing.
  */
 'use strict';
 
@@ -58,7 +58,7 @@
     }
 
     /* Formats a word of a value as its most likely type: a float of a usual size, infinity, or a whole number. The
-       trace does not contain types; small whole numbers have no exponent bits and floats of a usual size have. */
+       trace does not contain types; a small whole number has no exponent bits set, a float of a usual size has some. */
     function wordText(value, word) {
         const digits = value.slice(2), end = digits.length - 8 * word, view = new DataView(new ArrayBuffer(4));
 
@@ -160,7 +160,8 @@
     }
 
     /*
-     * Converts all events. A block barrier, which the trace lists for each warp, is shown once; the first is number 1.
+     * Converts all events. A block barrier, which the trace lists for each warp, is shown once; the first barrier is
+     * number 1.
      */
     function readEvents(trace, files, regions, dtype) {
         const events = [];
@@ -219,8 +220,8 @@
         }
     }
 
-    /* Shortens a value for a lane's cell: .589 for 0.589, 1.2e-5 for 1.234e-05; a word as it is. The cell's title has
-       the full value. */
+    /* Shortens a value for a lane's cell: .589 for 0.589, 1.2e-5 for 1.234e-05; words stay as they are. The cell's
+       title has the full value. */
     function short(text) {
         const shorter = text.replace(/^(-?)0\./, '$1.');
 
@@ -248,7 +249,7 @@
         this.data = {warps: Math.ceil(trace.block.reduce((a, b) => a * b) / LANES), regions,
                      events: readEvents(trace, files, regions, root.dataset.dtype)};
         this.texts = [...root.querySelectorAll('.stepper-list li')].flatMap(line =>
-            new Array(Number(line.dataset.times || 1)).fill(line.firstChild.data)); /* a line may be several steps */
+            new Array(Number(line.dataset.times || 1)).fill(line.firstChild.data)); /* a line may mean several steps */
         this.files = [...root.querySelectorAll('.stepper-file')];
         this.warp = 0;
         this.position = 0; /* number of steps that are done */

@@ -100,8 +100,8 @@
 
     /* --- commands --- */
 
-    /* A line may end after a hyphen, but not within an option: --trace would become -- and trace. Code that is longer
-       than a line on a phone is a command, which begins within the text and continues below. */
+    /* Browsers may break a line after a hyphen. Options are kept whole, so that --trace does not become -- and trace.
+       Code that is longer than a line on a phone is a command, which begins within the text and continues below. */
     document.querySelectorAll('.textblock p code, .textblock li code, .textblock td code').forEach(code => {
         const pieces = code.textContent.split(/( --?[A-Za-z]\S*)/);
 

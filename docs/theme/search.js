@@ -1,7 +1,7 @@
 /*
  * The site's search. It works without a server, even from a file: search_data.js contains the text of all sections, and
- * lunr builds its index here when the search is first used. Keys: / focuses the field, arrows select, Enter opens,
- * Escape closes.
+ * lunr builds its index in the browser when the search is first used. Keys: / focuses the field, arrows select, Enter
+ * opens, Escape closes.
  */
 'use strict';
 
@@ -64,7 +64,7 @@
     }
 
     /* Returns the sections that contain all words, the last of which may be incomplete. Sections of the course's pages
-       come first, and among them one whose title is the text; sections of the pages about source files come last. */
+       come first, above all one whose title is the search text; sections of the pages about source files come last. */
     function find(text) {
         const words = text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(word => word);
         const stems = words.map(word => lunr.stemmer(new lunr.Token(word, {})).toString());

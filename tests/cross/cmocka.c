@@ -1,5 +1,5 @@
 /**
- * @file cross_cmocka.c
+ * @file cmocka.c
  * @brief The part of cmocka that the simulator's tests use, for processors for which it is not installed. Prints TAP.
  *
  * The tests include cmocka's own header; this file only has the functions that its macros call.

@@ -31,7 +31,7 @@ DEFAULTS = {"device": "cuda", "dist": "router", "num_tokens": SIZES, "hidden_siz
 NUM_EXPERTS, TOPK, SEED = 256, 8, 1
 SLOW_US = 5000
 WAYS = ("loop_stream", "grouped_graph", "triton_graph")
-# A rounding to bf16 changes a value by at most 2^-9 of it. The values between the products, each expert's output and
+# A rounding to bf16 changes a value by at most 2^-8 of it. The values between the products, each expert's output and
 # the running sum of the eight outputs are rounded.
 TOLERANCE = 2.0**-6
 SWIGLU_MEAN_SQUARE = 0.36
