@@ -240,7 +240,7 @@ static __device__ place find_place(const int *expert_ids, int width, int outputs
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
     const int first = window + __ffs((int)same) - 1, i = (int)blockIdx.x - first * row_blocks;
 
-    if (expert < 0) /* reads no weights, so its position in the order does not matter */
+    if (expert < 0) /* reads no weights, so its blocks need no common order */
         return place{block, (int)blockIdx.x % row_blocks * outputs, expert};
     return place{first + i % __popc(same), i / __popc(same) * outputs, expert};
 }

@@ -142,8 +142,8 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
 }
 
 /**
- * Sends each row to the rank of its experts or, if `back`, the result of each received row to the rank that sent the
- * row. `row` is the size of a row in bytes.
+ * Sends each row to the rank of its experts or, if `back`, the result of each received row to the rank that sent
+ * the row. `row` is the size of a row in bytes.
  */
 static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t row, bool back, struct error *error)
 {

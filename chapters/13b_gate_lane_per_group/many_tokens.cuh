@@ -41,7 +41,7 @@ struct tile {
 // [tile]
 
 // [fetch]
-/** Starts copying the rows of a warp's tokens, 16 bytes per lane. Tokens past the last one get a copy of its row. */
+/** Starts copying the rows of a warp's tokens, 16 bytes per lane; tokens past the last one get the last row. */
 template <typename Router, typename T>
 static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_t first_token, int64_t num_tokens,
                                                   T *logits)
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void choose(const entry *candidates, int count
 // [choose]
 
 // [many_kernel]
-/** Routes TOKENS_PER_WARP tokens. Grid: a block of one warp for each TOKENS_PER_WARP tokens. */
+/** Routes TOKENS_PER_WARP tokens. Grid: a block of one warp for every TOKENS_PER_WARP tokens. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARP_SIZE)
     many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,

@@ -4,7 +4,7 @@
  *
  * Before: integer keys, a comparison and an addition for each count, an exact sigmoid, one path for all cases.
  * Now:    choices as floats, counted by signs; an approximate sigmoid; a separate path for NaN, infinities, long lists.
- * Watch:  instructions per token on a GPU; fewer divergent branches; nearly the same shuffles and sectors.
+ * Watch:  instructions per token on a GPU; fewer divergent branches; nearly the same numbers of shuffles and sectors.
  */
 #include "kernels/few_tokens.cuh"
 #include "many_tokens.cuh"

@@ -14,7 +14,7 @@
 // [sigmoid]
 /**
  * Returns 1 / (1 + exp(-x)) with two approximate instructions, within the checker's tolerance. `lost`, the rounding
- * error of `power` times ln 2, corrects the exponential. 0 or NaN if exp(-x) is infinite; NaN for infinite x.
+ * error of `power` times ln 2, corrects the exponential. Returns 0 or NaN if exp(-x) is infinite, NaN for infinite x.
  */
 static __device__ __forceinline__ float approx_sigmoid(float x)
 {
@@ -142,7 +142,7 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
 // [choices]
 
 // [slots]
-/** Computes a slot for each of a lane's choices: how many rank before it. Equal choices all get their last slot. */
+/** Counts how many choices rank before each of a lane's own: its slot. Equal choices share the last of their slots. */
 template <int OWN, int GROUPS>
 static __device__ __forceinline__ void count_slots(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
@@ -191,7 +191,7 @@ static __device__ __forceinline__ void break_ties(const float *choices, const fl
 // [choose]
 /**
  * Chooses among a token's `count` candidates, which ascend by id: at most OWN * GROUPS, OWN of them in each lane.
- * Compares every pair and stores the first TOPK in own_tile.chosen. count is 0 for a token that takes another path.
+ * Compares every pair and stores the first TOPK in own_tile.chosen. count is 0 for a token that takes the slow path.
  */
 template <int OWN, typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int token_of_warp, int count)
@@ -319,7 +319,7 @@ static __device__ __forceinline__ void list_candidates(unsigned passing, int fir
 // [list]
 
 // [choose_all]
-/** Chooses for all tokens of a warp, none of which has more than `most` candidates. */
+/** Chooses the experts of all tokens of a warp, none of which has more than `most` candidates. */
 template <typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose_for_tokens(tile<Router, T> &own_tile, int token_of_warp, int count,
                                                          unsigned most)
@@ -346,7 +346,7 @@ enum { RESIDENT_BLOCKS = 24 };
 enum { RESIDENT_BLOCKS = 32 };
 #endif
 
-/** Routes TOKENS_PER_WARP tokens. Grid: a block of one warp for each TOKENS_PER_WARP tokens. */
+/** Routes TOKENS_PER_WARP tokens. Grid: a block of one warp for every TOKENS_PER_WARP tokens. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
@@ -358,7 +358,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     __shared__ __align__(16) tile<Router, T> own_tile;
     const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
     const int64_t first_token = (int64_t)blockIdx.x * TOKENS_PER_WARP;
-    const int64_t first_row = min(first_token, num_tokens - TOKENS_PER_WARP); /* the last warp has as many rows */
+    const int64_t first_row = min(first_token, num_tokens - TOKENS_PER_WARP); /* the last warp may begin earlier */
     // [many_kernel]
 
     // [many_load]
@@ -382,7 +382,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
 
     const unsigned mask = mask_of_candidates(choice, bound);
     unsigned passing = stays ? mask : 0;
-    unsigned end = __popc(passing); /* end of this group's candidates among the token's */
+    unsigned end = __popc(passing); /* end of this group's candidates in the token's list */
 
 #pragma unroll
     for (unsigned offset = 1; offset < GROUPS; offset *= 2) {

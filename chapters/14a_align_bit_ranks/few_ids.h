@@ -5,7 +5,7 @@
 #include "harness/align/align.h"
 
 // [is_few]
-/** Checks whether the kernels that rank by bits run this problem. They sort each group; chapter 10's kernels do not. */
+/** Checks whether the kernels that rank by bits run this problem. Each group of their list ascends. */
 static inline bool align_is_few(const struct align_problem *problem)
 {
     return problem->kernel == ALIGN_KERNEL_AUTO ? problem->numel <= 4096

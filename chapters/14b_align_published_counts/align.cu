@@ -11,7 +11,7 @@
 #include "many_ids.cuh"
 
 // [resident]
-/** Sets *blocks to how many blocks can wait for each other: one per multiprocessor, if that can hold one. */
+/** Sets *blocks to how many blocks can wait for each other, one per multiprocessor. Fails if a block does not fit. */
 template <typename Kernel>
 static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_bytes, int *blocks)
 {
@@ -57,7 +57,7 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
     return launch_cooperative(problem->overlap, kernel, blocks, THREADS, shared_bytes, stream, align, shares);
 }
 
-/** Launches the kernel for many ids: one tile per block while there are enough blocks, beyond that several. */
+/** Launches the kernel for many ids, with one tile per block if there are enough blocks, otherwise with several. */
 template <typename Id>
 static cudaError_t launch_many(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {

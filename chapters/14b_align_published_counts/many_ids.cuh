@@ -10,8 +10,8 @@
 
 // [first_tile]
 /**
- * Marks the ids of the tile that begins at `tile`, in a part that ends at `end`. If one run has an expert twice,
- * continues with shorter tiles, in which each id has its own bit: `tile`, `log_run` and `expert` change.
+ * Marks the ids from `tile` to `end` of the block's part. If a run has an expert twice, continues with shorter tiles,
+ * in which each id has its own bit: `tile`, `log_run` and `expert` are then those of the last shorter tile.
  */
 template <typename Id, int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS> &s,
@@ -32,7 +32,7 @@ static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS,
 // [first_tile]
 
 // [move_cursors]
-/** Moves each cursor back by the tile's ids, and turns tile_begins into the offset from `staged` to the list. */
+/** Moves each expert's cursor back by its ids in the tile; makes tile_begins the offset from `staged` to the list. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, THREADS, IDS> &s)
 {
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, T
 /** The division of the ids among blocks, and of the experts among warps. */
 struct shares {
     exchange *workspace;
-    int part_ids;   /* ids of a block; the last block may have fewer */
+    int part_ids;   /* ids per block; the last block may have fewer */
     int log_shares; /* base-2 logarithm of the number of warps that pad one group */
 };
 // [shares]

@@ -48,7 +48,7 @@ static __device__ word64 load_word(const word64 *word)
 // [publish]
 /**
  * Publishes `count`, the count of this thread's expert e, in the block's row. A word holds the counts of PER_WORD
- * experts. All lanes of the warp must call.
+ * experts. All lanes of the warp must call it together.
  */
 template <int PER_WORD>
 static __device__ void publish(word64 *row, int e, int count)
@@ -64,7 +64,7 @@ static __device__ void publish(word64 *row, int e, int count)
 // [publish]
 
 // [read_rows]
-/** Stores a word's counts with one instruction: 0 and 2 in the halves of counts[0], 1 and 3 in those of counts[1]. */
+/** Stores a word's counts with one instruction: the halves of counts[0] are counts 0 and 2, of counts[1] 1 and 3. */
 template <int PER_WORD>
 static __device__ void store_counts(int *to, const word64 counts[2])
 {
@@ -150,7 +150,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 
 // [exchange_rows]
 /**
- * Clears the words that the previous launch wrote to the other set, whose number is in `last`; then waits for this
+ * Clears the words that the previous launch wrote to the other set (`last` gives their number); then waits for this
  * launch's rows and adds them up. The last block to read `last` records this launch there. Returns false if this block
  * gave up.
  */

@@ -5,8 +5,8 @@
 #include "harness/align/align.h"
 
 /**
- * Returns the shared memory that a block of the kernel for many ids needs, if that is more than 48 KB: nine words for
- * each of more than 256 experts, or, from 524,289 ids on, tiles of 16,384 ids.
+ * Returns the bytes of shared memory that a block of the kernel for many ids needs, or 0 if 48 KB suffice. With more
+ * than 256 experts it needs nine words per expert; otherwise only tiles of 16,384 ids, for over 524,288 ids, need more.
  */
 static inline size_t align_tile_bytes(const struct align_problem *problem)
 {

@@ -29,11 +29,11 @@ struct many_shared {
     int *begins;           /* [experts] the group's first block of rows */
     int *cursors;          /* [experts] end of the slots that this block has yet to write */
     unsigned *staged;      /* [TILE] the tile's ids, sorted by expert: expert * 65536 + position */
-    unsigned *marks;       /* [WORDS][experts] a run's bit is set if it has an id of the expert */
-    unsigned short *bases; /* [WORDS][experts] number of bits set in the words before */
+    unsigned *marks;       /* [WORDS][experts] a run's bit is set if the run has an id of the expert */
+    unsigned short *bases; /* [WORDS][experts] number of bits set in the expert's words before this one */
     int *partial;          /* [groups][2][experts], in the memory of marks */
 
-    /** Returns how many sets of threads read rows at the same time. A set has one thread per word of a row. */
+    /** Returns how many teams of threads read rows at the same time. A team has one thread per word of a row. */
     static __host__ __device__ int groups(int words)
     {
         return words < THREADS ? THREADS / words : 1;
@@ -76,7 +76,7 @@ static __device__ int next_expert(int e)
 
 /**
  * Replaces each expert's number by the sum of the numbers before it, and returns the total. No barrier is needed before
- * if each thread wrote its own experts' numbers; afterwards, all threads may read all sums.
+ * the call if each thread wrote its own experts' numbers; after the call, all threads may read all sums.
  */
 template <int EXPERTS, int THREADS>
 static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int num_experts)
@@ -118,7 +118,7 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
 // [scan_experts]
 
 // [mark_tile]
-/** Reads the experts of this thread's ids of a tile, one in every THREADS. */
+/** Reads the experts of this thread's ids of a tile: one id in every THREADS. */
 template <typename Id, int THREADS, int IDS>
 static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids, int num_ids, int num_experts)
 {
@@ -131,8 +131,8 @@ static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids,
 }
 
 /**
- * Sets a bit in its expert's words for each run of 2^log_run ids of a tile. Returns false if any run has an expert
- * twice, because the bits then miss an id. Ends with a barrier.
+ * For each id of a tile, sets the bit of the id's run (2^log_run ids) in the words of the id's expert. Returns false if
+ * any run has an expert twice, because the bits then miss an id. Ends with a barrier.
  */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
@@ -156,7 +156,7 @@ static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THRE
 // [mark_tile]
 
 // [sum_words]
-/** Counts expert e's set bits: before each word in s.bases, in total in s.tile_counts. Returns the total. */
+/** Counts expert e's set bits, before each word (s.bases) and in total (s.tile_counts). Returns the total. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int e)
 {

@@ -2,8 +2,8 @@
  * @file binding.cpp
  * @brief Chapter 18: the operators' CUDA implementations through LibTorch's stable C ABI, from PyTorch 2.9 on.
  *
- * PyTorch passes a call's arguments as an array of 64-bit words, from which it also takes the results: a tensor is a
- * handle, a number its bits. A handle that comes in belongs to the callee, a handle that goes out to the caller. This
+ * PyTorch passes a call's arguments in an array of 64-bit words and reads the results from the same array. A word holds
+ * a tensor's handle or a number's bits. The callee owns the arguments' handles, the caller those of the results. This
  * file is C++ for two reasons only: the ABI's headers are C++, and the ABI reports errors as exceptions.
  */
 #include "moe_routing.h"
@@ -45,7 +45,7 @@ static AtenTensorHandle handle_in(StableIValue word)
     return reinterpret_cast<AtenTensorHandle>(static_cast<uintptr_t>(word));
 }
 
-/** Takes an optional tensor out of the word that points to it; NULL: there is none. */
+/** Returns the handle of an optional tensor, NULL if there is none, and deletes the word that points to it. */
 static AtenTensorHandle optional_handle_in(StableIValue word)
 {
     StableIValue *const inner = reinterpret_cast<StableIValue *>(static_cast<uintptr_t>(word));
@@ -150,7 +150,7 @@ class tensor
     void check(const char *name, std::initializer_list<int32_t> dtypes, int64_t rank, int32_t where) const;
     void check_size(const char *name, int64_t dimension, int64_t expected) const;
 
-    /** Passes the tensor to PyTorch. */
+    /** Returns the handle as a word and passes its ownership to PyTorch. */
     StableIValue release()
     {
         const StableIValue word = static_cast<StableIValue>(reinterpret_cast<uintptr_t>(handle));

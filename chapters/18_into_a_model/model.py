@@ -70,7 +70,7 @@ class OurRouter(torch.nn.Module):
 
 
 def router_results(router, hidden):
-    """Calls a router of transformers. Returns its results by name, in their order."""
+    """Calls one of transformers' routers. Returns its results by name, in their order."""
     results = router(hidden)
     if not isinstance(results, tuple):
         raise RuntimeError("the router returns logits alone: this script knows routers that return weights and ids, as "
@@ -173,7 +173,7 @@ class Decoder:
         self.rewind()
 
     def rewind(self):
-        """Returns to the end of the prompt. Later keys stay in the cache, but the mask hides them."""
+        """Rewinds to the end of the prompt. Later keys stay in the cache, but the mask hides them."""
         self.position.fill_(self.length)
         for layer in self.cache.layers:
             if torch.is_tensor(getattr(layer, "cumulative_length", None)):
@@ -298,7 +298,7 @@ def decode(model, name, mode, prompts, tokens, steps):
 
 
 def check_tokens(model, options):
-    """Checks decode steps that read eager's tokens: the logits must be as close to eager's as those of grouped_mm."""
+    """Checks decode steps that read eager's tokens: the logits must be about as close to eager's as grouped_mm's."""
     steps, prompts = options.steps, prompts_of(model, 4)
     expected, tokens = decode(model, "eager", "plain", prompts, None, steps)
     result = {"steps": tokens[1:].numel()}

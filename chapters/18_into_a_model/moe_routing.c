@@ -20,7 +20,7 @@ _Static_assert((int)MOE_ROUTING_BF16 == (int)DTYPE_BF16 && (int)MOE_ROUTING_I64 
 cudaError_t moe_launch_any_shape(const struct moe_problem *problem, const struct moe_buffers *buffers,
                                  cudaStream_t stream);
 
-/** Returns the simulator's report of a fault. On a GPU the function does not exist. */
+/** Returns the simulator's report of a fault. In the library for GPUs the function is missing and its address NULL. */
 const char *simt_fault(void) __attribute__((weak));
 // [others]
 
@@ -169,7 +169,7 @@ static cudaError_t enter(int device, int *before)
     return status == cudaSuccess && *before != device ? cudaSetDevice(device) : status;
 }
 
-/** Makes the device current that was current before enter(). Returns the first error. */
+/** Makes the device that was current before enter() current again. Returns the first error. */
 static int leave(int device, int before, cudaError_t status)
 {
     const cudaError_t left = before != device ? cudaSetDevice(before) : cudaSuccess;

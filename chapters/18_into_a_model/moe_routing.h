@@ -2,7 +2,7 @@
  * @file moe_routing.h
  * @brief Chapter 18: the launches of chapters 13c, 14b, 15 and 16b as a library with a plain C interface.
  *
- * A call checks no arguments: the caller has passed the problem to moe_routing_..._check() once. It returns the
+ * A call checks no arguments: the caller must check the problem with moe_routing_..._check() once. It returns the
  * launch's error, or 0. It launches on `stream` of `device`, neither allocates nor synchronises (with the exception
  * below), and leaves the current device unchanged. Tensors are row-major, in that device's memory, 16-byte aligned.
  *
@@ -72,7 +72,7 @@ int moe_routing_align(const struct moe_routing_align_problem *align, int32_t dev
 
 /**
  * Chooses experts and lists the rows, in one launch for up to 256 tokens. num_tokens_post_padded is -1 if the blocks of
- * that launch could not run together.
+ * that launch could not be co-resident.
  */
 int moe_routing_route(const struct moe_routing_gate_problem *gate, int32_t block_size, int32_t device,
                       cudaStream_t stream, const void *gating_output, const void *correction_bias, float *topk_weights,

@@ -290,7 +290,7 @@ class Operators:
 
 # [meta]
 class Meta:
-    """Returns the outputs' shapes and types, for torch.compile and tensors without memory."""
+    """Implementations whose outputs have only shapes and types, for torch.compile and tensors without memory."""
 
     @staticmethod
     def gate(gating_output, correction_bias, groups, topk_group, topk, renormalize, scale):

@@ -15,7 +15,7 @@ struct workspace {
     char *memory;
     int device, num_experts;
     int taken;                  /**< 1: in use by `stream`, in `capture` */
-    unsigned long long capture; /**< the capture's number; 0: launches outside a capture */
+    unsigned long long capture; /**< the capture's number; 0: outside a capture */
     cudaStream_t stream;
 };
 // [workspace]
@@ -77,7 +77,7 @@ static cudaError_t add_workspaces(int device, int num_experts)
 }
 
 // [take]
-/** Returns the workspace of a stream in a capture, else an unused one, or NULL. Sets *left to the number unused. */
+/** Returns the workspace of this stream and capture, else an unused one, or NULL. Sets *left to how many are unused. */
 static char *take(cudaStream_t stream, int device, int num_experts, unsigned long long capture, int *left)
 {
     struct workspace *found = NULL, *unused = NULL;

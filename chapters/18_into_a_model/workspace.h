@@ -1,4 +1,4 @@
-/** @file workspace.h  Chapter 18: the memory in which the blocks of a launch wait for each other. */
+/** @file workspace.h  Chapter 18: the memory through which the blocks of a launch synchronise. */
 #ifndef MOE_ROUTING_WORKSPACE_H
 #define MOE_ROUTING_WORKSPACE_H
 
@@ -9,9 +9,9 @@
 enum { COUNTER_BYTES = 1 << 16 };
 
 /**
- * Finds the workspace of a stream of the current device, or of the capture that the stream is in. It has COUNTER_BYTES,
- * then the workspaces of chapters 15 and 14b for this number of experts. Returns cudaErrorStreamCaptureUnsupported in a
- * capture if no workspace is left. */
+ * Finds the workspace of a stream of the current device, or of the capture that the stream is in: COUNTER_BYTES of
+ * counters, then the workspaces of chapters 15 and 14b for this number of experts. In a capture without a workspace
+ * left, returns cudaErrorStreamCaptureUnsupported. */
 cudaError_t workspace_of(cudaStream_t stream, int device, int num_experts, char **memory);
 
 #endif

@@ -200,6 +200,8 @@ void simt_wgmma_fence(void);
 void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b);
 void simt_wgmma_commit(void);
 void simt_wgmma_wait(unsigned pending);
+/* Requests this number of registers for the running thread (setmaxnreg). */
+void simt_set_registers(unsigned registers);
 
 #ifdef __cplusplus
 [[noreturn]] void simt_trap(void);

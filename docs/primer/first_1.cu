@@ -1,4 +1,4 @@
-/** @file first_1.cu  The reader's first kernel, in the obvious first version: it is wrong in two ways. */
+/** @file first_1.cu  The reader's first kernel, in its obvious first version, which has two bugs. */
 // [first_1]
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-/** @file first_2.cu  The reader's first kernel, without the race but still wrong. */
+/** @file first_2.cu  The reader's first kernel, without the race but with the second bug. */
 #include <cuda_runtime.h>
 
 enum { THREADS = 128 };

@@ -1,7 +1,7 @@
 /**
  * @file main.c
- * @brief Runs one of the primer's kernels on the simulator, and prints its output and its counters; or runs the first
- * example.
+ * @brief Runs one of the primer's kernels on the simulator, and prints its output and its counters, or runs the
+ * primer's first example.
  *
  * primer gate   the example, on the CPU
  * primer occupancy   the number of blocks that a multiprocessor holds

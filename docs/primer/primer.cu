@@ -169,7 +169,7 @@ cudaError_t primer_barrier(const int *, int *out)
     return cudaGetLastError();
 }
 
-/* The same without the barrier. */
+/* The kernel `barrier` without its barrier. */
 static __global__ void race(int *out)
 {
     __shared__ int sums[WARPS];
@@ -272,7 +272,7 @@ cudaError_t primer_sum(const int *in, int *out)
 }
 
 // [histogram]
-/** Adds to counts[e] how many of the numbers leave the remainder e when divided by EXPERTS. Grid: any. */
+/** Adds to counts[e] how many of the numbers have the remainder e modulo EXPERTS. Grid: any. */
 static __global__ void histogram(const int *in, int count, int *counts)
 {
     constexpr int EXPERTS = 6;
@@ -296,7 +296,7 @@ cudaError_t primer_histogram(const int *in, int *out)
 }
 
 // [tile]
-/** A tile of ROWS x COLUMNS numbers. Each thread has four numbers of a row. */
+/** A tile of ROWS x COLUMNS numbers. Each thread adds up four neighbouring numbers of a row. */
 template <int ROWS_, int COLUMNS_>
 struct tile {
     static constexpr int ROWS = ROWS_, COLUMNS = COLUMNS_, THREADS = ROWS * COLUMNS / 4;
@@ -343,7 +343,7 @@ cudaError_t primer_publish(const int *in, int *out)
 }
 // [publish]
 
-/* The same with a volatile flag and without a fence. */
+/* The kernel `publish` with a volatile flag, without a release or an acquire. */
 static __global__ void publish_unordered(const int *in, int *out)
 {
     if (blockIdx.x == 1) {

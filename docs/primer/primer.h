@@ -12,7 +12,7 @@ extern "C" {
 /** Chooses two of six experts and prints each step. */
 void primer_gate(void);
 
-/** Each launches a kernel that writes `out`, 256 ints in device memory, and reads `in`, 1,024 ints. */
+/** A function that launches a kernel, which reads `in`, 1,024 ints, and writes `out`, 256 ints, in device memory. */
 typedef cudaError_t primer_launch(const int *in, int *out);
 
 primer_launch primer_who, primer_neighbours, primer_strides, primer_rows, primer_shuffle, primer_shuffle_8,

@@ -13,7 +13,7 @@ COLUMNS = {"alone": "alone_us", "in a row": "plain_us", "overlapping": "overlapp
 
 
 def parse(words, recorded):
-    """Parses the words that request a table: .run, or None, and .sizes."""
+    """Parses the words that request a table into .run, which may be None, and .sizes."""
     chapter, *sizes = words.split() or [""]
     if getattr(results.kernel_of(chapter), "stem", None) != "decode" or not sizes or \
             not all(size.isdigit() for size in sizes):
@@ -23,8 +23,8 @@ def parse(words, recorded):
 
 
 def _chain_rows(rows, size):
-    """Yields the lines of the chains for this number of tokens: a head, rows for each kernel, and a row for all
-    kernels."""
+    """Yields the lines of the chains for this number of tokens: for each chain a heading, a row for each kernel, and a
+    row for all kernels."""
     for chain in dict.fromkeys(row["chain"] for row in rows):
         title = chain if "," in chain else f"router, gate, align, {chain}"
         yield f"| *{size:,} token{'s' * (size != 1)}: {title}* |" + " |" * len(COLUMNS)
@@ -34,7 +34,7 @@ def _chain_rows(rows, size):
 
 
 def table(request):
-    """Returns the table's lines, and below it the source of its figures."""
+    """Returns the table's lines, followed by the source of its figures."""
     run = request.run
     lines = ["", f"| kernel | {' | '.join(COLUMNS)} |", "|---|" + "---:|" * len(COLUMNS)]
     for size in request.sizes:

@@ -78,7 +78,7 @@ def candidates():
 
 
 def flow(directory):
-    """Returns the last token of a gate's answer with the result of each step, calculated again from the router's data.
+    """Returns the last token of a gate's answer with the result of each step, recalculated from the router's data.
     Raises ValueError if the answer differs."""
     ids, weights = (_rows(pathlib.Path(directory) / f"{name}.npy", TOPK, kind)
                     for name, kind in (("topk_ids", int), ("topk_weights", float)))
@@ -173,8 +173,8 @@ def blocks(directory):
 
 def bit_table(directory):
     """Returns align's arrays as chapter 14a computes them: for each expert its ids' bits, its group's first slot and,
-    for each position, the rank, which is the number of lower bits. Raises ValueError if the array has the position in
-    another slot."""
+    for each position, its rank, which is the number of bits set below it. Raises ValueError if the array has the
+    position in another slot."""
     data = blocks(directory)
     experts, size, begin, rows = data["experts"], data["block_size"], 0, []
     for expert in range(max(experts) + 1):

@@ -31,7 +31,7 @@ def names():
 
 @functools.lru_cache(maxsize=None)
 def rare():
-    """Returns the names of the simulator's counters that a report leaves out where they are 0."""
+    """Returns the names of the simulator's counters that a report leaves out if they are 0."""
     return frozenset(re.findall(r"^RARE_COUNTER\((\w+)", COUNTER_LIST.read_text(), re.M))
 
 
@@ -44,7 +44,7 @@ def label(name):
 
 
 def format_number(number):
-    """Formats a number with thousands separators where it is whole or large, else with three significant digits."""
+    """Formats a number with thousands separators if it is whole or large, else with three significant digits."""
     whole = number >= 99.95 or number == int(number)
     return f"{int(number + 0.5):,}" if whole else f"{number:#.3g}"
 
@@ -90,7 +90,8 @@ def count(report, name, kernel="", per_token=False):
 
 
 def parse(words):
-    """Parses the words that request counters: .columns, .per_token, .folder, and .kernel and .by, which may be ""."""
+    """Parses the words that request counters into .columns, .per_token, .folder, .kernel and .by. The last two may be
+    ""."""
     *modes, columns = words.split(",")
     request = types.SimpleNamespace(per_token=False, folder="cpu", kernel="", by="", columns=[])
     for mode in map(str.strip, modes):
@@ -173,7 +174,7 @@ def _sources(request, one_run):
 
 
 def table(request, rows, build, recorded):
-    """Returns the table's lines, a row for each counter and remark, and below it the sources of its figures."""
+    """Returns the table's lines, a row for each counter and remark, followed by the sources of its figures."""
     if not rows:
         raise ValueError("counters without rows; <!-- row: shuffles --> is one")
     for column in request.columns:

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-# Each light colour is unique, because svg() finds the dark colour by it.
+# Each light colour is unique, because svg() uses it to look up the dark colour.
 THEMES = {
     "card": ("#fdfdfb", "#1b2026"), "edge": ("#c9c9c4", "#3f4954"), "grid": ("#e4e4df", "#2e3640"),
     "ink": ("#1a1a1a", "#e3e8ed"), "grey": ("#767676", "#98a3ae"), "pale": ("#b5b5b0", "#627080"),

@@ -39,13 +39,14 @@ PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
 def _traced(find, *wanted, **more):
-    """Returns a function that makes a figure's data by find(TRACE..., more). Each trace is of a run: a program with
+    """Returns a function that makes a figure's data with find(TRACE..., more). Each trace is of a run: a program with
     arguments or, without arguments, the run that readers step through."""
     return lambda build: find(*(trace.read(runs.trace(build, *run.split(" ", 1))) for run in wanted), **more)
 
 
-# By name, a figure's title, with {} for fields of its data; the function, MODULE.NAME, that draws it; the function that
-# makes its data from the build folder. A figure's description is the alternative text in the Markdown that shows it.
+# For each figure's name: its title, with {} for fields of its data; the function, MODULE.NAME, that draws it; and the
+# function that makes its data from the build folder. A figure's description is the alternative text in the Markdown
+# that shows it.
 FIGURES = {
     "01_flow": ('One token through the gate: the word "{word}", row {row} of the data', "trace_figures.draw_flow",
                 lambda build: choices.flow(runs.arrays(build, "01_cpu_baseline", "--num-tokens 6"))),

@@ -72,7 +72,7 @@ def _is_sorted(values, ids, events):
 
 def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=False):
     """Returns the values and ids of a warp's 32 lanes before each step of a butterfly or a sort and after the last
-    step, the distance of each step, and the lanes that get something new in it. The kernel must continue with the
+    step, the distance of each step, and the lanes that take a new value in it. The kernel must continue with the
     result."""
     pairs, rest = _exchanges(trace, snippet, first_distance, steps)
     taken_last = _takes_last(*pairs[-1], rest[0] if sorts and rest else None)
@@ -168,8 +168,8 @@ def words_at_barriers(trace, first, count):
 
 
 def _sources(read, word, value):
-    """Returns the words that the value was made of, among those that the lane has read: two whose sum it is, or one
-    that it equals."""
+    """Returns those of the words that the lane has read from which the value was made: two words whose sum it is, or
+    one word that it equals."""
     pairs = [[a, b] for a in sorted(read) for b in sorted(read) if a < b and read[a] + read[b] == value]
     same = sorted((a for a in read if read[a] == value), key=lambda a: (a == word, -a))
     return pairs[0] if pairs else same[:1]
@@ -279,7 +279,7 @@ def _list_stores(trace):
 
 
 def stores(before, after):
-    """Returns the requests by which two chapters fill the same list."""
+    """Returns the requests with which two chapters fill the same list."""
     (requests_before, size), (requests_after, size_after) = _list_stores(before), _list_stores(after)
     if size != size_after:
         raise ValueError(f"the lists have {size} and {size_after} bytes; they must have as many")
@@ -303,7 +303,7 @@ def pieces(trace):
 
 def fragments(trace):
     """Returns the lane that holds each element of a product of matrices: a[row][k] and b[k][token], which are
-    multiplied, and the sums d[row][token]. Raises ValueError if warp 0 loads or stores otherwise."""
+    multiplied, and the sums d[row][token]. Raises ValueError if warp 0 loads or stores them in another layout."""
     held = {"a": [[row % 8 * 4 + k % 8 // 2 for k in range(16)] for row in range(16)],
             "b": [[token * 4 + k % 8 // 2 for token in range(8)] for k in range(16)],
             "d": [[row % 8 * 4 + token // 2 for token in range(8)] for row in range(16)]}

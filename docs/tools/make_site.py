@@ -80,7 +80,7 @@ def _patch(html, page_ids):
 
 
 def _define_terms(html, definitions):
-    """Gives links to terms of the glossary the definition as title, which is shown when a reader points at the link."""
+    """Gives each link to a glossary term its definition as title, which is shown when a reader points at the link."""
     titles = {term: escape(text, quote=True) for term, text in definitions.items()}
     for path in html.glob("*.html"):
         text = path.read_text()
@@ -91,7 +91,7 @@ def _define_terms(html, definitions):
 
 
 def _write_files(folder, texts):
-    """Replaces the folder by one that contains only these files."""
+    """Replaces the folder with one that contains only these files."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, text in texts.items():
@@ -118,7 +118,7 @@ def make_site(build, check=check_what_is_committed):
     texts = of_steps | pages.write_pages(site, recorded, {name.removesuffix(".md") for name in of_steps})
     out.mkdir(parents=True, exist_ok=True)
     with open(out / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes would change each other's pages
+        fcntl.flock(lock, fcntl.LOCK_EX)  # otherwise two processes could overwrite each other's pages
         _write_files(out / "pages", texts)
         shutil.rmtree(html, ignore_errors=True)
         environment = {**os.environ, "SITE_OUT": str(out), "DOXYGEN_AWESOME": str(AWESOME), "LUNR": str(LUNR)}

@@ -20,7 +20,7 @@ SOURCE_SUFFIXES = (".c", ".h", ".cpp", ".cu", ".cuh", ".py")
 GLOSSARY = "docs/pages/glossary.md"
 LIST_ITEM = re.compile(r"([0-9]+[.)]|[-+*]|#+) ")  # may match by accident, if a paragraph is broken before "256. "
 NO_PROSE = re.compile(r"$|[ #<]|[0-9]+[.)] |[-+*] ")  # lines after which a list or a heading may begin
-Page = collections.namedtuple("Page", "path id title")  # a file that becomes a page; the page's file is named by the id
+Page = collections.namedtuple("Page", "path id title")  # a file that becomes a page, whose file is named after the id
 
 
 @dataclasses.dataclass
@@ -29,11 +29,11 @@ class Site:
     pages: list  # a list of Page
     sources: list  # the paths of the source files that the site shows, in order
     terms: dict  # from words in lower case to the id of the glossary's term that they lead to
-    term_pages: dict = dataclasses.field(default_factory=dict)  # a term's id to read_term_pages()'s patterns
+    term_pages: dict = dataclasses.field(default_factory=dict)  # from a term's id to its entry in read_term_pages()
     files: dict = dataclasses.field(default_factory=dict)  # files that pages link to: from addresses to paths
 
     def has_term(self, term, page_id):
-        """Checks whether the words of a term have its meaning on a page."""
+        """Checks whether a term's words have the glossary's meaning on a page."""
         is_only, patterns = self.term_pages.get(term, (False, ()))
         return any(fnmatch.fnmatchcase(page_id, pattern) for pattern in patterns) == is_only
 
@@ -59,7 +59,8 @@ def source_url(sources, path):
 
 
 def read_page(path, default_id):
-    """Returns the page that a file becomes, by its first line, `# Title {#id}`, or with the default id."""
+    """Returns the page that a file becomes. The file's first line, `# Title {#id}`, gives the title and the id; without
+    {#id} the page has the default id."""
     first = pathlib.Path(path).read_text().partition("\n")[0]
     title = re.fullmatch(r"# (.*?)( \{#(\w+)\}.*)?", first, re.ASCII)
     if not title:
@@ -88,9 +89,9 @@ def read_terms(path=GLOSSARY):
 
 
 def read_term_pages(path=GLOSSARY):
-    """Returns where the words of a term have its meaning. Below the term's heading, `<!-- only on: chapter_0*, primer
-    -->` names the pages on which they lead to the term, `<!-- not on: ... -->` those on which they do not. A key is a
-    term's id, its value is (whether the marker is `only`, patterns of page ids)."""
+    """Returns where a term's words have the glossary's meaning. Below the term's heading, `<!-- only on: chapter_0*,
+    primer -->` names the pages on which they lead to the term, `<!-- not on: ... -->` those on which they do not. A key
+    is a term's id, its value is (whether the marker is `only`, patterns of page ids)."""
     found, term = {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
@@ -142,7 +143,7 @@ def _resolve(writer, target):
 
 
 def _link_target(writer, target):
-    """Returns the target on the site of a link to `target`."""
+    """Returns the address on the site to which a link to `target` leads."""
     site, (path, _, section) = writer.site, _resolve(writer, target).partition("#")
     if target.startswith(("http://", "https://", "#", "@")):
         return target
@@ -181,7 +182,7 @@ def _piece(writer, piece, terms):
 
 
 def _text_line(writer, line, terms):
-    """Converts a line of a paragraph, a list or a table. Terms are linked if `terms`."""
+    """Converts a line of a paragraph, a list or a table. Links terms if `terms` is true."""
     return writer.pieces.sub(lambda piece: _piece(writer, piece, terms), line)
 
 
@@ -214,7 +215,7 @@ def snippet_lines(path, tag):
 
 
 def _snippet_line(writer, line):
-    r"""Checks `\snippet path tag`, and puts a link to the lines that it shows above it."""
+    r"""Checks `\snippet path tag`, and puts a link to the shown lines above the snippet."""
     words = line.split()
     if len(words) != 3:
         raise ValueError(f"a snippet is '\\snippet path tag': '{line[:60]}'")

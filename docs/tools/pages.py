@@ -72,7 +72,8 @@ def _part_of(number):
 
 
 def subpages(ids):
-    """Returns the text that puts pages below this one in Doxygen's tree, which shows only pages that a page names."""
+    """Returns the text that puts pages below this one in Doxygen's tree, which lists only pages that another page
+    names."""
     items = "".join(f"- \\subpage {page_id}\n" for page_id in ids)
     return f"\n@htmlonly<div hidden>@endhtmlonly\n\n{items}\n@htmlonly</div>@endhtmlonly\n"
 
@@ -155,7 +156,7 @@ def _ratio(row):
 def _gain(page, run, is_host, sizes):
     """Returns a chapter's row. Chapter 01 runs on the host, and the run of the next chapter has its times. If the lists
     of chapters give other numbers of tokens for the operator than for the first, each time is followed by its
-    number."""
+    number of tokens."""
     cells = []
     for tokens, in_head in zip(times.few_and_many(page.path.split("/")[1]) or sizes, sizes):
         row = results.row_of(run, tokens)

@@ -54,7 +54,8 @@ def few_and_many(recorded):
 
 
 def roofline(words, recorded):
-    """Returns, for the layers of times.roofline(), operations a second by operations a byte, below both ceilings."""
+    """Returns, for the layers of times.roofline(), operations per second against operations per byte, with both
+    ceilings."""
     reading, products, made, source = times.roofline(words, recorded)
     return {"source": source, "old": _old(made), "reading": reading, "products": products, "lines": [
         {"kind": line.kind, "label": line.label.partition(" (")[0].replace("_", " "), "points": line.points}

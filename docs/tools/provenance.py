@@ -48,8 +48,8 @@ def recorded(runs, only_first_command=False):
 
 def simulated(reports, any_program, only_first_command=False):
     """Returns the commands and the inputs of the simulator's reports, in Markdown: "`command`; the input: words.". With
-    any_program NAME replaces the program's own name. A program's folder is the course's, wherever the program was
-    built."""
+    any_program NAME replaces the program's own name. The programs' folder is shown as in the course, wherever they
+    were built."""
     commands = [re.sub(r"^(?:.*cpu(64)?/)?(\S*)", lambda match: f"build/cpu{match[1] or ''}/" +
                        ("NAME" if any_program else match[2]), report["command"]) for report in reports]
     inputs = distinct(report["input"] for report in reports)

@@ -9,7 +9,7 @@
 Run it in the repository's root. --counters also counts with Nsight Compute, which needs ncu and permission to read the
 GPU's counters. --layer instead runs the layer's chapters and the implementations they are compared with, which needs
 40 GB of GPU memory; --gpus instead runs the layer on one GPU and on two, which needs NCCL; --overlap instead runs
-launches that overlap, which needs compute capability 9.0 and, for the layer, as much memory; --claims instead runs the
+launches that overlap, which needs compute capability 9.0 and, for the layer, 40 GB of memory; --claims instead runs the
 commands that docs/pages/claims.md compares and no chapter's page does, ncu among them. --only runs the commands that
 contain the word; --list prints them; --results is docs/results. A command that fails is named, and the others still
 run; the exit status is then 1.

@@ -37,8 +37,8 @@ ONLY_64_LANES = ("19_sixty_four_lanes",)  # its program is in cpu64, and it has 
 
 
 def kernel_of(chapter):
-    """Returns the path of a chapter's kernel, OPERATOR.cu or, on the host, gate.c; None if there is no such chapter, or
-    it has the kernels of others."""
+    """Returns the path of a chapter's kernel, OPERATOR.cu or, on the host, gate.c; None if there is no such chapter,
+    or if it uses other chapters' kernels."""
     folder = pathlib.Path("chapters", chapter)
     paths = [*folder.glob("*.cu"), *folder.glob("gate.c")] if re.fullmatch(r"\d\d[a-z]?_\w+", chapter) else []
     return next(iter(paths), None)
@@ -50,8 +50,8 @@ def number_of(name):
 
 
 def chapters(number="[0-9][0-9]*", kernel="*"):
-    """Returns the names of the chapters with this number and such a kernel, as "gate.*", in order. Chapters for 64 lanes only
-    are left out, unless the number is theirs."""
+    """Returns the names, in order, of the chapters whose number and kernel file match these patterns, such as "gate.*".
+    Leaves out chapters that only run on 64 lanes, unless `number` is exactly theirs."""
     names = sorted(path.name for path in pathlib.Path("chapters").glob(f"{number}_*"))
     return [name for name in names if kernel_of(name) and kernel_of(name).match(kernel)
             and (name not in ONLY_64_LANES or number == number_of(name))]

@@ -5,7 +5,7 @@ def phases(stages, tiles):
     """Returns the schedule of a ring between a copying and a multiplying warp: for each tile its stage, its round, the
     parities that both sides wait for, and when it is copied and multiplied. A copy takes 1 unit of time, a product 2.
 
-    A wait for a parity returns when the barrier's current phase has the other one.
+    A wait for a parity returns when the barrier's current phase has the other parity.
     """
     filled, emptied = [[] for _ in range(stages)], [[] for _ in range(stages)]  # end times of each barrier's phases
     rows, copied, multiplied = [], 0, 0

@@ -49,8 +49,8 @@ STEPPED = {  # the run of each chapter's program that readers step through
 
 
 def _make(build, program, arguments, options, suffix, folder="cpu"):
-    """Returns the file or folder of one run, made whole or not at all by the program with these options, in which {} is
-    its path. A report's file holds the program's output."""
+    """Returns the file or folder of one run. The program makes it, completely or not at all, with these options, in
+    which {} stands for its path. A report's file holds the program's output."""
     binary, name = pathlib.Path(build) / folder / program, pathlib.Path(program).name
     if folder == "cpu64":
         name += "_64"

@@ -65,7 +65,7 @@ def _traffic_rows(runs):
 
 
 def table(request):
-    """Returns the table's lines, and below it the source of its figures."""
+    """Returns the table's lines, followed by the source of its figures."""
     if request.what == "times":
         heads, rows = ["", *COLUMNS, "all", "speed-up over one GPU"], _times_rows
     else:

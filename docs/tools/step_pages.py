@@ -37,7 +37,7 @@ HOST_PAIRS = (
 @functools.lru_cache(maxsize=None)
 def highlighted_lines(text):
     """Returns for each line of C or CUDA C a list of characters, each with Doxygen's class for such text, or ""."""
-    import pygments.lexers  # here, so that all else works without it
+    import pygments.lexers  # imported here, so that everything else works without it
     from pygments.token import Comment, Keyword, String
     classes = {Comment.Preproc: "preprocessor", Comment.PreprocFile: "stringliteral", Comment: "comment",
                Keyword: "keyword", String: "stringliteral"}
@@ -110,7 +110,7 @@ def _group(name, rows):
 
 
 def _beside(before, old, after, new, signs="  ", marked=((), ())):
-    """Returns rows with the lines of two ranges side by side, as far as each goes."""
+    """Returns rows with the lines of two ranges side by side; the shorter range ends in empty cells."""
     rows = itertools.zip_longest(old, new, *marked)
     return [_cells(before, "before", left, signs[0], left_marks or ()) +
             _cells(after, "after", right, signs[1], right_marks or ())

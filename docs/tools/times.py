@@ -6,14 +6,14 @@ Times are requested in words, as in a table's marker:
     align 64 [uniform] [exact] [CHAPTER...]   align with that block size, for the router's choices or uniform ids,
                                         with the padded length that these need
     moe [balanced] [CHAPTER...]         the layer of DeepSeek-V3's shape, for the router's choices or balanced ids
-    ceilings [balanced] CHAPTER...      the part of the rates of reading and of cuBLAS that the same layers reach
+    ceilings [balanced] CHAPTER...      the shares of the read bandwidth and of cuBLAS's rate that the same layers reach
     routing f32 CHAPTER...              gate and align together (f32, f16 or bf16), beside what the chapter is compared
                                         with
     small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
     f32 overlap CHAPTER...              launches that overlap, beside the same ones without overlap; the word follows
                                         the type or the block size of gate, align or routing
 
-Without chapters the table has all that are recorded. CHAPTER may also be a program with another build of a chapter's
+Without chapters the table has all recorded chapters. CHAPTER may also be a program with another build of a chapter's
 kernel: 08_align_blelloch_plain_tree.
 """
 import datetime
@@ -48,8 +48,8 @@ def _operator_of(program):
 
 
 def parse(words, recorded):
-    """Parses the words that request times: .operator, .fields of the runs, .chapters in the course's order, .small,
-    .ceilings."""
+    """Parses the words that request times into .operator, .fields of the runs, .chapters in the course's order, .small
+    and .ceilings."""
     first, *rest = words.split() or [""]
     request = types.SimpleNamespace(operator="align", small=first == "small", ceilings=first == "ceilings",
                                     overlap=False)
@@ -103,7 +103,8 @@ def _read_runs(request, recorded):
     runs = {name: run for name, run in found.items() if run}
     wanted = request.chapters or [HOST_CHAPTER] * bool(_chapter_run(runs, HOST_CHAPTER)[0]) + list(runs)
     chapters = [(name, *_chapter_run(runs, name)) for name in wanted]
-    # Chapters that move the same bytes have one floor. Align's move fewer for a shorter list: the last one counts.
+    # Chapters that move the same bytes have one floor. Align's chapters move fewer bytes for a shorter list, so the
+    # floor of the last chapter is used.
     last = None if operator.one_floor else next((run for _, run, _ in reversed(chapters) if run), None)
     return results.find(recorded, operator.library, **request.fields), chapters, last or next(iter(runs.values()), None)
 
@@ -183,7 +184,7 @@ def _layers(request, recorded):
 
 
 def _ceiling(run, num_tokens, work):
-    """Returns the most of this work that the device does in a second; None if it is not recorded."""
+    """Returns the highest rate per second at which the device does this work; None if it is not recorded."""
     if work == "bytes":
         return ((run or {}).get("floor") or {}).get("read_bytes_per_second")
     return results.row_of(run, num_tokens).get("cublas_operations_per_second")
@@ -241,7 +242,7 @@ def roofline(words, recorded):
 
 
 def table(request, recorded):
-    """Returns the table's lines, and below it the source of its figures."""
+    """Returns the table's lines, followed by the source of its figures."""
     if request.ceilings:
         return _ceilings_table(request, recorded)
     sizes, rows, source = (_small_table if request.small else _sweep_table)(request, recorded)

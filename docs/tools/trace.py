@@ -96,7 +96,7 @@ def as_int(word):
 
 def number_text(word):
     """Formats 32 bits as their most likely type: a float of a usual size, infinity, or a whole number. The trace does
-    not contain types; small whole numbers have no exponent bits and floats of a usual size have."""
+    not contain types; a small whole number has no exponent bits set, a float of a usual size has some."""
     value = as_float(word)
     return f"{value:.4g}" if 1e-9 <= abs(value) < 1e9 or math.isinf(value) else str(as_int(word))
 

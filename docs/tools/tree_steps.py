@@ -17,7 +17,7 @@ MAX_WORDS = 64
 
 
 def parse_range(text):
-    """Returns the words "0-7" as a range."""
+    """Returns the range of words that a text such as "0-7" names."""
     match = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text, re.A)
     words = range(int(match[1]), int(match[2]) + 1) if match else range(0)
     if not 1 <= len(words) <= MAX_WORDS:

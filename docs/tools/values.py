@@ -10,8 +10,8 @@ significant digits, and another number has thousands separators or three signifi
     us("f32", 1, "eager_graph")      or of the library's way
     figure("store_rate", "NAME")     a figure of a recorded run
     nsight("05_fused_gate", 24, "gate_kernel", "not_selected")
-                                     Nsight Compute's count of a kernel with so many tokens
-    candidates(0.9)                  how many experts pass chapter 13a's bound at most, in 90 % of the tokens
+                                     Nsight Compute's count of a kernel with this many tokens
+    candidates(0.9)                  in 90 % of the tokens, at most this many experts pass chapter 13a's bound
     passed("simt/test_valid")        the number of tests of build/tests/simt/test_valid, all of which pass
     round, min, max, sum             Python's own
 """

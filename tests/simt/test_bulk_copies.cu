@@ -794,6 +794,46 @@ REFUSED(map_in_shared_memory, 32, "copies by a tensor map in shared memory; it m
     y[threadIdx.x] = words[threadIdx.x];
 }
 
+/* --- registers ---------------------------------------------------------------------------------------------------- */
+
+GOOD(registers_from_one_warpgroup_to_two, 384)
+{
+    if (threadIdx.x < 128)
+        registers_decrease<40>();
+    else
+        registers_increase<232>();
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
+REFUSED(registers_of_three_warps, 256, "requests registers, but thread 96 of its warpgroup does not request the same")
+{
+    if (threadIdx.x < 96)
+        registers_decrease<40>(); // [registers_of_three_warps]
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
+REFUSED(registers_without_the_first_warp, 128, "does not request the same; try: the same registers_decrease()")
+{
+    if (threadIdx.x >= 32)
+        registers_increase<160>(); // [registers_without_the_first_warp]
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
+REFUSED(registers_of_half_a_warpgroup, 64, "requests registers, but thread 64 of its warpgroup does not exist")
+{
+    registers_decrease<40>(); // [registers_of_half_a_warpgroup]
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
+REFUSED(registers_beyond_the_file, 384, "the block's threads request 69632 in all, and a multiprocessor has 65536")
+{
+    if (threadIdx.x < 128)
+        registers_decrease<64>();
+    else
+        registers_increase<240>(); // [registers_beyond_the_file]
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
 /* --- running the kernels ------------------------------------------------------------------------------------------ */
 
 static void run(void **state)

@@ -348,6 +348,61 @@ void simt_products_check_groups(const struct block *block)
     }
 }
 
+/* --- registers ---------------------------------------------------------------------------------------------------- */
+
+void simt_set_registers(unsigned registers)
+{
+    struct lane *const lane = simt_running.lane;
+
+    lane->registers_site = SIMT_CALLER();
+    lane->registers = registers;
+    lane->registers_requests = lane->registers_requests * 31 + registers;
+    simt_running.block->has_register_requests = true;
+}
+
+/** Checks that the threads of a warpgroup, of which `first` is the first, have made the same requests. */
+static void check_requests(const struct block *block, unsigned first)
+{
+    const struct lane *const lane = &block->lane[first];
+
+    for (unsigned i = 1; i < GROUP_WARPS * WARP_LANES; i++) {
+        const bool exists = first + i < block->threads;
+        const uint32_t theirs = exists ? lane[i].registers_requests : 0;
+        const bool is_mine = lane->registers_requests != 0;
+
+        if (theirs == lane->registers_requests)
+            continue;
+        simt_fault_thread(cudaErrorLaunchFailure, is_mine ? lane->index : lane[i].index,
+                          is_mine ? lane->registers_site : lane[i].registers_site, "warpgroup that is not together",
+                          "requests registers, but thread %u of its warpgroup %s" SIMT_TRY
+                          "the same registers_decrease() or registers_increase() in all 128 threads of the warpgroup",
+                          is_mine ? i : 0, exists ? "does not request the same" : "does not exist");
+        return;
+    }
+}
+
+void simt_registers_check(const struct block *block)
+{
+    enum { LEAST = 24 }; /* registers of a thread without a request, at least */
+    const struct lane *last = NULL;
+    unsigned needed = 0;
+
+    for (unsigned i = 0; block->has_register_requests && i < block->threads && !simt_faulted; i++) {
+        const struct lane *const lane = &block->lane[i];
+
+        if (i % (GROUP_WARPS * WARP_LANES) == 0)
+            check_requests(block, i);
+        needed += lane->registers ? lane->registers : LEAST;
+        if (lane->registers && (!last || lane->registers > last->registers))
+            last = lane;
+    }
+    if (last && needed > PROCESSOR_REGISTERS && !simt_faulted)
+        simt_fault_thread(cudaErrorLaunchFailure, last->index, last->registers_site, "too many registers",
+                          "requests %u registers and would wait for ever: the block's threads request %u in all, and a "
+                          "multiprocessor has %u",
+                          last->registers, needed, (unsigned)PROCESSOR_REGISTERS);
+}
+
 void simt_products_end(struct block *block)
 {
     for (unsigned i = 0; i < block->warps; i++) {

@@ -39,6 +39,11 @@ void simt_products_check(uintptr_t address, unsigned bytes, bool store, uintptr_
  * Checks, after all threads of a block have returned, that the warps of each warpgroup have issued the same products.
  */
 void simt_products_check_groups(const struct block *block);
+/**
+ * Checks, after all threads of a block have returned, that all threads of a warpgroup have requested the same numbers
+ * of registers, and that a multiprocessor has as many registers as the last requests need.
+ */
+void simt_registers_check(const struct block *block);
 /** Frees a block's products. */
 void simt_products_end(struct block *block);
 

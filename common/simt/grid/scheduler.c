@@ -116,6 +116,7 @@ void simt_block_begin(struct block *block)
     simt_running.block = block;
     block->at_grid_barrier = 0;
     block->barrier_predicate = 0;
+    block->has_register_requests = false;
     for (unsigned i = 0; i < block->warps; i++) {
         struct warp *warp = &block->warp[i];
 
@@ -136,6 +137,7 @@ void simt_block_begin(struct block *block)
         block->lane[i].site = 0;
         block->lane[i].scope = NULL;
         block->lane[i].first_copy = block->lane[i].last_copy = block->lane[i].copy_groups = 0;
+        block->lane[i].registers = block->lane[i].registers_requests = 0;
     }
 }
 
@@ -240,6 +242,8 @@ enum block_state simt_block_run(struct block *block)
                 simt_mbarriers_check(block);
             if (!simt_faulted)
                 simt_products_check_groups(block);
+            if (!simt_faulted)
+                simt_registers_check(block);
             break;
         }
         if (simt_mbarriers_time_out(block))

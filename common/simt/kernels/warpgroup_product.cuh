@@ -48,12 +48,14 @@ template <int REGISTERS>
 SIMT_DEVICE void registers_decrease(void)
 {
     static_assert(REGISTERS % 8 == 0 && REGISTERS >= 24 && REGISTERS <= 256, "a multiple of 8 from 24 to 256");
+    simt_set_registers(REGISTERS);
 }
 
 template <int REGISTERS>
 SIMT_DEVICE void registers_increase(void)
 {
     static_assert(REGISTERS % 8 == 0 && REGISTERS >= 24 && REGISTERS <= 256, "a multiple of 8 from 24 to 256");
+    simt_set_registers(REGISTERS);
 }
 
 #endif

@@ -93,6 +93,9 @@ struct lane {
     uint32_t copy_groups;           /**< groups committed since the block began */
     uint32_t mbarrier;              /**< awaited mbarrier, in mbarriers.c */
     const struct simt_scope *scope; /**< innermost call or iteration, in active_lanes.c; NULL: the kernel */
+    uintptr_t registers_site;       /**< call site of the last request for registers, in warpgroup_products.c */
+    uint32_t registers;             /**< number of registers that it requested; 0: it has made no request */
+    uint32_t registers_requests;    /**< hash of all its requests */
 };
 
 /** An access by lanes that passed a collective at which other lanes waited for them. */
@@ -142,11 +145,12 @@ struct block {
     uint32_t number; /**< block number in the grid, x fastest */
     unsigned threads;
     unsigned warps;
-    unsigned at_grid_barrier; /**< how many of the threads at a barrier are at the grid barrier */
-    int barrier_count;        /**< result of __syncthreads_count and its variants */
-    int barrier_predicate;    /**< running sum of the predicates */
-    uint32_t first_mbarrier;  /**< first of its mbarriers, in mbarriers.c; 0: none */
-    unsigned prepared;        /**< number of fibers that are at their start or between two blocks */
+    unsigned at_grid_barrier;   /**< how many of the threads at a barrier are at the grid barrier */
+    int barrier_count;          /**< result of __syncthreads_count and its variants */
+    int barrier_predicate;      /**< running sum of the predicates */
+    uint32_t first_mbarrier;    /**< first of its mbarriers, in mbarriers.c; 0: none */
+    bool has_register_requests; /**< a thread has called simt_set_registers() */
+    unsigned prepared;          /**< number of fibers that are at their start or between two blocks */
     struct fiber_stacks stacks;
     size_t mapped;        /**< mapped bytes: this structure and the memory after it */
     struct event *parked; /**< buffer for each thread: its events that were not replayed when its warp's turn ended */

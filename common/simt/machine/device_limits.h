@@ -21,6 +21,7 @@ enum {
     PROCESSOR_THREADS = 2048,
     PROCESSOR_BLOCKS = 32,
     PROCESSOR_SHARED_BYTES = 228 * 1024,
+    PROCESSOR_REGISTERS = 65536,
 };
 
 #define SIMT_LIKELY(condition)   __builtin_expect(!!(condition), 1)

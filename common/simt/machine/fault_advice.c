@@ -53,6 +53,7 @@ static const struct {
     {"source of an asynchronous copy overwritten", "wait for the copy before its source is written"},
     {"stack overflow", "smaller local arrays, or a loop in place of recursion"},
     {"stale read-only data", "a plain load: __ldg() is for data that the launch does not write"},
+    {"too many registers", "fewer registers in registers_increase(), or fewer kept by registers_decrease()"},
     {"uninitialised global memory", "write it first, by cudaMemset(), cudaMemcpy() or a kernel: cudaMalloc() does not"},
     {"uninitialised shared memory", "write it first, then __syncthreads(): shared memory has no initial value"},
     {"use after free", "free the memory after the last launch that uses it"},
