@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 {
     static const struct routing_chapter chapter = {
         .implementation = {.name = "15_one_launch",
-                           .last_tokens = {64, 256}, /* as many waiting blocks as the simulator runs; MAX_TOKENS */
+                           .last_tokens = {64, 256}, /* the most blocks that the simulator runs together; MAX_TOKENS */
                            .unsupported_reason = unsupported_reason,
                            .workspace_bytes = workspace_bytes,
                            .workspace_zeroed = true,

@@ -44,8 +44,8 @@ struct router {
  */
 struct exchange {
     unsigned last;     /* the previous launch's number of tokens, times two; the lowest bit is its set */
-    unsigned arrivals; /* blocks of this launch that have read `last`; the last block resets it */
-    word64 unused[31]; /* padding: the words begin a cache line */
+    unsigned arrivals; /* blocks of this launch that have read `last`; returns to 0 with the last block */
+    word64 unused[31]; /* padding, so that the words begin a cache line */
     word64 sets[2][MAX_TOKENS];
 };
 static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14's workspace begins behind it");
@@ -104,7 +104,7 @@ static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
 // [count_others]
 
 // [exchange_choices]
-/** Counts all tokens' ids. `last`: workspace->last; `good`: this block has published. Returns false on giving up. */
+/** Counts all tokens' ids, given workspace->last and whether this block has published. Returns false on giving up. */
 template <typename Router>
 static __device__ __forceinline__ bool exchange_choices(exchange *workspace, unsigned last, bool good, int *counts)
 {
@@ -132,7 +132,7 @@ struct extent {
     int begin, total;
 };
 
-/** Returns the extent of expert e's group, by adding up the experts' blocks of rows. All lanes of a warp must call. */
+/** Returns the extent of expert e's group, by adding up the experts' blocks of rows. Called by whole warps. */
 template <typename Router>
 static __device__ __forceinline__ extent begin_of(int e, const int *counts, const align_arguments &align)
 {
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void write_weights(weighting how, const unsign
 // [write_weights]
 
 // [write_groups]
-/** Writes this block's positions into the list, a warp for each; the warp of an expert's first token pads its group. */
+/** Writes this block's positions into the list, one per warp; the warp of an expert's first token pads its group. */
 template <typename Router>
 static __device__ __forceinline__ void write_groups(const align_arguments &align, const unsigned char *ids,
                                                     const int *counts, const int *local_ids)
@@ -208,7 +208,7 @@ struct block_shared {
 // [shared]
 
 // [choose]
-/** Finds the ids of the block's token. Compares AT_ONCE candidates at once, by LANES lanes each, as in chapter 13. */
+/** Finds the ids of the block's token. Compares AT_ONCE candidates at once, LANES lanes for each, as in chapter 13. */
 template <int LANES, int AT_ONCE, typename Router>
 static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsigned count)
 {
@@ -244,7 +244,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [kernel]
 
     // [gate]
-    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* no kernel writes it */
+    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* no kernel writes the bias */
 
     wait_for_previous_kernel();
     const unsigned last = *(const volatile unsigned *)&workspace->last; /* in flight together with the logit */
