@@ -1,8 +1,8 @@
 # Writes the catalogue of exercises in C: awk -f exercises/catalogue.awk exercises/NN_name/README.md... in the best
 # order.
 #
-# A README begins with "# NN_name: what it is about" and, two lines below, "Kind, difficulty N of 3." A terminal shows
-# what it is about in one line, so that has at most 44 characters.
+# A README begins with "# NN_name: what it is about" and, two lines below, "Kind, difficulty N of 3." The terminal shows
+# "what it is about" in one line, so this text has at most 44 characters.
 
 function refuse(reason) {
     print FILENAME ":" FNR ": " reason >"/dev/stderr"

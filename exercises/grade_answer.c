@@ -38,7 +38,7 @@ struct grading_request {
     bool gpu;
 };
 
-/** The exercise, and the regions for answers that leave some out. `text` is NULL until it has been read. */
+/** The texts of exercise.cu, and of solution.txt for the regions that answers leave out. `text` is NULL until read. */
 struct texts_of_exercise {
     char exercise_path[PATH_SIZE], solution_path[PATH_SIZE];
     struct text exercise, solution;
@@ -143,7 +143,7 @@ static int run(const struct grading_request *request, const char *name, uint64_t
     return code;
 }
 
-/** Builds a filled text and runs it with each seed. */
+/** Builds an exercise whose regions are filled and runs it with each seed. */
 static int build_and_run(const struct grading_request *request, const char *name, const struct text *text)
 {
     const struct answer answer = {.exercise = request->exercise, .text = *text, .gpu = request->gpu};
@@ -197,7 +197,7 @@ static const char *line_after(const char *line, const char *end)
     return newline ? newline + 1 : end;
 }
 
-/** Checks whether an answer has no region. */
+/** Checks whether an answer is an edit, that is, has no region. */
 static bool is_edit(const struct text *answers)
 {
     const char *const end = answers->text + answers->size;
@@ -267,7 +267,7 @@ static bool apply_block(char **text, const char *block, const char *end, const c
     return true;
 }
 
-/** Edits the solution. The caller frees *edited in any case. On failure returns false with one line. */
+/** Edits the solution. The caller frees *edited in any case. On failure returns false with a one-line error. */
 static bool apply_edit(const char *solution, const struct text *edit, char **edited, struct error *error)
 {
     const char *const end = edit->text + edit->size;
@@ -339,7 +339,7 @@ static int grade_section(const struct grading_request *request, const struct tex
     return is_edit(&answers) ? grade_edit(request, texts, what, name, &answers) : grade(request, texts, name, &answers);
 }
 
-/** Grades the answers in a file, of which there may be one or several. */
+/** Grades the one or more answers in a file. */
 static int grade_answers(const struct grading_request *request, const struct texts_of_exercise *texts, const char *text)
 {
     const char *begin = find_separator(text);

@@ -59,7 +59,7 @@ static int show_usage(const char *command)
     return LEARN_DONE;
 }
 
-/** Returns the command with this name. On failure returns NULL with one line. */
+/** Returns the command with this name. On failure returns NULL with a one-line error. */
 static const struct command *find_command(const char *word, const char *program, struct error *error)
 {
     for (size_t i = 1; i < sizeof commands / sizeof *commands; i++)
@@ -70,8 +70,8 @@ static const struct command *find_command(const char *word, const char *program,
 }
 
 /**
- * Returns the value of `--flag VALUE` or `--flag=VALUE` at *at, which moves to the value. Returns NULL if the word is
- * another one, or has no value.
+ * Returns the value of `--flag VALUE` or `--flag=VALUE` at *at, and moves *at to the word with the value. Returns NULL
+ * if the word is another one, or has no value.
  */
 static const char *flag_value(char **argv, int argc, int *at, const char *flag)
 {
@@ -86,7 +86,7 @@ static const char *flag_value(char **argv, int argc, int *at, const char *flag)
     return argv[++*at];
 }
 
-/** Parses one word after the command. On failure returns false with one line. */
+/** Parses one word after the command. On failure returns false with a one-line error. */
 static bool parse_word(const struct command *command, int argc, char **argv, int *at, struct command_words *words,
                        struct error *error)
 {
@@ -116,7 +116,7 @@ static bool parse_word(const struct command *command, int argc, char **argv, int
     return error_set(error, "%s: %.40s: no such argument; '%s --help' lists them", command->word, word, argv[0]);
 }
 
-/** Parses the command line. On failure returns NULL with one line. */
+/** Parses the command line. On failure returns NULL with a one-line error. */
 static const struct command *parse(int argc, char **argv, struct command_words *words, struct error *error)
 {
     const struct command *const command = argc < 2 ? &commands[0] : find_command(argv[1], argv[0], error);
@@ -131,7 +131,7 @@ static const struct command *parse(int argc, char **argv, struct command_words *
     return command;
 }
 
-/** Checks whether a word is `long_word` or `short_word`. */
+/** Checks whether any word of the command line is `long_word` or `short_word`. */
 static bool has_word(int argc, char **argv, const char *long_word, const char *short_word)
 {
     for (int i = 1; i < argc; i++)

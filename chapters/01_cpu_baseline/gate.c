@@ -1,6 +1,6 @@
 /**
  * @file gate.c
- * @brief Chapter 01: PyTorch's grouped top-k in plain C; above each function stands the Python that it replaces.
+ * @brief Chapter 01: PyTorch's grouped top-k in plain C; comments on the functions quote the Python that they replace.
  *
  * Now:    one token after another; a token's data stay in a few small arrays; OpenMP distributes the tokens.
  * Watch:  no tensor is materialised between two steps: no allocation, no pass over memory, no dispatch.
@@ -54,7 +54,7 @@ static inline int keep_best(struct ranked *best, int length, int k, float value,
 // [keep_best]
 
 // [load_floats]
-/** Returns `count` numbers of an array as floats: in place if they are f32, else converted into `room`. */
+/** Returns `count` numbers of an array as floats: the array's own if they are f32, else copies, converted in `room`. */
 static const float *load_floats(enum dtype dtype, const void *array, size_t first, int count, float *room)
 {
     if (dtype == DTYPE_F32)
@@ -212,7 +212,7 @@ static void route_token(const struct gate_problem *problem, const struct gate_bu
 // [grouped_topk]
 
 // [memory]
-/** Returns the size of one token's arrays in bytes, in whole cache lines, so that threads do not share lines. */
+/** Returns the bytes of one token's arrays, rounded up to whole cache lines, so that threads hardly share lines. */
 static size_t token_bytes(const struct gate_problem *problem)
 {
     const size_t bytes = 4 * sizeof(float) * problem->num_experts + sizeof(bool) * problem->num_expert_group +

@@ -3,7 +3,7 @@
  * @brief Chapter 02: a block per token, a warp per group, a lane per expert.
  *
  * Before: PyTorch makes 21 launches; between any two of them, a tensor is written to memory and read back.
- * Now:    one launch. In a warp, shuffles find the best candidate; between warps, shared memory carries a few numbers.
+ * Now:    one launch. Lanes find the best candidate with shuffles; warps exchange a few numbers in shared memory.
  * Watch:  launches 1; shuffles and barriers per token; the branch in better() that only some lanes of a warp take.
  */
 #include "harness/gate/gate.h"

@@ -24,7 +24,7 @@ struct candidate {
     int id;
 };
 
-/** Returns `a` if `first` holds, else `b`. Both are in registers already, so no branch is needed. */
+/** Returns `a` if `first` is true, else `b`, without a branch: the members of both are loaded first. */
 static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
 {
     const float a_value = a.value, b_value = b.value;

@@ -3,8 +3,8 @@
  * @brief Chapter 04: a warp sorts its 32 experts once, instead of searching eight times for the best one.
  *
  * Before: each round finds the best of 32 and removes it: 8 rounds of 5 steps, and 8 more rounds to merge.
- * Now:    15 compare-exchange steps sort all 32; two sorted runs are merged by one selection and 5 steps.
- * Watch:  shuffles per token; no round that waits for the previous one; still 3 barriers.
+ * Now:    15 compare-exchange steps sort all 32; one selection and 5 steps merge two sorted runs.
+ * Watch:  shuffles per token; there are no rounds that wait for each other; still 3 barriers.
  */
 #include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
@@ -34,7 +34,7 @@ static __device__ __forceinline__ unsigned bit_of(unsigned word, unsigned positi
 // [bit_of]
 
 // [compare_exchange]
-/** Exchanges candidates with the lane `distance` away and returns the better of the two, or else the worse. */
+/** Exchanges candidates with the lane `distance` away; returns the better one if `keep_better`, else the worse. */
 static __device__ __forceinline__ candidate compare_exchange(candidate mine, int distance, bool keep_better)
 {
     candidate other;
@@ -49,7 +49,7 @@ static __device__ __forceinline__ candidate compare_exchange(candidate mine, int
 // [warp_sort]
 /**
  * Sorts the warp's candidates, the best in lane 0. Stage s merges pairs of runs into sorted runs of 2^s lanes. Bit s of
- * the lane gives the direction of its run; bit d tells which one of two lanes 2^d apart it is.
+ * the lane gives the direction of its run; bit d is 0 in the lower and 1 in the upper of two lanes 2^d apart.
  */
 static __device__ __forceinline__ candidate warp_sort(candidate mine, unsigned lane)
 {

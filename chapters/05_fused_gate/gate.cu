@@ -51,7 +51,7 @@ struct experts {
 // [experts]
 
 // [own_largest]
-/** Returns the group's best choice and its index, the lowest of equal ones: 31 comparisons, in a tree of depth 5. */
+/** Returns the group's best choice and its index; ties go to the lowest. 31 comparisons, in a tree of depth 5. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
 {
@@ -72,7 +72,7 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
 // [own_largest]
 
 // [own_best]
-/** Returns the group's best expert by id. At -infinity, a number ranks before NaN, and NaN before NO_EXPERT. */
+/** Returns the group's best candidate. If its value is -infinity, numbers rank before NaN, both before NO_EXPERT. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id, int num_experts)
 {
@@ -254,7 +254,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
 template <typename T, typename Choice, typename Bias>
 static cudaError_t launch_for_shape(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
-    /* One number encodes the shape. In nested ifs, the original lost a case to a dangling else (see lab notes). */
+    /* One number encodes the shape. The original's nested ifs lost two cases to a dangling else (see lab notes). */
     switch (problem->num_experts * 100 + problem->num_expert_group) {
     case 25608:
         return launch<256, 8, T, Choice, Bias>(problem, buffers, stream);

@@ -19,7 +19,7 @@ static __device__ void copy_lines(const bf16 *from, int left, int lines, bf16 (*
 // [lines]
 
 // [weights]
-/** Copies a tile's weights step by step: after the stage for the tokens comes one for each consumer. */
+/** Copies a tile's weights step by step: skips the stage for the tokens, then fills one for each consumer. */
 template <typename Tile>
 static __device__ void copy_weights(const moe_problem &problem, const order &tile, const bf16 *weights, int length,
                                     turn<Tile::STAGES> &at, shared<Tile> &s)

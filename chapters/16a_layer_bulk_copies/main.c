@@ -9,7 +9,7 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Returns the number of tokens in a tile. */
+/** Returns the block size, which is the number of tokens in a tile. */
 static int block_size(const struct moe_problem *problem)
 {
     (void)problem;

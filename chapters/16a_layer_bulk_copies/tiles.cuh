@@ -61,7 +61,7 @@ struct shared {
     mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], taken[2], ordered[2], done[2];
 };
 
-/** An index into a ring, and the parity of the completed rounds, by which mbarrier_wait() knows the phase. */
+/** An index into a ring, and the parity of the number of completed rounds, which mbarrier_wait() needs. */
 template <int PLACES>
 struct turn {
     int place = 0;
@@ -137,7 +137,7 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
     const int lowest = window + __ffs((int)same) - 1, i = number - lowest * tiles;
 
-    if (expert < 0) /* reads no weights, so its blocks need no common order */
+    if (expert < 0) /* reads no weights, so the order of its tiles does not matter */
         return order{0, expert, block, number % tiles * outputs, first};
     return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
 }

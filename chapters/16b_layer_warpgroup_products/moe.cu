@@ -6,7 +6,7 @@
  * Now:    four warps multiply 64 rows by up to 192 tokens together, directly from shared memory. In a block, one warp
  *         copies weights by tensor maps, three copy tokens, and four or eight multiply.
  * Watch:  bulk copies, each of 8 KB; no loads of fragments; tensor-core operations in proportion to a tile's tokens,
- *         not to its width.
+ *         not to the number that it has room for.
  */
 #include "copies.cuh"
 #include "kernels/overlap.cuh"
@@ -97,7 +97,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
         }
         mbarrier_init_fence();
     }
-    wait_for_previous_kernel(); /* returns at once unless the launch overlaps it (chapter 17) */
+    wait_for_previous_kernel(); /* returns at once unless launches overlap (chapter 17) */
     __syncthreads();
     if (threadIdx.x / WARPGROUP == Tile::CONSUMERS) {
         if constexpr (Tile::MOVES_REGISTERS)
@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
                                             cudaStream_t stream);
 
-/** Sets *blocks to one per multiprocessor. */
+/** Sets *blocks to the number of co-resident blocks: one per multiprocessor. */
 template <typename Tile>
 static cudaError_t resident_blocks(int *blocks)
 {
@@ -165,7 +165,7 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
                               problem, buffers, (struct counters *)buffers.workspace, w13, w2);
 }
 
-/** Checks whether this file has a kernel: of each 64 rows of a tile all or none exist, and an int can count rows. */
+/** Checks whether this file has a kernel: a tile's boxes of 64 rows are full or empty, and an int can count rows. */
 static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;

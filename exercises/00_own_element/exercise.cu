@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 00_own_element: every weight times a factor, with a thread per weight.
+ * @brief 00_own_element: multiplies every weight by a factor, with one thread per weight.
  *
  * The grid has one thread for each element, so there is no loop over the elements. Write your code between // TODO and
  * // END; leave the rest unchanged.
@@ -11,8 +11,8 @@
 static __global__ void scale_kernel(const float *weights, int count, float factor, float *scaled)
 {
     // TODO kernel
-    // Which element i does this thread compute, scaled[i] = weights[i] * factor? threadIdx.x starts again from 0 in
-    // each block. There may be more threads than elements.
+    // Compute scaled[i] = weights[i] * factor. Which element i belongs to this thread? threadIdx.x starts at 0 in every
+    // block, and the grid may have more threads than there are elements.
     // END kernel
 }
 
@@ -20,7 +20,7 @@ static __global__ void scale_kernel(const float *weights, int count, float facto
 static int num_blocks(int count)
 {
     // TODO blocks
-    // Every element needs a thread, but no block may be without an element.
+    // Every element needs a thread, and every block must have at least one element.
     return 1;
     // END blocks
 }

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 01_group_score: the sum of a group's two largest choices, in plain C.
  *
- * You write one C function; the thread of a token calls it once for each of the token's groups. Threads do not exchange
- * data yet. Write your code between // TODO and // END; leave the rest unchanged.
+ * You write one C function; the thread of a token calls it once for each of the token's groups. The threads do not
+ * exchange data. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 

@@ -20,7 +20,7 @@ static void fill_distinct(struct random *random, float *choice, int count)
         choice[i] = random_normal(random);
 }
 
-/** Fills with negative numbers only: 0 is larger than each of them. */
+/** Fills with negative numbers only, so that a maximum that starts at 0 is wrong. */
 static void fill_negative(struct random *random, float *choice, int count)
 {
     for (int i = 0; i < count; i++)
@@ -53,7 +53,7 @@ static void fill_nan(struct random *random, float *choice, int count)
         choice[i] = random_below(random, 4) ? NAN : random_normal(random);
 }
 
-/** A group's two largest choices and the experts that have them, -1 for a missing one. */
+/** The experts with a group's two largest choices; -1 for a missing one. */
 struct two_best {
     int first, second;
 };
@@ -101,7 +101,7 @@ static void check_group(struct grade *grade, int token, int group, const float *
     grade_fail(grade, "token %d, group %d: expected %s, got %.9g", token, group, description, (double)got);
 }
 
-/** Launches on `choice` and checks every group's score. */
+/** Launches the kernel on `choice` and checks every group's score. */
 static void check(struct grade *grade, struct shape shape, const float *choice)
 {
     const size_t groups = (size_t)shape.num_tokens * shape.num_expert_group, count = groups * shape.experts_per_group;

@@ -18,13 +18,13 @@ struct candidate {
 
 /**
  * Finds each token's best expert among the experts of its best groups. A group's score is the sum of its two largest
- * choices; the topk_group groups with the largest scores are kept. Of groups with equal scores the lower one is kept;
- * of experts with equal choices the lower one wins.
+ * choices; the topk_group groups with the largest scores are kept. Among groups with equal scores, lower-numbered ones
+ * are kept first; among experts with equal choices, the lowest-numbered one wins.
  *
  * @param choice             [num_tokens, num_expert_group, experts_per_group]; neither NaN nor +infinity
  * @param num_tokens         at least 1
- * @param num_expert_group   1 to MAX_GROUPS: a warp each
- * @param experts_per_group  1 to 32: a lane each
+ * @param num_expert_group   1 to MAX_GROUPS, one warp per group
+ * @param experts_per_group  1 to 32, one lane per expert
  * @param topk_group         1 to num_expert_group
  * @param best               [num_tokens]; id is the expert's index in the row, group * experts_per_group + lane
  */

@@ -40,7 +40,7 @@ static void fill_first_dropped(struct random *random, float *choice, struct shap
     choice[random_below(random, (uint32_t)shape.experts_per_group)] = 2.0f;
 }
 
-/** Makes each group's last expert its best. A higher group has a larger best choice and a lower score. */
+/** Makes each group's last expert its best. Higher-numbered groups have larger best choices but lower scores. */
 static void fill_last_best(struct random *random, float *choice, struct shape shape)
 {
     for (int expert = 0; expert < experts_of(shape); expert++) {
@@ -57,7 +57,10 @@ static void fill_ties(struct random *random, float *choice, struct shape shape)
         choice[expert] = (float)random_below(random, 2);
 }
 
-/** Gives all groups the same score, and higher groups a larger best choice, so that only their numbers decide. */
+/**
+ * Gives all groups the same score, so that their numbers decide which are kept, and higher-numbered groups larger best
+ * choices.
+ */
 static void fill_equal_scores(struct random *random, float *choice, struct shape shape)
 {
     for (int group = 0; group < shape.num_expert_group; group++) {
@@ -152,7 +155,7 @@ static void check_token(struct grade *grade, int token, const float *choice, str
                    expected.id, (double)got.value);
 }
 
-/** Launches on `choice` and checks every token. */
+/** Launches the kernel on `choice` and checks every token. */
 static void check(struct grade *grade, struct shape shape, const float *choice)
 {
     const size_t row = (size_t)experts_of(shape);

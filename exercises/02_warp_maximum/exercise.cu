@@ -16,9 +16,9 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ candidate warp_best(candidate mine)
 {
     // TODO warp_best
-    // __shfl_xor_sync(FULL_MASK, value, offset) gives each lane the value of the lane whose number differs by
-    // `offset` in its bits. A candidate is two values: its score and its id must travel together.
-    // The larger score wins; of equal scores, the one with the lower id.
+    // __shfl_xor_sync(FULL_MASK, value, offset) returns in each lane the `value` of the lane whose number is this
+    // lane's number XOR `offset`. A candidate is two values: shuffle both its score and its id.
+    // The larger score wins; if the scores are equal, the lower id wins.
     return mine;
     // END warp_best
 }
@@ -32,8 +32,8 @@ static __global__ void warp_maximum_kernel(const float *scores, int num_tokens, 
     // TODO kernel
     // Give each lane its candidate, call warp_best(), and let every lane write the result to
     // best[token * WARP_SIZE + lane]. Mind two things. The last block may have warps without a token. With fewer than
-    // 32 experts, some lanes have none; such a lane must lose, even against a score of -INFINITY: NO_EXPERT is an id
-    // above all others.
+    // 32 experts, some lanes have no expert; such a lane must lose even against a score of -INFINITY. NO_EXPERT is
+    // higher than any expert's id.
     // END kernel
 }
 

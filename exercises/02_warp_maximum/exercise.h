@@ -17,12 +17,12 @@ struct candidate {
 };
 
 /**
- * Finds each token's best expert: the one with the largest score or, of equal scores, with the lowest id.
+ * Finds each token's best expert: the one with the largest score; ties go to the lowest id.
  *
  * @param scores       [num_tokens, num_experts]; may hold -infinity, but no NaN
  * @param num_tokens   at least 1
- * @param num_experts  1 to 32: a lane each
- * @param best         [num_tokens, 32]: the result of each lane of the token's warp, the same in all of them
+ * @param num_experts  1 to 32, one lane per expert
+ * @param best         [num_tokens, 32]: the result in each lane of the token's warp; all 32 are the same
  */
 cudaError_t warp_maximum_launch(const float *scores, int num_tokens, int num_experts, struct candidate *best);
 

@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 03_no_divergence: a warp's best experts, round by round, without a divergent branch.
  *
- * This is chapter 02's code, and it is right. In each step of each round, some lanes take the other candidate and
+ * This is chapter 02's code, and it is correct. In each step of each round, some lanes take the other candidate and
  * others do not, so the warp executes both paths. Rewrite the code between // TODO and // END; leave the rest
  * unchanged.
  */
@@ -16,12 +16,12 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ candidate select(bool first, candidate a, candidate b)
 {
     // TODO select
-    // `?:` is a select, without a branch, if both values have been computed already. Here they have not.
+    // `?:` needs no branch if both values have been computed before it. Here they have not.
     return first ? a : b;
     // END select
 }
 
-/** Returns the candidate that ranks higher: the larger value, or of equal values the lower id. */
+/** Returns the candidate that ranks higher: the larger value or, if the values are equal, the lower id. */
 static __device__ candidate better(candidate mine, candidate other)
 {
     // TODO better

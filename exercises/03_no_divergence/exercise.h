@@ -17,11 +17,11 @@ struct candidate {
 };
 
 /**
- * Finds each token's `topk` best experts, best first: the larger choice or, of equal choices, the lower id.
+ * Finds each token's `topk` best experts, best first. Larger choices rank first, and ties go to the lower id.
  *
  * @param choice       [num_tokens, num_experts]; may hold -infinity, but neither NaN nor +infinity
  * @param num_tokens   at least 1
- * @param num_experts  1 to 32: a lane each
+ * @param num_experts  1 to 32, one lane per expert
  * @param topk         1 to num_experts
  * @param best         [num_tokens, 32]: slot k has the k-th best; slots from topk on have -infinity and NO_EXPERT
  */

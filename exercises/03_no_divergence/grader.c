@@ -29,7 +29,7 @@ static void fill_lowest(struct random *random, float *choice, int num_experts)
         choice[expert] = -INFINITY;
 }
 
-/** Fills with numbers so far apart that a sum or difference of two loses one of them. */
+/** Fills with numbers of very different magnitudes: the sum or difference of two often loses the smaller one. */
 static void fill_far_apart(struct random *random, float *choice, int num_experts)
 {
     for (int expert = 0; expert < num_experts; expert++)
@@ -42,7 +42,7 @@ static bool ranks_before(const float *choice, int a, int b)
     return choice[a] > choice[b] || (choice[a] == choice[b] && a < b);
 }
 
-/** Returns the expert before which exactly `slot` others rank. */
+/** Returns the expert that belongs in `slot`: exactly `slot` other experts rank before it. */
 static int expert_at(const float *choice, int num_experts, int slot)
 {
     for (int expert = 0; expert < num_experts; expert++) {
@@ -75,7 +75,7 @@ static void check_slot(struct grade *grade, int token, int slot, struct candidat
                expected.id, (double)got.value);
 }
 
-/** Launches on `choice` and checks every slot. */
+/** Launches the kernel on `choice` and checks every slot. */
 static void check(struct grade *grade, int num_tokens, int num_experts, int topk, const float *choice)
 {
     const size_t count = (size_t)num_tokens * num_experts, slots = (size_t)num_tokens * WARP_SIZE;

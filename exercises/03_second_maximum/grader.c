@@ -14,14 +14,14 @@ static void fill_distinct(struct random *random, float *choice, int experts_per_
         choice[expert] = random_normal(random);
 }
 
-/** Fills with negative numbers only: 0 is larger than each of them. */
+/** Fills with negative numbers only, so that a maximum that starts at 0 is wrong. */
 static void fill_negative(struct random *random, float *choice, int experts_per_group)
 {
     for (int expert = 0; expert < experts_per_group; expert++)
         choice[expert] = -1.0f - random_uniform(random);
 }
 
-/** Gives the largest value to all experts of the group, or to 2 or 3 of them. */
+/** Gives the largest value to 2 or 3 of the group's experts. */
 static void fill_ties(struct random *random, float *choice, int experts_per_group)
 {
     for (int expert = 0; expert < experts_per_group; expert++)
@@ -42,7 +42,7 @@ static void fill_equal(struct random *random, float *choice, int experts_per_gro
         choice[expert] = value;
 }
 
-/** Fills with -infinity and a few numbers; in some groups there are none. */
+/** Fills with -infinity and a few numbers; some groups get no number. */
 static void fill_infinities(struct random *random, float *choice, int experts_per_group)
 {
     for (int expert = 0; expert < experts_per_group; expert++)
@@ -109,7 +109,7 @@ static void check_lane(struct grade *grade, int group, int lane, const float *ch
                description);
 }
 
-/** Launches on `choice` and checks every lane. */
+/** Launches the kernel on `choice` and checks every lane. */
 static void check(struct grade *grade, int num_groups, int experts_per_group, const float *choice)
 {
     const size_t count = (size_t)num_groups * experts_per_group, lanes = (size_t)num_groups * WARP_SIZE;

@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 04_compare_exchange: the compare-exchange step of a bitonic network.
  *
- * The network is complete: warp_sort() selects the pairs of lanes, and which lane of a pair keeps the better candidate.
+ * The network is complete: warp_sort() decides which lanes form a pair and which of the two keeps the better candidate.
  * The exchange between the two lanes is missing. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
@@ -15,12 +15,12 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ bool ranks_before(candidate a, candidate b)
 {
     // TODO ranks_before
-    // The larger value ranks first; of equal values, the one with the lower id.
+    // The larger value ranks first; if the values are equal, the lower id does.
     return false;
     // END ranks_before
 }
 
-/** Exchanges candidates with the lane `distance` away; returns the better of the two, or else the worse. */
+/** Exchanges candidates with the lane `distance` away; returns the better one if keep_better, otherwise the worse. */
 static __device__ candidate compare_exchange(candidate mine, int distance, bool keep_better)
 {
     // TODO compare_exchange
@@ -36,7 +36,7 @@ static __device__ unsigned bit_of(unsigned word, unsigned position)
     return word >> position & 1;
 }
 
-/** Sorts the warp's candidates, the best in lane 0: 1 + 2 + 3 + 4 + 5 steps. */
+/** Sorts the warp's candidates in 1 + 2 + 3 + 4 + 5 steps, so that lane 0 gets the best. */
 static __device__ candidate warp_sort(candidate mine, unsigned lane)
 {
     for (int s = 1; s <= 5; s++)
@@ -60,8 +60,8 @@ static __global__ void sort_kernel(const float *scores, int num_tokens, int num_
 
     // TODO rank
     // Two kinds of lanes need a special candidate. NaN is neither larger than a number nor equal to one, so an expert
-    // with NaN cannot be compared: its lane uses -INFINITY and its number + num_experts, which ranks below every expert
-    // with a number. A lane without an expert uses -INFINITY and NO_EXPERT, which ranks below all.
+    // with NaN cannot be compared: its lane uses -INFINITY and the expert's number + num_experts, which ranks below all
+    // experts without NaN. A lane without an expert uses -INFINITY and NO_EXPERT, which ranks below all candidates.
     // END rank
 
     mine = warp_sort(mine, lane);

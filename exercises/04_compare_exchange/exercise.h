@@ -17,11 +17,11 @@ struct candidate {
 };
 
 /**
- * Sorts each token's experts, best first: the larger score or, of equal scores, the lower id.
+ * Sorts each token's experts, best first. Larger scores rank first, and ties go to the lower id.
  *
  * @param scores       [num_tokens, num_experts]; may hold infinities and NaN
  * @param num_tokens   at least 1
- * @param num_experts  1 to 32: a lane each
+ * @param num_experts  1 to 32, one lane per expert
  * @param sorted       [num_tokens, 32]: first the experts with a score; then those whose score is NaN, in the order of
  *                     their numbers, as {-infinity, expert + num_experts}; then {-infinity, NO_EXPERT} up to the end
  */

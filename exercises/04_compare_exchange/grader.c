@@ -33,7 +33,7 @@ static void fill_infinities(struct random *random, float *scores, int count)
         scores[i] = values[random_below(random, sizeof values / sizeof *values)];
 }
 
-/** Fills with NaN, a score, -infinity, NaN, ..., beginning with any of these, so every row of three has all of them. */
+/** Repeats NaN, a score, -infinity, starting with a random one of the three: any three in a row include all of them. */
 static void fill_some_nan(struct random *random, float *scores, int count)
 {
     const int first = (int)random_below(random, 3);

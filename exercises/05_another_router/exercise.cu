@@ -73,7 +73,7 @@ template <int ROOM>
 static __device__ __forceinline__ candidate best_of(candidate (&best)[ROOM])
 {
     // TODO largest
-    // Each one in the first half becomes the better of itself and its partner in the second half, until one is left.
+    // Each candidate in the first half becomes the better of itself and its partner in the second, until one is left.
 #pragma unroll
     for (int half = ROOM / 2; half > 0; half /= 2) {
 #pragma unroll
@@ -84,7 +84,7 @@ static __device__ __forceinline__ candidate best_of(candidate (&best)[ROOM])
     // END largest
 }
 
-/** Returns the group's largest choice and its index, the lowest index of equal choices. */
+/** Returns the group's largest choice and its index; ties go to the lowest index. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
 {
@@ -97,8 +97,8 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
 }
 
 /**
- * Returns the group's best expert by id. The id of an expert whose choice is NaN is its number plus the number of all
- * experts.
+ * Returns the group's best candidate, with the expert's id. The id of an expert whose choice is NaN is its number
+ * plus the total number of experts.
  */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id)
@@ -148,8 +148,8 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own)
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
 /**
- * Routes tokens. Grid: enough blocks of 6 warps, with 4 tokens per warp. Lanes past the last token repeat it and store
- * nothing, because all lanes in a shuffle's mask must take part.
+ * Routes tokens. Grid: enough blocks of 6 warps, with 4 tokens per warp. Lanes past the last token process it again but
+ * store nothing: they cannot return, because all lanes in a shuffle's mask must take part.
  */
 template <int ROOM>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
@@ -253,7 +253,7 @@ cudaError_t gate_launch(const gate_problem *problem, const gate_buffers *buffers
     if (problem->num_expert_group != GROUPS || problem->topk > MAX_TOPK)
         return cudaErrorInvalidValue;
     // TODO dispatch
-    // One kernel for each number of experts: launch<ROOM>() launches the kernel for groups of ROOM.
+    // One kernel for each number of experts: launch<ROOM>() launches the kernel for groups of ROOM experts.
     switch (problem->num_experts) {
     case 256:
         return launch<32>(problem, buffers, stream);

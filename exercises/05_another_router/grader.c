@@ -1,4 +1,4 @@
-/** @file grader.c  05_another_router: a gate for 160 experts in 8 groups of 20, top 6, and as before for 256, top 8. */
+/** @file grader.c  05_another_router: the gate supports 160 experts, top 6, in 8 groups of 20, and still 256, top 8. */
 #include "../grade/grade.h"
 
 static const struct gate_problem another = {

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 05_rows_apart: the layout in shared memory of the rows of a warp's tokens.
  *
- * The kernel is right, but its four rows use the same banks. Write your code between // TODO and // END; leave the rest
- * unchanged.
+ * The kernel is correct, but its four rows use the same banks. Write your code between // TODO and // END; leave the
+ * rest unchanged.
  */
 #include "exercise.h"
 

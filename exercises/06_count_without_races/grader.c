@@ -1,4 +1,4 @@
-/** @file grader.c  06_count_without_races: every expert's count, without a race, in shared memory, by all threads. */
+/** @file grader.c  06_count_without_races: every count is right, without a race; all threads count in shared memory. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -12,7 +12,7 @@ static int32_t draw_any(struct random *random, int num_experts)
     return (int32_t)random_below(random, (uint32_t)num_experts);
 }
 
-/** Draws an id; half of them name the last expert. */
+/** Draws an id; about half of the ids name the last expert. */
 static int32_t draw_last(struct random *random, int num_experts)
 {
     return random_below(random, 2) ? num_experts - 1 : draw_any(random, num_experts);
@@ -24,7 +24,7 @@ static int32_t draw_one(struct random *random, int num_experts)
     return num_experts / 2;
 }
 
-/** Draws an id; three in four name no expert. */
+/** Draws an id; about three in four ids name no expert. */
 static int32_t draw_invalid(struct random *random, int num_experts)
 {
     const int32_t no_candidate[] = {-1, INT32_MIN, INT32_MAX, num_experts, num_experts + 1, -num_experts};
@@ -33,7 +33,7 @@ static int32_t draw_invalid(struct random *random, int num_experts)
                                    : draw_any(random, num_experts);
 }
 
-/** Launches for `numel` ids, and checks every expert's count. */
+/** Launches the kernel on `numel` ids and checks every expert's count. */
 static void check_ids(struct grade *grade, const int32_t *ids, int64_t numel, int num_experts)
 {
     int32_t *const expected = grade_host(grade, num_experts * sizeof *expected);
@@ -61,7 +61,7 @@ static void check(struct grade *grade, int64_t numel, int num_experts, draw *dra
     check_ids(grade, ids, numel, num_experts);
 }
 
-/** Runs chapter 06's example: positions 2 4 9 11, 1, 6 7 8 10 12 and 0 3 5 of the experts. */
+/** Runs chapter 06's example: experts 0 to 3 are named at positions 2 4 9 11; 1; 6 7 8 10 12; and 0 3 5. */
 static void thirteen_ids(struct grade *grade)
 {
     static const int32_t ids[] = {3, 1, 0, 3, 0, 3, 2, 2, 2, 0, 2, 0, 2};

@@ -24,7 +24,7 @@ static __global__ void scatter_kernel(const int *topk_ids, int numel, const int 
 
         // TODO slot
         // Take the slot before left[id], and write position i to it. Another thread may want a slot of the same expert
-        // at the same time. Atomics: atomicSub(&counter, 1) is atomicAdd(&counter, -1).
+        // at the same time. Atomics: atomicSub(&counter, 1) equals atomicAdd(&counter, -1).
         (void)id;
         // END slot
     }

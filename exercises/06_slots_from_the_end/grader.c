@@ -1,4 +1,4 @@
-/** @file grader.c  06_slots_from_the_end: every position in a slot of its expert, by one atomic request per warp. */
+/** @file grader.c  06_slots_from_the_end: every position gets a slot of its expert, by one atomic request per warp. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -51,7 +51,7 @@ static void check_ids(struct grade *grade, const int32_t *ids, int numel, int nu
     check_slots(grade, ids, numel, ends, grade_result(grade, slots));
 }
 
-/** Launches on ids that are drawn from experts `first` to num_experts - 1. */
+/** Launches the kernel on random ids from `first` to num_experts - 1 and checks every slot. */
 static void check(struct grade *grade, int numel, int num_experts, int first)
 {
     int32_t *const ids = grade_host(grade, (size_t)numel * sizeof *ids);

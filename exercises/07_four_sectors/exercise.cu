@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 07_four_sectors: pads with as few requests and sectors as possible.
  *
- * The kernel is right, but costly. Write your code between // TODO and // END; leave the rest unchanged.
+ * The kernel is correct, but costly. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 

@@ -6,7 +6,7 @@
 
 enum { SECTOR_WORDS = SECTOR_BYTES / 4, LANE_WORDS = 4, REQUEST_WORDS = 32 * LANE_WORDS };
 
-/** Memory in which one list after the other is filled, and the contents that it should have. */
+/** Memory in which lists are filled one after another, and the contents that it should have. */
 struct memory {
     int32_t *device; /**< begins at a sector boundary */
     int32_t *model;
@@ -22,7 +22,7 @@ static struct memory memory_make(struct grade *grade, int words)
     return memory;
 }
 
-/** Fails if a word of the memory has the wrong value; words in the list, [begin, begin + capacity), are pads. */
+/** Fails if a word of the memory has the wrong value; words in the list, [begin, begin + capacity), must be pads. */
 static void check_word(struct grade *grade, const struct memory *memory, int word, int begin, int capacity, int pad,
                        int32_t got)
 {
@@ -38,7 +38,7 @@ static void check_word(struct grade *grade, const struct memory *memory, int wor
         grade_fail(grade, "the word %d past the list's last slot was written: %d", word - (begin + capacity) + 1, got);
 }
 
-/** Launches on the list of `capacity` slots from word `begin` on, and checks the whole memory. */
+/** Fills the list of `capacity` slots that begins at word `begin`, and checks the whole memory. */
 static void fill(struct grade *grade, const struct memory *memory, int begin, int capacity)
 {
     const int pad = (int)random_below(grade_random(grade), 1 << 20);
@@ -63,7 +63,7 @@ static void fill_alone(struct grade *grade, int begin, int capacity)
     fill(grade, &memory, begin, capacity);
 }
 
-/* --- right -------------------------------------------------------------------------------------------------------- */
+/* --- correctness -------------------------------------------------------------------------------------------------- */
 
 /** Fills the README's list, and a list of whole 16-byte chunks. */
 static void shown_list(struct grade *grade)
@@ -74,7 +74,7 @@ static void shown_list(struct grade *grade)
     fill_alone(grade, 0, 4096);
 }
 
-/** Fills random lists; a long one has more chunks than threads. */
+/** Fills random lists, the longest of which have more chunks than the block has threads. */
 static void random_lists(struct grade *grade)
 {
     const struct memory memory = memory_make(grade, 3000);
@@ -86,7 +86,7 @@ static void random_lists(struct grade *grade)
     }
 }
 
-/** Fills lists with every start within a sector, and every number of words in the last sectors. */
+/** Fills lists of up to four sectors' words that begin at each word of a sector. */
 static void short_lists(struct grade *grade)
 {
     enum { MOST = 4 * SECTOR_WORDS };

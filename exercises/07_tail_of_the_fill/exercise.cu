@@ -8,7 +8,7 @@
 
 enum { THREADS = 256 };
 
-/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index among the num_threads callers. */
 static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int thread, int num_threads)
 {
     // TODO fill

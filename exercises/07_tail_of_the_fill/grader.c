@@ -1,6 +1,6 @@
 /**
  * @file grader.c
- * @brief 07_tail_of_the_fill: a pad in every slot of a list that begins and ends anywhere, and nowhere else.
+ * @brief 07_tail_of_the_fill: a pad in every slot and in no other word, wherever the list begins and ends.
  */
 #include "exercise.h"
 #include "../grade/grade.h"
@@ -30,7 +30,7 @@ static void check_words(struct grade *grade, const int32_t *words, int offset, i
                        (offset - word) * (int)sizeof *words);
 }
 
-/** Fills a list of `capacity` slots, `offset` words past a multiple of 16 bytes, with a guard band after its end. */
+/** Fills a list of `capacity` slots that begins `offset` words past a multiple of 16 bytes; a guard band follows it. */
 static void check(struct grade *grade, int offset, int capacity, int32_t pad)
 {
     int32_t *const words = grade_output(grade, "sorted_token_ids", (size_t)(offset + capacity) * sizeof *words);
@@ -64,7 +64,7 @@ static void any_beginning(struct grade *grade)
         check(grade, offset, 40 + (int)random_below(grade_random(grade), 60), any_pad(grade));
 }
 
-/** Fills lists of no slot, of one, and of more, up to a length that always contains a whole chunk. */
+/** Fills lists of 0 to 7 slots; 7 slots contain a whole chunk wherever the list begins. */
 static void short_lists(struct grade *grade)
 {
     for (int capacity = 0; capacity < 2 * PIECE; capacity++)

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 08_no_bank_conflict: Blelloch's scan, and how its numbers are laid out in shared memory.
  *
- * The kernel is right, but the words that a step accesses are in few banks. Write your code between // TODO and // END;
- * leave the rest unchanged.
+ * The kernel is correct, but the words of a step are in few banks. Write your code between // TODO and // END; leave
+ * the rest unchanged.
  */
 #include "exercise.h"
 
@@ -11,7 +11,7 @@
 static __host__ __device__ int padded_index(int i)
 {
     // TODO padded_index
-    // Word w is in bank w % 32. A step accesses every second number, every fourth, every eighth, and so on: if numbers
+    // Word w is in bank w % 32. The steps access every second number, every fourth, every eighth, and so on: if numbers
     // are side by side, 32 lanes access 16 banks, then 8, then 4. Leave gaps, so that no two lanes share a bank.
     return i;
     // END padded_index
@@ -41,7 +41,7 @@ static __global__ void scan_kernel(const int *counts, int size, int *sums)
         if (right < size) {
             const int sum = tree[padded_index(left)] + tree[padded_index(right)];
 
-            tree[padded_index(right)] = 2 * stride == size ? 0 : sum; /* no number precedes the root's */
+            tree[padded_index(right)] = 2 * stride == size ? 0 : sum; /* the down-sweep starts with 0 in the root */
         }
         __syncthreads();
     }

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** The sizes: the lowest step has a thread for every two leaves. */
+/** The sizes: the first step of the up-sweep has one thread for every two leaves. */
 enum { THREADS = 1024, MAX_LEAVES = 2 * THREADS };
 
 /** Returns the number of words of shared memory for a tree of `size` numbers. */

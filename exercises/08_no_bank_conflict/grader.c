@@ -1,9 +1,9 @@
-/** @file grader.c  08_no_bank_conflict: right sums, without bank conflicts, with little shared memory. */
+/** @file grader.c  08_no_bank_conflict: correct sums, without bank conflicts, with little shared memory. */
 #include "exercise.h"
 #include "../grade/grade.h"
 #include "../grade/grade_scan.h"
 
-/** Gives all ids, of which there are many, to one expert. */
+/** Gives all 2^30 ids to one expert. */
 static void fill_one(struct random *random, int32_t *counts, int size)
 {
     const int expert = (int)random_below(random, (uint32_t)size);

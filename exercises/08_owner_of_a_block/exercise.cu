@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 08_owner_of_a_block: each block of the output finds its expert.
+ * @brief 08_owner_of_a_block: each thread finds the expert of one block of rows.
  *
  * Groups of very different sizes are stored one after the other. Write your code between // TODO and // END; leave the
  * rest unchanged.
@@ -14,13 +14,13 @@ static __device__ int expert_of(const int *offsets, int num_experts, int slot)
 {
     // TODO expert_of
     // Use a binary search: keep a range of experts that contains the owner, test the expert in the middle, and keep one
-    // half. Which comparison keeps the right half if several groups begin at the same slot, all of them empty but the
-    // last?
+    // half. If several groups begin at the same slot, and all but the last are empty, which comparison keeps the half
+    // with the last?
     return 0;
     // END expert_of
 }
 
-/** Writes expert_ids. Grid: a thread for each block of the output, rounded up to whole thread blocks. */
+/** Writes expert_ids. Grid: one thread for each block of rows, rounded up to whole thread blocks. */
 static __global__ void expert_ids_kernel(const int *offsets, int num_experts, int block_size, int num_blocks,
                                          int *expert_ids)
 {

@@ -1,10 +1,10 @@
-/** @file grader.c  08_owner_of_a_block: every block's expert, for any sizes of groups, with few loads. */
+/** @file grader.c  08_owner_of_a_block: every block gets its expert, for any sizes of groups, with few loads. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 enum { WARP_SIZE = 32, MAX_EXPERTS = 2048 };
 
-/** Groups of experts, spread over blocks. */
+/** The experts' groups of slots, and the number of blocks whose experts are to be found. */
 struct groups {
     int num_experts, block_size, num_blocks;
     int offsets[MAX_EXPERTS + 1];
@@ -187,7 +187,7 @@ static void other_numbers(struct grade *grade)
     }
 }
 
-/** Runs with slots up to 2,147,483,647. */
+/** Runs with slots close to the limit of 2,147,483,647. */
 static void far_slots(struct grade *grade)
 {
     check_spread(grade, 5, 1 << 20, spread_all_to_last, 1900);
@@ -199,7 +199,7 @@ static uint64_t warps_of(const struct groups *groups)
     return (uint64_t)(groups->num_blocks + WARP_SIZE - 1) / WARP_SIZE;
 }
 
-/** Allows the loads of a binary search: one offset per round, and the end. */
+/** Allows about twice the loads of a binary search, which loads the end and one offset per round. */
 static void loads(struct grade *grade)
 {
     static const int counts[] = {32, 160, 256, MAX_EXPERTS};
@@ -216,7 +216,7 @@ static void loads(struct grade *grade)
     }
 }
 
-/** Allows the stores of a kernel in which each thread writes one block's entry, whatever the sizes of the groups. */
+/** Allows two store requests per warp; one is enough if each thread writes one entry, whatever the groups' sizes. */
 static void stores(struct grade *grade)
 {
     const struct groups *const groups = make_groups(grade, 256, 64, spread_all_to_middle, 3);

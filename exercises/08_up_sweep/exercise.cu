@@ -19,7 +19,7 @@ static __global__ void up_sweep_kernel(const int *counts, int size, int *sums)
 
     // TODO up
     // In the step with `stride` 1, words 1, 3, 5, ... each get the word before them added; in the step with stride 2,
-    // words 3, 7, 11, ... get the word two before them; and so on, until the last word has the sum of all. Which words
+    // words 3, 7, 11, ... get the word two before them; and so on, until the last word holds the total. Which words
     // does this thread add? Which threads must wait for which, and when?
     // END up
 

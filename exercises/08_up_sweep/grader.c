@@ -5,7 +5,7 @@
 
 enum { WARP_SIZE = 32 };
 
-/** Gives all ids, of which there may be very many, to one expert. */
+/** Gives all ids, up to 2^30 of them, to one expert. */
 static void fill_one(struct random *random, int32_t *counts, int size)
 {
     grade_fill_zero(random, counts, size);
@@ -23,8 +23,8 @@ static int sum_of(const int *counts, int first, int last)
 }
 
 /**
- * Checks that word w holds the sum of the 2^n counts that end with its own; 2^n is the largest power of 2 that divides
- * w + 1.
+ * Checks that `word` holds the sum of the 2^n counts that end with its own; 2^n is the largest power of 2 that divides
+ * word + 1.
  */
 static void check_word(struct grade *grade, const int *counts, int word, int got)
 {

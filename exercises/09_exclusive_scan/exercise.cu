@@ -17,8 +17,8 @@ static __device__ int warp_exclusive_scan(int value)
 
     // TODO warp_exclusive_scan
     // __shfl_up_sync(FULL_MASK, sum, offset) gives each lane the `sum` of the lane `offset` below it. If there is no
-    // such lane, it gets its own value back, and must not add it. In the end, every lane has the sum of all lanes up to
-    // itself. The function must return the sum before it.
+    // such lane, a lane gets its own `sum` back, and must not add it. In the end, `sum` covers the lane itself and all
+    // lanes below it. The function must return the sum over the lanes below it only.
     return lane;
     // END warp_exclusive_scan
 }
@@ -32,8 +32,8 @@ static __global__ void exclusive_scan_kernel(const int32_t *counts, int num_list
     // TODO kernel
     // Give each lane its expert's count, call warp_exclusive_scan(), and write its result to
     // offsets[list * (num_experts + 1) + lane]. Mind three things. The last block may have warps without a list. With
-    // fewer than 32 experts, some lanes have none: they stay, and add a value that changes no sum. And the last element
-    // of a list, after its last expert, is the sum of all counts.
+    // fewer than 32 experts, some lanes have no expert: they stay, and contribute a value that changes no sum. The last
+    // element of a list's offsets, after its last expert, is the sum of all counts.
     // END kernel
 }
 

@@ -14,10 +14,10 @@ enum { WARP_SIZE = 32 };
 /**
  * Finds where each expert's group begins, for several lists of counts, with one warp per list.
  *
- * @param counts       [num_lists, num_experts]: the number of slots of each expert's group; a list's sum is an int32_t
+ * @param counts       [num_lists, num_experts]: the number of slots of each expert's group; a list's sum is below 2^31
  * @param num_lists    at least 1
- * @param num_experts  1 to 32: a lane each
- * @param offsets      [num_lists, num_experts + 1]: the sum of the counts before each expert, and last the sum of all
+ * @param num_experts  1 to 32, one lane per expert
+ * @param offsets      [num_lists, num_experts + 1]: the sums of the counts before each expert, then the sum of all
  */
 cudaError_t exclusive_scan_launch(const int32_t *counts, int num_lists, int num_experts, int32_t *offsets);
 

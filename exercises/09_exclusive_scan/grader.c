@@ -1,4 +1,4 @@
-/** @file grader.c  09_exclusive_scan: every list's offsets are the sums before its experts, and the sum of all. */
+/** @file grader.c  09_exclusive_scan: every list's offsets are the sums before each expert, then the total. */
 #include "exercise.h"
 #include "../grade/grade_scan.h"
 
@@ -9,7 +9,7 @@ static void fill_sparse(struct random *random, int32_t *counts, int num_experts)
         counts[e] = random_below(random, 4) ? 0 : 1 + (int32_t)random_below(random, 9);
 }
 
-/** Fills with odd numbers so large that a float cannot hold their sums exactly; 32 of them are below 2^31. */
+/** Fills with odd numbers so large that a float cannot hold their sums exactly; the sum of 32 of them is below 2^31. */
 static void fill_large(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)

@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 09_three_barriers: a block computes where up to 1,024 groups begin, by a scan with few barriers.
  *
- * The code is right, but slow: ten steps through shared memory, each with two barriers for all 1,024 threads. Three
+ * The code is correct, but slow: ten steps through shared memory, each with two barriers for all 1,024 threads. Three
  * barriers are enough for any number of experts. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
@@ -23,7 +23,7 @@ static __device__ int warp_exclusive_scan(int value)
     return sum - value;
 }
 
-/** Returns the sum of the values in the threads below this one, or 0. All THREADS threads call it, more than once. */
+/** Returns the sum of the values in the threads below this one. All THREADS threads call it, once for each list. */
 static __device__ int block_sum_before(int value)
 {
     // TODO block_sum_before

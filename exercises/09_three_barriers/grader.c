@@ -1,4 +1,4 @@
-/** @file grader.c  09_three_barriers: a block's scan: first its results, then its cost. */
+/** @file grader.c  09_three_barriers: the offsets of a block's scan, then its barriers and memory requests. */
 #include "exercise.h"
 #include "../grade/grade_scan.h"
 
@@ -9,7 +9,7 @@ static void fill_sparse(struct random *random, int32_t *counts, int num_experts)
         counts[e] = random_below(random, 50) ? 0 : 1 + (int32_t)random_below(random, 9);
 }
 
-/** Fills with odd numbers so large that a float cannot hold their sums exactly; 1,024 of them are below 2^31. */
+/** Fills with odd numbers too large for a float to hold their sums exactly; the sum of 1,024 of them is below 2^31. */
 static void fill_large(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
@@ -67,7 +67,7 @@ static void large_counts(struct grade *grade)
     check(grade, 2, THREADS, fill_large);
 }
 
-/** Counts the barriers with a single list, then with three, so that no list may be cheap at the expense of another. */
+/** Allows three barriers for each list, both for a single list and for three lists. */
 static void barriers(struct grade *grade)
 {
     enum { BARRIERS = 3 };

@@ -36,7 +36,7 @@ static __device__ int local_id(const int *expert_map, int expert)
     // END local_id
 }
 
-/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index among the num_threads callers. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
@@ -95,13 +95,13 @@ static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later each group's first slot; last the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later first slots; the last word: the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
 
-    if (blockIdx.x > 0) { /* the whole block returns, so no barrier below misses a thread */
+    if (blockIdx.x > 0) { /* the whole block returns, so no barrier below waits for its threads */
         fill(problem, sorted_token_ids, (blockIdx.x - 1) * THREADS + thread, (gridDim.x - 1) * THREADS);
         return;
     }
@@ -146,7 +146,7 @@ static __global__ void __launch_bounds__(THREADS)
         begin = next;
     }
     if (end == num_experts && first < end)
-        counts[num_experts] = begin; /* the total, where an expert past the last would begin */
+        counts[num_experts] = begin; /* the total: the first slot of an imaginary next expert */
     __syncthreads();
 
     for (int e = thread; e < num_experts; e += THREADS)
@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(THREADS)
         *num_tokens_post_padded = counts[num_experts];
 
     // TODO expert_ids
-    // Every block must find its expert; a block past the last group has none. Which blocks may read the map?
+    // Find the expert of every block; a block past the last group has none. For which blocks may the map be read?
     for (int block = thread; block < num_blocks; block += THREADS)
         expert_ids[block] = block * block_size < counts[num_experts]
                                 ? expert_of(counts, num_experts, block * block_size)
@@ -163,7 +163,7 @@ static __global__ void __launch_bounds__(THREADS)
     // END expert_ids
 }
 
-/** Scatters the positions, one thread per id. Advances each element of `offsets` past the slots that it assigns. */
+/** Scatters the positions, one thread per id. Advances each expert's element of `offsets` past the assigned slots. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -173,7 +173,7 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
         sorted_token_ids[atomicAdd(&offsets[topk_ids[i] * OFFSET_STRIDE], 1)] = (int)i;
 }
 
-/** Returns the bytes of shared memory of the small kernel: offsets, and a row of counters per thread, plus one row. */
+/** Returns the small kernel's bytes of shared memory: offsets, a row of zeros, and a row per counting thread. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
@@ -181,8 +181,8 @@ static size_t small_shared_bytes(int num_experts)
 
 /**
  * Does all of align. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least num_experts others
- * count, each in its own row, without atomics. A scan down each column then gives every thread its first slot in that
- * group. All threads of the block reach every barrier: the code of the two kinds differs only between barriers.
+ * count, each in its own row, without atomics. A scan down each expert's column then gives every counting thread the
+ * number of the expert's ids in earlier ones. All threads reach every barrier; they differ only between barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

@@ -3,7 +3,7 @@
  * @brief 10_predict_the_fill: what a fill costs, predicted before it runs.
  *
  * Block 0 counts while other blocks write pads. First predict the store requests, sectors, bytes and barriers of such a
- * launch. Then write the missing line, and compare. Write your code between // TODO and // END; leave the rest
+ * launch. Then write the missing code, and compare. Write your code between // TODO and // END; leave the rest
  * unchanged.
  */
 #include "exercise.h"
@@ -37,7 +37,7 @@ struct fill_forecast fill_forecast_of(int64_t capacity)
 
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
-/** Writes a pad to every slot, 16 bytes per store. Called by threads 0 to num_threads - 1; this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index among the num_threads callers. */
 static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int thread, int num_threads)
 {
     const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words before alignment */
@@ -58,14 +58,14 @@ static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int th
         sorted_token_ids[tail + thread] = pad;
 }
 
-/** Counts and fills. Grid: one block that counts, then blocks that write pads. */
+/** Counts the ids and writes the pads. Grid: one block that counts, then blocks that write pads. */
 static __global__ void __launch_bounds__(THREADS)
     count_and_fill_kernel(const int *topk_ids, int numel, int capacity, int *counts, int *sorted_token_ids)
 {
     __shared__ int block_counts[NUM_EXPERTS];
     const int thread = threadIdx.x;
 
-    if (blockIdx.x > 0) { /* the whole block returns, so no barrier below misses a thread */
+    if (blockIdx.x > 0) { /* the whole block returns, so no barrier below waits for its threads */
         fill(sorted_token_ids, capacity, numel, (blockIdx.x - 1) * THREADS + thread, (gridDim.x - 1) * THREADS);
         return;
     }

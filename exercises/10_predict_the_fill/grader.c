@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/** Makes ids as a router might; some name no expert. */
+/** Makes random ids, some of which name no expert. */
 static const int32_t *make_ids(struct grade *grade, int numel)
 {
     int32_t *const ids = grade_host(grade, (size_t)(numel ? numel : 1) * sizeof *ids);
@@ -44,7 +44,7 @@ static void check_slots(struct grade *grade, const int32_t *words, int front, in
     }
 }
 
-/** Launches with sorted_token_ids `front` words past a 32-byte boundary. Returns the number of bytes written. */
+/** Runs and checks the kernel with sorted_token_ids `front` words past a 32-byte boundary. Returns the list's bytes. */
 static uint64_t check(struct grade *grade, int numel, int capacity, int front)
 {
     enum { BACK = 8 };
@@ -159,7 +159,7 @@ static int64_t number_of(struct fill_forecast forecast, enum number number)
     return numbers[number];
 }
 
-/** Launches, and returns the measured number. */
+/** Runs the kernel and returns the measured number. */
 static uint64_t measure(struct grade *grade, enum number number, int numel, int capacity)
 {
     const uint64_t bytes = check(grade, numel, capacity, 0);
@@ -176,7 +176,7 @@ static uint64_t measure(struct grade *grade, enum number number, int numel, int 
     }
 }
 
-/** Scores one number of the shown launch. Asks for the forecast before it launches. */
+/** Scores the forecast of one number for the shown launch; asks for the forecast before the launch. */
 static void score_shown(struct grade *grade, enum number number)
 {
     const int64_t predicted = number_of(ask_shown(grade), number);
@@ -191,7 +191,7 @@ static void score_capacity(struct grade *grade, enum number number, int capacity
     grade_prediction(grade, number_names[number], predicted, measure(grade, number, capacity / 10, capacity));
 }
 
-/** Scores small capacities whose last request and sector are not full, and two random ones. */
+/** Scores seven capacities, most of which leave the last request or sector partly filled, and two random ones. */
 static void score_formula(struct grade *grade, enum number number)
 {
     static const int capacities[] = {4, 12, 128, 140, 16384, 16388, 49156};

@@ -28,7 +28,7 @@ static __global__ void down_kernel(down_problem problem)
     const int expert = problem.expert_ids[blockIdx.x / problem.block_size];
 
     // TODO row
-    // Element i of this position's row of problem.partial: it is a product, or 0, or there is no such element.
+    // Element i of this position's row of problem.partial is a product or 0, or there is no such element.
     (void)i, (void)position, (void)expert;
     // END row
 }

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** A second product: the weighted rows of `num_positions` choices. All arrays are row-major, in device memory. */
+/** The inputs and the result of a second product. All arrays are row-major, in device memory. */
 struct down_problem {
     int num_positions;               /**< also the value of a pad */
     int intermediate_size;           /**< at least 1 */

@@ -39,7 +39,7 @@ static void make_map(struct layer *layer, struct grade *grade, int local)
         layer->map[n < num_odd ? 2 * n + 1 : 2 * (n - num_odd)] = n < local ? local - 1 - n : -1;
 }
 
-/** Lists the positions by expert, in whole blocks; an expert's positions ascend. */
+/** Lists each expert's positions in ascending order, padded to whole blocks. */
 static void sort_positions(struct layer *layer, struct grade *grade)
 {
     struct down_problem *const problem = &layer->problem;
@@ -171,7 +171,7 @@ static void some_elsewhere(struct grade *grade)
     check(grade, 40, 8, 3, 64, 8);
 }
 
-/** Runs with rows that are no multiple of a block's threads, and with rows shorter than a warp. */
+/** Runs with rows of one element, rows one shorter and one longer than a block, and rows of a random length. */
 static void any_row(struct grade *grade)
 {
     check(grade, 10, 4, 2, 1, 4);
@@ -194,7 +194,7 @@ static void no_expert_here(struct grade *grade)
     check(grade, 20, 6, 0, 96, 4);
 }
 
-/** Allows, for a row of zeros, only the loads of the warp's position and expert. */
+/** For a row of zeros, allows each warp only the loads of its position and its expert. */
 static void zeros_cost_no_reads(struct grade *grade)
 {
     enum { POSITIONS = 24, HIDDEN = 128, WARPS_A_SLOT = 4 };

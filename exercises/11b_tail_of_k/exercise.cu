@@ -21,7 +21,7 @@ static __device__ void load_tile(float (&tile)[K_STEP][LINE], const float *from,
         const int row = i / K_STEP, k = i % K_STEP;
 
         // TODO load
-        // Element first_k + k of row first_row + row.
+        // Load element first_k + k of row first_row + row.
         const bool exists = first_row + row < num_rows;
 
         tile[k][row] = exists ? from[(first_row + row) * length + first_k + k] : 0.0f;
@@ -38,7 +38,7 @@ static __global__ void product_kernel(const float *rows, const float *weights, i
     float sum = 0.0f;
 
     // TODO steps
-    // One step for every K_STEP elements. Which thread may do what, and when?
+    // One step processes K_STEP elements. Which threads must wait for which, and when?
     for (int k = 0; k + K_STEP <= length; k += K_STEP) {
         load_tile(row_tile, rows, blockIdx.x * TILE, num_rows, length, k);
         load_tile(column_tile, weights, blockIdx.y * TILE, num_columns, length, k);

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /**
- * Multiplies rows by rows. All arrays are row-major, in device memory.
+ * Multiplies every row of `rows` by every row of `weights`. All arrays are row-major, in device memory.
  *
  * @param rows     [num_rows, length]
  * @param weights  [num_columns, length]

@@ -1,4 +1,4 @@
-/** @file grader.c  11b_tail_of_k: every sum of a product in tiles, for any length, and what it costs. */
+/** @file grader.c  11b_tail_of_k: every sum of a product in tiles, for any length, then its conflicts and loads. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -78,7 +78,7 @@ static void no_bank_conflicts(struct grade *grade)
     grade_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
 }
 
-/** Allows one load per element of a tile. A kernel that loads for each product needs as many for a single sum. */
+/** Allows one load per element of a tile. A kernel without tiles would make 16 times as many load requests. */
 static void each_element_once(struct grade *grade)
 {
     enum { ROWS = 2, COLUMNS = 3, STEPS = 2, REQUESTS_A_TILE = TILE * K_STEP / 32 };

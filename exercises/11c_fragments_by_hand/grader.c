@@ -16,7 +16,7 @@ static uint16_t bf16_bits(int value)
     return (uint16_t)(bits >> 16);
 }
 
-/** Launches on integers, so that no sum is rounded, and checks every sum. */
+/** Launches the kernel on integers, so that no sum is rounded, and checks every sum. */
 static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[DEPTH][TOKENS])
 {
     uint16_t *const weight_bits = grade_host(grade, ROWS * DEPTH * sizeof *weight_bits);
@@ -63,7 +63,7 @@ static void identity(struct grade *grade)
     multiply(grade, weights, tokens);
 }
 
-/** Fills both matrices with integers of at most MOST and multiplies them. */
+/** Fills both matrices with integers from -MOST to MOST and multiplies them. */
 static void multiply_random(struct grade *grade)
 {
     int weights[ROWS][DEPTH], tokens[DEPTH][TOKENS];

@@ -1,4 +1,4 @@
-/** @file grader.c  11d_swizzled_chunks: right sums, without bank conflicts. */
+/** @file grader.c  11d_swizzled_chunks: correct sums, without bank conflicts. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -16,7 +16,7 @@ static uint16_t bf16_bits(int value)
     return (uint16_t)(bits >> 16);
 }
 
-/** Launches on integers, so that no sum is rounded, and checks every sum. */
+/** Launches the kernel on integers, so that no sum is rounded, and checks every sum. */
 static void multiply(struct grade *grade, const int *weights, const int *tokens)
 {
     uint16_t *const bits = grade_host(grade, (size_t)LINES * LENGTH * sizeof *bits);
@@ -52,9 +52,9 @@ static void multiply_random(struct grade *grade)
     multiply(grade, numbers, numbers + WEIGHT_LINES * LENGTH);
 }
 
-/* --- right -------------------------------------------------------------------------------------------------------- */
+/* --- correctness -------------------------------------------------------------------------------------------------- */
 
-/** Multiplies by tokens t that are 1 at element 2t and 0 elsewhere, so that each sum is that element of a row. */
+/** Sets token t to 1 at element 2t and to 0 elsewhere, so that each of its sums is element 2t of a row of weights. */
 static void one_element(struct grade *grade)
 {
     int *const numbers = grade_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);

@@ -1,9 +1,9 @@
-/** @file grader.c  12_ring_all_reduce: all sums in all ranks, with the fewest bytes possible. */
+/** @file grader.c  12_ring_all_reduce: every rank gets all sums, with as few requests as possible. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 /**
- * Launches on arrays of small integers, whose sums are exact, and checks every element of every rank.
+ * Launches the kernels on arrays of small integers, whose sums are exact, and checks every element of every rank.
  */
 static void check(struct grade *grade, int ranks, int count)
 {
@@ -40,7 +40,7 @@ static void four_ranks(struct grade *grade)
     check(grade, 4, 4 * THREADS);
 }
 
-/** Runs rings of any length, with chunks of one element, and chunks shorter and longer than a block. */
+/** Runs rings of 1 to 8 ranks, with chunks of one element, and with chunks shorter and longer than a block. */
 static void any_ring(struct grade *grade)
 {
     check(grade, 1, 5);

@@ -43,13 +43,13 @@ static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *c
         key[g] = keys[token * EXPERTS + g * WARP_SIZE + lane];
 
     // TODO bound
-    // The largest number that the eighth choice certainly reaches: each group has two keys that are at least its second
-    // largest one.
+    // Find the highest lower bound of the eighth largest key that follows from this: each of the four groups has two
+    // keys that are at least the group's second largest key.
     // END bound
 
     // TODO list
-    // Store every key that is at least `bound` as an entry, one after the other in `list`, and their number in `count`
-    // of every lane.
+    // Store every key that is at least `bound` as an entry of `list`, without gaps. In every lane, set `count` to the
+    // number of entries.
     // END list
     __syncwarp();
 

@@ -8,7 +8,7 @@ static bool is_before(const uint32_t *keys, int a, int b)
     return keys[a] > keys[b] || (keys[a] == keys[b] && a < b);
 }
 
-/** Returns how many of the experts from `begin` to `end` rank before `expert`. */
+/** Returns how many of the experts `begin` to `end` - 1 rank before `expert`. */
 static int rank_of(const uint32_t *keys, int expert, int begin, int end)
 {
     int rank = 0;
@@ -34,7 +34,7 @@ static int candidates_of(const uint32_t *keys)
     return count;
 }
 
-/** Launches on keys below `levels`; `rich`, if not negative, is a group whose keys are all above the others'. */
+/** Launches the kernel on keys below `levels`. Group `rich`, unless it is -1, gets keys that are `levels` higher. */
 static void check(struct grade *grade, int num_tokens, uint32_t levels, int rich)
 {
     const size_t count = (size_t)num_tokens * EXPERTS;

@@ -8,7 +8,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Lists candidates. Grid: a block of one warp for every TOKENS tokens. Lanes past the last token store nothing. */
+/** Lists candidates. Grid: a one-warp block per TOKENS_PER_WARP tokens. Lanes past the last token store nothing. */
 static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds, int num_tokens, int *lists,
                                     int *counts)
 {
@@ -33,8 +33,8 @@ static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds
     // END scan
 
     // TODO store
-    // Store the ids of this lane's candidates in the positions that end at `end`. The token's lanes share the positions
-    // after its last candidate, which must hold -1.
+    // Store the ids of this lane's candidates in the token's list, in the own_count positions before `end`. The token's
+    // lanes together store -1 in the positions after its last candidate.
     // END store
     if (writes && group == 0)
         counts[token] = count;

@@ -2,7 +2,7 @@
 #include "exercise.h"
 #include "../grade/grade.h"
 
-/** Launches on keys below `levels`; each token's bound is between `least_bound` and `most_bound`. */
+/** Launches the kernel on keys below `levels`; each token's bound is between `least_bound` and `most_bound`. */
 static void check(struct grade *grade, int num_tokens, uint32_t levels, uint32_t least_bound, uint32_t most_bound)
 {
     const size_t count = (size_t)num_tokens * EXPERTS;

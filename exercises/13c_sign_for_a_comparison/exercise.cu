@@ -10,7 +10,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns the slot of a lane's value, whatever the values are: slow, with 32 shuffles. */
+/** Returns the slot of the lane's value, for any values, but slowly: with 32 shuffles. */
 static __device__ int slot_by_shuffles(float value)
 {
     const unsigned bits = __float_as_uint(value), flip = (unsigned)((int)bits >> 31) | 0x80000000u;

@@ -16,7 +16,7 @@ enum { WARP_SIZE = 32 };
  *
  * @param values  [num_rows, WARP_SIZE]
  * @param slots   [num_rows, WARP_SIZE]: number of values of the row that rank before this one. Larger values rank
- *                first, and 0 before -0; of equal values, the one with the lower position; NaN ranks last
+ *                first, 0 ranks before -0, ties go to the lower position, and NaN ranks last
  */
 cudaError_t slots_launch(const float *values, int num_rows, int32_t *slots);
 

@@ -72,7 +72,7 @@ static void equal_values(struct grade *grade)
     check(grade, MAX_ROWS, "five are equal", 5, (const float[]){9.0f, 9.0f, 9.0f, 9.0f, 9.0f});
 }
 
-/** Runs rows with 0 and -0, which compare equal although one of their differences has a sign. */
+/** Runs rows with 0 and -0, which compare equal, although the sign bit of -0 - 0 is set and that of 0 - -0 is not. */
 static void two_zeros(struct grade *grade)
 {
     check(grade, MAX_ROWS, "0 and -0", 2, (const float[]){0.0f, -0.0f});

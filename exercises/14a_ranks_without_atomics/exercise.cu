@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
         // TODO rank
         // Which lanes have this lane's expert? __ballot_sync(FULL_MASK, condition) returns a bit for each lane in which
         // the condition holds, __match_any_sync(FULL_MASK, value) a bit for each lane with the same value. Which lanes
-        // must add to counts, how much, and when may the other lanes read it?
+        // must add to counts, how much, and when may other lanes read counts?
         if (valid)
             rank = atomicAdd(&counts[id], 1);
         // END rank

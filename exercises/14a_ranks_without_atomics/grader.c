@@ -12,13 +12,13 @@ static int32_t draw_any(struct random *random, int num_experts)
     return (int32_t)random_below(random, (uint32_t)num_experts);
 }
 
-/** Draws an id; half of them name the last expert. */
+/** Draws an id; about half of the ids name the last expert. */
 static int32_t draw_last(struct random *random, int num_experts)
 {
     return random_below(random, 2) ? num_experts - 1 : draw_any(random, num_experts);
 }
 
-/** Draws an id; one in two names no expert. */
+/** Draws an id; about half of the ids name no expert. */
 static int32_t draw_invalid(struct random *random, int num_experts)
 {
     const int32_t no_candidate[] = {-1, INT32_MIN, INT32_MAX, num_experts, num_experts + 1, -num_experts};
@@ -27,7 +27,7 @@ static int32_t draw_invalid(struct random *random, int num_experts)
                                    : draw_any(random, num_experts);
 }
 
-/** Launches for `numel` ids, and checks every rank. */
+/** Launches the kernel on `numel` ids and checks every rank. */
 static void check_ids(struct grade *grade, const int32_t *ids, int numel, int num_experts)
 {
     int32_t *const expected = grade_host(grade, (size_t)numel * sizeof *expected);

@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 14b_old_words_and_new: launches that share a workspace and must not read each other's words.
  *
- * The blocks of a launch publish one word each and poll all of them. The words of the previous launch are still there.
+ * Each block of a launch publishes one word and polls all words. The words of the previous launch are still there.
  * Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
@@ -13,7 +13,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 /** The workspace, which holds zeros before the first launch. */
 struct workspace {
-    uint32_t leavers; /* for your use: blocks of this launch that no longer need the words */
+    uint32_t leavers; /* for your code: number of blocks of this launch that no longer need the words */
     uint32_t words[MAX_BLOCKS];
 };
 

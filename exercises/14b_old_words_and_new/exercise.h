@@ -12,10 +12,10 @@ extern "C" {
 enum { MAX_BLOCKS = 12, WORKSPACE_WORDS = 1 + MAX_BLOCKS };
 
 /**
- * Launches several times with one workspace. In each launch, every block has a number and computes the sum of all
- * blocks' numbers. The blocks of a launch are all on the device at the same time.
+ * Launches the kernel several times with one workspace. In each launch, every block has a number and computes the sum
+ * of all blocks' numbers. The blocks of a launch are all on the device at the same time.
  *
- * @param numbers       [num_launches, MAX_BLOCKS] on the device, at least 0; only num_blocks[launch] of each are used
+ * @param numbers       [num_launches, MAX_BLOCKS] on the device, at least 0; only num_blocks[launch] per row are used
  * @param num_blocks    [num_launches] on the host, 1 to MAX_BLOCKS each
  * @param num_launches  at least 1
  * @param workspace     [WORKSPACE_WORDS] on the device, zeros before the first launch

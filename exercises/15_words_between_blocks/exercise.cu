@@ -24,9 +24,9 @@ static __global__ void __launch_bounds__(WARP_SIZE)
         return;
 
     // TODO exchange
-    // Publish the id as one word, by one atomic. Which word encodes the id, but is never 0, its value before the
-    // launch? The lanes below num_blocks each poll one word with a volatile load, until it is published or MAX_POLLS
-    // polls have failed. __nanosleep(20) between two polls lets other warps run.
+    // Publish the id as one word, by one atomic. Which word encodes the id, but is never 0, the words' value before
+    // the launch? The lanes below num_blocks each poll one word with a volatile load, until it is published or
+    // MAX_POLLS polls have failed. __nanosleep(20) between two polls lets other warps run.
     if (lane == 0)
         words[own] = id;
     if (lane < num_blocks)

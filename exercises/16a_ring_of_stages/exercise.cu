@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 16a_ring_of_stages: one warp copies and two add, with a ring of three stages between them.
  *
- * The code is right only for the first round of the ring. Write your code between // TODO and // END; leave the rest
+ * The code is correct only for the first round of the ring. Write your code between // TODO and // END; leave the rest
  * unchanged.
  */
 #include "exercise.h"

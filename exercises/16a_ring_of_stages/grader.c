@@ -1,13 +1,13 @@
 /**
  * @file grader.c
- * @brief 16a_ring_of_stages: right sums for any number of rounds of the ring, with rows copied by bulk copies.
+ * @brief 16a_ring_of_stages: correct sums for any number of rounds of the ring, with rows copied by bulk copies.
  */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 enum { MOST = 8 };
 
-/** Launches on `steps` rows of integers, so that no sum is rounded, and checks the sums. */
+/** Launches the kernel on `steps` rows of integers, so that no sum is rounded, and checks the sums. */
 static void add_rows(struct grade *grade, int steps)
 {
     float *const rows = grade_host(grade, (size_t)steps * LENGTH * sizeof *rows);

@@ -21,7 +21,7 @@ static uint16_t whole_number(struct grade *grade, int *value)
     return (uint16_t)(bits >> 16);
 }
 
-/** Launches on `count` tokens and checks every sum. */
+/** Launches the kernel on `count` tokens and checks every sum. */
 static void multiply(struct grade *grade, int count)
 {
     const size_t lines = (size_t)(ROWS + count) * LENGTH;

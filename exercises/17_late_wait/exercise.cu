@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 17_late_wait: which statements may come before the wait for the previous kernel.
  *
- * Move the statements so that the wait comes as late as it may. Write your code between // TODO and // END; leave the
+ * Move the statements so that the wait comes as late as possible. Write your code between // TODO and // END; leave the
  * rest unchanged.
  */
 #include "exercise.h"
@@ -34,8 +34,8 @@ static __global__ void __launch_bounds__(WIDTH)
     const int thread = threadIdx.x, row = blockIdx.x;
 
     // TODO order
-    // These statements are right in a launch without overlap. Reorder them so that everything that may come before
-    // WAIT() does, and nothing else. All threads must execute WAIT() once.
+    // In a launch without overlap, the order of these statements is correct. Reorder them so that all statements that
+    // may come before WAIT() do so, and no others. All threads must execute WAIT() once.
     const int32_t element = token[thread];
     const int32_t before = logits[row];
     WAIT();

@@ -40,7 +40,7 @@ static void expect(struct grade *grade, struct steps *steps)
     }
 }
 
-/** Launches steps of `num_rows` rows. Checks every logit, unless to_the_wait ends the threads at the wait. */
+/** Runs `num_steps` steps on `num_rows` rows. Checks every logit, unless to_the_wait ends the threads at the wait. */
 static void run(struct grade *grade, int num_rows, int num_steps, bool to_the_wait)
 {
     struct steps steps = {.num_rows = num_rows,
@@ -79,7 +79,7 @@ static void some_steps(struct grade *grade)
     run(grade, 7, 4, false);
 }
 
-/** Counts the loads before the wait; a row has a block of two warps. */
+/** Counts what runs before the wait; each row has a block of two warps. */
 static void what_runs_before_the_wait(struct grade *grade)
 {
     enum { ROWS = 5 };

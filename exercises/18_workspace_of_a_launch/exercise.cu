@@ -1,12 +1,12 @@
 /**
  * @file exercise.cu
- * @brief 18_workspace_of_a_launch: which launches may share a workspace, in which their blocks exchange words.
+ * @brief 18_workspace_of_a_launch: which launches may share a workspace, through which their blocks exchange words.
  *
  * All of this is host code. Change it between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
-/** A workspace. Only calls of one kind have used it, or no call has. */
+/** A workspace: either no call has used it, or only calls of one kind have. */
 struct workspace {
     int num_experts;
     bool taken;
@@ -37,7 +37,7 @@ static int count_spare(int num_experts)
 static int take(const struct call *call)
 {
     // TODO take
-    // Two launches that may run at the same time must not share a workspace. What decides besides the stream?
+    // Two launches that may run at the same time must not share a workspace. What must match besides the stream?
     for (int i = 0; i < num_workspaces; i++)
         if (workspaces[i].taken && workspaces[i].stream == call->stream)
             return i;

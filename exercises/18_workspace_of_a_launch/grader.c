@@ -39,7 +39,7 @@ static void check_pair(struct grade *grade, const struct call *calls, const stru
                    got->workspace[j], got->workspace[i], name_of(other, calls, i));
 }
 
-/** Checks the results; at most `most` workspaces may be allocated. */
+/** Makes the calls and checks the results; at most `most` workspaces may be allocated. */
 static void check(struct grade *grade, const struct call *calls, int num_calls, int most)
 {
     struct results got;
@@ -90,7 +90,7 @@ static void two_models(struct grade *grade)
     check(grade, calls, 6, 2 * AT_ONCE);
 }
 
-/** Takes workspaces outside of captures, then in captures as many as must be left for them. */
+/** Makes one call on each of 1 to 10 streams outside captures, then one call in each of SPARE captures. */
 static void enough_for_captures(struct grade *grade)
 {
     for (int streams = 1; streams <= 10; streams++) {

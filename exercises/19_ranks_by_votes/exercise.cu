@@ -13,7 +13,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ bool ranks_higher(float score_a, int a, float score_b, int b)
 {
     // TODO ranks_higher
-    // The larger score ranks higher; of equal scores, that of the lower group.
+    // The larger score ranks higher; if the scores are equal, the lower group number does.
     return false;
     // END ranks_higher
 }

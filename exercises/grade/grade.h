@@ -141,8 +141,8 @@ struct grade_ids {
 };
 
 /**
- * Generates ids, launches align and fails the case like grade_gate(). A capacity of 0 stands for that of `step`, or for
- * align_capacity().
+ * Generates ids, launches align and fails the case like grade_gate(). If the problem's capacity is 0, the capacity is
+ * that of `step` or, if `step` defines none, align_capacity().
  */
 void grade_align(struct grade *grade, const struct align_implementation *step, const struct align_problem *problem,
                  const struct grade_ids *ids);

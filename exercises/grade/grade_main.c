@@ -60,7 +60,8 @@ static void report_case(const struct grade_case *grade_case, struct grade *grade
 }
 
 /**
- * Checks whether the next case can use the device: a fault may have made it unusable, or an endless launch occupies it.
+ * Checks whether the next case can use the device: a fault may have made it unusable, or an endless launch may still be
+ * running.
  */
 static bool can_go_on(const struct grade *grade)
 {

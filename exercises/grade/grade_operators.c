@@ -16,8 +16,8 @@ static cudaError_t status_now;
 static struct grade *grade_now;
 
 /**
- * Returns the launch's status, also if the process died: settle() then ends the case, after the run has freed its
- * memory.
+ * Returns the launch's status, or cudaErrorLaunchFailure if the process died; settle() then ends the case, after the
+ * run has freed its memory.
  */
 static cudaError_t launched(void)
 {

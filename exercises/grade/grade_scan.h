@@ -17,12 +17,12 @@ grade_fill grade_fill_zero;
 grade_fill grade_fill_one; /**< one expert has all ids, 1 to 999 */
 
 /**
- * The type of the learner's launch: finds where groups begin. `counts` [num_lists, num_experts], `offsets` [num_lists,
- * num_experts + 1], each list's total last.
+ * The type of the learner's launch function, which finds where groups begin. `counts` is [num_lists, num_experts];
+ * `offsets` is [num_lists, num_experts + 1], and the last offset of each list is its total.
  */
 typedef cudaError_t grade_scan_launch(const int32_t *counts, int num_lists, int num_experts, int32_t *offsets);
 
-/** Launches on lists filled by `fill`, and fails at the first offset that is not the sum of the counts before it. */
+/** Scans lists filled by `fill`, and fails at the first offset that is not the sum of the counts before it. */
 void grade_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_fill *fill);
 
 #endif

@@ -20,7 +20,7 @@ struct grade_apart {
     unsigned char result[GRADE_ASKED_BYTES];
 };
 
-/** How a case ended. GRADE_NOT_TRIED: an earlier case left the device unusable. */
+/** How a case ended. GRADE_NOT_TRIED: the grader failed, or an earlier case left the device unusable. */
 enum grade_result { GRADE_PASSED, GRADE_FAILED, GRADE_FAULTED, GRADE_NOT_TRIED };
 
 /** A figure that a case measured and that is shown to the learner. */

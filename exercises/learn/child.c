@@ -90,8 +90,8 @@ struct environment {
 };
 
 /**
- * Makes the environment. It limits the threads, because malloc reserves 64 MiB for each. Returns false if memory is
- * short.
+ * Makes the environment, which limits the number of threads, because malloc reserves 64 MiB for each. Returns false if
+ * memory is short.
  */
 static bool environment_make(struct environment *environment, uint64_t events)
 {
@@ -176,7 +176,7 @@ static pid_t start(const char *const arguments[], const struct pipes *pipes, con
     return child;
 }
 
-/** Starts the program and closes the child's ends of the pipes. Returns the child's id, or -1 with one line. */
+/** Starts the program and closes the child's ends of the pipes. Returns the child's id, or -1 with a one-line error. */
 static pid_t start_with_pipes(const char *const arguments[], const struct verdict_limits *limits, struct pipes *pipes,
                               struct error *error)
 {

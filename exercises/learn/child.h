@@ -12,7 +12,7 @@ enum child_how {
     CHILD_DIED, /**< by a signal */
     CHILD_TOOK_TOO_LONG,
     CHILD_WROTE_TOO_MUCH,
-    CHILD_BROKEN_OFF, /**< stopped by child_stop_when()'s function */
+    CHILD_BROKEN_OFF, /**< stopped at the request of child_stop_when()'s function */
 };
 
 /** A child's output, terminated by a NUL; NULL if there is none. */
@@ -34,8 +34,8 @@ struct child_end {
 
 /**
  * Runs arguments[0] with descriptor 3 for records, an empty standard input, and the limits; waits until it ends or is
- * stopped. No process of its group is left afterwards. Returns false with one line if it could not be started;
- * otherwise the caller calls child_end_free().
+ * stopped. No process of its group is left afterwards. Returns false with a one-line error if it could not be
+ * started; otherwise the caller calls child_end_free().
  */
 bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_end *end,
                struct error *error);

@@ -27,7 +27,7 @@ static void note_saved(void *context, const char *name)
     }
 }
 
-/** Keeps only the learner's current exercise if all are marked, as after the system has lost events. */
+/** If all exercises are marked, as happens when the system has lost events, keeps only the learner's current one. */
 static void keep_one_of_all(const struct learn *learn, struct saved *saved)
 {
     const struct exercise *const current = learn_current(learn);
@@ -62,7 +62,7 @@ static bool show_start(struct learn *learn, const struct exercise **current, str
         return learn_end(learn, error);
     }
     learn_drop(learn);
-    learn_refuse(error); /* the file is gone, but others may be saved */
+    learn_refuse(error); /* this file is gone, but the learner may save others */
     *current = NULL;
     return true;
 }

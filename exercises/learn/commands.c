@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Returns the exercise of that name. On failure returns NULL with one line. */
+/** Returns the exercise named `wanted`. On failure returns NULL with a one-line error. */
 static const struct exercise *find_exercise(const struct learn *learn, const char *wanted, struct error *error)
 {
     struct error why = {0};
@@ -55,8 +55,8 @@ int command_run(struct learn *learn, const struct command_words *words)
 }
 
 /**
- * Locks the record and returns the exercise's entry, which is made if there is none. On failure returns NULL with one
- * line.
+ * Locks the record and returns the exercise's entry, which is made if there is none. On failure returns NULL with a
+ * one-line error.
  */
 static struct progress_entry *begin_entry(struct learn *learn, const struct exercise *exercise, struct error *error)
 {

@@ -30,7 +30,8 @@ struct command_words {
 };
 
 /**
- * Returns the named exercise, or the learner's current one if none is named. On failure returns NULL with one line.
+ * Returns the exercise named `wanted`, or the learner's current one if `wanted` is NULL. On failure returns NULL with a
+ * one-line error.
  */
 const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error);
 

@@ -1,4 +1,4 @@
-/** @file course.h  The repository's root, and the prefix of its files' paths in the learner's working directory. */
+/** @file course.h  The repository's root, and the prefix of paths from the learner's directory to it. */
 #ifndef COURSE_H
 #define COURSE_H
 
@@ -14,7 +14,7 @@ struct course {
 
 /**
  * Finds the root, the folder above this program's file that holds build.ninja and exercises/, and makes it the working
- * directory. Returns false with one line on failure.
+ * directory. Returns false with a one-line error on failure.
  */
 bool course_find(struct course *course, struct error *error);
 

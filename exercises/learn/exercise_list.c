@@ -91,7 +91,7 @@ static void list_names(const char *word, size_t most, char *list, size_t size)
     }
 }
 
-/** Copies the wanted name for a message: truncated, and without characters that control a terminal. */
+/** Copies the wanted name for a message: truncated, and with `?` in place of unprintable characters. */
 static void show_wanted(const char *wanted, char *shown, size_t size)
 {
     snprintf(shown, size, "%s", wanted);

@@ -32,7 +32,7 @@ const char *exercise_stars(const struct exercise *exercise);
 
 /**
  * Finds the exercise whose name is `wanted` or contains it. Ignores case, a path before the name and ".cu" after it, so
- * that a file name from the shell works. On failure returns NULL with one line, which lists the matching names
+ * that a file name from the shell works. On failure returns NULL with a one-line error, which lists the matching names
  * or the nearest ones.
  */
 const struct exercise *exercise_find(const char *wanted, struct error *error);

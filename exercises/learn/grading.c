@@ -34,7 +34,7 @@ static struct text text_of(const char *path, const char *text)
     return (struct text){.path = path, .text = text, .size = strlen(text)};
 }
 
-/** Reads the learner's file. Returns false with one line if it differs from the exercise outside the regions. */
+/** Reads the learner's file. Returns false with an error if the file differs from the exercise outside the regions. */
 static bool read_learners(struct attempt *attempt, struct error *error)
 {
     char original_path[LEARN_PATH_SIZE];
@@ -93,7 +93,7 @@ static bool run_traced(struct attempt *attempt, struct error *error)
     return good;
 }
 
-/** Builds and runs. Returns LEARN_PASSED or LEARN_NOT_PASSED; any other result comes with a reason. */
+/** Builds and runs the answer. Returns LEARN_PASSED or LEARN_NOT_PASSED; any other result comes with a reason. */
 static enum learn_result build_and_run(struct attempt *attempt, struct error *error)
 {
     const enum learn_result impossible = attempt->grading->gpu ? LEARN_NO_DEVICE : LEARN_BAD;
@@ -175,7 +175,7 @@ static int grade_read(struct learn *learn, struct attempt *attempt)
     return attempt->compiled ? code : LEARN_BAD;
 }
 
-/** Makes sure that the learner's copy exists, reads it and grades it. */
+/** Reads the learner's copy and grades it. Ends with learn_end() or learn_drop(). */
 static int grade_copy(struct learn *learn, struct attempt *attempt)
 {
     struct error error = {0};

@@ -33,16 +33,16 @@ void learn_folder_file(const struct exercise *exercise, const char *name, char p
 /** Prints "learn: REASON" on standard error; returns LEARN_BAD. */
 int learn_refuse(const struct error *error);
 
-/** Reads the record without locking it. Returns false with one line on failure. */
+/** Reads the record without locking it. Returns false with a one-line error on failure. */
 bool learn_look(struct learn *learn, struct error *error);
 
 /**
  * Makes exercises/mine if necessary, waits for the record's lock, which another `learn` may hold, and reads the record,
- * which the caller may then change. Returns false with one line on failure, or if Ctrl-C ended the wait.
+ * which the caller may then change. Returns false with a one-line error on failure, or if Ctrl-C ended the wait.
  */
 bool learn_begin(struct learn *learn, struct error *error);
 
-/** Writes the record and releases its lock. Returns false with one line if the record cannot be written. */
+/** Writes the record and releases its lock. Returns false with a one-line error if it cannot write the record. */
 bool learn_end(struct learn *learn, struct error *error);
 
 /** Releases the record's lock without writing the record. */
@@ -50,7 +50,7 @@ void learn_drop(struct learn *learn);
 
 /**
  * Makes the learner's copy and its entry in the record if the exercise has not been begun. If the learner has deleted
- * the copy, returns false with one line. To be called between learn_begin() and learn_end().
+ * the copy, returns false with a one-line error. To be called between learn_begin() and learn_end().
  */
 bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error);
 
@@ -59,10 +59,13 @@ bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, 
  */
 void learn_set_at(struct learn *learn, const struct exercise *exercise);
 
-/** Returns the learner's current exercise: the first one not passed, from the recorded one on, or NULL if all are. */
+/**
+ * Returns the learner's current exercise, which is the first one that is not passed, starting the search at the
+ * recorded one. Returns NULL if all are passed.
+ */
 const struct exercise *learn_current(const struct learn *learn);
 
-/** Checks whether the learner has begun learn_current()'s exercise, and did not just reach it by a pass. */
+/** Checks whether the learner has begun learn_current()'s exercise, and not merely reached it by passing another. */
 bool learn_has_begun(const struct learn *learn);
 
 /** Returns the next exercise that is not passed, starting again after the last one, or NULL if there is no other. */

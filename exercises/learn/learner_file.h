@@ -12,16 +12,16 @@ enum { LEARNER_FILE_MAX_BYTES = 1 << 20 };
 
 /**
  * Reads a text file: at least one character other than white space, no NUL, at most LEARNER_FILE_MAX_BYTES. The caller
- * frees the text, which ends with a NUL. Returns false with one line that begins with `path`.
+ * frees the text, which ends with a NUL. Returns false with a one-line error that begins with `path`.
  */
 bool learner_file_read(const char *path, char **text, struct error *error);
 
-/** Copies the exercise to a path that must not exist yet. On failure returns false with one line and leaves no file. */
+/** Copies the exercise to a path that must not exist. On failure returns false with a one-line error and no file. */
 bool learner_file_make(const char *exercise, const char *path, struct error *error);
 
 /**
  * Renames the file, folder or link at `path` to the first free of PATH.1, PATH.2, ..., and stores that name in `kept`,
- * or "" if the path did not exist. Returns false with one line on failure.
+ * or "" if the path did not exist. Returns false with a one-line error on failure.
  */
 bool learner_file_set_aside(const char *path, char *kept, size_t size, struct error *error);
 

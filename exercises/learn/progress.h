@@ -17,7 +17,7 @@ struct progress_entry {
     char name[PROGRESS_NAME_SIZE];
     enum progress_last last;
     bool passed;  /**< passed at least once since it was begun */
-    bool refused; /**< asked for the solution, which the first request before a pass refuses */
+    bool refused; /**< asked for the solution; before a pass, the first request is refused */
     int hints;    /**< number of hints shown */
 };
 
@@ -28,10 +28,10 @@ struct progress {
 };
 
 /**
- * Reads the file. A missing file is an empty record. So is a file that cannot be read or parsed, and `notice` gets one
- * line about it, else "". With `set_aside`, such a file is renamed to PATH.damaged, and an older one of that name to
- * PATH.damaged.1, ...; only a process that holds the record's lock may do so. Returns false with a reason if memory is
- * short. After true, the caller frees with progress_free().
+ * Reads the file. A missing file counts as an empty record. So does a file that cannot be read or parsed, and then
+ * `notice` describes it in one line; otherwise `notice` is "". With `set_aside`, a damaged file is renamed to
+ * PATH.damaged, and an older one of that name to PATH.damaged.1, ...; only a process that holds the record's lock may
+ * do so. Returns false with a reason if memory is short. After true, the caller frees with progress_free().
  */
 bool progress_read(const char *path, bool set_aside, struct progress *progress, struct error *notice,
                    struct error *error);

@@ -35,8 +35,8 @@ struct regions {
 };
 
 /**
- * Finds the regions of an exercise. On failure returns false with one line, PATH:LINE: and the mistake: a region that
- * is not closed, that is opened inside another or twice, an END without its TODO, or no region at all.
+ * Finds the regions of an exercise. On failure returns false with a one-line error, PATH:LINE: and the mistake: a
+ * region that is not closed, that is opened inside another or twice, an END without its TODO, or no region at all.
  */
 bool regions_find(const struct text *text, struct regions *regions, struct error *error);
 
@@ -51,7 +51,7 @@ bool regions_fill(const struct text *exercise, const struct text *answers, const
 
 /**
  * Compares the texts outside the regions, except for white space at the ends of lines and blank lines at the end.
- * Returns false with one line, which names the learner's first line that differs and quotes the exercise's.
+ * Returns false with a one-line error that names the learner's first different line and quotes the exercise's.
  */
 bool regions_same_outside(const struct text *exercise, const struct text *learner, struct error *error);
 

@@ -40,10 +40,10 @@ __attribute__((format(printf, 3, 4))) void terminal_print(const struct terminal 
  */
 void terminal_wrap(const struct terminal *terminal, enum style style, int first, int rest, const char *text);
 
-/** Prints a label in the strong style and then the text, wrapped like terminal_wrap()'s: "  label   text". */
+/** Prints a label in the strong style and then the text, wrapped as by terminal_wrap(): "  label   text". */
 void terminal_labelled(const struct terminal *terminal, const char *label, enum style style, const char *text);
 
-/** Prints `length` bytes of code of any origin. Lines are truncated to the width, so that they stay lines. */
+/** Prints `length` bytes of code of any origin. Lines are truncated to the width, so that none wraps. */
 void terminal_code(const struct terminal *terminal, const char *text, size_t length);
 
 /** Prints a bar of `columns` columns, filled in the proportion `done` / `all`. */

@@ -72,7 +72,7 @@ static void read_measure(const struct record *record, struct verdict *verdict, c
     struct verdict_measure *const measure = &verdict->measures[verdict->num_measures];
 
     if (verdict->num_measures == VERDICT_MAX_MEASURES)
-        return; /* further fields are ignored */
+        return; /* further figures are ignored */
     memcpy(measure->of_case, records->trying, sizeof measure->of_case);
     copy_shown(measure->name, sizeof measure->name, record->field[1]);
     measure->value = strtod(record->field[2], NULL);

@@ -76,7 +76,7 @@ struct verdict {
     double seconds; /**< wall time */
 };
 
-/** Runs and judges a program. Returns false with one line, and nothing to free, if it could not be started. */
+/** Runs and judges a program. If it cannot be started, returns false with a one-line error, and nothing to free. */
 bool verdict_run(const struct graded_program *graded, struct verdict *verdict, struct error *error);
 
 /** Frees the output. */

@@ -21,11 +21,11 @@ bool watch_open(struct watch *watch, const char *folder, struct error *error);
 
 /**
  * Waits for a save, and then until nothing has been saved for a moment, so that all events of one save in an editor are
- * reported together. A save is a file that was closed after writing, or that a rename gave its name.
+ * reported together. A save is a file that was closed after writing, or renamed to its name.
  *
  * @param stop   a descriptor that becomes readable when the wait must end
  * @param keys   a descriptor that becomes readable when a key was pressed; -1: there are no keys
- * @param saved  gets each file's name, without the folder; a name may be repeated. NULL: any file may have been saved
+ * @param saved  gets each file's name, without the folder; it may be repeated; if NULL, any file may have been saved
  */
 enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*saved)(void *context, const char *name),
                              void *context, struct error *error);
