@@ -1,8 +1,8 @@
-"""The gate in PyTorch. Every chapter's results agree with this function's; gate.c next to it has the same steps in C.
+"""The gate as PyTorch states it. Every chapter agrees with this function; gate.c beside it is the same, line by line.
 
 gating_output [n, E] is f32, f16 or bf16; correction_bias [E] is f32, of the same type, or None. Groups are contiguous:
 expert e is in group e // (E // num_expert_group). Every intermediate tensor has the type PyTorch gives it (bf16 scores
-plus an f32 bias are f32); the scaling follows the conversion to f32. Runs under PyTorch 1.13 and later.
+plus an f32 bias are f32); the scale comes after the conversion to f32. Runs under PyTorch 1.13 and later.
 """
 import torch
 
