@@ -8,6 +8,7 @@ cat >"$toolkit/bin/nvcc" <<END
 #!$(command -v sh)
 case \$* in
 --version) echo 'release 13.0, V13.0.1' ;;
+--help*) echo '--Ofast-compile <level>      (-Ofc)' ;;
 *) echo "\$*" >>"$scratch/asked"; case \$* in *"\$BAD"*) echo 'error: what?'; exit 1 ;; esac ;;
 esac
 END
@@ -27,7 +28,7 @@ target=build/gpu/obj/13c_gate_fewer_instructions/gate.o
 equal 'a target of one kernel' '0 1 of 1 kernel files compile for every architecture, without a warning' \
     "$(compile none $target)"
 matches 'with its own options, for all architectures, warnings being errors' \
-    '-std=c++17 *-include kernels/red* *-Werror all-warnings -fatbin *13c_*/gate.cu *=compute_75,* *=compute_120,*' \
+    '-std=c++17 *-include kernels/red* *--Ofast-compile=mid -Werror all-warnings -fatbin *13c_*/gate.cu *=compute_75,* *=compute_120,*' \
     "$(cat "$scratch/asked")"
 equal 'a file of several programs is compiled once' \
     '0 1 of 1 kernel files compile for every architecture, without a warning' \

@@ -5,7 +5,7 @@
 static const char *unsupported_reason(const struct moe_problem *problem)
 {
     if (problem->block_size % 16 != 0)
-        return "--block-size: not a multiple of 16; a product takes 16 tokens of one expert more or less";
+        return "--block-size: not a multiple of 16; a product takes 16, 32, ... tokens of one expert";
     return NULL;
 }
 

@@ -75,7 +75,7 @@ static bool is_asked(const struct grade *grade, const struct grade_case *grade_c
 }
 
 /** The options of the command line. */
-struct memory_request {
+struct grade_options {
     uint64_t seed;
     const char *only;  /**< the name of the only case to run, or NULL */
     const char *trace; /**< the file for a trace, or NULL */
@@ -83,18 +83,18 @@ struct memory_request {
 };
 
 /** Runs the cases. Returns the number that did not pass, or -1 if there was none to run. */
-static int try_cases(struct grade *grade, const struct memory_request *request)
+static int try_cases(struct grade *grade, const struct grade_options *options)
 {
     int planned = 0, failed = 0;
     bool device = true;
 
     for (int i = 0; i < num_grade_cases; i++)
-        planned += is_asked(grade, &grade_cases[i], request->only);
+        planned += is_asked(grade, &grade_cases[i], options->only);
     if (planned == 0)
         return -1;
     report("plan\t%d", planned);
-    for (int i = 0; i < num_grade_cases && !(failed && request->until_failure); i++) {
-        if (!is_asked(grade, &grade_cases[i], request->only))
+    for (int i = 0; i < num_grade_cases && !(failed && options->until_failure); i++) {
+        if (!is_asked(grade, &grade_cases[i], options->only))
             continue;
         report("try\t%s", grade_cases[i].name);
         if (device) {
@@ -141,14 +141,14 @@ static int write_trace(struct grade *grade, const char *only, const char *path)
 }
 
 /** Reads the command line. Returns false if it is wrong. */
-static bool read_arguments(int argc, char **argv, struct memory_request *request)
+static bool read_arguments(int argc, char **argv, struct grade_options *options)
 {
     for (int i = 1; i < argc; i++) {
         const char *const value = i + 1 < argc ? argv[i + 1] : NULL;
         char *end;
 
         if (strcmp(argv[i], "--until-failure") == 0) {
-            request->until_failure = true;
+            options->until_failure = true;
             continue;
         }
         if (strcmp(argv[i], "--records") == 0) {
@@ -159,12 +159,12 @@ static bool read_arguments(int argc, char **argv, struct memory_request *request
             return false;
         i++;
         if (strcmp(argv[i - 1], "--only") == 0) {
-            request->only = value;
+            options->only = value;
         } else if (strcmp(argv[i - 1], "--trace") == 0) {
-            request->trace = value;
+            options->trace = value;
         } else {
             errno = 0;
-            request->seed = strtoull(value, &end, 10);
+            options->seed = strtoull(value, &end, 10);
             if (strcmp(argv[i - 1], "--seed") != 0 || errno || end == value || *end || value[0] == '-')
                 return false;
         }
@@ -178,28 +178,28 @@ __attribute__((weak)) const struct gpu_needs grade_needs = {0};
 int main(int argc, char **argv)
 {
     static struct grade grade;
-    struct memory_request request = {0};
+    struct grade_options options = {0};
     struct error error;
     int failed;
 
-    if (!read_arguments(argc, argv, &request)) {
+    if (!read_arguments(argc, argv, &options)) {
         fprintf(stderr, "usage: %s [--seed NUMBER] [--only CASE] [--until-failure] [--records] [--trace FILE]\n",
                 argv[0]);
         return 2;
     }
-    grade.seed = request.seed;
+    grade.seed = options.seed;
     if (!backend_open(&grade.backend, &grade_needs, &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 3;
     }
-    if (request.trace)
-        return write_trace(&grade, request.only, request.trace);
+    if (options.trace)
+        return write_trace(&grade, options.only, options.trace);
     if (!grade_apart_open(&grade)) {
         fprintf(stderr, "too little memory, address space (ulimit -v shows a limit) or processes to launch in\n");
         return 3;
     }
-    failed = try_cases(&grade, &request);
+    failed = try_cases(&grade, &options);
     if (failed < 0)
-        fprintf(stderr, "%s: --only %s: there is no such case here\n", argv[0], request.only ? request.only : "");
+        fprintf(stderr, "%s: --only %s: there is no such case here\n", argv[0], options.only ? options.only : "");
     return failed < 0 ? 2 : failed > 0;
 }

@@ -36,7 +36,7 @@ struct align_options {
 };
 
 /**
- * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
+ * Parses the command line; --help and --version print and exit. Returns false, with one line that names the argument,
  * the given value and the allowed ones.
  */
 bool align_options_parse(struct program *program, int argc, char **argv, struct align_options *options);

@@ -26,7 +26,7 @@ struct gate_options {
 struct gate_options gate_options_default(void);
 
 /**
- * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
+ * Parses the command line; --help and --version print and exit. Returns false, with one line that names the argument,
  * the given value and the allowed ones.
  */
 bool gate_options_parse(struct program *program, int argc, char **argv, struct gate_options *options);

@@ -40,7 +40,7 @@ extern const char *const moe_file_flags[NUM_MOE_FILES];
 struct moe_options moe_options_default(void);
 
 /**
- * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
+ * Parses the command line; --help and --version print and exit. Returns false, with one line that names the argument,
  * the given value and the allowed ones.
  */
 bool moe_options_parse(struct program *program, int argc, char **argv, struct moe_options *options);

@@ -20,7 +20,7 @@ struct parallel_options {
 };
 
 /**
- * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
+ * Parses the command line; --help and --version print and exit. Returns false, with one line that names the argument,
  * the given value and the allowed ones.
  */
 bool parallel_options_parse(struct program *program, int argc, char **argv, struct parallel_options *options);

@@ -13,7 +13,7 @@ struct routing_options {
 };
 
 /**
- * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
+ * Parses the command line; --help and --version print and exit. Returns false, with one line that names the argument,
  * the given value and the allowed ones.
  */
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options);

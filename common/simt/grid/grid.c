@@ -160,8 +160,8 @@ bool simt_grid_make_block(void)
     return blocks_make(1, BLOCK_THREADS);
 }
 
-/** Sets the block's shape and prepares a fiber for each thread that has none. Returns false if memory is short. */
-static bool block_shape(struct block *block, const struct launch *launch)
+/** Sets the block's shape and prepares a fiber for each thread that has none. */
+static void block_shape(struct block *block, const struct launch *launch)
 {
     block->threads = launch->block.x * launch->block.y * launch->block.z;
     block->warps = (block->threads + WARP_LANES - 1) / WARP_LANES;
@@ -186,7 +186,6 @@ static bool block_shape(struct block *block, const struct launch *launch)
     }
     if (block->prepared < block->threads)
         block->prepared = block->threads;
-    return true;
 }
 
 /* --- memory of kernels -------------------------------------------------------------------------------------------- */
@@ -428,11 +427,11 @@ static void run_together(struct block *const *blocks, unsigned count)
 
 static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
 {
-    bool made = blocks_make(count, launch->block.x * launch->block.y * launch->block.z);
+    const bool made = blocks_make(count, launch->block.x * launch->block.y * launch->block.z);
 
     for (unsigned i = 0; i < count && made; i++) {
         live[i]->number = i;
-        made = block_shape(live[i], launch);
+        block_shape(live[i], launch);
     }
     if (made) {
         run_together(live, count);
@@ -456,9 +455,8 @@ cudaError_t simt_grid_run(const struct launch *launch)
         error = cudaErrorMemoryAllocation;
     } else if (launch->cooperative) {
         error = run_cooperative(launch, (unsigned)blocks);
-    } else if (!block_shape(live[0], launch)) {
-        error = cudaErrorMemoryAllocation;
     } else {
+        block_shape(live[0], launch);
         run_in_turn(blocks);
     }
     close_memory();
