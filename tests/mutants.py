@@ -353,11 +353,14 @@ class Chapter:
         return True, result.stderr
 
     def copy(self, folder):
-        """Copies the kernel and the headers beside it into the folder; headers of other chapters stay where they
-        are."""
+        """Copies the kernel and the headers in its folder into another folder."""
         (folder / "kernels").mkdir()
         for path in (pathlib.Path(self.kernel), *pathlib.Path(self.kernel).parent.glob("*.*h")):
-            (folder / path.name).write_text(path.read_text().replace('"../', f'"{pathlib.Path("chapters").resolve()}/'))
+            self.write_copy(str(path), path.read_text(), folder)
+
+    def write_copy(self, path, text, folder):
+        """Writes the copy of a file, with paths to headers of other chapters, which are not copied."""
+        self.place(path, folder).write_text(text.replace('"../', f'"{pathlib.Path("chapters").resolve()}/'))
 
     def place(self, path, folder):
         """Returns the path of the copy of a file that the kernel reads, or of the kernel itself."""
@@ -367,7 +370,7 @@ class Chapter:
     def write(self, mutant, folder):
         """Writes the mutant's files into the folder."""
         self.copy(folder)
-        self.place(mutant.path, folder).write_text(mutant.text)
+        self.write_copy(mutant.path, mutant.text, folder)
 
     def verdict(self, program, arguments, number=0):
         """Runs a program with the mutant of this number enabled. Returns how it was rejected and the first line of the

@@ -164,8 +164,8 @@ class File:
             del self.parts[part]
         return bool(wrong)
 
-    def write(self, to, numbers):
-        """Writes the file with all its mutants, and adds their numbers to `numbers`."""
+    def with_mutants(self, numbers):
+        """Returns the file's text with all its mutants, and adds their numbers to `numbers`."""
         pieces, at = [], 0
         for part, mutants in sorted(self.parts.items(), key=lambda item: item[0][0]):
             first = len(numbers) + 1
@@ -174,7 +174,7 @@ class File:
             pieces += [self.text[at:part[0]], chosen_text(self.text, self.code, part, spans, (first, len(numbers)))]
             at = part[1]
         declared = DECLARED.get(pathlib.Path(self.path).suffix, DECLARED[""])
-        to.write_text(f"{declared} " + "".join(pieces) + self.text[at:])
+        return f"{declared} " + "".join(pieces) + self.text[at:]
 
 
 def lines_with_errors(said, name, marks):
@@ -191,7 +191,7 @@ def build(chapter, files, folder):
     while True:
         numbers = {}
         for file in files:
-            file.write(chapter.place(file.path, folder), numbers)
+            chapter.write_copy(file.path, file.with_mutants(numbers), folder)
         done, said = chapter.compile(folder, chapter.commands, f"{folder}/chosen.o")
         if done:
             return numbers

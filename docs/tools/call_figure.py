@@ -1,4 +1,4 @@
-"""Draws the figure of chapter 18: the ways of a call from Python to a kernel."""
+"""Draws the figure of chapter 18: the paths that a call can take from Python to a kernel."""
 from figure_style import canvas, cell, lines, write
 
 WIDTH, GAP, HEIGHT, TOP, PITCH = 190, 26, 46, 48, 84

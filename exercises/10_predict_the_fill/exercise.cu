@@ -47,8 +47,8 @@ static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int th
     const int4 pads = make_int4(pad, pad, pad, pad);
 
     // TODO fill
-    // Store `pads` to aligned[0] .. aligned[pieces - 1], each once. Which of them does this thread store, so that the
-    // 32 lanes of a warp always store side by side?
+    // Store `pads` to each of aligned[0] .. aligned[pieces - 1] once. Which elements must this thread write so that the
+    // 32 lanes of a warp always write adjacent elements?
     (void)aligned, (void)pads;
     // END fill
 

@@ -66,8 +66,8 @@ void simt_exempt_load(const void *pointer, unsigned bytes);
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
 
 /**
- * Completes every collective of `warp` whose lanes have all arrived, and those of active lanes if the warp is stuck,
- * which means that no lane can go on.
+ * Completes every collective of `warp` whose lanes have all arrived. If the warp is stuck, that is, if no lane can go
+ * on, also completes the collectives of the active lanes only.
  */
 void simt_collectives_complete(struct warp *warp, bool stuck);
 
