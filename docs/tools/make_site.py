@@ -65,6 +65,43 @@ def _drop_wrong_links(html, page_ids):
                 (html / name).write_text(right)
 
 
+def _documented_files(text):
+    """Returns the paths of the files that a page of Doxygen's documents: one file, or those that declare a structure of
+    this name."""
+    made_from = re.search(r"was generated from the following files?:<ul>(.*?)</ul>", text, re.DOTALL)
+    items = re.findall(r"<li>(.*?)</li>", made_from[1]) if made_from else [
+        "/".join(re.findall(r'<li class="navelem">(.*?)</li>', text))]
+    return {re.sub(r"<[^>]*>", "", item) for item in items}
+
+
+def _included_by(folder):
+    """Returns the paths of the course's headers that sources in the folder include, directly or not."""
+    found, new = set(), {path for path in pathlib.Path(folder).glob("*.*") if path.suffix in (".c", ".h", ".cu", ".cuh")}
+    while new:
+        found |= new
+        named = {place / name for path in new for name in re.findall(r'(?m)^#include "(.*)"', path.read_text())
+                 for place in (path.parent, pathlib.Path("common"))}
+        new = {path for path in named if path.is_file()} - found
+    return {os.path.normpath(path) for path in found}
+
+
+def _drop_links_to_namesakes(html, texts):
+    """Removes links from a page's listings to functions and structures that only have the same names: the right ones
+    are in the folder of one of the listings, or in a header that its sources include."""
+    documented = {path.name: _documented_files(path.read_text()) for path in html.glob("*.html")}
+    for name, text in texts.items():
+        folders = {os.path.dirname(path) for path in re.findall(r"(?m)^\\snippet\S* (\S+)", text)}
+        right = set().union(*map(_included_by, folders))  # includes the sources themselves
+        path = html / f"{name.removesuffix('.md')}.html"
+
+        def checked(link, right=right):
+            declared = documented.get(link[1].partition("#")[0], set())
+            return link[0] if len(declared) == 1 and declared <= right else link[2]
+
+        if path.is_file():
+            path.write_text(re.sub(r'<a class="code[^"]*" href="([^"]+)">(\w+)</a>', checked, path.read_text()))
+
+
 def _patch(html, page_ids):
     """Makes changes to Doxygen's output that its configuration does not allow."""
     for path in (*html.glob("globals*.html"), html / "pages.html"):
@@ -126,6 +163,7 @@ def make_site(build, check=check_what_is_committed):
         course = {"index", *(name.removesuffix(".md") for name in texts)}
         _patch(html, course)
         _drop_wrong_links(html, course)
+        _drop_links_to_namesakes(html, texts)
         _define_terms(html, page_text.read_definitions())
         search_data.write(html, course)
         shutil.copytree("docs/figures", html / "figures")

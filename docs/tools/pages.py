@@ -149,7 +149,7 @@ def _idea(page):
 def _ratio(row):
     before, here = results.median(row, "before"), results.median(row, "here")
     if not before or not here:
-        return ""
+        return "-"
     return f"{before / here:.2f}" if before / here < 9.995 else times.format_us(before / here)
 
 
@@ -194,8 +194,8 @@ def _chapter_list(site, recorded):
         text += "".join(rows)
         found = [run for run in runs if run]
         host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
-        dash = " `-`: no time on one GPU is recorded." if any("| - |" in row for row in rows) else ""
-        text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
+        dash = " `-`: not recorded, or not in one run." if any("| - |" in row for row in rows) else ""
+        text += "\n" + (f"Microseconds per call, median, {provenance.machines(found)} by `build/gpu/NAME --bench`"
                         f"{host}. *Times as fast*: compared with the chapter above, in one run"
                         f"{_compared(chapters, runs)}; below 1 is slower, see the chapter.{dash}\n"
                         if found else "No times are recorded yet.\n")

@@ -1,14 +1,15 @@
 """Data of plots: recorded times and the simulator's counters of all chapters of an operator. Functions raise ValueError
 if data are missing. Used by figures.py."""
 import counters
+import provenance
 import results
 import times
 from operators import OPERATORS
 
 
 def _lines(operator, recorded):
-    """Returns the lines of the chapters that have recorded runs, and their source. A new chapter is in the plots once
-    its times are recorded."""
+    """Returns the lines of the chapters that have recorded runs, and the runs. A new chapter is in the plots once its
+    times are recorded."""
     names = [name
              for name in results.chapters(kernel=f"{operator}.*") if name in recorded or name == times.HOST_CHAPTER]
     return times.lines(f"{OPERATORS[operator].standard} {' '.join(names)}", recorded)
@@ -21,8 +22,8 @@ def _old(lines):
 
 def time_lines(operator, recorded):
     """Returns times against tokens, a line for each library, each chapter and the floor."""
-    lines, source = _lines(operator, recorded)
-    return {"source": source, "old": _old(lines), "lines": [
+    lines, runs = _lines(operator, recorded)
+    return {"source": provenance.machines(runs), "old": _old(lines), "lines": [
         {"kind": line.kind, "label": line.label.replace("_", " "), "points": line.points} for line in lines]}
 
 
@@ -50,7 +51,8 @@ def few_and_many(recorded):
     panels = {name: {"panel": OPERATORS[name].panel,
                      "rows": [_row(line, OPERATORS[name].panel[1]) for line in lines if line.label != "PyTorch eager"]}
               for name, (lines, _) in made.items()}
-    return {"source": made["gate"][1], "old": _old(sum((lines for lines, _ in made.values()), [])), "panels": panels}
+    runs = sum((runs for _, runs in made.values()), [])
+    return {"source": provenance.machines(runs), "old": _old(sum((lines for lines, _ in made.values()), [])), "panels": panels}
 
 
 def roofline(words, recorded):

@@ -267,8 +267,8 @@ def _points(run, label, column):
 
 def lines(words, recorded):
     """Returns a plot's lines, for the chapters that the words must name: for each line .kind ("library", "host",
-    "chapter" or "floor"), .label, .old and .points, pairs of tokens and microseconds that ascend; and their source, in
-    words."""
+    "chapter" or "floor"), .label, .old and .points, pairs of tokens and microseconds that ascend; and the runs that they
+    show."""
     request = parse(words, recorded)
     if request.small or not request.chapters:
         raise ValueError(f"times of '{words}' have no lines; 'align 64 CHAPTER...' has")
@@ -280,8 +280,7 @@ def lines(words, recorded):
     wanted[:0] = [("library", *row) for row in _compared_with(request, chapters)]
     wanted.append(("floor", "floor", floor, "floor_us"))
     return [types.SimpleNamespace(kind=kind, label=label, points=_points(run, label, column), old=results.is_old(run))
-            for kind, label, run, column in wanted], provenance.machines(
-                [run for run in (*(run for _, run, _ in chapters), library) if run])
+            for kind, label, run, column in wanted], [run for run in (*(run for _, run, _ in chapters), library) if run]
 
 
 def median(words, num_tokens, recorded, column="here"):

@@ -278,7 +278,7 @@ class Gains(TinyCourse):
         self.assertIn("(times of an older kernel)", self.row("| [02"))
 
     def test_nothing_recorded(self):
-        self.assertIn("| - |  | - |  |", self.row("| [02"))
+        self.assertIn("| - | - | - | - |", self.row("| [02"))
         self.assertIn("No times are recorded yet.", self.make()["mainpage.md"])
 
     def test_broken_results(self):

@@ -126,6 +126,17 @@ class Files(Site):
         for path in self.html.glob("*_source.html"):
             self.assertNotRegex(path.read_text(), r"<a [^>]*>(void|float|uint32_t)</a>", path.name)
 
+    def test_names_in_a_listing_lead_to_what_its_source_includes(self):
+        def targets(page, word):
+            return set(re.findall(rf'<a class="code[^"]*" href="([^"#]+)[^"]*">{word}</a>', self.read(page)))
+
+        for page, word in (("chapter_16a.html", "multiply"), ("chapter_16a.html", "place"), ("chapter_17.html", "gate_launch"),
+                           ("chapter_02.html", "lane")):
+            self.assertEqual(targets(page, word), set(), f"{page}: {word}")
+        self.assertEqual(targets("chapter_16a.html", "copy_lines"), {"16a__layer__bulk__copies_2copies_8cuh.html"})
+        self.assertEqual(targets("chapter_17.html", "launch_cooperative"), {"overlap_8cuh.html"})
+        self.assertEqual(targets("chapter_02.html", "num_expert_group"), {"gate_8h.html"})
+
     def test_it_has_less_than_1_5_MB_a_chapter(self):
         chapters = len(list(pathlib.Path("chapters").glob("*/README.md")))
         self.assertLess(sum(path.stat().st_size for path in self.html.rglob("*")), chapters * 3 << 19)

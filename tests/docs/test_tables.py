@@ -10,6 +10,7 @@ import unittest
 
 import course
 from course import RESULTS, ROOT, write
+import provenance
 import results
 import stages
 import times
@@ -225,14 +226,14 @@ class Gate(course.Course):
         self.pytorch["rows"] = [{"num_tokens": tokens, "eager_graph": us(50.0), "compiled_graph": us(40.0)}
                                 for tokens in (1, 16)]
         self.save()
-        lines, source = times.lines("f32 02_first 01_cpu_baseline", results.load())
+        lines, runs = times.lines("f32 02_first 01_cpu_baseline", results.load())
         self.assertEqual([(line.kind, line.label, line.points) for line in lines], [
             ("library", "PyTorch eager", [(1, 50.0), (16, 50.0)]),
             ("library", "PyTorch compiled", [(1, 40.0), (16, 40.0)]),
             ("host", "01_cpu_baseline", [(1, 12345.6), (16, 20.5)]),
             ("chapter", "02_first", [(1, 5.6032), (16, 99.94), (64, 99.96)]),
             ("floor", "floor", [(1, 0.5), (16, 0.75)])])
-        self.assertEqual(source, "GPU, CUDA 1.2, recorded on 2026-01-02")
+        self.assertEqual(provenance.machines(runs), "GPU, CUDA 1.2, recorded on 2026-01-02")
         self.assertEqual(times.chapter_run(results.load(), "03_second"), self.second)
         self.assertIsNone(times.chapter_run(results.load(), "04_third"))
         for words, message in (("f32 04_third", "04_third: nothing is recorded of it"),
@@ -470,7 +471,7 @@ class Layer(course.Course):
             ("library", "PyTorch, grouped products", [[1000, 5e13]]),
             ("library", "Triton", [[1000, 8e13], [2000, 4e14]]),
             ("chapter", "11b_tiled", [[1000, 1e14], [1000, 2e14], [1000, 8e14]])])
-        self.assertEqual(source, "GPU, CUDA 1.2, recorded on 2026-01-02")
+        self.assertEqual(provenance.machines(runs), "GPU, CUDA 1.2, recorded on 2026-01-02")
         with self.assertRaisesRegex(ValueError, "'ceilings 11a_naive' have no roofline: a run or its ceilings"):
             times.roofline("ceilings 11a_naive", results.load())
 

@@ -436,31 +436,31 @@ GOOD(source_written_before_proxy_fence_of_reader, 64)
     mbarrier_wait(&full, 0);
 }
 
+static __device__ tensor_map unmade_map, map;
+
 REFUSED(map_never_made, 32, "copies by a tensor map that was never made")
 {
     __shared__ __align__(1024) int words[256];
     __shared__ mbarrier full;
-    tensor_map map = {};
 
     make(&full, 1);
-    bulk_copy_tile(words, &map, 0, 0, &full); // [map_never_made]
+    bulk_copy_tile(words, &unmade_map, 0, 0, &full); // [map_never_made]
 }
 
-static __device__ __forceinline__ tensor_map map_of(const int *x)
+/** Makes `map` a map of x and initialises a barrier. */
+static __device__ __forceinline__ void make_map(const int *x, mbarrier *barrier)
 {
-    tensor_map map = {};
-
-    map.map = simt_tensor_map{x, 64, 64, 8, 64, 128, SIMT_TENSOR_MAP_MADE};
-    return map;
+    if (threadIdx.x == 0)
+        map.map = simt_tensor_map{x, 64, 64, 8, 64, 128, SIMT_TENSOR_MAP_MADE};
+    make(barrier, 1);
 }
 
 REFUSED(tile_misaligned, 32, "copies a tile to an address that is not a multiple of 1024")
 {
     __shared__ __align__(1024) int words[512];
     __shared__ mbarrier full;
-    const tensor_map map = map_of(x);
 
-    make(&full, 1);
+    make_map(x, &full);
     bulk_copy_tile(words + 32, &map, 0, 0, &full); // [tile_misaligned]
 }
 
@@ -468,9 +468,8 @@ REFUSED(tile_at_odd_column, 32, "from column 12, which is not a multiple of 8")
 {
     __shared__ __align__(1024) int words[512];
     __shared__ mbarrier full;
-    const tensor_map map = map_of(x);
 
-    make(&full, 1);
+    make_map(x, &full);
     bulk_copy_tile(words, &map, 0, 12, &full); // [tile_at_odd_column]
 }
 

@@ -220,6 +220,20 @@ becomes 'a launch from both sides' '__host__ __device__ void f() { k<<<1, 2>>>()
     '__host__ __device__ void f() { simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(); }'
 refused 'a launch in a kernel' '__global__ void k(int *a) { if (a) {
 k<<<1, 2>>>(a); } }' 2 'a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards'
+local_map='a bulk copy cannot read a tensor map in a local variable: use the kernel'"'"'s parameter'
+no_constant="a kernel's tensor map must be a const __grid_constant__ parameter"
+refused 'a tensor map in a local variable' '__global__ void k(int a) { int b;
+const tensor_map map = f(); }' 2 "$local_map"
+refused 'a tensor map in a local variable of a device function' '__device__ void f() { tensor_map const map = g(); }' 1 "$local_map"
+refused 'a tensor map as a parameter without __grid_constant__' '__global__ void k(const __grid_constant__ tensor_map map,
+const tensor_map other);' 2 "$no_constant"
+refused 'a tensor map before another parameter' 'template <int N> __global__ __launch_bounds__(32)
+void k(tensor_map map, int a) { }' 2 "$no_constant"
+unchanged 'tensor maps in right places' 'struct a { tensor_map map; }; void f(tensor_map map) { tensor_map other; }
+__global__ void k(const __grid_constant__ tensor_map map, tensor_map const __grid_constant__ other, tensor_map *third);'
+becomes 'tensor maps that a device function may declare' \
+    '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; sizeof(tensor_map); }' \
+    '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; SIMT_SHARED_GAP sizeof(tensor_map); }'
 refused 'a header that there is none of' 'int a;
 #include <thrust/sort.h>' 2 'thrust/sort.h is not supported by the simulator: write a kernel'
 refused 'a header whose name does not end in its line' '#include <thrust/

@@ -38,6 +38,13 @@ bool rewrite_shared(struct source *source, size_t at);
 void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap);
 /** Rewrites a static variable of a device function as rewrite_variable() does. */
 bool rewrite_static(struct source *source, size_t at, size_t end);
+/** Checks that the word `tensor_map` at `at` does not declare a local variable, which no bulk copy can read. */
+bool check_local_map(const struct source *source, size_t at, size_t end);
+/**
+ * Checks that the kernel whose `__global__` is before `at` has no tensor map as a parameter without __grid_constant__,
+ * because each thread may have a copy of such a parameter.
+ */
+bool check_map_parameters(const struct source *source, size_t at);
 /** Checks whether the parenthesis at `at` belongs to an attribute and not to a function. */
 bool is_attribute(const char *code, size_t at);
 /**

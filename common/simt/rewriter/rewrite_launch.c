@@ -74,7 +74,11 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
     if (is_word_at(source->code, at, "throw") || is_word_at(source->code, at, "try"))
         return may_throw(source, at);
     if (is_word_at(source->code, at, "__launch_bounds__"))
-        return rewrite_launch_bounds(source, end);
+        return check_map_parameters(source, end) && rewrite_launch_bounds(source, end);
+    if (is_word_at(source->code, at, "__global__"))
+        return check_map_parameters(source, end);
+    if (is_word_at(source->code, at, "tensor_map"))
+        return check_local_map(source, at, end);
     if (is_word_at(source->code, at, "__device__"))
         rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
     else if (is_word_at(source->code, at, "__constant__"))

@@ -212,3 +212,45 @@ bool rewrite_static(struct source *source, size_t at, size_t end)
     rewrite_variable(source, at, end, "static SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
     return true;
 }
+
+/** Returns the position of the name that `tensor_map` before `end` declares; NOWHERE if it declares no map. */
+static size_t declared_map(const char *code, size_t end)
+{
+    static const char *const qualifiers[] = {"const", "__grid_constant__"};
+    size_t at = skip_space(code, end);
+
+    for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++)
+        if (is_word_at(code, at, qualifiers[i]))
+            at = skip_space(code, word_end(code, at));
+    return is_word(code[at]) ? at : NOWHERE; /* else a pointer, a reference or a cast */
+}
+
+bool check_local_map(const struct source *source, size_t at, size_t end)
+{
+    static const char *const elsewhere[] = {"__shared__", "static", "extern", NULL};
+    size_t statement = at;
+
+    while (statement > 0 && !is_one_of(source->code[statement - 1], ";{}\n"))
+        statement--;
+    return !in_device_function(source) || source->host_too || declared_map(source->code, end) == NOWHERE ||
+           has_word(source->code, statement, at, elsewhere) ||
+           fail(source, at, "a bulk copy cannot read a tensor map in a local variable: use the kernel's parameter");
+}
+
+bool check_map_parameters(const struct source *source, size_t at)
+{
+    static const char *const constant[] = {"__grid_constant__", NULL};
+    const char *const code = source->code;
+    size_t parameter = at, name;
+
+    if (find_before(code, at, "__global__") == NOWHERE)
+        return true;
+    for (; code[at] && !is_one_of(code[at], "{;\n"); at++) {
+        if (is_one_of(code[at], "(,"))
+            parameter = at;
+        if (is_word_at(code, at, "tensor_map") && (name = declared_map(code, word_end(code, at))) != NOWHERE &&
+            !has_word(code, parameter, name, constant))
+            return fail(source, at, "a kernel's tensor map must be a const __grid_constant__ parameter");
+    }
+    return true;
+}
