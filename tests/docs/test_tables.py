@@ -471,7 +471,7 @@ class Layer(course.Course):
             ("library", "PyTorch, grouped products", [[1000, 5e13]]),
             ("library", "Triton", [[1000, 8e13], [2000, 4e14]]),
             ("chapter", "11b_tiled", [[1000, 1e14], [1000, 2e14], [1000, 8e14]])])
-        self.assertEqual(provenance.machines(runs), "GPU, CUDA 1.2, recorded on 2026-01-02")
+        self.assertEqual(source, "GPU, CUDA 1.2, recorded on 2026-01-02")
         with self.assertRaisesRegex(ValueError, "'ceilings 11a_naive' have no roofline: a run or its ceilings"):
             times.roofline("ceilings 11a_naive", results.load())
 
