@@ -234,6 +234,15 @@ __global__ void k(const __grid_constant__ tensor_map map, tensor_map const __gri
 becomes 'tensor maps that a device function may declare' \
     '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; sizeof(tensor_map); }' \
     '__device__ void f(const tensor_map &map) { const tensor_map *p = &map; __shared__ tensor_map shared; SIMT_SHARED_GAP sizeof(tensor_map); }'
+ignored='the result of mbarrier_try_wait() is ignored, and is false if the phase has not ended: repeat the call until it is true, or call mbarrier_wait()'
+for before in 'a;' 'if (a < (b))' 'else' '(void)' 'if (a) b(); else' 'do' '{ }' 'for (;;)'; do
+    refused "an ignored wait after $before" "__global__ void k() { a
+$before
+mbarrier_try_wait(&full, 0); }" 3 "$ignored"
+done
+for before in 'while (!' 'a =' 'return' 'a &&' 'b = (bool)' 'f('; do
+    becomes "a wait after $before" "bool f() { $before mbarrier_try_wait(&full, 0)" "bool f() { $before mbarrier_try_wait(&full, 0)"
+done
 refused 'a header that there is none of' 'int a;
 #include <thrust/sort.h>' 2 'thrust/sort.h is not supported by the simulator: write a kernel'
 refused 'a header whose name does not end in its line' '#include <thrust/

@@ -73,6 +73,34 @@ bool check_name(const struct source *source, size_t at)
     return true;
 }
 
+/** Checks whether a statement begins at `at`, or a cast to void with which a statement begins. */
+static bool begins_statement(const char *code, size_t at)
+{
+    static const char *const words[] = {"if", "while", "for", "switch", "else", "do", NULL};
+    size_t end = skip_space_back(code, at), open, begin;
+
+    if (end == 0 || is_one_of(code[end - 1], ";{}\n"))
+        return true;
+    if (code[end - 1] == ')') {
+        if ((open = partner(code, end - 1, -1)) == NOWHERE)
+            return false;
+        if (is_word_at(code, skip_space(code, open + 1), "void"))
+            return true;
+        end = skip_space_back(code, open);
+    }
+    for (begin = end; begin > 0 && is_word(code[begin - 1]); begin--)
+        continue;
+    return has_word(code, begin, end, words);
+}
+
+bool check_wait(const struct source *source, size_t at)
+{
+    return !begins_statement(source->code, at) ||
+           fail(source, at,
+                "the result of mbarrier_try_wait() is ignored, and is false if the phase has not ended: repeat the "
+                "call until it is true, or call mbarrier_wait()");
+}
+
 bool rewrite_include(struct source *source, size_t at)
 {
     const size_t word = skip_space(source->code, at + 1);

@@ -53,6 +53,8 @@ bool is_attribute(const char *code, size_t at);
 bool rewrite_include(struct source *source, size_t at);
 /** Checks that a word is not a CUDA name that the simulator lacks; if it is, prints what to use instead. */
 bool check_name(const struct source *source, size_t at);
+/** Checks that the result of the mbarrier_try_wait() at `at` is not ignored; if it is, prints an error. */
+bool check_wait(const struct source *source, size_t at);
 /**
  * Replaces __CUDA_ARCH__ in a directive with the simulator's macro. Directives in host functions keep __CUDA_ARCH__,
  * and so do those that select inline assembly or a header.

@@ -77,6 +77,8 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
         return check_map_parameters(source, end) && rewrite_launch_bounds(source, end);
     if (is_word_at(source->code, at, "__global__"))
         return check_map_parameters(source, end);
+    if (is_word_at(source->code, at, "mbarrier_try_wait"))
+        return check_wait(source, at);
     if (is_word_at(source->code, at, "tensor_map"))
         return check_local_map(source, at, end);
     if (is_word_at(source->code, at, "__device__"))
