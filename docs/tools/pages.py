@@ -171,7 +171,7 @@ def _compared(pages, runs):
     """Returns, in brackets, the baselines of the chapters that are not compared with the chapter above them."""
     others = [(number_of(page), run["before"]) for page, run, above in zip(pages, runs, [None, *pages])
               if run and run.get("before") and not (above and run["before"] == above.path.split("/")[1])]
-    words = [f"{number}: with {results.number_of(before)}" for number, before in others]
+    words = [f"for {number}, of {results.number_of(before)}" for number, before in others]
     return f" ({'; '.join(words)})" if words else ""
 
 
@@ -196,8 +196,8 @@ def _chapter_list(site, recorded):
         host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
         dash = " `-`: not recorded, or not in one run." if any("| - |" in row for row in rows) else ""
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found)} by `build/gpu/NAME --bench`"
-                        f"{host}. *Times as fast*: compared with the chapter above, in one run"
-                        f"{_compared(chapters, runs)}; below 1 is slower, see the chapter.{dash}\n"
+                        f"{host}. *Times as fast*: the time of the chapter above{_compared(chapters, runs)}, measured again "
+                        f"in this chapter's run, divided by this chapter's time; below 1 is slower, see the chapter.{dash}\n"
                         if found else "No times are recorded yet.\n")
     return text
 
