@@ -85,6 +85,6 @@ def draw_blocks_over_time(data, title):
         write(ax, x + 20, foot + 28, name)
         x += 44 + 7.2 * len(name)
     write(ax, 14, foot + 54, "Thin line: the block polls for rows that are not published yet.")
-    write(ax, 14, foot + 72, "A stage is as long as warp 0's accesses to memory in it are many; blocks start one after "
-                             "another. This is no measurement of time.")
+    write(ax, 14, foot + 72, "A stage's length is the number of memory accesses that warp 0 makes in it, not a time; "
+                             "blocks start one after another.")
     return ax
