@@ -210,7 +210,7 @@ static bool is_edit(const struct text *answers)
 
 /**
  * Returns the lines of a block that have one of the two marks, without the marks; the caller frees them. Returns NULL
- * if memory is short.
+ * if out of memory.
  */
 static char *lines_marked(const char *block, const char *end, const char *marks)
 {

@@ -30,7 +30,8 @@ def ranks_of_token(ranks):
 
 
 def broadcast_bytes(ranks, tokens):
-    """Returns the bytes that a rank receives: all tokens but its own, and twice all sums but its own share."""
+    """Returns the number of bytes that a rank receives: all tokens except its own, once, and all sums except its own
+    share, twice."""
     return tokens * (ranks - 1) / ranks * (ROW + CHOICES + 2 * SUM_ROW)
 
 

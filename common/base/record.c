@@ -21,7 +21,7 @@ struct field {
 
 /* --- making ------------------------------------------------------------------------------------------------------- */
 
-/** Adds a field without a value. Returns NULL if memory is short. */
+/** Adds a field without a value. Returns NULL if out of memory. */
 static struct field *add_field(struct record *record, enum field_type type, unsigned formats, const char *name)
 {
     struct field *const field = record ? malloc(sizeof *field) : NULL;

@@ -45,7 +45,7 @@ enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_OBJECT, FIELD_LIST };
 __attribute__((format(printf, 6, 7))) void record_add(struct record *record, enum field_type type, unsigned formats,
                                                       int width, const char *name, const char *format, ...);
 
-/** Adds a record to a record or, without a name, to a list. Returns the new record, or NULL if memory is short. */
+/** Adds a record to a record or, without a name, to a list. Returns the new record, or NULL if out of memory. */
 struct record *record_object(struct record *record, unsigned formats, const char *name);
 
 /**

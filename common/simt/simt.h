@@ -69,7 +69,7 @@ const char *simt_fault(void);
 /**
  * Makes device memory shared with processes that are forked later. Must be called before the first allocation. Also
  * reads in advance what launches would otherwise read from files, and starts a process that looks up source lines, so
- * that the forked processes need no files. Returns false if memory is short or the process cannot be started.
+ * that the forked processes need no files. Returns false if out of memory or the process cannot be started.
  */
 bool simt_share_memory(void);
 
@@ -94,7 +94,7 @@ void simt_mark_unwritten(const void *begin, size_t bytes);
 
 /**
  * Traces the next launch: records up to `most_events` operations of the warps in its block (0,0,0). Returns false if
- * memory is short.
+ * memory runs out.
  *
  * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "dynamic_shared" (its "offset"
  * in shared memory, and "bytes"), "source", "truncated" and "events", in the order of execution, one for each operation

@@ -31,8 +31,8 @@ def _arrows(ax, left, right, pairs, colour, width, head):
 
 
 def _fills(data, step):
-    """Returns the cells' backgrounds: in a sort the bluer the larger the value; else blue for the best of the lanes
-    that exchange with each other."""
+    """Returns the cells' background colours: in a sort, the larger the value, the bluer the cell; otherwise, blue for
+    the best of the lanes that exchange with each other."""
     values, ids, together = [as_float(word) for word in data["values"][step]], data["ids"], data["lanes_together"]
     if data["sorts"]:
         return [f"rank_{sum(other < value for other in values) * 6 // 32}" for value in values]

@@ -3,8 +3,9 @@
     build/cpu/08_align_blelloch --counts 3,1,7,0,4,1,6,3 --block-size 1 --kernel large --trace trace.json
     python3 docs/tools/tree_steps.py 0-7 trace.json
 
-Prints words 0 to 7 of the traced block's dynamic shared memory after each block barrier before which one of them
-had changed, as signed numbers; "-" where nothing was written yet, "?" where an atomic's result was never read.
+Prints words 0 to 7 of the traced block's dynamic shared memory, as signed numbers, after each block barrier if one of
+them has changed since the previous one; "-" where nothing has been written yet, "?" where an atomic's result was never
+read.
 """
 import re
 import sys

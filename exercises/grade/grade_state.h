@@ -60,7 +60,7 @@ struct grade {
 /** Runs a case from a clean state: sets result and message, and frees the case's arrays and memory. */
 void grade_try(struct grade *grade, const struct grade_case *grade_case);
 
-/** Makes the memory shared with the learner's processes, except on a GPU. Returns false if memory is short. */
+/** Makes the memory shared with the learner's processes, except on a GPU. Returns false if out of memory. */
 bool grade_apart_open(struct grade *grade);
 
 /** Reads the counters of the launches since the last call, and resets them. */

@@ -66,7 +66,7 @@ __attribute__((format(printf, 2, 3))) static void add_formatted(struct command *
     add_word(command, word);
 }
 
-/** Appends a compiler's output to the messages. Returns false if memory is short. */
+/** Appends a compiler's output to the messages. Returns false if out of memory. */
 static bool add_messages(struct built_answer *built, const struct child_text *said)
 {
     const size_t before = built->messages ? strlen(built->messages) : 0;

@@ -91,7 +91,7 @@ struct environment {
 
 /**
  * Makes the environment, which limits the number of threads, because malloc reserves 64 MiB for each. Returns false if
- * memory is short.
+ * memory runs out.
  */
 static bool environment_make(struct environment *environment, uint64_t events)
 {

@@ -68,7 +68,7 @@ const struct exercise *learn_current(const struct learn *learn);
 /** Checks whether the learner has begun learn_current()'s exercise, and not merely reached it by passing another. */
 bool learn_has_begun(const struct learn *learn);
 
-/** Returns the next exercise that is not passed, starting again after the last one, or NULL if there is no other. */
+/** Returns the next exercise that has not been passed, wrapping around at the end, or NULL if there is no other. */
 const struct exercise *learn_next(const struct learn *learn, const struct exercise *after);
 
 #endif

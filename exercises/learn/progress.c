@@ -70,7 +70,7 @@ struct progress_entry *progress_begin(struct progress *progress, const char *nam
     return more;
 }
 
-/** Reads one exercise's line. Returns false if the line is malformed or, with a reason, if memory is short. */
+/** Reads one exercise's line. Returns false if the line is malformed or, with a reason, if out of memory. */
 static bool parse_entry(const char *line, struct progress *progress, struct error *error)
 {
     char name[PROGRESS_NAME_SIZE], last[16], passed[8], refused[8];

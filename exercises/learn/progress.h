@@ -31,7 +31,7 @@ struct progress {
  * Reads the file. A missing file counts as an empty record. So does a file that cannot be read or parsed, and then
  * `notice` describes it in one line; otherwise `notice` is "". With `set_aside`, a damaged file is renamed to
  * PATH.damaged, and an older one of that name to PATH.damaged.1, ...; only a process that holds the record's lock may
- * do so. Returns false with a reason if memory is short. After true, the caller frees with progress_free().
+ * do so. Returns false with a reason if out of memory. After true, the caller frees with progress_free().
  */
 bool progress_read(const char *path, bool set_aside, struct progress *progress, struct error *notice,
                    struct error *error);
@@ -42,7 +42,7 @@ bool progress_write(const char *path, const struct progress *progress, struct er
 /** Returns the exercise's entry, or NULL. */
 struct progress_entry *progress_find(const struct progress *progress, const char *name);
 
-/** Returns the exercise's entry, new if necessary; NULL with a reason if memory is short or the name is too long. */
+/** Returns the exercise's entry, new if necessary; NULL with a reason if out of memory or the name is too long. */
 struct progress_entry *progress_begin(struct progress *progress, const char *name, struct error *error);
 
 void progress_free(struct progress *progress);

@@ -16,7 +16,7 @@ enum { ALIGN_POISON = 0xa5 };
  * past the last. With `ascending`, the positions of a group must ascend. All arrays are in host memory; problem and map
  * must have been checked, but the outputs may hold anything. If an output is wrong, returns false and RUN_WRONG with
  * the first failure (num_tokens_post_padded first, then expert_ids, then sorted_token_ids) as one line, "expert_ids[3]
- * (block 3, of expert 1): RULE; expected ..., got ...". If memory is short, or if the capacity is too small for a
+ * (block 3, of expert 1): RULE; expected ..., got ...". If memory runs out, or if the capacity is too small for a
  * correct answer, returns false and RUN_NO_DEVICE.
  */
 bool align_check(const struct align_problem *problem, const struct align_buffers *buffers, bool ascending,

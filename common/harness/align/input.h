@@ -50,7 +50,7 @@ void align_convert_ids(const struct align_problem *problem, const struct npy_arr
 /**
  * Checks a user's map of i32 or i64 and copies it to expert_map [num_experts]. It must have num_experts values; the L
  * values other than -1 must be 0 .. L-1, each once. Otherwise the error names --expert-map, the index and the value.
- * Also fails if memory is short.
+ * Also fails if out of memory.
  */
 bool align_convert_map(const struct npy_array *source, int num_experts, int32_t *expert_map, struct error *error);
 

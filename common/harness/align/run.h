@@ -23,7 +23,7 @@ enum {
 /**
  * Lists the tensors of a checked problem and allocates them on the host. sorted_token_ids begins `misalign` words past
  * a 16-byte boundary on the device; the workspace has the size that `implementation` needs (NULL: none). Returns false,
- * with everything freed, if memory is short.
+ * with everything freed, if out of memory.
  */
 bool align_tensors_allocate(const struct align_problem *problem, const struct align_implementation *implementation,
                             bool has_map, int misalign, struct tensors *tensors, struct error *error);

@@ -55,7 +55,7 @@ static double floor_us(const struct benchmark *bench, const struct tensors *tens
 
 /* --- on the host -------------------------------------------------------------------------------------------------- */
 
-/** Returns the time of `calls` calls in microseconds, or a negative number if memory is short. */
+/** Returns the time of `calls` calls in microseconds, or a negative number if out of memory. */
 static double time_calls(const struct launch *launch, const struct tensors *tensors, int calls)
 {
     const double start = seconds_now();
@@ -67,7 +67,7 @@ static double time_calls(const struct launch *launch, const struct tensors *tens
 }
 
 /**
- * Measures median, p10 and p90 of repeated calls; short calls are timed in batches. Returns false if memory is short.
+ * Measures median, p10 and p90 of repeated calls; short calls are timed in batches. Returns false if out of memory.
  */
 static bool time_on_host(const struct launch *launch, const struct tensors *tensors, struct timing *timing)
 {
@@ -125,7 +125,7 @@ static void free_copies(struct turns *turns)
 
 /**
  * Makes copies of the largest input until their total size exceeds every cache. Returns false if that would need more
- * than MAX_COPIES copies, if a single copy already exceeds the caches, or if memory is short.
+ * than MAX_COPIES copies, if a single copy already exceeds the caches, or if out of memory.
  */
 static bool make_copies(struct turns *turns)
 {

@@ -68,7 +68,7 @@ const char *options_find_other(const struct option_row *table, const char *const
 
 /**
  * Returns the shell command that repeats a run with these traits: the program and, in the table's order, its options.
- * The caller frees it. Returns NULL if memory is short.
+ * The caller frees it. Returns NULL if out of memory.
  */
 char *options_command(const struct option_row *table, const void *options, unsigned traits, const char *program);
 

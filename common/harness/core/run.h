@@ -14,7 +14,7 @@
  * An implementation and its problem, whose types the files in core/ do not know. The operator supplies `call`, which
  * passes the tensors' addresses to its kernel and launches it (or computes on the host, and then fails only if memory
  * is short), and `verify`, which checks the outputs on the host; on failure it returns false with RUN_WRONG and the
- * first failure, or with RUN_NO_DEVICE if memory is short.
+ * first failure, or with RUN_NO_DEVICE if out of memory.
  */
 struct launch {
     cudaError_t (*call)(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream);

@@ -61,7 +61,7 @@ void *tensor_data(const struct tensors *tensors, int index, enum tensor_location
 double tensors_bytes_to_move(const struct tensors *tensors);
 
 /**
- * Allocates uninitialised host memory for inputs and outputs. Returns false, with everything freed, if memory is short.
+ * Allocates uninitialised host memory for inputs and outputs. Returns false, with everything freed, if out of memory.
  */
 bool tensors_allocate(struct tensors *tensors, struct error *error);
 

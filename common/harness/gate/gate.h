@@ -81,7 +81,7 @@ struct gate_implementation {
      */
     int64_t last_tokens[GATE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct gate_problem *problem);
-    /** Computes on the host. Returns false if memory is short. */
+    /** Computes on the host. Returns false if out of memory. */
     bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);
     /** Launches the kernels on `stream`; does nothing if there are no tokens. Returns the launch's error. */
     cudaError_t (*launch)(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream);

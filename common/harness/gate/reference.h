@@ -42,7 +42,7 @@ struct gate_row {
     bool ties_are_free;          /**< set by the caller: either side of a tie may win */
 };
 
-/** Allocates a row's arrays for a checked problem; gate_row_free() frees them. Returns false if memory is short. */
+/** Allocates a row's arrays for a checked problem; gate_row_free() frees them. Returns false if out of memory. */
 bool gate_row_allocate(const struct gate_problem *problem, struct gate_row *row, struct error *error);
 void gate_row_free(struct gate_row *row);
 
@@ -72,7 +72,7 @@ void gate_row_choose(const struct gate_problem *problem, const struct gate_row *
 
 /**
  * Fills the outputs with the reference's own answer to a checked problem. All arrays are in host memory. Returns false
- * if memory is short.
+ * if out of memory.
  */
 bool gate_reference_compute(const struct gate_problem *problem, const struct gate_buffers *buffers,
                             struct error *error);

@@ -14,7 +14,7 @@ enum { GATE_GATING_OUTPUT, GATE_CORRECTION_BIAS, GATE_TOPK_WEIGHTS, GATE_TOPK_ID
 
 /**
  * Lists the tensors of a checked problem and allocates them on the host. Returns false, with everything freed, if
- * memory is short.
+ * memory runs out.
  */
 bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *tensors, struct error *error);
 

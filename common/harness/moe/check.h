@@ -35,7 +35,7 @@ int64_t moe_checked_tokens(const struct moe_problem *problem);
  * an independent error, and a single superfluous one is no larger than those allowed.
  *
  * On failure returns false with RUN_WRONG and the first wrong element as one line, "output[3][17]: expected ..., got
- * ..."; or with RUN_NO_DEVICE if memory is short.
+ * ..."; or with RUN_NO_DEVICE if out of memory.
  */
 bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, struct error *error);
 

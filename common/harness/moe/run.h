@@ -44,7 +44,7 @@ struct moe_weights {
 /**
  * Lists the tensors of a layer whose problem and routing are complete, with the workspace that `implementation` needs,
  * allocates them on the host and fills the inputs: hidden, generated from the seed, and the lists that align makes from
- * the routing, but not weights with a host copy. Returns false, with everything freed, if memory is short.
+ * the routing, but not weights with a host copy. Returns false, with everything freed, if out of memory.
  */
 bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
                           struct moe_weights weights, struct tensors *tensors, struct error *error);

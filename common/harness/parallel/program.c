@@ -83,7 +83,7 @@ static bool load(struct everything *all, const struct program *program, struct e
            ranks_agree(&all->ranks, error);
 }
 
-/** Makes this rank's arrays on its device, and its groups. With --trace, rank 0's kernels are traced. */
+/** Allocates a rank's arrays on its device and creates its groups. With --trace, rank 0's kernels are traced. */
 static bool prepare(struct everything *all, const struct program *program, struct error *error)
 {
     struct parallel_layer *const layer = &all->layer;

@@ -37,7 +37,7 @@ static struct event *event_of(cudaEvent_t event)
     return &events[number];
 }
 
-/** Returns the number of a free event, or NUMBERS if memory is short. */
+/** Returns the number of a free event, or NUMBERS if out of memory. */
 static size_t free_event(void)
 {
     for (size_t i = 0; i < event_count; i++) {

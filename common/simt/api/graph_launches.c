@@ -46,7 +46,7 @@ static void exec_free(cudaGraphExec_t exec)
     free(exec);
 }
 
-/** Creates the streams and events of an executable graph; returns false if memory is short. */
+/** Creates the streams and events of an executable graph; returns false if out of memory. */
 static bool exec_fill(cudaGraphExec_t exec)
 {
     exec->stream = calloc(exec->graph->branches, sizeof *exec->stream);

@@ -159,7 +159,7 @@ cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *opera
     return add_step((struct step){.kind = STEP_WORK, .branch = branch_of(stream), .work = work, .operand = copy});
 }
 
-/** Returns the number of the latest record of an event, or `events` if the event was not recorded. */
+/** Returns the index of an event's latest record, or the number of events if the event was not recorded. */
 static unsigned record_of(cudaEvent_t event)
 {
     for (unsigned i = capture.graph->events; i-- > 0;) {

@@ -112,7 +112,7 @@ static cudaError_t issue_work(const char *name, void *to, const void *from, size
 
 /**
  * Lets the runtime access a range of the arena if `touch`, and otherwise forbids it. Does nothing for memory that the
- * host may access. Returns false if memory is short.
+ * host may access. Returns false if out of memory.
  */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {

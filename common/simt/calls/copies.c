@@ -41,7 +41,7 @@ static uint32_t under_way;
 
 /* --- storage ------------------------------------------------------------------------------------------------------ */
 
-/** Allocates a copy and returns its number; returns 0 if memory is short. */
+/** Allocates a copy and returns its number; returns 0 if out of memory. */
 static uint32_t take_copy(void)
 {
     const uint32_t free_one = free_copy;

@@ -217,7 +217,7 @@ static void multiply(const struct warp *warp, const struct product_part *const p
     }
 }
 
-/** Appends a product to the pending ones; returns NULL if memory is short. */
+/** Appends a product to the pending ones; returns NULL if out of memory. */
 static struct product *add_product(struct products *products)
 {
     return simt_array_reserve(&products->pending, &products->room, products->count + 1, sizeof *products->pending)

@@ -23,7 +23,7 @@ void simt_product_check_operands(const struct product_part *part, uintptr_t pc);
 /** Computes the warp's rows of a product after all lanes have arrived; returns false after a fault. */
 bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES]);
 
-/** Executes a fence, wgmma.fence, for a warp. Returns false if memory is short. */
+/** Executes a fence, wgmma.fence, for a warp. Returns false if out of memory. */
 bool simt_products_fence(struct warp *warp);
 /** Commits the warp's products since the last commit as a group. */
 void simt_products_commit(struct warp *warp);

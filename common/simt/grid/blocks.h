@@ -31,13 +31,13 @@ enum block_state { BLOCK_RUNNING, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
 enum block_state simt_block_run(struct block *block);
 
 /**
- * Finds the shared memory of this OS thread and maps the shadow of device variables, on the first call. Returns false
- * if memory is short.
+ * On the first call, finds this OS thread's shared memory and maps the shadow of device variables. Returns false if out
+ * of memory.
  */
 bool simt_grid_prepare(void);
 
 /**
- * Allocates the block that every launch needs, before the first launch; returns false if memory is short. Separate from
+ * Allocates the block that every launch needs, before the first launch; returns false if out of memory. Separate from
  * simt_grid_prepare(), because a process that is forked for a launch allocates a new block, which is faster than
  * copying its parent's.
  */

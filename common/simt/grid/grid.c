@@ -54,7 +54,7 @@ static void block_free(struct block *block)
 }
 
 /**
- * Allocates a block with `threads` fibers; returns NULL if memory is short. Most launches need only the first block,
+ * Allocates a block with `threads` fibers; returns NULL if out of memory. Most launches need only the first block,
  * and each of a program's many processes may launch a kernel, so that block and the event buffers share a single
  * mapping, which is fast to create.
  */
@@ -230,7 +230,7 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
 
 /**
  * Starts the epochs of a launch. Epochs have 32 bits. Long before they overflow, this function clears all recorded
- * accesses and starts again at epoch 0. Returns false if memory is short.
+ * accesses and starts again at epoch 0. Returns false if out of memory.
  */
 static bool start_epochs(uint64_t blocks, const struct launch *launch)
 {

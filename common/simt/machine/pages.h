@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-/** Maps zeroed memory. Returns NULL if memory is short. */
+/** Maps zeroed memory. Returns NULL if out of memory. */
 static inline void *pages_map(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -18,7 +18,7 @@ static inline void *pages_map(size_t bytes)
 
 /**
  * Maps `bytes`, a multiple of LARGE_PAGE, in large pages if the system supports them. This causes few page faults, but
- * the first access to a large page commits all of it. Returns NULL if memory is short.
+ * the first access to a large page commits all of it. Returns NULL if out of memory.
  */
 static inline void *pages_map_large(size_t bytes)
 {

@@ -64,7 +64,7 @@ static inline size_t arena_offset(const void *pointer)
 
 /** Reserves address space and makes its beginning usable. Returns false if the system has none. */
 bool simt_arena_map(void);
-/** Makes the arena usable up to `top`. Returns false if memory is short. */
+/** Makes the arena usable up to `top`. Returns false if out of memory. */
 bool simt_arena_commit(size_t top);
 size_t simt_physical_memory(void);
 

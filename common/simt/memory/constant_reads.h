@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Prepares the record of the program's constants on the first call. Returns false if memory is short. */
+/** Prepares the record of the program's constants on the first call. Returns false if out of memory. */
 bool simt_constant_reads_prepare(void);
 /** Clears the record when epochs start again. */
 void simt_constant_reads_forget(void);

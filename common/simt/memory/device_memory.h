@@ -19,7 +19,7 @@ void simt_arena_share(void);
 bool simt_arena_reserve(void);
 /**
  * Copies the current bounds of the arena to simt_memory and allows this process to access the arena until
- * simt_arena_close(). Returns false if memory is short.
+ * simt_arena_close(). Returns false if out of memory.
  */
 bool simt_arena_open(void);
 void simt_arena_close(void);

@@ -48,11 +48,11 @@ struct history {
 };
 
 /**
- * Returns the history of a cell, or NULL if memory is short. The contents of the history are valid only if the cell has
+ * Returns the history of a cell, or NULL if out of memory. The contents of the history are valid only if the cell has
  * READ_HISTORY.
  */
 struct history *simt_history(const struct shadow_cell *cell);
-/** Appends a past access. Returns false if memory is short. */
+/** Appends a past access. Returns false if out of memory. */
 bool simt_history_add(struct history *history, struct past_access past);
 /** Removes the past access number `i`. */
 void simt_history_remove(struct history *history, uint32_t i);

@@ -8,7 +8,7 @@
 
 #include "shadow.h"
 
-/** Records that the current epoch holds only the writes of a bulk copy. Returns false if memory is short. */
+/** Records that the current epoch holds only the writes of a bulk copy. Returns false if out of memory. */
 bool simt_proxy_record_epoch(void);
 
 /**

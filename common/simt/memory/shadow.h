@@ -148,7 +148,7 @@ static inline bool shadow_ordered_here(uint32_t epoch, uint32_t write)
            (epoch >= simt_order.segment_epoch && ((write ^ simt_order.thread) >> CELL_THREAD_SHIFT) == 0);
 }
 
-/** Checks and records a load of bytes that may be read. */
+/** Checks for races and records a load of bytes that are known to be readable. */
 static inline __attribute__((always_inline)) void shadow_load_known(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t horizon = shadow_horizon(access.space);

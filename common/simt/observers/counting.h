@@ -11,7 +11,7 @@ extern const struct observer simt_counting;
 
 /**
  * Counts events for the kernel whose name in the launch is `written`, until simt_counting_end(). Returns false if
- * memory is short.
+ * memory runs out.
  */
 bool simt_counting_begin(const char *written);
 void simt_counting_end(void);

@@ -19,7 +19,7 @@ struct ranges {
     size_t count, room;
 };
 
-/** Adds a range; does nothing if memory is short. */
+/** Adds a range; does nothing if out of memory. */
 void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end);
 /** Removes the bytes of a range. */
 void simt_ranges_remove(struct ranges *ranges, uintptr_t begin, uintptr_t end);

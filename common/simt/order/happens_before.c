@@ -202,7 +202,7 @@ void simt_order_overwritten(uintptr_t address)
 
 /**
  * Returns the running thread's clocks. The first call in a block allocates the clocks of all its threads. Returns NULL
- * if memory is short.
+ * if out of memory.
  */
 static struct thread_order *own_order(void)
 {

@@ -95,7 +95,7 @@ extern struct order_state simt_order;
 
 /**
  * Begins a launch, the last of `launches`, which may overlap the others. Forgets which block ran at which epochs.
- * Returns false if memory is short.
+ * Returns false if out of memory.
  */
 bool simt_order_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches);
 /**

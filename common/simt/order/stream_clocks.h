@@ -12,7 +12,7 @@ struct stream_clock {
 
 uint64_t simt_stream_clock_known(const struct stream_clock *clock, size_t stream);
 /**
- * Raises the position of a stream. If memory is short, the clock does not change, and false races may be reported
+ * Raises the position of a stream. If memory runs out, the clock does not change, and false races may be reported
  * later.
  */
 void simt_stream_clock_raise(struct stream_clock *clock, size_t stream, uint64_t position);

@@ -45,7 +45,7 @@ cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t
 size_t simt_stream_number(cudaStream_t stream);
 /**
  * Returns the number of an unused stream without pending work, and adds one to the table if there is none. Returns
- * NUMBERS if memory is short.
+ * NUMBERS if out of memory.
  */
 size_t simt_idle_stream(void);
 

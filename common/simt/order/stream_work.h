@@ -54,14 +54,14 @@ extern bool simt_streams_share_host;
  * begins.
  */
 cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t caller);
-/** Records that the current work uses some bytes. Does nothing if memory is short. */
+/** Records that the current work uses some bytes. Does nothing if out of memory. */
 void simt_work_uses(enum work_use use, uintptr_t begin, size_t bytes);
 /**
  * Does the same as simt_work_uses() for host memory, which the host may not access in a conflicting way before it has
  * waited.
  */
 void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes);
-/** Removes the uses of freed memory from the record. */
+/** Removes from the record all uses of memory that is being freed. */
 void simt_work_forget(uintptr_t begin, size_t bytes);
 /**
  * Ends the record of what the current work uses. If the work races with other work, forgets all work and returns false.
@@ -72,7 +72,7 @@ cudaError_t simt_work_check(void);
 /**
  * Records that the current work is a launch. Returns the launches that it may overlap, oldest first, followed by the
  * launch itself. A launch without programmatic serialization (`overlaps` is false) is returned alone. Returns NULL if
- * memory is short.
+ * memory runs out.
  */
 const struct past_launches *simt_work_launch(bool overlaps);
 /** Records that the next launch of a stream does not overlap any earlier one. */

@@ -20,7 +20,7 @@ struct thread_set {
 
 /**
  * Prepares for a launch: forgets all sets of more than one thread if the numbers are running out. Returns false if
- * memory is short.
+ * memory runs out.
  */
 bool simt_thread_sets_prepare(void);
 const struct thread_set *simt_thread_set(unsigned number);

@@ -6,7 +6,7 @@
 
 /**
  * Inserts a mark wherever lanes may diverge or reconverge in the function whose body's `{` is at `at`. Returns false
- * after an error message if memory is short.
+ * after an error message if out of memory.
  */
 bool mark_blocks(struct source *source, size_t at);
 

@@ -97,7 +97,7 @@ void replace(struct source *source, size_t begin, size_t end, const char *text);
 
 /**
  * Records that `text`, which must outlive the source, is to be written before the character at `at`. Returns false if
- * memory is short.
+ * memory runs out.
  */
 bool insert(struct source *source, size_t at, const char *text);
 
