@@ -84,8 +84,8 @@ static const char *advice_for_same_line(const struct past_access *past, const st
     if (wrote && access->what == ACCESS_STORE)
         return SIMT_IF_SAME_LINE SIMT_TRY "a different index in each thread, or a store by one of them only";
     if ((wrote && access->what == ACCESS_LOAD) || (read && access->what == ACCESS_STORE))
-        return SIMT_IF_SAME_LINE SIMT_TRY
-            "an atomic, such as atomicAdd(), if both threads update this word: a barrier cannot help";
+        return SIMT_IF_SAME_LINE SIMT_TRY "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
+                                          "__syncthreads() between the two";
     return "";
 }
 
