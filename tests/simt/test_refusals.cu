@@ -83,10 +83,9 @@ static __global__ void read_and_write_kernel(int *y)
 static void two_threads_read_and_write_at_one_line(void **)
 {
     read_and_write_kernel<<<1, 32>>>(device_y);
-    EXPECT_FAULT(
-        cudaErrorLaunchFailure, "one_line",
-        "no barrier between; try: an atomic, such as atomicAdd(), if both threads update this word, otherwise "
-        "__syncthreads() between the two");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "one_line",
+                 "no barrier between; try: an atomic, such as atomicAdd(), if both threads update this word, otherwise "
+                 "__syncthreads() between the two");
 }
 
 static __global__ void write_write_kernel(int *y)
