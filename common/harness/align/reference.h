@@ -32,7 +32,7 @@ int align_busiest_expert(const struct align_problem *problem, const struct align
 
 /**
  * Fills the outputs with an answer whose positions ascend in each group. All arrays are in host memory. Returns false
- * if out of memory or the capacity is too small.
+ * if memory runs out or the capacity is too small.
  */
 bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
                              struct error *error);

@@ -125,7 +125,7 @@ static void free_copies(struct turns *turns)
 
 /**
  * Makes copies of the largest input until their total size exceeds every cache. Returns false if that would need more
- * than MAX_COPIES copies, if a single copy already exceeds the caches, or if out of memory.
+ * than MAX_COPIES copies, if a single copy already exceeds the caches, or if memory runs out.
  */
 static bool make_copies(struct turns *turns)
 {

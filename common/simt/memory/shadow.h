@@ -228,7 +228,7 @@ static inline uint32_t shadow_set_with_thread(uint32_t read)
     return set == me ? set : thread_set_next(set, me);
 }
 
-/** Tells whether the set in `read` is thread 0 alone, whose number is 0, while thread 0 is the one that runs. */
+/** Checks whether thread 0 is running and is the only one in the set in `read`; its number is 0. */
 static inline bool shadow_set_is_thread_0(uint32_t read)
 {
     return simt_order.thread == 0 && (read >> READ_SET_SHIFT & (THREAD_SETS - 1)) == 0;
