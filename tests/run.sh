@@ -5,6 +5,8 @@
 #   sh tests/run.sh [-a] [-b BUILD] [-j JOBS] [-t SECONDS]              the tests; with -a also the exhaustive ones
 #   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] TEST...           these tests, even if nothing has changed
 #
+# SHARE=K/N in the environment (K from 0 to N - 1) takes of the exhaustive runs of -a only every N-th, from the K-th on.
+#
 # The tests are tests/**/test_*.sh, test_*.py, and the programs built from tests/**/test_*.c and .cu:
 # BUILD/tests/**/test_*. A TEST is a part of a test's path and arguments ("test_chapters", "02_warp"), a file, or a file
 # and arguments in one word. Comments at the very top of a script set how it is run:
@@ -144,16 +146,16 @@ run_one() {
 }
 
 # runs_of [-a] FILE...: prints a line for each run of the tests in these files, long tests first; with -a also the
-# exhaustive ones
+# exhaustive ones, or those of them that are in SHARE
 runs_of() {
     runs_all=
     [ "$1" != -a ] || { runs_all=yes && shift; }
     awk -v all="$runs_all" -v build="$build" '
         function end_file() {
             if (file != "" && !says)
-                print order, file
+                print order, "usual", file
             for (i = 1; i <= runs; i++)
-                print order, file, run[i]
+                print order, kind[i], file, run[i]
         }
         FNR == 1 {
             end_file()
@@ -165,15 +167,21 @@ runs_of() {
         at_top && /^# takes: long/ { order = 0 }
         at_top && /^# run( in all)?:/ {
             says = 1
-            wanted = all || !/^# run in/
+            in_all = /^# run in/
             sub(/^# run( in all)?: */, "")
             gsub(/[$]b/, build)
-            if (wanted)
+            if (all || !in_all) {
                 run[++runs] = $0
+                kind[runs] = in_all ? "exhaustive" : "usual"
+            }
         }
-        END { end_file() }' "$@" | sort -s -k 1,1 | cut -d ' ' -f 2- | while read -r file arguments; do
+        END { end_file() }' "$@" | sort -s -k 1,1 | cut -d ' ' -f 2- | while read -r kind file arguments; do
         last=${arguments##* }
         for match in ${last:-none}; do
+            if [ "$kind" = exhaustive ]; then
+                number=$((${number:--1} + 1))
+                [ $((number % ${SHARE#*/})) -eq "${SHARE%/*}" ] || continue
+            fi
             [ "$last" ] && echo "$file ${arguments%"$last"}$match" || echo "$file"
         done
     done
@@ -273,6 +281,11 @@ case ${1:-} in
     ;;
 esac
 
+SHARE=${SHARE:-0/1}
+echo "$SHARE" | awk -F / '!/^[0-9]+\/[0-9]+$/ || $1 + 0 >= $2 + 0 { exit 1 }' || {
+    echo "SHARE=$SHARE: K/N with K below N is needed, for example 0/3" >&2
+    exit 2
+}
 all=
 build=build
 jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
