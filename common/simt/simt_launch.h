@@ -14,6 +14,10 @@ extern "C" {
  */
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *how,
                                void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes);
+/** Checks a pointer that the next launch passes as a parameter, see simt_launch_kernel(). */
+void simt_pass_pointer(const void *pointer);
+/** Records that the program has obtained a variable's address, which may then be passed to kernels. */
+cudaError_t simt_symbol_address(const void *symbol);
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
                              size_t bytes);
 }
@@ -50,6 +54,14 @@ constexpr size_t simt_parameter_bytes()
     return bytes;
 }
 
+/** Checks a parameter of the launch that follows: a pointer must not be the host's address of a device's variable. */
+template <class Parameter>
+static inline void simt_pass(const Parameter &parameter)
+{
+    if constexpr (std::is_pointer_v<Parameter> && !std::is_function_v<std::remove_pointer_t<Parameter>>)
+        simt_pass_pointer((const void *)parameter);
+}
+
 template <class... Parameters>
 struct simt_pack {
     static simt_parameters<> pack()
@@ -61,6 +73,7 @@ template <class First, class... Rest>
 struct simt_pack<First, Rest...> {
     static simt_parameters<First, Rest...> pack(First first, Rest... rest)
     {
+        simt_pass(first);
         return {first, simt_pack<Rest...>::pack(rest...)};
     }
 };
@@ -199,6 +212,7 @@ template <class First, class... Rest>
 static inline void simt_fill(simt_parameters<First, Rest...> *parameters, void **addresses)
 {
     parameters->first = *(const First *)addresses[0];
+    simt_pass(parameters->first);
     simt_fill(&parameters->rest, addresses + 1);
 }
 
@@ -430,7 +444,7 @@ template <class Pointer, class T>
 static inline cudaError_t cudaGetSymbolAddress(Pointer **pointer, const T &symbol)
 {
     *pointer = (Pointer *)&symbol;
-    return cudaSuccess;
+    return simt_symbol_address(&symbol);
 }
 template <class T>
 static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol)

@@ -231,7 +231,7 @@ FAULT("small", pair_read_whole, 1, 32, "wrote")
 
 /* --- scopes and fences -------------------------------------------------------------------------------------------- */
 
-FAULT("scopes", no_fence_of_writer, 2, 32, "wrote")
+FAULT("scopes", no_fence_of_writer, 2, 32, "and no pair of fences orders them")
 {
     if (threadIdx.x != 0)
         return;
@@ -244,7 +244,7 @@ FAULT("scopes", no_fence_of_writer, 2, 32, "wrote")
     }
 }
 
-FAULT("scopes", no_fence_of_reader, 2, 32, "wrote")
+FAULT("scopes", no_fence_of_reader, 2, 32, "and no pair of fences orders them")
 {
     if (threadIdx.x != 0)
         return;
@@ -257,7 +257,7 @@ FAULT("scopes", no_fence_of_reader, 2, 32, "wrote")
     }
 }
 
-FAULT("scopes", fence_after_flag, 2, 32, "wrote")
+FAULT("scopes", fence_after_flag, 2, 32, "and no pair of fences orders them")
 {
     if (threadIdx.x != 0)
         return;
@@ -271,7 +271,7 @@ FAULT("scopes", fence_after_flag, 2, 32, "wrote")
     }
 }
 
-FAULT("scopes", fence_of_block, 2, 32, "wrote")
+FAULT("scopes", fence_of_block, 2, 32, "and no pair of fences orders them")
 {
     if (threadIdx.x != 0)
         return;
@@ -285,7 +285,44 @@ FAULT("scopes", fence_of_block, 2, 32, "wrote")
     }
 }
 
-FAULT("scopes", another_flag, 2, 32, "wrote")
+FAULT("scopes", plain_store_of_a_flag, 1, 64, "__threadfence() and then atomicExch(), to store a value that other")
+{
+    volatile int *const flag = y;
+
+    if (threadIdx.x > 0) {
+        while (flag[0] == 0)
+            ;
+        return;
+    }
+    for (int i = 0; i < x[1000]; i++)
+        y[1] += 1;
+    flag[0] = 1; // [plain_store_of_a_flag]
+}
+
+FAULT("scopes", plain_store_of_another_block_s_flag, 2, 1, "nothing orders them; try: __threadfence() and then")
+{
+    volatile int *const flag = y;
+
+    if (blockIdx.x == 0)
+        flag[0] = 1;
+    while (flag[0] == 0) // [plain_store_of_another_block_s_flag]
+        ;
+}
+
+FAULT("scopes", no_fence_of_last_block, 4, 32, "and no pair of fences orders them")
+{
+    __shared__ bool is_last;
+
+    if (threadIdx.x == 0)
+        y[1 + blockIdx.x] = x[blockIdx.x];
+    if (threadIdx.x == 0)
+        is_last = atomicAdd(&y[0], 1) == (int)gridDim.x - 1;
+    __syncthreads();
+    if (is_last && threadIdx.x < gridDim.x)
+        y[10 + threadIdx.x] = y[1 + threadIdx.x]; // [no_fence_of_last_block]
+}
+
+FAULT("scopes", another_flag, 2, 32, "and blocks are not ordered")
 {
     if (threadIdx.x != 0)
         return;
@@ -2652,6 +2689,16 @@ STREAM_FAULT(symbol_to_a_short_host_array, "cudaMemcpyFromSymbol: invalid argume
     void *const end = host_words + sizeof host_words / sizeof *host_words - 1;
 
     cudaMemcpyFromSymbol(end, device_total, 128); // [symbol_to_a_short_host_array]
+}
+
+STREAM_FAULT(copy_over_its_source, "the destination begins 64 bytes after the source, so the two overlap by 64 bytes")
+{
+    cudaMemcpy(device_y + 16, device_y, 128, cudaMemcpyDeviceToDevice); // [copy_over_its_source]
+}
+
+STREAM_FAULT(variable_as_a_parameter, "a parameter is the host's address of 'device_total', a variable of the device")
+{
+    fill_kernel<<<1, 1>>>((int *)&device_total, 1); // [variable_as_a_parameter]
 }
 
 /* --- host programs that end early --------------------------------------------------------------------------------- */

@@ -267,6 +267,30 @@ static void reading_what_another_lane_wrote(void **)
                  "16384 bytes that thread (0,0,0) wrote");
 }
 
+static __global__ void neighbours_kernel(const int *x, int *y)
+{
+    __shared__ int words[65];
+
+    words[threadIdx.x] = x[threadIdx.x];
+    if (threadIdx.x == 0)
+        words[64] = 0;
+    __syncthreads();
+    const int next = words[threadIdx.x + 1]; // [neighbour_read]
+    words[threadIdx.x] += next;              // [neighbour_written]
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+/** The word is also read in the line that writes it, by the thread that writes it. */
+static void reading_what_another_thread_writes_later(void **)
+{
+    char other[64];
+
+    neighbours_kernel<<<1, 64>>>(device_x, device_y);
+    snprintf(other, sizeof other, "read at :%d", line_of(__FILE__, "neighbour_read"));
+    EXPECT_FAULT(cudaErrorLaunchFailure, "neighbour_written", other);
+}
+
 /* --- addresses ---------------------------------------------------------------------------------------------------- */
 
 static __global__ void uninitialised_kernel(int *y)
@@ -886,6 +910,33 @@ static __global__ void spin_kernel(volatile int *flag)
         ;
 }
 
+/** Each of two threads takes one lock and waits for the other. */
+static __global__ void lock_kernel(int *locks)
+{
+    while (atomicCAS(&locks[threadIdx.x], 0, 1) != 0)
+        ;
+    __syncwarp();
+    while (atomicCAS(&locks[1 - threadIdx.x], 0, 1) != 0) // [lock]
+        ;
+}
+
+/** A thread works without memory for so long that the polls of the others would be too many, then lets them end. */
+static __global__ void spin_beside_work_kernel(volatile int *flag, int *y)
+{
+    unsigned number = 1;
+
+    if (threadIdx.x > 0) {
+        while (flag[4] == 0)
+            ;
+        return;
+    }
+    for (int i = 0; i < 200000; i++)
+        number = number * 5 % 1000003;
+    y[0] = (int)number;
+    __threadfence();
+    atomicExch((int *)&flag[4], 1);
+}
+
 static __global__ void spin_without_memory_kernel(int *y, unsigned odd)
 {
     while (odd % 2) // [spin_without_memory]
@@ -934,10 +985,15 @@ static void endless_loops(void **)
 
     assert_int_equal(setenv("SIMT_EVENT_LIMIT", "3000000", 1), 0);
     spin_kernel<<<1, 64>>>(flag);
-    EXPECT_FAULT(cudaErrorLaunchTimeout, "spin", "endless loop?");
+    EXPECT_FAULT(cudaErrorLaunchTimeout, "spin", "that changed nothing");
+    lock_kernel<<<1, 2>>>(flag);
+    EXPECT_FAULT(cudaErrorLaunchTimeout, "lock", "that changed nothing");
     spin_without_memory_kernel<<<1, 1>>>(device_y, 1);
     assert_int_equal(cudaGetLastError(), cudaErrorLaunchTimeout);
     assert_non_null(strstr(simt_fault(), "endless loop?"));
+    assert_int_equal(setenv("SIMT_EVENT_LIMIT", "60000000", 1), 0); /* allows 1,500,000 polls */
+    spin_beside_work_kernel<<<1, 64>>>(flag, device_y);
+    assert_int_equal(cudaGetLastError(), cudaSuccess);
     assert_int_equal(unsetenv("SIMT_EVENT_LIMIT"), 0);
     assert_int_equal(cudaFree(flag), cudaSuccess);
 }
@@ -1082,6 +1138,7 @@ int main(void)
         cmocka_unit_test(lanes_that_disagree_on_the_mask),
         cmocka_unit_test(lanes_that_disagree_on_the_call),
         cmocka_unit_test(a_width_that_is_no_power_of_two),
+        cmocka_unit_test(reading_what_another_thread_writes_later),
         cmocka_unit_test(endless_loops),
         cmocka_unit_test(endless_loops_without_events),
         cmocka_unit_test(a_stack_that_runs_over),

@@ -5,6 +5,7 @@
 #include "calls/kernel_calls.h"
 #include "graphs.h"
 #include "grid/blocks.h"
+#include "machine/array_reserve.h"
 #include "machine/errors.h"
 #include "machine/fault.h"
 #include "machine/host_threads.h"
@@ -19,6 +20,7 @@
 #include "simt.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { WHY_TEXT = 200 };
 
@@ -198,6 +200,47 @@ static cudaError_t run(const struct launch *launch)
     return simt_fault_error();
 }
 
+/* --- pointers to variables ---------------------------------------------------------------------------------------- */
+
+/** The variables whose address the program has obtained by cudaGetSymbolAddress(). */
+static uintptr_t *obtained;
+static size_t obtained_count, obtained_room;
+
+/** A variable whose address the next launch passes although the program has not obtained it; 0: none. */
+static uintptr_t passed_variable;
+
+static bool in_variables(uintptr_t address)
+{
+    return simt_program_find() &&
+           (address - simt_program.data_low < simt_program.data_high - simt_program.data_low ||
+            address - simt_program.constant_low < simt_program.constant_high - simt_program.constant_low);
+}
+
+cudaError_t simt_symbol_address(const void *symbol)
+{
+    if (!in_variables((uintptr_t)symbol))
+        return simt_fault_call(SIMT_CALLER(), "cudaGetSymbolAddress", cudaErrorInvalidSymbol,
+                               "a variable of the host; a symbol has __device__ or __constant__" SIMT_TRY
+                               "__device__ at the variable's declaration");
+    if (!simt_array_reserve(&obtained, &obtained_room, obtained_count + 1, sizeof *obtained))
+        return simt_set_error(cudaErrorMemoryAllocation);
+    obtained[obtained_count++] = (uintptr_t)symbol;
+    return cudaSuccess;
+}
+
+void simt_pass_pointer(const void *pointer)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+
+    if (!in_variables(address))
+        return;
+    for (size_t i = 0; i < obtained_count; i++) {
+        if (strcmp(simt_variable_at(obtained[i]), simt_variable_at(address)) == 0)
+            return;
+    }
+    passed_variable = address;
+}
+
 /** Reports an invalid launch: the host's line, the configuration, the error and the reason. */
 static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t caller)
 {
@@ -314,8 +357,16 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaL
                             .argument_bytes = bytes,
                             .parameter_bytes = parameter_bytes};
     char why[WHY_TEXT];
-    const cudaError_t error = read_attributes(how, &launch, why);
+    cudaError_t error = read_attributes(how, &launch, why);
 
+    if (passed_variable && error == cudaSuccess) {
+        snprintf(why, WHY_TEXT,
+                 ": a parameter is the host's address of '%s', a variable of the device" SIMT_TRY
+                 "an address from cudaGetSymbolAddress(), or the variable's name in the kernel",
+                 simt_variable_at(passed_variable));
+        error = cudaErrorInvalidValue;
+    }
+    passed_variable = 0;
     if (error != cudaSuccess)
         return refuse(&launch, error, why, SIMT_CALLER());
     if (simt_captures(how->stream) && !simt_in_host_function) {

@@ -78,6 +78,15 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
         return reject_end(name, "destination", to, bytes, to_device, directions[kind], caller);
     if (from_device ? !simt_device_range(from, bytes) : !simt_host_may_access(from))
         return reject_end(name, "source", from, bytes, from_device, directions[kind], caller);
+    const size_t apart = (size_t)((uintptr_t)to < (uintptr_t)from ? (uintptr_t)from - (uintptr_t)to
+                                                                  : (uintptr_t)to - (uintptr_t)from);
+
+    if (apart < bytes)
+        return simt_fault_call(
+            caller, name, cudaErrorInvalidValue,
+            "the destination begins %zu bytes %s the source, so the two overlap by %zu bytes" SIMT_TRY
+            "two copies through memory of their own",
+            apart, (uintptr_t)to < (uintptr_t)from ? "before" : "after", bytes - apart);
     const cudaError_t error = check_host_range(name, to, bytes, caller);
 
     return error == cudaSuccess ? check_host_range(name, from, bytes, caller) : error;

@@ -147,10 +147,14 @@ void simt_sleep(void)
             simt_sleep();                                                                                         \
         if (op == SIMT_ATOMIC_COMPARE)                                                                            \
             simt_exempt_load(address, sizeof *word);                                                              \
+        if (simt_running.lane)                                                                                    \
+            simt_poll(address);                                                                                   \
         simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());           \
         const uint##bits##_t old = *word;                                                                         \
                                                                                                                   \
         *word = apply##bits(op, old, operand, compare);                                                           \
+        if (*word != old)                                                                                         \
+            simt_progress.polls = 0;                                                                              \
         complete_atomic(address, sizeof *word, op, old != compare);                                               \
         return old;                                                                                               \
     }

@@ -127,6 +127,8 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
                                  .what = touch.what,
                                  .space = space};
 
+    if (touch.what == ACCESS_LOAD || touch.what == ACCESS_STORE)
+        simt_progress.polls = 0;
     if (!stores(touch))
         simt_order.loaded = touch.what == ACCESS_LOAD ? address << 5 | bytes : 0;
     if (bytes < 4) {
@@ -382,6 +384,31 @@ ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store
     touch_memory(pointer, bytes, (struct touch){.what = store ? ACCESS_STORE : ACCESS_LOAD}, pc);
 }
 
+/** Returns the shadow of a word of global or shared memory, or NULL if the address is in neither. */
+static const struct shadow_cell *cell_at(uintptr_t address)
+{
+    const uintptr_t global = address - simt_memory.arena;
+    const uintptr_t shared = address - simt_memory.shared;
+    const uintptr_t data = address - simt_program.data_low;
+
+    if (global < simt_memory.arena_bytes)
+        return simt_memory.arena_shadow + global / 4;
+    if (shared < simt_memory.shared_bytes)
+        return simt_memory.shared_shadow + shared / 4;
+    return data < simt_program.data_high - simt_program.data_low ? simt_memory.data_shadow + data / 4 : NULL;
+}
+
+void simt_poll(const void *address)
+{
+    const struct shadow_cell *cell = cell_at((uintptr_t)address);
+
+    simt_running.lane->polls++;
+    simt_progress.polls++;
+    if (cell)
+        simt_poll_seen[simt_order.thread >> CELL_THREAD_SHIFT] = (struct poll_seen){.epoch = simt_order.epoch,
+                                                                                    .write_epoch = cell->write_epoch};
+}
+
 /** Handles a volatile access: a load counts as atomic, and so does a store of a thread that has fenced. */
 static void access_volatile(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
 {
@@ -395,6 +422,10 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
         touch.what = ACCESS_ATOMIC;
         touch.kind = ATOMIC_STORE;
     }
+    if (store)
+        simt_progress.polls = 0;
+    else
+        simt_poll(pointer);
     touch_memory(pointer, bytes, touch, pc);
     if (touch.what != ACCESS_STORE)
         simt_order_atomic((uintptr_t)pointer, bytes, store, !store);

@@ -13,6 +13,8 @@
  * outside kernels. An atomic that does not need the old value may be the first write to its address.
  */
 void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc);
+/** Records that the running lane is about to read a value by a volatile load or an atomic, perhaps to poll it. */
+void simt_poll(const void *address);
 
 /** Checks and records the running lane's load of a matrix row, 16 bytes in shared memory. */
 void simt_access_row(const void *row, uintptr_t pc);

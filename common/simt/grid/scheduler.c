@@ -41,6 +41,7 @@ static void take_events(struct warp *warp)
     FOR_EACH_LANE (i, warp->lanes) {
         lanes[i].head = lanes[i].cursor = simt_lane_events + (size_t)i * LANE_EVENTS;
         lanes[i].limit = lanes[i].cursor + LANE_EVENTS;
+        lanes[i].polls = 0;
     }
     if (!warp->parked)
         return;
@@ -54,8 +55,11 @@ static void take_events(struct warp *warp)
     warp->parked = false;
 }
 
-/** Saves the events that have not been replayed, because another warp needs the buffers. */
-static void park_events(struct warp *warp)
+/**
+ * Saves the events that have not been replayed, because another warp needs the buffers. `ran`: the lanes that have run
+ * in this turn.
+ */
+static void park_events(struct warp *warp, lane_mask ran)
 {
     FOR_EACH_LANE (i, warp->lanes) {
         struct lane *lane = &simt_running.warp_lane[i];
@@ -63,18 +67,32 @@ static void park_events(struct warp *warp)
         lane->parked = (uint32_t)(lane->cursor - lane->head);
         memcpy(simt_running.block->parked + (size_t)lane->thread * LANE_EVENTS, lane->head,
                lane->parked * sizeof *lane->head);
+        if (lane->polls == 0 && (ran & warp->ready & lane_bit(i)))
+            simt_progress.polls = 0;
     }
     warp->parked = true;
 }
 
-/** Reports an endless loop if the block has exceeded the event limit. */
+/** Reports an endless loop if the block has exceeded the event limit, or if all threads poll in vain. */
 static void check_budget(struct warp *warp)
 {
-    if (simt_progress.events + simt_progress.arrivals - simt_progress.before_block < simt_event_limit)
+    enum { EVENTS_PER_POLL = 40 }; /* of the limit, so that threads that poll for a long time are not reported */
+    const bool in_vain = simt_progress.polls >= simt_event_limit / EVENTS_PER_POLL;
+
+    if (!in_vain && simt_progress.events + simt_progress.arrivals - simt_progress.before_block < simt_event_limit)
         return;
     const unsigned i = lowest_lane(warp->ready ? warp->ready : warp->lanes);
     const struct lane *lane = &simt_running.warp_lane[i];
 
+    if (in_vain) {
+        simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
+                          "still polled here after %" PRIu64
+                          " volatile loads and atomics in a row, by all running threads, that changed nothing: no "
+                          "thread writes the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises "
+                          "the limit)",
+                          simt_progress.polls);
+        return;
+    }
     simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
                       "was still here after %" PRIu64
                       " events of its block: loads, stores and branches (the environment variable "
@@ -89,11 +107,13 @@ static void check_budget(struct warp *warp)
 static void warp_run(struct block *block, struct warp *warp)
 {
     enum { TURN = 64 };
+    lane_mask ran = 0;
 
     simt_warp_enter(block, warp);
     take_events(warp);
     for (int full = 0; warp->ready && !simt_faulted;) {
         simt_running.sleeps = false;
+        ran |= lanes_with_room(warp);
         simt_lanes_run(lanes_with_room(warp));
         if (simt_faulted)
             return;
@@ -101,7 +121,7 @@ static void warp_run(struct block *block, struct warp *warp)
         simt_replay(warp);
         check_budget(warp);
         if (warp->ready && (++full == TURN || simt_running.sleeps)) {
-            park_events(warp);
+            park_events(warp, ran);
             return;
         }
         if (warp->waiting)

@@ -271,8 +271,27 @@ static void compact(struct lane *lanes, lane_mask mask)
     }
 }
 
+/**
+ * Issues the events of the ready lanes whose buffers have no room, ahead of the other lanes, which poll, perhaps for a
+ * value that one of these lanes will write. On a GPU, too, diverged lanes of a warp take turns.
+ */
+static void issue_starved(struct warp *warp, struct lane *lanes, const struct position *limits)
+{
+    lane_mask starved = 0;
+    lane_mask group;
+    uint64_t below;
+
+    FOR_EACH_LANE (i, warp->ready) {
+        if (lanes[i].cursor >= lanes[i].limit - LANE_EVENTS / 2)
+            starved |= lane_bit(i);
+    }
+    while (choose(lanes, starved, limits, &group, &below) && group)
+        issue_run(warp, lanes, group, common_run(lanes, group, below));
+}
+
 void simt_replay(struct warp *warp)
 {
+    enum { POLLS_WHILE_STARVED = 4096 };
     struct lane *lanes = simt_running.warp_lane;
     const lane_mask awaited = awaited_lanes(warp);
     lane_mask candidates = warp->lanes;
@@ -282,6 +301,8 @@ void simt_replay(struct warp *warp)
 
     if (WARP_LANES == 64)
         simt_active_limits(warp, limits);
+    if (SIMT_UNLIKELY(simt_progress.polls >= POLLS_WHILE_STARVED))
+        issue_starved(warp, lanes, limits);
 
     for (;;) {
         candidates = choose(lanes, candidates, limits, &group, &below);

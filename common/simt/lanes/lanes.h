@@ -96,6 +96,7 @@ struct lane {
     uintptr_t registers_site;       /**< call site of the last request for registers, in warpgroup_products.c */
     uint32_t registers;             /**< number of registers that it requested; 0: it has made no request */
     uint32_t registers_requests;    /**< hash of all its requests */
+    uint32_t polls;                 /**< number of its polls in this turn of its warp, see struct progress */
 };
 
 /** An access by lanes that passed a collective at which other lanes waited for them. */
@@ -202,6 +203,11 @@ struct progress {
     uint64_t events;
     uint64_t arrivals;
     uint64_t before_block; /**< events + arrivals at the end of the last block; each block that ends is progress */
+    /**
+     * Volatile loads and atomics since a thread last loaded or stored in another way, changed a value by an atomic, or
+     * ran for a turn without any of these. If there are too many, all threads poll for values that none of them writes.
+     */
+    uint64_t polls;
 };
 
 extern struct running simt_running;

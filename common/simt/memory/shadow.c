@@ -24,6 +24,7 @@
 
 uintptr_t simt_sites[1 << SITE_BITS];
 struct polled simt_polled[BLOCK_THREADS];
+struct poll_seen simt_poll_seen[BLOCK_THREADS];
 
 void simt_site_add(uintptr_t pc)
 {
@@ -74,19 +75,55 @@ static const char *what_was_done(const struct past_access *past)
     return past->kind == PAST_AUTHORS ? did[3] : did[(past->kind & PAST_KIND) >> 4];
 }
 
-/** Returns advice on a race of two plain accesses in the same source line, or "" if there is none. */
-static const char *advice_for_same_line(const struct past_access *past, const struct word_access *access)
+/**
+ * Returns advice on a race within a block, of a poll with a plain store or of two plain accesses in the same source
+ * line, or "" if there is none.
+ */
+static const char *advice_in_block(const struct past_access *past, const struct word_access *access)
 {
     const bool wrote = past->kind == PAST_WRITE, read = past->kind == PAST_READ;
 
     if (access->frees)
         return "";
+    if ((wrote && access->what == ACCESS_VOLATILE_LOAD) ||
+        ((past->kind & PAST_KIND) == PAST_VOLATILE_READ && access->what == ACCESS_STORE))
+        return SIMT_TRY "__threadfence() and then atomicExch(), to store a value that other threads poll";
     if (wrote && access->what == ACCESS_STORE)
         return SIMT_IF_SAME_LINE SIMT_TRY "a different index in each thread, or a store by one of them only";
     if ((wrote && access->what == ACCESS_LOAD) || (read && access->what == ACCESS_STORE))
         return SIMT_IF_SAME_LINE SIMT_TRY "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
                                           "__syncthreads() between the two";
     return "";
+}
+
+/**
+ * Checks whether a thread of the running block has polled or updated a word that a thread of another block had written
+ * after the past access, as if to wait for it.
+ */
+static bool has_polled_later_write(const struct past_access *past)
+{
+    for (unsigned i = 0; i < BLOCK_THREADS; i++) {
+        const struct poll_seen seen = simt_poll_seen[i];
+
+        if (seen.epoch >= simt_order.block.block_epoch && simt_same_block(seen.epoch) &&
+            seen.write_epoch >= past->epoch && !simt_same_block(seen.write_epoch))
+            return true;
+    }
+    return false;
+}
+
+/** Returns advice on a race of two blocks. */
+static const char *advice_for_blocks(const struct past_access *past, const struct word_access *access)
+{
+    if (in_block_only(past, access))
+        return "an atomic that ends in _block reaches its block only" SIMT_TRY "the atomic without _block";
+    if (access->what == ACCESS_VOLATILE_LOAD && past->kind == PAST_WRITE)
+        return "nothing orders them" SIMT_TRY "__threadfence() and then atomicExch(), to store a value that other "
+               "threads poll";
+    if (access->what != ACCESS_ATOMIC && past->kind != PAST_AUTHORS && has_polled_later_write(past))
+        return "no pair of fences orders them" SIMT_TRY
+               "__threadfence() before the flag or counter is written, and again after it is read";
+    return "blocks are not ordered" SIMT_TRY "atomics, or two launches";
 }
 
 /** Ends the launch because its access races with an access of an earlier launch that may still run. */
@@ -134,14 +171,11 @@ static void fault_race(const struct past_access *past, struct word_access access
     if (simt_same_block(past->epoch))
         simt_fault_suspect(SUSPECT_RACE, cudaErrorLaunchFailure, access.pc, kind,
                            "%s that thread (%u,%u,%u) %s, no barrier between%s", what, index.x, index.y, index.z,
-                           did_so, advice_for_same_line(past, &access));
+                           did_so, advice_in_block(past, &access));
     else
         simt_fault_here(cudaErrorLaunchFailure, access.pc, kind,
                         "%s that thread (%u,%u,%u) of block (%u,%u,%u) %s, and %s", what, index.x, index.y, index.z,
-                        block.x, block.y, block.z, did_so,
-                        in_block_only(past, &access) ? "an atomic that ends in _block reaches its block only" SIMT_TRY
-                                                       "the atomic without _block"
-                                                     : "blocks are not ordered" SIMT_TRY "atomics, or two launches");
+                        block.x, block.y, block.z, did_so, advice_for_blocks(past, &access));
 }
 
 /** A race of a thread's load with an atomic, kept until it is dismissed or reported. */
@@ -682,7 +716,6 @@ static void add_read(struct history *history, struct past_access mine, uintptr_t
             thread_set_insert(own_set(past), mine.who);
         else
             past->who = (uint16_t)grown;
-        past->site = mine.site;
         return;
     }
     add(history, mine, pc);

@@ -120,6 +120,12 @@ struct polled {
 };
 extern struct polled simt_polled[BLOCK_THREADS];
 
+/** The last volatile load or atomic of each thread: its epoch, and that of the write whose value it has read. */
+struct poll_seen {
+    uint32_t epoch, write_epoch;
+};
+extern struct poll_seen simt_poll_seen[BLOCK_THREADS];
+
 static inline __attribute__((always_inline)) bool shadow_polls(const struct shadow_cell *cell,
                                                                struct word_access access)
 {
@@ -176,7 +182,7 @@ static inline __attribute__((always_inline)) void shadow_load_known(struct shado
                 const uint32_t next = thread_set_next(set, simt_order.thread >> CELL_THREAD_SHIFT);
 
                 if (SIMT_LIKELY(next)) {
-                    cell->read = next << READ_SET_SHIFT | (who & 0xf << READ_BYTES_SHIFT) | access.site;
+                    cell->read = next << READ_SET_SHIFT | (cell->read & (CELL_SITE | 0xf << READ_BYTES_SHIFT));
                     return;
                 }
             }
