@@ -5,9 +5,9 @@
 #   sh common/architectures.sh [TARGET]...       the kernels of these Ninja targets; by default, those of the exercises
 #
 # Ninja lists the commands that compile these kernels. Each file is compiled with the options in its command, for all
-# architectures, and only once if several programs use it. Because the output is not run, nvcc optimises less if it has an
-# option for that, of level mid: with max it keeps code that no kernel calls, and older GPUs lack some instructions in it.
-# The last line of the output is a summary.
+# architectures, and only once if several programs use it. Because the output is not run, nvcc optimises less if it has
+# an option for that. The level is mid: at max, nvcc keeps code that no kernel calls and that contains instructions that
+# older GPUs lack. The last line of the output is a summary.
 set -u
 
 # commands [TARGET]...: prints a line for each kernel file: its name, then nvcc's options
@@ -19,14 +19,14 @@ commands() {
         for file in exercises/[0-9]*/exercise.cu; do
             echo "$file $options -diag-suppress 177,550" # an unsolved exercise has unused functions and variables
         done
-    fi | sed 's/ *$//' | sort -u -k 1,1 # xargs joins a line that ends in a blank with the next line
+    fi | sed 's/ *$//' | sort -u -k 1,1 # xargs joins a line that ends in a blank to the next line
 }
 
 # compile_one FILE OPTION...: compiles a file; prints "ok FILE" or the errors
 compile_one() {
     file=$1
     shift
-    # shellcheck disable=SC2086 # an option or none
+    # shellcheck disable=SC2086 # one option or nothing
     if said=$(sh common/nvcc.sh every "$@" $fast -Werror all-warnings -fatbin "$file" -o "$scratch/$$.fatbin" 2>&1); then
         echo "ok $file"
     else

@@ -18,7 +18,7 @@ hip() {
     hipcc -x hip -std=c++17 -O3 -Icommon/hip -Icommon "$@"
 }
 
-# machine_code KERNEL [FIRST LAST]: prints the instructions in order: those of these lines of the file, or all of them
+# machine_code KERNEL [FIRST LAST]: prints the instructions in order: those of the given lines of the file, or all
 machine_code() {
     assembly=$(hip --offload-arch=gfx906 --cuda-device-only -S -gline-tables-only -Wno-unused-command-line-argument \
         "$1" -o -) || return 1

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Finds nvcc, and chooses the GPU architecture to compile for.
 #
-#   sh common/nvcc.sh arch STAMP               writes the architecture to STAMP, unless STAMP has it already
+#   sh common/nvcc.sh arch STAMP               writes the architecture to STAMP unless it is already there
 #   sh common/nvcc.sh compile STAMP ARGS...    runs nvcc with ARGS for the architecture in STAMP
 #   sh common/nvcc.sh every ARGS...            runs nvcc with ARGS for every architecture that the course supports, or
 #                                              for those in $ARCHITECTURES
 #
-# The architecture is $GPU_ARCH (such as sm_90 or sm_90a), else that of the first GPU, else sm_90; sm_90 is compiled as
-# sm_90a. With GPU_ARCH=every, `compile` does the same as `every`, and a warning is an error. The script
-# runs the nvcc in $CUDA_HOME, else the one in PATH, else the one in /usr/local/cuda.
+# The architecture is $GPU_ARCH (such as sm_90 or sm_90a), else the first GPU's, else sm_90; sm_90 is compiled as
+# sm_90a. With GPU_ARCH=every, `compile` does the same as `every`, and a warning is an error. The script runs the nvcc
+# in $CUDA_HOME, else the one in PATH, else the one in /usr/local/cuda.
 set -u
 architectures=${ARCHITECTURES:-sm_75 sm_80 sm_86 sm_89 sm_90 sm_120}
 

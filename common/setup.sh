@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs missing packages, and nothing else, on Debian and Ubuntu; on other systems it lists what to install.
+# Installs missing packages, and nothing else, on Debian and Ubuntu; on other systems, lists what to install.
 #
 #   sh common/setup.sh            packages for `ninja run` and `ninja test`
 #   sh common/setup.sh docs       also packages for `ninja docs`
@@ -117,7 +117,7 @@ as_root() {
     fi
 }
 
-# apt ARGUMENTS...: runs apt-get without questions; its output is in $log
+# apt ARGUMENTS...: runs apt-get without questions; its output goes to $log
 apt() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" >"$log" 2>&1 </dev/null
 }

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Prints the SHA-256 of a kernel's source: the file and every header of the project that it includes, directly or
-# indirectly ("..." in quotes), each once, without comments and independently of the layout. A changed device function
-# in common/kernels changes the hash; a changed comment does not. An operator's own header, common/harness/NAME/NAME.h,
-# is left out, because it defines the problem for all programs: a new option in it changes no kernel.
+# Prints the SHA-256 of a kernel's source: the file and every project header that it includes, directly or indirectly
+# (in quotes: "..."), each once, without comments and independently of the layout. A changed device function in
+# common/kernels changes the hash; a changed comment does not. An operator's own header, common/harness/NAME/NAME.h, is
+# left out, because it defines the problem for all programs: a new option in it changes no kernel.
 #
 #   sh common/source_hash.sh FILE [OUT]      with OUT, also writes to OUT.d, for Ninja, the files that OUT depends on
 #
-# Headers are searched for in the folder of the file that includes them, in common/ and in common/harness/. Run the
-# script in the repository's root.
+# Headers are searched for in the including file's folder, in common/ and in common/harness/. Run the script in the
+# repository's root.
 set -eu
 [ $# -ge 1 ] || { echo 'usage: sh common/source_hash.sh FILE [OUT]' >&2; exit 2; }
 export LC_ALL=C
@@ -37,7 +37,7 @@ while [ $# -gt 0 ]; do # the arguments are files whose includes have not been re
 done
 [ ! "$out" ] || echo "$out:$files $0" >"$out.d"
 
-# Lines continued by a backslash are joined; then gcc removes only comments; it keeps conditions and expands no macros.
+# Joins lines continued by a backslash; then gcc removes only comments, keeping conditions and expanding no macros.
 # shellcheck disable=SC2086 # the files must split into words
 text=$(sed -e ':join' -e '/\\$/N; s/\\\n//; t join' $files | gcc -fpreprocessed -dD -E -P -w -x c++ -std=c++17 -)
 # Normalises the layout: a space on both sides of every punctuation mark, and one space for any other white space.

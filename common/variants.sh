@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds variants. A variant is a chapter's program with a changed kernel, for measurements of changes that no chapter
+# Builds variants. A variant is a chapter's program with a changed kernel, used to measure changes that no chapter
 # teaches. The change is chapters/NN_name/variants/WHAT.sed, a sed script, or WHAT.patch, a unified diff; the program is
 # BUILD/variants/NN_name_WHAT. WHAT_N.sed stands for several changes, one for each number in its first line. If that is
 # "# N: 1 2 4", the changes are WHAT_1.sed, WHAT_2.sed and WHAT_4.sed, in which the number replaces N.
@@ -7,7 +7,7 @@
 #   sh common/variants.sh BUILD [WORD]       BUILD is build/cpu or build/gpu; WORD: only names that contain it
 #   sh common/variants.sh --hash CHANGE      prints the hash of the changed kernel: see source_hash.sh
 #
-# The chapter's program must have been built: Ninja lists the commands that built it, and they also build a variant.
+# The chapter's program must have been built: Ninja lists the commands that built it, which also build a variant.
 set -eu
 
 # changes: prints every change

@@ -2,7 +2,7 @@
  * @file gate.c
  * @brief Chapter 01: PyTorch's grouped top-k in plain C; comments on the functions quote the Python that they replace.
  *
- * Now:    one token after another; a token's data stay in a few small arrays; OpenMP distributes the tokens.
+ * Now:    one token after another; a token's data stay in a few small arrays; OpenMP divides the tokens among threads.
  * Watch:  no tensor is materialised between two steps: no allocation, no pass over memory, no dispatch.
  */
 #include "harness/gate/gate.h"
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 
 // [token]
-/* A thread with fewer tokens than this would take longer to start than to compute. */
+/* With fewer tokens than this, starting a thread takes longer than the thread's work. */
 enum { TOKENS_WORTH_A_THREAD = 64 };
 
-/** Working memory for the token that is being routed: one per thread, allocated once. */
+/** Scratch memory for the token that is being routed: one per thread, allocated once. */
 struct token {
     const float *bias;           /**< [num_experts] correction_bias as f32, the same for every token */
-    float *logits;               /**< [num_experts] room for a row that has to be converted to f32 */
+    float *logits;               /**< [num_experts] buffer for a row that has to be converted to f32 */
     float *scores;               /**< [num_experts] */
     float *choice;               /**< [num_experts] scores + bias; NaN marks an expert that never ranks above another */
     struct ranked *best_groups;  /**< [topk_group] */
@@ -35,8 +35,8 @@ struct ranked {
 
 // [keep_best]
 /**
- * Inserts a value into the list of the `k` best and returns the list's new length. Of equal values the one inserted
- * first stays ahead, so if values come in ascending order of index, the lower index wins a tie.
+ * Inserts a value into the list of the `k` best and returns the list's new length. Of equal values, the one inserted
+ * first stays ahead, so if values arrive in ascending order of index, the lower index wins a tie.
  */
 static inline int keep_best(struct ranked *best, int length, int k, float value, int index)
 {
@@ -54,7 +54,7 @@ static inline int keep_best(struct ranked *best, int length, int k, float value,
 // [keep_best]
 
 // [load_floats]
-/** Returns `count` numbers of an array as floats: the array's own if they are f32, else copies, converted in `room`. */
+/** Returns `count` elements of an array as floats: the elements themselves if they are f32, else copies in `room`. */
 static const float *load_floats(enum dtype dtype, const void *array, size_t first, int count, float *room)
 {
     if (dtype == DTYPE_F32)
@@ -66,7 +66,7 @@ static const float *load_floats(enum dtype dtype, const void *array, size_t firs
 // [load_floats]
 
 // [scores]
-/** scores = gating_output.sigmoid()   or   .softmax(dim=-1)   or as they are */
+/** scores = gating_output.sigmoid()   or   .softmax(dim=-1)   or   gating_output */
 static void score_experts(const struct gate_problem *problem, const float *logits, float *scores)
 {
     const int num_experts = problem->num_experts;
@@ -129,7 +129,7 @@ static float group_score(const struct gate_problem *problem, const float *choice
         return first;
 
     const float sum = dtype_round(gate_choice_dtype(problem), first + second);
-    return isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
+    return isnan(sum) ? -INFINITY : sum; /* NaN: the two are +infinity and -infinity */
 }
 
 /** kept = group_scores.topk(topk_group, dim=-1)[1];  mask = zeros.scatter_(1, kept, 1) */
@@ -161,7 +161,7 @@ static void choose_experts(const struct gate_problem *problem, struct token *tok
             if (!isnan(token->choice[e]))
                 length = keep_best(token->best_experts, length, problem->topk, token->choice[e], e);
 
-    /* Free entries are left only if too few choices are numbers: NaN ranks below all others. */
+    /* Free entries remain only if too few choices are numbers, because NaN ranks below every number. */
     for (int e = 0; length < problem->topk && e < problem->num_experts; e++)
         if (isnan(token->choice[e]) && token->group_stays[e / experts_per_group])
             length = keep_best(token->best_experts, length, problem->topk, -INFINITY, e);
@@ -212,7 +212,7 @@ static void route_token(const struct gate_problem *problem, const struct gate_bu
 // [grouped_topk]
 
 // [memory]
-/** Returns the bytes of one token's arrays, rounded up to whole cache lines, so that threads hardly share lines. */
+/** Returns the size in bytes of one token's arrays, in whole cache lines, so that threads share almost no lines. */
 static size_t token_bytes(const struct gate_problem *problem)
 {
     const size_t bytes = 4 * sizeof(float) * problem->num_experts + sizeof(bool) * problem->num_expert_group +
@@ -221,7 +221,7 @@ static size_t token_bytes(const struct gate_problem *problem)
     return (bytes + 63) / 64 * 64;
 }
 
-/** Routes rows `begin` to `end` - 1. `memory` has token_bytes() bytes to work in. */
+/** Routes rows `begin` to `end` - 1, with token_bytes() bytes of scratch memory at `memory`. */
 static void route_tokens(const struct gate_problem *problem, const struct gate_buffers *buffers, int64_t begin,
                          int64_t end, char *memory)
 {

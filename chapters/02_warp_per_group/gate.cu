@@ -4,7 +4,7 @@
  *
  * Before: PyTorch makes 21 launches; between any two of them, a tensor is written to memory and read back.
  * Now:    one launch. Lanes find the best candidate with shuffles; warps exchange a few numbers in shared memory.
- * Watch:  launches 1; shuffles and barriers per token; the branch in better() that only some lanes of a warp take.
+ * Watch:  launches 1; shuffles and barriers per token; the branch in better(), which only some lanes of a warp take.
  */
 #include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
@@ -24,7 +24,7 @@ struct candidate {
     int id;
 };
 
-/** Returns the candidate that ranks higher: the larger value or, of equal values, the lower id. */
+/** Returns the higher-ranking candidate: the larger value or, if the values are equal, the lower id. */
 static __device__ candidate better(candidate mine, candidate other)
 {
     if (other.value >= mine.value && (other.value > mine.value || other.id < mine.id))
@@ -48,8 +48,8 @@ static __device__ __forceinline__ candidate warp_best(candidate mine)
 
 // [group_score]
 /**
- * Returns the warp's best choice, or the sum of its two best choices, to every lane. In each step two lanes merge their
- * two best values: the smaller first competes with both seconds, so that a value that occurs twice counts twice.
+ * Returns the warp's best choice, or the sum of its two best, to every lane. In each step, two lanes merge their two
+ * best values: the smaller of the two firsts competes with both seconds, so a value that occurs twice counts twice.
  */
 static __device__ float score_of_group(float choice, bool has_bias)
 {
@@ -65,7 +65,7 @@ static __device__ float score_of_group(float choice, bool has_bias)
 
     const float sum = first + second;
 
-    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* NaN: the two are +infinity and -infinity */
 }
 // [group_score]
 
@@ -147,7 +147,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [who]
 
     // [score]
-    /* Both loads come first, so that the second does not wait for the computation on the first. */
+    /* Both loads are issued first, so that the second does not wait for computation on the first. */
     float score = has_expert ? gating_output[row * problem.num_experts + expert] : -INFINITY;
     const float bias = has_expert && correction_bias ? correction_bias[expert] : 0.0f;
 
@@ -201,7 +201,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [local]
 
     // [last_warp]
-    /* Only warp 0 has work left, and no barrier follows, so the other warps may return. */
+    /* Only warp 0 still has work, and no barrier follows, so the other warps may return. */
     if (group != 0)
         return;
 

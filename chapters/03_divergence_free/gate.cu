@@ -1,8 +1,8 @@
 /**
  * @file gate.cu
- * @brief Chapter 03: chapter 02 with selects in place of the branches that make a warp diverge.
+ * @brief Chapter 03: chapter 02 with selects in place of the branches at which warps diverge.
  *
- * Before: in better() some lanes of a warp execute the body of an `if` while the others wait.
+ * Before: in better(), some lanes of a warp execute the body of an `if` while the others wait.
  * Now:    every lane computes both outcomes and selects one of them.
  * Watch:  divergent branches and active lanes; the numbers of shuffles and barriers do not change.
  */
@@ -24,7 +24,7 @@ struct candidate {
     int id;
 };
 
-/** Returns `a` if `first` is true, else `b`, without a branch: the members of both are loaded first. */
+/** Returns `a` if `first` is true, else `b`, without a branch, because both are loaded beforehand. */
 static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
 {
     const float a_value = a.value, b_value = b.value;
@@ -33,7 +33,7 @@ static __device__ __forceinline__ candidate select(bool first, candidate a, cand
     return {first ? a_value : b_value, first ? a_id : b_id};
 }
 
-/** Returns the candidate that ranks higher: the larger value or, of equal values, the lower id. */
+/** Returns the higher-ranking candidate: the larger value or, if the values are equal, the lower id. */
 static __device__ candidate better(candidate mine, candidate other)
 {
     /* | and & evaluate both sides; || and && would branch. */
@@ -58,8 +58,8 @@ static __device__ __forceinline__ candidate warp_best(candidate mine)
 
 // [group_score]
 /**
- * Returns the warp's best choice, or the sum of its two best choices, to every lane. In each step two lanes merge their
- * two best values: the smaller first competes with both seconds, so that a value that occurs twice counts twice.
+ * Returns the warp's best choice, or the sum of its two best, to every lane. In each step, two lanes merge their two
+ * best values: the smaller of the two firsts competes with both seconds, so a value that occurs twice counts twice.
  */
 static __device__ float score_of_group(float choice, bool has_bias)
 {
@@ -75,7 +75,7 @@ static __device__ float score_of_group(float choice, bool has_bias)
 
     const float sum = first + second;
 
-    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* NaN: the two are +infinity and -infinity */
 }
 // [group_score]
 
@@ -155,7 +155,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [who]
 
     // [score]
-    /* Both loads come first, so that the second does not wait for the computation on the first. */
+    /* Both loads are issued first, so that the second does not wait for computation on the first. */
     float score = has_expert ? gating_output[row * problem.num_experts + expert] : -INFINITY;
     const float bias = has_expert && correction_bias ? correction_bias[expert] : 0.0f;
 
@@ -209,7 +209,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [local]
 
     // [last_warp]
-    /* Only warp 0 has work left, and no barrier follows, so the other warps may return. */
+    /* Only warp 0 still has work, and no barrier follows, so the other warps may return. */
     if (group != 0)
         return;
 

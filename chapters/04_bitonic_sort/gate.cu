@@ -1,10 +1,10 @@
 /**
  * @file gate.cu
- * @brief Chapter 04: a warp sorts its 32 experts once, instead of searching eight times for the best one.
+ * @brief Chapter 04: a warp sorts its 32 experts once instead of searching for the best one eight times.
  *
  * Before: each round finds the best of 32 and removes it: 8 rounds of 5 steps, and 8 more rounds to merge.
  * Now:    15 compare-exchange steps sort all 32; one selection and 5 steps merge two sorted runs.
- * Watch:  shuffles per token; there are no rounds that wait for each other; still 3 barriers.
+ * Watch:  shuffles per token; no round that waits for the previous one; still 3 barriers.
  */
 #include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
@@ -48,8 +48,8 @@ static __device__ __forceinline__ candidate compare_exchange(candidate mine, int
 
 // [warp_sort]
 /**
- * Sorts the warp's candidates, the best in lane 0. Stage s merges pairs of runs into sorted runs of 2^s lanes. Bit s of
- * the lane gives the direction of its run; bit d is 0 in the lower and 1 in the upper of two lanes 2^d apart.
+ * Sorts the warp's candidates, with the best in lane 0. Stage s merges pairs of runs into sorted runs of 2^s lanes. Bit
+ * s of the lane number gives its run's direction; bit d is 0 in the lower and 1 in the upper of two lanes 2^d apart.
  */
 static __device__ __forceinline__ candidate warp_sort(candidate mine, unsigned lane)
 {
@@ -70,14 +70,14 @@ static __device__ float score_of_group(float choice, bool has_bias)
     const float first = __shfl_sync(FULL_MASK, choice, 0), second = __shfl_sync(FULL_MASK, choice, 1);
     const float sum = first + second;
 
-    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* NaN: the two are +infinity and -infinity */
 }
 // [group_score]
 
 // [warp_merge]
 /**
- * Returns the best 32 of two sorted runs of 32, sorted. Each lane has its candidate of one run, and in `far_end` the
- * candidate of the other run in reverse order. The better candidates of these pairs are bitonic; one stage sorts them.
+ * Returns the best 32 of two sorted runs of 32, sorted. Each lane passes its candidate of one run and, in `far_end`,
+ * that of the other run in reverse order. The winners of these pairs are a bitonic sequence; one stage sorts it.
  */
 static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate far_end, unsigned lane)
 {
@@ -130,7 +130,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [who]
 
     // [score]
-    /* Both loads come first, so that the second does not wait for the computation on the first. */
+    /* Both loads are issued first, so that the second does not wait for computation on the first. */
     float score = has_expert ? gating_output[row * NUM_EXPERTS + expert] : -INFINITY;
     const float bias = has_expert && correction_bias ? correction_bias[expert] : 0.0f;
 
@@ -188,7 +188,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [local]
 
     // [last_warp]
-    /* Only warp 0 has work left, and no barrier follows, so the other warps may return. */
+    /* Only warp 0 still has work, and no barrier follows, so the other warps may return. */
     if (group != 0)
         return;
 

@@ -1,6 +1,6 @@
 /**
  * @file gate.cu
- * @brief Chapter 05: the gate within one warp: a thread per group, several tokens per warp.
+ * @brief Chapter 05: the gate within one warp, with a thread per group and several tokens per warp.
  *
  * Before: a block per token; eight warps synchronise at barriers and exchange numbers through shared memory.
  * Now:    a thread keeps a group's experts in registers; 32 / num_expert_group tokens share a warp; 6 warps per block.
@@ -27,7 +27,7 @@ static __device__ __forceinline__ candidate token_best(candidate mine, int group
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
         candidate other;
 
-        if (offset >= groups) /* the same for all lanes */
+        if (offset >= groups) /* warp-uniform */
             continue;
         other.value = __shfl_xor_sync(FULL_MASK, mine.value, offset);
         other.id = __shfl_xor_sync(FULL_MASK, mine.id, offset);
@@ -39,19 +39,19 @@ static __device__ __forceinline__ candidate token_best(candidate mine, int group
 
 // [experts]
 /**
- * The experts of one group, in the registers of its thread. Every index is a constant once the loops are unrolled: a
- * register has no address, so an array that is indexed at run time would be placed in local memory.
+ * The experts of one group, in the registers of its thread. Every index is a constant once the loops are unrolled:
+ * registers have no addresses, so an array that is indexed at run time would be placed in local memory.
  */
 template <int ROOM>
 struct experts {
     float choice[ROOM]; /* -infinity if the choice is NaN, the expert is taken, or there is none */
-    unsigned valid;     /* bit e: expert e's choice is a number, and the expert is not taken yet */
-    unsigned invalid;   /* bit e: expert e's choice is NaN, and the expert is not taken yet */
+    unsigned valid;     /* bit e: expert e's choice is a number, and the expert has not been taken */
+    unsigned invalid;   /* bit e: expert e's choice is NaN, and the expert has not been taken */
 };
 // [experts]
 
 // [own_largest]
-/** Returns the group's best choice and its index; ties go to the lowest. 31 comparisons, in a tree of depth 5. */
+/** Returns the group's best choice and its index (the lowest on ties). 31 comparisons form a tree of depth 5. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
 {
@@ -72,7 +72,7 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
 // [own_largest]
 
 // [own_best]
-/** Returns the group's best candidate. If its value is -infinity, numbers rank before NaN, both before NO_EXPERT. */
+/** Returns the group's best candidate. At -infinity, numbers rank before NaN, and both before NO_EXPERT. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id, int num_experts)
 {
@@ -91,7 +91,7 @@ static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, i
 // [own_best]
 
 // [take_out]
-/** Removes expert `taken` of the group, so that it is not chosen again. */
+/** Removes expert `taken` from the group, so that it is not chosen again. */
 template <int ROOM>
 static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
 {
@@ -118,15 +118,15 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own,
 
     const float sum = round_to<Choice>(first + second);
 
-    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* NaN: the two are +infinity and -infinity */
 }
 // [own_group_score]
 
 // [kernel]
 /**
  * Routes tokens. Grid: enough blocks of 6 warps, each of which routes 32 / num_expert_group tokens. EXPERTS and GROUPS
- * are 0 in the version that reads them from `problem`. Lanes past the last token repeat it and store nothing, because
- * all lanes in a shuffle's mask must take part.
+ * are 0 in the version that reads them from `problem`. Lanes past the last token recompute it without storing, because
+ * every lane in a shuffle's mask must participate.
  */
 template <int EXPERTS, int GROUPS, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
@@ -151,7 +151,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // [mapping]
 
     // [leave]
-    /* All lanes of a warp without a token return together, and no barrier follows. */
+    /* A warp without a token returns as a whole, and no barrier follows. */
     if (token - token_of_warp >= problem.num_tokens)
         return;
     // [leave]
@@ -254,7 +254,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
 template <typename T, typename Choice, typename Bias>
 static cudaError_t launch_for_shape(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
-    /* One number encodes the shape. The original's nested ifs lost two cases to a dangling else (see lab notes). */
+    /* One number encodes the shape. The original's nested ifs lost two cases to a dangling else (see the lab notes). */
     switch (problem->num_experts * 100 + problem->num_expert_group) {
     case 25608:
         return launch<256, 8, T, Choice, Bias>(problem, buffers, stream);

@@ -20,7 +20,7 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
+/** Returns whether an id names an expert. All other ids are skipped and never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
@@ -111,16 +111,16 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the small kernel's bytes of shared memory: offsets, a row of zeros, and a row of counters per thread. */
+/** Returns the small kernel's shared memory in bytes: offsets, a row of zeros, and a row of counters per thread. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Does all of align except the pads. Grid: one block of at least num_experts threads. Each thread counts in its own
- * row, without atomics. A scan down each expert's column then gives every thread the number of the expert's ids in
- * earlier threads.
+ * Performs align except for the pads. Grid: one block of at least num_experts threads. Each thread counts in its own
+ * row, without atomics. A scan down each expert's column then gives each thread the expert's count in lower-numbered
+ * threads.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

@@ -1,10 +1,10 @@
 /**
  * @file align.cu
- * @brief Chapter 08: the sum over the experts by a tree of partial sums, Blelloch's scan.
+ * @brief Chapter 08: the scan over the experts with a tree of partial sums (Blelloch's scan).
  *
  * Before: one thread adds up num_experts counts, and one thread per expert writes all its expert_ids.
- * Now:    a tree sums the counts in 2 ceil(log2 num_experts) steps; a binary search finds each block of rows' expert.
- *         Index padding removes most bank conflicts of the tree.
+ * Now:    a tree sums the counts in 2 ceil(log2 num_experts) steps; a binary search finds the expert of each block of
+ *         rows. Index padding removes most of the tree's bank conflicts.
  * Watch:  barriers 3 -> 2 ceil(log2 num_experts) + 2; bank conflicts of the tree, with and without index padding.
  */
 #include "harness/align/align.h"
@@ -20,7 +20,7 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
+/** Returns whether an id names an expert. All other ids are skipped and never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
@@ -64,10 +64,10 @@ static __host__ __device__ int tree_size(int num_experts)
     return size;
 }
 
-/** Returns the word that holds node i of the tree. Padding puts nodes a power of two apart into different banks. */
+/** Returns the index of the word that holds node i. Padding puts nodes a power of two apart into different banks. */
 static __host__ __device__ int padded_index(int i)
 {
-#ifdef PLAIN_TREE /* builds a second program, to count the bank conflicts without padding */
+#ifdef PLAIN_TREE /* for a second build, in which the bank conflicts without padding are counted */
     return i;
 #else
     return i + i / 32 + i / 1024;
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int tree[]; /* counts in the leaves, then sums; node i is in word padded_index(i) */
+    extern __shared__ int tree[]; /* first counts in the leaves, then sums; node i is in word padded_index(i) */
     __shared__ int total;
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
@@ -138,7 +138,7 @@ static __global__ void __launch_bounds__(THREADS)
 
             const int sum = tree[padded_index(left)] + tree[padded_index(right)];
 
-            if (2 * stride == size) /* the root: only one thread is active, and no leaf is before it */
+            if (2 * stride == size) /* the root: only one thread is active, and no leaf precedes it */
                 total = sum;
             tree[padded_index(right)] = 2 * stride == size ? 0 : sum;
         }
@@ -190,15 +190,15 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the small kernel's bytes of shared memory: offsets, a row of zeros, and a row of counters per thread. */
+/** Returns the small kernel's shared memory in bytes: offsets, a row of zeros, and a row of counters per thread. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Does all of align. Grid: one block of at least num_experts threads. Each thread counts in its own row, without
- * atomics. A scan down each expert's column then gives every thread the number of the expert's ids in earlier threads.
+ * Performs all of align. Grid: one block of at least num_experts threads. Each thread counts in its own row, without
+ * atomics. A scan down each expert's column then gives each thread the expert's count in lower-numbered threads.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

@@ -1,10 +1,10 @@
 /**
  * @file align.cu
- * @brief Chapter 09: the sum over the experts by shuffles, in two levels.
+ * @brief Chapter 09: the scan over the experts with shuffles, in two levels.
  *
  * Before: a tree in shared memory, and a barrier after each of its 2 ceil(log2 num_experts) steps.
  * Now:    every warp scans its experts with five shuffles; the first warp scans the warps' sums; each thread adds the
- *         sum of the warps before its own.
+ *         sum of the warps before its own warp.
  * Watch:  barriers 2 ceil(log2 num_experts) + 2 -> 3 + 2; shuffles 0 -> 5 for each of 33 warp scans.
  */
 #include "harness/align/align.h"
@@ -24,7 +24,7 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
+/** Returns whether an id names an expert. All other ids are skipped and never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
@@ -62,7 +62,7 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* sum over 1, 2, 4, 8, 16, then 32 lanes: this lane and those below it */
+    int sum = value; /* sum over this lane and those below it: 1, 2, 4, 8, 16, then 32 lanes */
 
 #pragma unroll
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later first slots; the last word: the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later the first slots; the last word: the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
@@ -192,15 +192,15 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the small kernel's bytes of shared memory: offsets, a row of zeros, and a row of counters per thread. */
+/** Returns the small kernel's shared memory in bytes: offsets, a row of zeros, and a row of counters per thread. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Does all of align. Grid: one block of at least num_experts threads. Each thread counts in its own row, without
- * atomics. A scan down each expert's column then gives every thread the number of the expert's ids in earlier threads.
+ * Performs all of align. Grid: one block of at least num_experts threads. Each thread counts in its own row, without
+ * atomics. A scan down each expert's column then gives each thread the expert's count in lower-numbered threads.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

@@ -2,11 +2,11 @@
  * @file align.cu
  * @brief Chapter 10: other blocks write the pads while block 0 counts, and every counter has its own sector.
  *
- * Before: the counting block writes the pads first; the sort's atomics contend for 32-byte sectors that hold eight
- *         counters each.
+ * Before: the counting block writes the pads first; the sort's atomics contend for 32-byte sectors, each of which holds
+ *         eight counters.
  * Now:    block 0 counts while the other blocks write the pads (in the small kernel, eight additional warps); each of
  *         the sort's counters has its own sector.
- * Watch:  capacity for fewer ids than experts; store requests of the counting block 281 -> 26; barriers 5 as before.
+ * Watch:  capacity for fewer ids than experts; store requests of the counting block 281 -> 26; still 5 barriers.
  */
 #include "harness/align/align.h"
 
@@ -34,7 +34,7 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
+/** Returns whether an id names an expert. All other ids are skipped and never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
@@ -72,7 +72,7 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* sum over 1, 2, 4, 8, 16, then 32 lanes: this lane and those below it */
+    int sum = value; /* sum over this lane and those below it: 1, 2, 4, 8, 16, then 32 lanes */
 
 #pragma unroll
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
@@ -104,14 +104,14 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 // [align_kernel]
 /**
  * Counts the ids, adds up the counts and writes expert_ids in block 0; all other blocks write pads. `offsets`
- * [num_experts][OFFSET_STRIDE] gets the slot where each expert's rows begin.
+ * [num_experts][OFFSET_STRIDE] receives the slot where each expert's rows begin.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later first slots; the last word: the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later the first slots; the last word: the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
@@ -206,17 +206,17 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the small kernel's bytes of shared memory: offsets, a row of zeros, and a row per counting thread. */
+/** Returns the small kernel's shared memory in bytes: offsets, a row of zeros, and a row per counting thread. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Does all of align. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least num_experts others
- * count. Each counting thread counts in its own row, without atomics. A scan down each expert's column then gives every
- * counting thread the number of the expert's ids in earlier ones. All threads of the block reach every barrier: the
- * code of the two kinds of threads differs only between barriers.
+ * Performs all of align. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least num_experts
+ * others count. Each counting thread counts in its own row, without atomics. A scan down each expert's column then
+ * gives each counting thread the expert's count in lower-numbered ones. All threads of the block reach every barrier:
+ * the two kinds of threads diverge only between barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

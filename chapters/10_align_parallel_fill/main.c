@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 10: pads are written while block 0 counts, and every counter has its own sector. */
+/** @file main.c Chapter 10: other blocks write the pads while block 0 counts, and every counter has its own sector. */
 #include "harness/align/align.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)

@@ -5,7 +5,7 @@ int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .implementation = {.name = "11a_moe_naive",
-                           .last_tokens = {65535, 65536}, /* the second does not fit into 16 bits */
+                           .last_tokens = {65535, 65536}, /* the second does not fit in 16 bits */
                            .bench_most_tokens = 512,
                            .launch = moe_launch},
     };

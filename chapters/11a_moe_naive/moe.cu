@@ -3,7 +3,7 @@
  * @brief Chapter 11a: the textbook layer, with one thread per output element.
  *
  * Before: the gate has chosen experts for every token; align has listed these choices by expert, in blocks.
- * Now:    two products and a sum over the choices; each thread reads a row of weights on its own.
+ * Now:    two products and a sum over the choices; each thread reads an entire row of weights.
  * Watch:  32 lanes read 32 different rows at once; the cost of a pad; zeros for experts on other GPUs.
  */
 #include "harness/moe/moe.h"
@@ -14,7 +14,7 @@ enum { THREADS = 128 };
 // [constants]
 
 // [store]
-/** Stores a number in the array's type: f32 unchanged, bf16 rounded to nearest. */
+/** Stores a value in the array's type: f32 unchanged, bf16 rounded to nearest. */
 static __device__ __forceinline__ void store(float *to, float value)
 {
     *to = value;

@@ -2,10 +2,10 @@
  * @file moe.cu
  * @brief Chapter 11b: tiles in shared memory, several outputs per thread.
  *
- * Before: every thread reads a row of weights on its own, so 32 lanes read 32 rows at once.
+ * Before: every thread reads an entire row of weights, so 32 lanes read 32 rows at once.
  * Now:    a block copies a tile of tokens and a tile of weights to shared memory, with neighbouring lanes copying
  *         neighbouring elements; each thread then computes several outputs from the tiles.
- * Watch:  fewer sectors of global memory, more requests to shared memory; pads are multiplied like tokens.
+ * Watch:  fewer global-memory sectors, more shared-memory requests; pads are multiplied like tokens.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"
@@ -18,7 +18,7 @@ enum { K_STEP = 32 };
 // [constants]
 
 // [store]
-/** Stores a number in the array's type: f32 unchanged, bf16 rounded to nearest. */
+/** Stores a value in the array's type: f32 unchanged, bf16 rounded to nearest. */
 static __device__ __forceinline__ void store(float *to, float value)
 {
     *to = value;
@@ -41,7 +41,7 @@ static __device__ float silu(float x)
 // [tile]
 /**
  * K_STEP elements of each of ROWS rows, transposed: tile[k][row]. One word of padding at the end of each tile[k] puts
- * the elements of a row, which lanes store at once, into different banks.
+ * the elements of a row, which lanes store at the same time, into different banks.
  */
 template <int ROWS>
 using Tile = float[K_STEP][ROWS + 1];
@@ -89,7 +89,7 @@ static __device__ void multiply(float (&sums)[ROWS / ROW_THREADS][OWN_COLUMNS], 
 
 // [rows]
 /**
- * Finds the position in each row of a tile, -1 for a pad, and the row of weights for each column, -1 past the last.
+ * Finds the position in each row of a tile (-1 for a pad) and the row of weights for each column (-1 past the last).
  * Returns whether the tile has any position; pads come last.
  */
 template <int ROWS>
@@ -131,7 +131,7 @@ static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem pro
     float gate[ROWS / ROW_THREADS][OWN_COLUMNS] = {}, up[ROWS / ROW_THREADS][OWN_COLUMNS] = {};
 
     if (expert < 0 || !find_rows(problem, buffers, intermediate_size, positions, columns))
-        return; /* the whole block returns, so no barrier below misses a thread */
+        return; /* the whole block returns, so no thread is missing at a barrier below */
     for (int r = threadIdx.x; r < ROWS; r += THREADS)
         tokens[r] = positions[r] < 0 ? -1 : positions[r] / problem.topk;
     __syncthreads();
@@ -185,7 +185,7 @@ static __global__ void __launch_bounds__(THREADS) down_kernel(moe_problem proble
     // [down]
 
     // [write_zeros]
-    const int steps_end = expert < 0 ? 0 : intermediate_size; /* for an expert on another GPU the sums stay 0 */
+    const int steps_end = expert < 0 ? 0 : intermediate_size; /* the sums for an expert on another GPU stay 0 */
     // [write_zeros]
 
     // [down_sum]

@@ -5,7 +5,7 @@
  * Before: each thread multiplies pairs of numbers that it reads from shared memory.
  * Now:    each warp multiplies a 16 x 16 matrix by a 16 x 8 matrix in one instruction, mma; ldmatrix loads the
  *         fragments that its lanes hold. One template covers both products.
- * Watch:  fewer requests and wavefronts of shared memory; each copy still waits for global memory.
+ * Watch:  fewer shared-memory requests and wavefronts; each copy still waits on global memory.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"
@@ -15,21 +15,21 @@
 typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, SUM_THREADS = 256 };
-enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* per instruction: 16 rows of weights by 8 tokens, 16 deep */
+enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* per instruction: 16 rows of weights by 8 tokens, k = 16 */
 enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix loads the tokens of two instructions */
-enum { PIECE = 16 / sizeof(bf16) };                 /* elements in a chunk of 16 bytes */
+enum { PIECE = 16 / sizeof(bf16) };                 /* elements in a 16-byte chunk */
 // [constants]
 
 // [tile]
 /**
  * The tile of a thread block: ROWS rows of weights and TOKENS tokens, all of one expert. Each warp computes 16 rows for
- * all tokens. In shared memory, every row and token has K_STEP elements: PIECES chunks, then an unused one, which puts
- * the same chunk of neighbouring rows into different banks.
+ * all tokens. In shared memory, every row and token has K_STEP elements: PIECES chunks, followed by an unused chunk
+ * that puts the same chunk of neighbouring rows into different banks.
  */
 struct Tile {
     static constexpr int WARPS = 8, PIECES = 16, THREADS = WARPS * WARP_SIZE, LINES_AT_ONCE = THREADS / PIECES;
     static constexpr int ROWS = WARPS * MMA_ROWS, TOKENS = PAIR_TOKENS;
-    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE; /* per thread, besides one copy of tokens */
+    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE; /* per thread, plus one copy of tokens */
     static constexpr int K_STEP = PIECES * PIECE, K_PARTS = K_STEP / MMA_K, LINE = K_STEP + PIECE;
     static constexpr int STAGE = (ROWS + TOKENS) * LINE; /* elements */
     static_assert(TOKENS == LINES_AT_ONCE, "a thread copies one chunk of tokens");
@@ -37,11 +37,11 @@ struct Tile {
 // [tile]
 
 // [source]
-/** One thread's share of the copies: per step a chunk of every LINES_AT_ONCE-th row of weights, and of one token. */
+/** One thread's share of the copies: per step, a chunk of every LINES_AT_ONCE-th row of weights and of one token. */
 struct source {
-    const bf16 *weights, *tokens; /* addresses in the first row that it copies, and in row 0 of the tokens */
-    size_t weights_stride;        /* elements from one of its rows to the next */
-    int length, left, rows;       /* elements in a row; elements left in it from this chunk on; rows of weights */
+    const bf16 *weights, *tokens; /* addresses in the thread's first row, and in row 0 of the tokens */
+    size_t weights_stride;        /* elements from one of the thread's rows to the next */
+    int length, left, rows;       /* elements in a row; those left from this chunk on; rows of weights */
     int token_row;                /* -1: a pad, copied as zeros */
 };
 
@@ -52,7 +52,7 @@ struct source {
 static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
 {
     bf16 *const to = stage + threadIdx.x / Tile::PIECES * Tile::LINE + threadIdx.x % Tile::PIECES * PIECE;
-    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: of LINES_AT_ONCE rows, all or none exist */
+    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64, and so of LINES_AT_ONCE */
     uint4 weights[Tile::WEIGHT_COPIES], token = make_uint4(0, 0, 0, 0);
 
 #pragma unroll
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
 // [source]
 
 // [fragments]
-/** Multiplies a stage's elements. weights_at, tokens_at: offset of the chunk whose address this lane supplies first. */
+/** Multiplies a stage's elements. weights_at, tokens_at: offsets of the chunks that this lane addresses first. */
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 *stage, unsigned weights_at,
                                                       unsigned tokens_at)
 {
@@ -108,7 +108,7 @@ static __device__ __forceinline__ void accumulate(float (&sums)[2][4], source &f
 // [accumulate]
 
 // [results]
-/** Returns x * sigmoid(x), with fast division and exp: their errors are far below the rounding to bf16. */
+/** Returns x * sigmoid(x), with fast division and exp: their errors are far smaller than bf16's rounding error. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
@@ -199,12 +199,12 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
 // [product]
 /**
  * Computes intermediate = silu(hidden w1) * (hidden w3) if FIRST (in w13, w1's rows precede w3's), else partial =
- * weight * (intermediate w2). Grid: x is a tile of Tile::TOKENS slots of sorted_token_ids, y one of Tile::ROWS rows.
+ * weight * (intermediate w2). Grid: x is a tile of Tile::TOKENS slots of sorted_token_ids, y a tile of Tile::ROWS rows.
  */
 template <bool FIRST>
 static __global__ void __launch_bounds__(Tile::THREADS) product_kernel(moe_problem problem, moe_buffers buffers)
 {
-    __shared__ __align__(128) bf16 stage[Tile::STAGE]; /* [ROWS + TOKENS][LINE]; then results, [TOKENS][PITCH] */
+    __shared__ __align__(128) bf16 stage[Tile::STAGE]; /* [ROWS + TOKENS][LINE]; then the results, [TOKENS][PITCH] */
     __shared__ int positions[Tile::TOKENS];
     const int num_positions = (int)(problem.num_tokens * problem.topk), thread = threadIdx.x;
     const place at = {(int)blockIdx.x, (int)blockIdx.y * (FIRST ? Tile::ROWS / 2 : Tile::ROWS),
@@ -222,7 +222,7 @@ static __global__ void __launch_bounds__(Tile::THREADS) product_kernel(moe_probl
 // [product]
 
 // [moe_sum]
-/** Packs two numbers as bf16 into one word, the first in the lower half. */
+/** Packs two values as bf16 into one word, `low` in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));

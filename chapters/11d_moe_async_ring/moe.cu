@@ -2,7 +2,7 @@
  * @file moe.cu
  * @brief Chapter 11d: a ring of asynchronous copies.
  *
- * Before: a block copies a step's elements, waits for them, multiplies, and waits again.
+ * Before: a block copies a step's elements, waits for the copies, multiplies, and waits again.
  * Now:    copies for later steps are in flight while the current step is multiplied; chunks are swizzled; one template
  *         covers every tile size. Blocks that need the same weights run at the same time.
  * Watch:  one barrier per step instead of two; all copies asynchronous; no bank conflicts, although no row is padded.
@@ -18,7 +18,7 @@
 typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, SUM_THREADS = 256 };
-enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* per instruction: 16 rows of weights by 8 tokens, 16 deep */
+enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* per instruction: 16 rows of weights by 8 tokens, k = 16 */
 enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix loads the tokens of two instructions */
 enum { PIECE = 16 / sizeof(bf16), SWAPPED = 8 };    /* elements in a 16-byte chunk; chunks that are permuted */
 #ifndef MOST_SHARED
@@ -30,8 +30,8 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [tile]
 /**
  * The tile of a thread block: ROWS rows of weights and TOKENS tokens, all of one expert. Its ROW_WARPS x TOKEN_WARPS
- * warps each compute ROW_TILES x 16 rows for PAIRS x 16 tokens. Shared memory holds a ring of stages, as many as fit
- * into RING_KB. In a stage, every row and token has one line of K_STEP elements, in PIECES chunks.
+ * warps each compute ROW_TILES x 16 rows for PAIRS x 16 tokens. Shared memory holds a ring of stages, as many as fit in
+ * RING_KB. In a stage, every row and token has one line of K_STEP elements, in PIECES chunks.
  */
 template <int ROW_WARPS_, int TOKEN_WARPS_, int ROW_TILES_, int PAIRS_, int PIECES_, int RING_KB_, int BLOCKS_PER_SM_>
 struct tile {
@@ -51,16 +51,16 @@ struct tile {
 // [tiles]
 typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small enough for two blocks per multiprocessor */
 typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: 192 sums per thread, the most that fit into registers */
-/* Two stages, for GPUs whose blocks have 99 KB of shared memory: 128 by 16 and 256 by 96. */
+/* For GPUs with 99 KB of shared memory per block: two stages; 128 by 16 and 256 by 96. */
 typedef tile<8, 1, 1, 1, 16, 72, 1> few_tokens_99;
 typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
 // [tiles]
 
 // [swizzle]
 /**
- * Returns the index of chunk `piece` of line `line` in a stage. A line covers all 32 banks once or twice, so the same
- * chunk of 8 lines, which ldmatrix reads at once, would be in the same 4 banks. Chunk p of line l is therefore stored
- * in slot p ^ l % 8, which is a different one for each of the 8 lines.
+ * Returns the index of chunk `piece` of line `line` in a stage. A line covers all 32 banks once or twice, so chunks
+ * with the same index in 8 lines, which ldmatrix reads at once, would be in the same 4 banks. Chunk p of line l is
+ * therefore stored in slot p ^ l % 8, which differs for each of the 8 lines.
  */
 template <typename Tile>
 static __device__ unsigned piece_at(int line, int piece)
@@ -70,17 +70,17 @@ static __device__ unsigned piece_at(int line, int piece)
 // [swizzle]
 
 // [source]
-/** One thread's share of the copies: per stage a chunk of every LINES_AT_ONCE-th row of weights, and of tokens. */
+/** One thread's share of the copies: per stage, a chunk of every LINES_AT_ONCE-th row of weights and of tokens. */
 template <typename Tile>
 struct source {
-    const bf16 *weights, *tokens;       /* addresses in the first row that it copies, and in row 0 of the tokens */
-    size_t weights_stride;              /* elements from one of its rows to the next */
-    int length, left, rows;             /* elements in a row; elements left in it from this chunk on; rows of weights */
+    const bf16 *weights, *tokens;       /* addresses in the thread's first row, and in row 0 of the tokens */
+    size_t weights_stride;              /* elements from one of the thread's rows to the next */
+    int length, left, rows;             /* elements in a row; those left from this chunk on; rows of weights */
     int token_rows[Tile::TOKEN_COPIES]; /* -1: a pad, copied as zeros */
 };
 
 /**
- * Starts copying the next K_STEP elements of every line; the copies are complete after this thread has waited for them.
+ * Starts copying the next K_STEP elements of every line; the copies are complete once this thread has waited for them.
  * Pads, rows past the last and elements past a row's end become zeros.
  */
 template <typename Tile>
@@ -127,8 +127,8 @@ static __device__ __forceinline__ void multiply(float (&sums)[Tile::ROW_TILES][2
 }
 
 /**
- * Multiplies a stage's elements. weights_at, tokens_at: offset of the chunk whose address this lane supplies first.
- * Fragments alternate between two sets of registers: the next ones are loaded while the current ones are multiplied.
+ * Multiplies a stage's elements. weights_at, tokens_at: offsets of the chunks that this lane addresses first. Fragments
+ * alternate between two sets of registers: the next ones are loaded while the current ones are multiplied.
  */
 template <typename Tile>
 static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
@@ -183,7 +183,7 @@ static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES]
 // [accumulate]
 
 // [results]
-/** Returns x * sigmoid(x), with fast division and exp: their errors are far below the rounding to bf16. */
+/** Returns x * sigmoid(x), with fast division and exp: their errors are far smaller than bf16's rounding error. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
@@ -227,7 +227,7 @@ struct place {
 
 /**
  * Returns this block's part of the work. Thread blocks usually start in index order; those that need the same rows of
- * weights get neighbouring indices, so that all but the first find the rows in L2. Each warp examines 32 blocks of
+ * weights get neighbouring indices, so that all but the first find these rows in L2. Each warp examines 32 blocks of
  * tokens. Each entry of expert_ids covers tokens_per_id blocks of tokens.
  */
 static __device__ place find_place(const int *expert_ids, int width, int outputs, int tokens_per_id)
@@ -279,7 +279,7 @@ static __device__ source<Tile> find_source(const moe_problem &problem, const moe
 // [rows]
 
 // [compute]
-/** Computes and stores this block's part of the result, in the narrowest tile that has room for its tokens. */
+/** Computes and stores this block's part of the result, in the narrowest tile that can hold its tokens. */
 template <bool FIRST, typename Tile>
 static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, place at, const int *positions,
                                int count, bf16 *ring)
@@ -336,7 +336,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 // [product]
 
 // [moe_sum]
-/** Packs two numbers as bf16 into one word, the first in the lower half. */
+/** Packs two values as bf16 into one word, `low` in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
@@ -398,7 +398,7 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
     return cudaGetLastError();
 }
 
-/** Launches with `Tile`, or with `Smaller` if the ring of `Tile` does not fit into a block's shared memory. */
+/** Launches with `Tile`, or with `Smaller` if the ring of `Tile` does not fit in a block's shared memory. */
 template <typename Tile, typename Smaller>
 static cudaError_t launch_what_fits(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {

@@ -1,8 +1,8 @@
-/** @file main.c  Chapter 12: the layer on several ranks, each of which has a part of the experts and of the tokens. */
+/** @file main.c Chapter 12: the layer on several ranks, each of which holds a part of the experts and of the tokens. */
 #include "harness/parallel/program.h"
 #include "token_paths.h"
 
-/** Returns why a problem is not supported, or NULL: chapter 11d's limits, for a rank's own slice of the experts. */
+/** Returns why a problem is not supported, or NULL: chapter 11d's limits, applied to a rank's slice of the experts. */
 static const char *unsupported_reason(const struct moe_problem *problem)
 {
     return problem->dtype == DTYPE_BF16 && problem->hidden_size % 64 == 0 && problem->intermediate_size % 64 == 0 &&
@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     static const struct parallel_chapter chapter = {
         .name = "12_expert_parallel",
         .aligned_by = "chapter 10",
-        .most_experts = 12255, /* each has a counter in shared memory */
+        .most_experts = 12255, /* each expert has a counter in shared memory */
         .align_workspace_bytes = align_spread_offsets_bytes,
         .experts = {.name = "11d_moe_async_ring",
                     .needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"},

@@ -1,8 +1,8 @@
-"""Predicts the times of chapter 12's two paths by the alpha-beta model, also for more ranks than were measured.
+"""Predicts the times of chapter 12's two paths with the alpha-beta model, even for more ranks than measured.
 
     python3 chapters/12_expert_parallel/model.py
 
-A message costs ALPHA plus its bytes over the bandwidth; a rank sends one message at a time. An all-gather by recursive
+A message costs ALPHA plus its size over the bandwidth; a rank sends one message at a time. An all-gather by recursive
 doubling sends log2 N messages, an all-reduce 2 log2 N, an all-to-all N - 1. The constants come from all-reduces in f32
 between two H200s, replayed from CUDA graphs. The recorded times of the program are larger, because its host calls each
 collective and waits for it.
@@ -14,7 +14,7 @@ import statistics
 
 HIDDEN, TOPK, EXPERTS = 7168, 8, 256
 ALPHA_US = 17.5 / 2                           # an all-reduce of up to 256 KB sends two messages and runs in 16 to 19 us
-# bytes per us: NVLINK as measured with 256 MB; NETWORK as assumed, with a port of 400 Gb/s for each GPU
+# bytes per us: NVLINK is measured with 256 MB; NETWORK assumes a 400 Gb/s port for each GPU
 NVLINK, NETWORK = 301e3, 50e3               
 ROW, CHOICES, SUM_ROW = 2 * HIDDEN, 8 * TOPK, 4 * HIDDEN
 
@@ -25,7 +25,7 @@ CALLS = {"broadcast": 2, "all-to-all": 3}
 
 
 def ranks_of_token(ranks):
-    """Returns how many ranks have an expert of a token, on average, if all choices of experts are equally likely."""
+    """Returns the average number of ranks that have any of a token's experts, if all choices are equally likely."""
     return ranks * (1 - math.comb(EXPERTS - EXPERTS // ranks, TOPK) / math.comb(EXPERTS, TOPK))
 
 
@@ -45,8 +45,8 @@ def broadcast_us(ranks, tokens, bandwidth):
 
 
 def all_to_all_us(ranks, tokens, bandwidth):
-    """Returns the time of dispatch, of combine and of the preceding all-gather of counts, whose few bytes are left
-    out."""
+    """Returns the time of dispatch, of combine and of the preceding all-gather of counts, whose few bytes
+    are neglected."""
     return (math.log2(ranks) + 2 * (ranks - 1)) * ALPHA_US + all_to_all_bytes(ranks, tokens) / bandwidth
 
 
@@ -66,7 +66,7 @@ def recorded():
 
 
 def compare_with_record():
-    """Prints the model beside the recorded runs: the total time, the excess over the model per call, the bandwidth."""
+    """Prints the model next to the recorded runs: the total time, the excess over the model per call, the bandwidth."""
     before, more = {}, []
     print("\n  path        tokens  model us  recorded us  more, each call   GB/s into each GPU, of what the row above has not")
     for tokens, path, stages in sorted(recorded(), key=lambda run: (run[1], run[0])):

@@ -1,6 +1,6 @@
 /**
  * @file parallel.cu
- * @brief Chapter 12: the layer on several devices: the kernels that run between the collectives and the experts.
+ * @brief Chapter 12, the layer on several devices: the kernels that run between the collectives and the experts.
  *
  * Before: one device has all tokens and all experts.
  * Now:    each rank adds up its own experts' results for a token in f32; the ranks' sums are added and rounded once.
@@ -30,7 +30,7 @@ static unsigned blocks_of(int64_t elements)
 // [elements]
 
 // [gather]
-/** Copies rows into sending order, one element per thread. A token that two ranks need is copied twice. */
+/** Copies rows into send order, one element per thread. A token that two ranks need is copied twice. */
 template <typename T>
 static __global__ void gather_rows_kernel(const T *hidden, const int32_t *rows, int64_t count, int hidden_size, T *to)
 {
@@ -59,7 +59,7 @@ static __global__ void sum_partial_kernel(moe_problem problem, const T *partial,
 // [sum_partial]
 
 // [add_rows]
-/** Adds the ranks' sums of a token, and only then rounds to the output type. */
+/** Adds the ranks' sums for a token, and only then rounds to the output type. */
 template <typename T>
 static __global__ void add_rows_kernel(const float *sums, const int32_t *places, int parts, int64_t count,
                                        int hidden_size, T *result)

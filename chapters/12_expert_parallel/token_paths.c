@@ -60,7 +60,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
 /* --- broadcast ---------------------------------------------------------------------------------------------------- */
 
-/** Gathers an array's rows from all ranks of the DP group, on each of them. `row` is the size of a row in bytes. */
+/** All-gathers an array's rows within the DP group. `row` is the size of a row in bytes. */
 static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)
 {
     const int64_t *const cu_tokens = layer->split->cu_tokens;
@@ -74,7 +74,7 @@ static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t r
     return good;
 }
 
-/** Gathers the tokens of the DP group's ranks, with the tokens' choices, in one group call. */
+/** All-gathers the DP group's tokens, with their choices, in one group call. */
 static bool gather_tokens(struct parallel_layer *layer, size_t row, struct error *error)
 {
     const size_t topk = (size_t)layer->problem->topk;
@@ -116,7 +116,7 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
 
 /* --- all-to-all --------------------------------------------------------------------------------------------------- */
 
-/** Fills received_of with the number of rows that each rank sends to this one; `received` gets their sum. */
+/** Fills received_of with the number of rows that each rank sends to this rank, and sets *received to their sum. */
 static bool exchange_counts(struct parallel_layer *layer, int64_t *received, struct error *error)
 {
     const int size = layer->split->num_ranks;
@@ -162,7 +162,7 @@ static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t
     return good;
 }
 
-/** Sends tokens and their choices to the ranks of their experts: first the counts, then all arrays in a group call. */
+/** Sends tokens and their choices to their experts' ranks: first the counts, then all arrays in one group call. */
 static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *received, struct error *error)
 {
     const size_t topk = (size_t)layer->problem->topk;
@@ -177,7 +177,7 @@ static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *r
     return group_end(&layer->ranks->all, error) && good;
 }
 
-/** Returns the traffic of an exchange. As in nccl-tests, a rank's bytes include those that it sends to itself. */
+/** Returns the traffic of an exchange. As in nccl-tests, a rank's bytes include those it sends to itself. */
 static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back, size_t row)
 {
     const int64_t own = layer->lists->sent_to[layer->split->rank], most = sent > received ? sent : received;
@@ -187,7 +187,7 @@ static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, 
     return stage;
 }
 
-/** Gathers the results of each TP rank's share of the tokens, so that every rank of the TP group has all results. */
+/** All-gathers the results of the TP ranks' shares of the tokens, so that each rank of the TP group has all of them. */
 static bool gather_shares(struct parallel_layer *layer, size_t row, struct error *error)
 {
     const struct split *const split = layer->split;

@@ -1,4 +1,4 @@
-/** @file token_paths.h  Chapter 12: two ways of moving tokens to the experts and the results back, stage by stage. */
+/** @file token_paths.h Chapter 12: two ways to move tokens to the experts and results back, stage by stage. */
 #ifndef TOKEN_PATHS_H
 #define TOKEN_PATHS_H
 

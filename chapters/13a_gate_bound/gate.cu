@@ -1,16 +1,16 @@
 /**
  * @file gate.cu
- * @brief Chapter 13a: a bound instead of rounds: about twelve experts reach it, and counting gives their slots.
+ * @brief Chapter 13a: a bound instead of rounds; about twelve experts reach it, and counting determines their slots.
  *
  * Before: eight rounds, each of which needs the result of the previous one.
  * Now:    each expert is compared with one bound; a candidate's slot is the number of candidates that rank before it.
- * Watch:  fewer shuffles; new votes and two block barriers; the time of a single token.
+ * Watch:  fewer shuffles; additional votes and two block barriers; the time for a single token.
  */
 #include "kernels/few_tokens.cuh"
 #include "harness/gate/gate.h"
 
 // [any_shape]
-/** Launches chapter 05's kernel: the fallback for shapes and scores that this chapter has no kernel for. */
+/** Launches chapter 05's kernel, the fallback for shapes and scores without a kernel in this chapter. */
 extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                              cudaStream_t stream);
 // [any_shape]

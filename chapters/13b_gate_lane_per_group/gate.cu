@@ -2,15 +2,15 @@
  * @file gate.cu
  * @brief Chapter 13b: a lane for each group, several tokens per warp; asynchronous copies load the rows.
  *
- * Before: a block for each token: eight warps repeat the work that concerns the whole token, and synchronise twice.
- * Now:    a warp has several tokens and needs no block barrier; each instruction works on all of them.
- * Watch:  no votes and no block barriers; bytes copied asynchronously; the time of many tokens.
+ * Before: a block for each token, whose eight warps all repeat the work for the whole token and synchronise twice.
+ * Now:    a warp has several tokens and needs no block barrier; each instruction works on all its tokens.
+ * Watch:  no votes and no block barriers; bytes copied asynchronously; the time for many tokens.
  */
 #include "many_tokens.cuh"
 #include "harness/gate/gate.h"
 
 // [any_shape]
-/** Launches chapter 05's kernel: the fallback for shapes and scores that this chapter has no kernel for. */
+/** Launches chapter 05's kernel, the fallback for shapes and scores without a kernel in this chapter. */
 extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                              cudaStream_t stream);
 // [any_shape]

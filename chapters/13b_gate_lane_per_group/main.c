@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-/** Checks whether this chapter has its own kernel for the problem; gate.cu has the same list. */
+/** Returns whether this chapter has a specialised kernel for the problem; gate.cu has the same list. */
 static bool has_kernel(const struct gate_problem *problem)
 {
     static const int routers[][4] = {{256, 8, 4, 8}, {256, 16, 4, 8}, {128, 4, 2, 4}, {128, 8, 8, 8}, {512, 16, 8, 16}};
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
         .implementation = {.name = "13b_gate_lane_per_group",
                            .supports_shared_experts = true,
                            .overlaps = true,
-                           .last_tokens = {65536}, /* does not fit into 16 bits */
+                           .last_tokens = {65536}, /* does not fit in 16 bits */
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
         .before = {.name = "13a_gate_bound", .launch = gate_launch_before},

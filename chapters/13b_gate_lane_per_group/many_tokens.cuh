@@ -35,13 +35,13 @@ struct tile {
     __align__(16) T logits[WARP_SIZE * STRIDE]; /* row t * GROUPS + g: group g of token t */
     __align__(16) float bias[Router::GROUPS * BIAS_STRIDE];
     entry candidates[Router::TOKENS_PER_WARP]
-                    [Router::EXPERTS + 1]; /* one more, so that the tokens' lists begin in different banks */
+                    [Router::EXPERTS + 1]; /* one extra, so that the tokens' lists begin in different banks */
     entry chosen[Router::TOKENS_PER_WARP][Router::TOPK];
 };
 // [tile]
 
 // [fetch]
-/** Starts copying the rows of a warp's tokens, 16 bytes per lane; tokens past the last one get the last row. */
+/** Starts copying the rows of a warp's tokens, 16 bytes per lane; tokens past the last one are given the last row. */
 template <typename Router, typename T>
 static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_t first_token, int64_t num_tokens,
                                                   T *logits)
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_
 // [fetch]
 
 // [choices]
-/** Makes the keys of a lane's group from its logits, one 16-byte chunk at a time. */
+/** Computes the keys of a lane's group from its logits, one 16-byte chunk at a time. */
 template <typename Choice, typename T, int GROUP_SIZE>
 static __device__ __forceinline__ void make_keys(const T *logits, const float *bias, unsigned (&key)[GROUP_SIZE])
 {
@@ -77,7 +77,7 @@ static __device__ __forceinline__ void make_keys(const T *logits, const float *b
 // [choices]
 
 // [choose]
-/** Stores the TOPK entries that rank first among a token's `count` candidates, each in the slot of its rank. */
+/** Stores the TOPK highest-ranking of a token's `count` candidates, each in the slot of its rank. */
 template <int TOPK, int GROUPS>
 static __device__ __forceinline__ void choose(const entry *candidates, int count, entry *chosen)
 {

@@ -1,6 +1,6 @@
 /**
  * @file gate.cu
- * @brief Chapter 13c: chapter 13b with fewer instructions per token; few tokens fall back to chapter 13a's kernel.
+ * @brief Chapter 13c: chapter 13b with fewer instructions per token; for few tokens, chapter 13a's kernel.
  *
  * Before: integer keys, a comparison and an addition for each count, an exact sigmoid, one path for all cases.
  * Now:    choices as floats, counted by signs; an approximate sigmoid; a separate path for NaN, infinities, long lists.
@@ -11,7 +11,7 @@
 #include "harness/gate/gate.h"
 
 // [any_shape]
-/** Launches chapter 05's kernel: the fallback for shapes and scores that this chapter has no kernel for. */
+/** Launches chapter 05's kernel, the fallback for shapes and scores without a kernel in this chapter. */
 extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                              cudaStream_t stream);
 // [any_shape]

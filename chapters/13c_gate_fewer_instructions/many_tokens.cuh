@@ -14,7 +14,7 @@
 // [sigmoid]
 /**
  * Returns 1 / (1 + exp(-x)) with two approximate instructions, within the checker's tolerance. `lost`, the rounding
- * error of `power` times ln 2, corrects the exponential. Returns 0 or NaN if exp(-x) is infinite, NaN for infinite x.
+ * error of `power` times ln 2, corrects the exponential. Returns 0 or NaN if exp(-x) is infinite, and NaN if x is.
  */
 static __device__ __forceinline__ float approx_sigmoid(float x)
 {
@@ -27,7 +27,7 @@ static __device__ __forceinline__ float approx_sigmoid(float x)
 // [sigmoid]
 
 // [is_below]
-/** Returns 1 if a is below b, else 0: the sign bit of a - b. Neither may be NaN. On a GPU, inf - inf has sign 0. */
+/** Returns 1 if a is below b, else 0: the sign bit of a - b. Neither may be NaN. On a GPU, inf - inf has sign bit 0. */
 static __device__ __forceinline__ unsigned is_below(float a, float b)
 {
     return __float_as_uint(a - b) >> 31;
@@ -98,7 +98,7 @@ struct tile {
     /* 32 bytes of padding after each token's choices put four tokens' lanes into different banks. */
     __align__(16) float choices[Router::TOKENS_PER_WARP][ROOM + 8];
     int ids[Router::TOKENS_PER_WARP][ROOM + 8];
-    int2 chosen[Router::TOKENS_PER_WARP][Router::TOPK]; /* an expert and the bits of its score, read in one access */
+    int2 chosen[Router::TOKENS_PER_WARP][Router::TOPK]; /* an expert and its score's bits, read in one access */
 };
 // [tile]
 
@@ -110,7 +110,7 @@ static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
     constexpr int CHUNK = 16 / sizeof(T), GROUP = Router::GROUP_SIZE / CHUNK;
     const int lane = threadIdx.x % WARP_SIZE;
     const int4 *const from = (const int4 *)rows + lane;
-    int4 *const to = (int4 *)logits + lane + lane / GROUP; /* each group is followed by a chunk of padding */
+    int4 *const to = (int4 *)logits + lane + lane / GROUP; /* a chunk of padding follows each group */
 
 #pragma unroll
     for (int first = 0; first < Router::TOKENS_PER_WARP * Router::EXPERTS / CHUNK; first += WARP_SIZE)
@@ -142,7 +142,7 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
 // [choices]
 
 // [slots]
-/** Counts how many choices rank before each of a lane's own: its slot. Equal choices share the last of their slots. */
+/** Finds the slots of a lane's choices: how many rank before each. Equal choices share the last of their slots. */
 template <int OWN, int GROUPS>
 static __device__ __forceinline__ void count_slots(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void count_slots(const float *choices, const f
 // [slots]
 
 // [equals]
-/** Moves each choice before the equal ones that follow it in the list, because those have higher ids. */
+/** Moves each choice before equal choices that follow it in the list, because these have higher ids. */
 template <int OWN, int GROUPS>
 static __device__ __forceinline__ void break_ties(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
@@ -190,15 +190,15 @@ static __device__ __forceinline__ void break_ties(const float *choices, const fl
 
 // [choose]
 /**
- * Chooses among a token's `count` candidates, which ascend by id: at most OWN * GROUPS, OWN of them in each lane.
- * Compares every pair and stores the first TOPK in own_tile.chosen. count is 0 for a token that takes the slow path.
+ * Chooses among a token's `count` candidates, listed in ascending order of id: at most OWN * GROUPS, OWN in each lane.
+ * Compares every pair and stores the best TOPK in own_tile.chosen. count is 0 for a token that takes the slow path.
  */
 template <int OWN, typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int token_of_warp, int count)
 {
     constexpr int GROUP_SIZE = Router::GROUP_SIZE, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
     constexpr int STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
-    const int group = threadIdx.x % GROUPS, first_bit = token_of_warp * TOPK; /* first of the token's bits in `taken` */
+    const int group = threadIdx.x % GROUPS, first_bit = token_of_warp * TOPK; /* the token's first bit in `taken` */
     const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
     float *const choices = own_tile.choices[token_of_warp];
     float own[OWN];
@@ -236,8 +236,8 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
 
 // [load]
 /**
- * Loads a warp's bias and rows into shared memory. The bias comes first, because after the rows it would wait for their
- * bytes. It may be read before the previous kernel ends, because no kernel writes it.
+ * Loads a warp's bias and rows into shared memory. The bias is loaded first, because after the rows its loads would
+ * wait for the rows' bytes. It may be read before the previous kernel ends, because no kernel writes it.
  */
 template <typename Router, typename T, typename Bias>
 static __device__ __forceinline__ void load(const T *gating_output, int64_t first_row, const Bias *correction_bias,
@@ -276,7 +276,7 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
                                        (group_score < 0.0f ? -1 : 1)); /* the next larger float */
     unsigned rank = GROUPS - 1;
 
-    /* The groups group ^ i, for i from bit to 2 * bit - 1, all come before this one, or all after it. */
+    /* The groups group ^ i, for i from bit to 2 * bit - 1, either all precede this group or all follow it. */
 #pragma unroll
     for (unsigned bit = 1; bit < GROUPS; bit *= 2) {
         const float least = group & bit ? group_score : above;
@@ -290,7 +290,7 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
 // [rank]
 
 // [mask]
-/** Returns a mask of the choices that reach the bound. The first expert has the highest of GROUP_SIZE bits. */
+/** Returns a mask of the choices that reach the bound. The first expert's bit is the highest of GROUP_SIZE bits. */
 template <int GROUP_SIZE>
 static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choice)[GROUP_SIZE], float bound)
 {
@@ -306,7 +306,7 @@ static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choi
 // [mask]
 
 // [list]
-/** Stores the ids of a group's candidates from the mask's highest bit down, which puts them into ascending order. */
+/** Stores the ids of a group's candidates from the mask's highest bit down, so that the ids are in ascending order. */
 static __device__ __forceinline__ void list_candidates(unsigned passing, int first_id, int *next)
 {
     for (; passing != 0; next++) {
@@ -319,7 +319,7 @@ static __device__ __forceinline__ void list_candidates(unsigned passing, int fir
 // [list]
 
 // [choose_all]
-/** Chooses the experts of all tokens of a warp, none of which has more than `most` candidates. */
+/** Chooses the experts for all of a warp's tokens, none of which has more than `most` candidates. */
 template <typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose_for_tokens(tile<Router, T> &own_tile, int token_of_warp, int count,
                                                          unsigned most)
@@ -337,7 +337,7 @@ static __device__ __forceinline__ void choose_for_tokens(tile<Router, T> &own_ti
 // [choose_all]
 
 // [many_kernel]
-// Blocks that a multiprocessor must be able to hold at a time, which bounds the registers of each thread.
+// Blocks that a multiprocessor must be able to hold at once, which limits the registers of each thread.
 #if defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870)
 enum { RESIDENT_BLOCKS = 16 };
 #elif defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
@@ -358,7 +358,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     __shared__ __align__(16) tile<Router, T> own_tile;
     const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
     const int64_t first_token = (int64_t)blockIdx.x * TOKENS_PER_WARP;
-    const int64_t first_row = min(first_token, num_tokens - TOKENS_PER_WARP); /* the last warp may begin earlier */
+    const int64_t first_row = min(first_token, num_tokens - TOKENS_PER_WARP); /* the last warp may repeat rows */
     // [many_kernel]
 
     // [many_load]

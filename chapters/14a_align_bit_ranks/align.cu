@@ -2,7 +2,7 @@
  * @file align.cu
  * @brief Chapter 14a: one launch, in which an id's rank is found by counting bits.
  *
- * Before: block 0 counts while other blocks write pads; a second launch sorts; atomics decide the order in a group.
+ * Before: block 0 counts while other blocks write pads; a second launch sorts; atomics decide the order within a group.
  * Now:    one launch for up to 4,096 ids. Every block counts all ids, marks those of its own experts as bits, and
  *         writes these experts' groups in ascending order. For more ids, chapter 10's kernels are the fallback.
  * Watch:  launches 1; no atomic whose return value is used; each slot of the list is written only once.
@@ -17,7 +17,7 @@ enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256, ROW_THREADS = 128, MA
 
 // [few_blocks]
 /**
- * Returns the same as blocks_for(), for up to 2^15 ids, in fewer instructions. The reciprocal is a little below
+ * Returns the same value as blocks_for() for up to 2^15 ids, in fewer instructions. The reciprocal is a little below
  * 2^32 / block_size, so the upper half of the product is ceil(count / block_size) - 1 for every count above 0.
  */
 static __device__ int few_blocks_for(int count, const align_arguments &align)
@@ -25,7 +25,7 @@ static __device__ int few_blocks_for(int count, const align_arguments &align)
     return (int)__umulhi((unsigned)count, align.reciprocal) + (count > 0);
 }
 
-/** Checks whether an id begins a block of rows, given its rank among the expert's ids, counted from 0. */
+/** Returns whether an id begins a block of rows, given its rank among the expert's ids, counted from 0. */
 static __device__ bool begins_block(int rank, const align_arguments &align)
 {
     return few_blocks_for(rank + 1, align) > few_blocks_for(rank, align);
@@ -35,7 +35,7 @@ static __device__ bool begins_block(int rank, const align_arguments &align)
 // [warp_ids]
 /**
  * Aligns up to WARP_SIZE ids. Grid: one thread block per id; each writes one block of rows. All warps read all ids. An
- * id opens a block of rows if the number of its expert's ids before it is a multiple of block_size. ONE_TOKEN is for
+ * id opens a block of rows if the number of earlier ids of its expert is a multiple of block_size. ONE_TOKEN is for
  * MAX_PAIRS ids or fewer that fit in one block of rows: comparing them one by one is faster than a match instruction.
  */
 template <typename Id, bool ONE_TOKEN>
@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_ar
     const Id *const ids = (const Id *)align.topk_ids;
     const int expert = expert_of(lane < align.numel ? ids[lane] : (Id)-1, align.num_experts);
     const int own_expert = expert_of(own < align.numel ? ids[own] : (Id)-1, align.num_experts);
-    int rank = 0; /* number of the expert's ids before this lane's */
+    int rank = 0; /* number of the expert's ids before this lane's id */
 
     if (ONE_TOKEN) {
 #pragma unroll
@@ -179,7 +179,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
     // [few_begins]
 
     // [few_write]
-    if (warp < FEW_EXPERTS) { /* one warp per expert writes the ids; others write the pads */
+    if (warp < FEW_EXPERTS) { /* one warp per expert writes the ids; the others write the pads */
         unsigned bits[IDS];   /* the lane's IDS words of the expert's bits */
         int count = 0;
 

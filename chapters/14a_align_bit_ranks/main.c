@@ -20,7 +20,7 @@ int main(int argc, char **argv)
                            .last_experts = {4, 256},
                            .unsupported_reason = unsupported_reason,
                            .capacity = align_capacity_of_few,
-                           .workspace_bytes = align_spread_offsets_bytes, /* for the fallback, chapter 10's kernels */
+                           .workspace_bytes = align_spread_offsets_bytes, /* for the fallback to chapter 10's kernels */
                            .ascending = align_is_few,
                            .launch = align_launch},
         .before = {.name = "10_align_parallel_fill",

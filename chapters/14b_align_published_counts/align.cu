@@ -5,13 +5,13 @@
  * Before: more than 4,096 ids fall back to chapter 10, where one block counts all of them and a second launch sorts.
  * Now:    one launch. For few ids, chapter 14a's kernels. For many, each block counts a part of the ids, publishes its
  *         counts, polls the other blocks' counts, and writes its part in order.
- * Watch:  launches 1 at every size; blocks that wait for other blocks of the launch; no atomic that decides a rank.
+ * Watch:  launches 1 at every size; blocks that wait for other blocks of the launch; no atomic that determines a rank.
  */
 #include "../14a_align_bit_ranks/few_ids.h"
 #include "many_ids.cuh"
 
 // [resident]
-/** Sets *blocks to how many blocks can wait for each other, one per multiprocessor. Fails if a block does not fit. */
+/** Sets *blocks to how many blocks can be co-resident, one per multiprocessor. Fails if a block does not fit. */
 template <typename Kernel>
 static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_bytes, int *blocks)
 {
@@ -31,8 +31,8 @@ static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_byt
 }
 // [resident]
 
-// [launch_many]
-/** Launches up to `blocks` blocks, each with a part of the ids, but no more blocks than can wait for each other. */
+// [launch_parts]
+/** Launches up to `blocks` blocks, each with a part of the ids, but no more blocks than can be co-resident. */
 template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static cudaError_t launch_parts(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream,
                                 int blocks)
@@ -56,7 +56,9 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
         shares.log_shares++;
     return launch_cooperative(problem->overlap, kernel, blocks, THREADS, shared_bytes, stream, align, shares);
 }
+// [launch_parts]
 
+// [launch_many]
 /** Launches the kernel for many ids, with one tile per block if there are enough blocks, otherwise with several. */
 template <typename Id>
 static cudaError_t launch_many(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)

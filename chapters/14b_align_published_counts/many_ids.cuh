@@ -10,8 +10,8 @@
 
 // [first_tile]
 /**
- * Marks the ids from `tile` to `end` of the block's part. If a run has an expert twice, continues with shorter tiles,
- * in which each id has its own bit: `tile`, `log_run` and `expert` are then those of the last shorter tile.
+ * Marks the ids from `tile` to `end` of the block's part. If a run contains an expert twice, continues with shorter
+ * tiles, in which each id has its own bit: `tile`, `log_run` and `expert` are then those of the last shorter tile.
  */
 template <typename Id, int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS> &s,
@@ -32,7 +32,7 @@ static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS,
 // [first_tile]
 
 // [move_cursors]
-/** Moves each expert's cursor back by its ids in the tile; makes tile_begins the offset from `staged` to the list. */
+/** Moves each expert's cursor back by its ids in the tile; turns tile_begins into offsets from `staged` to the list. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, THREADS, IDS> &s)
 {
@@ -69,7 +69,7 @@ static __device__ __forceinline__ void pad_groups(const many_shared<EXPERTS, THR
 // [pad_groups]
 
 // [many]
-/** Aligns many ids. Grid: up to ALIGN_MAX_BLOCKS blocks, all on the device at the same time. */
+/** Aligns many ids. Grid: up to ALIGN_MAX_BLOCKS blocks, all co-resident. */
 template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_arguments align, shares shares)
 {
@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
     wait_for_previous_kernel();
     let_next_kernel_start();
     read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, align.num_experts);
-    const word64 last = load_word(&shares.workspace->last); /* in flight together with the loads of ids */
+    const word64 last = load_word(&shares.workspace->last); /* in flight together with the id loads */
     // [many]
 
     // [many_count]

@@ -1,6 +1,6 @@
 /**
  * @file chapters/14b_align_published_counts/rows.cuh
- * @brief The blocks' published counts: a row of words for each block, in two sets that launches use alternately.
+ * @brief The blocks' published counts: a row of words for each block, in two sets between which launches alternate.
  */
 #ifndef ALIGN_ROWS_CUH
 #define ALIGN_ROWS_CUH
@@ -10,7 +10,7 @@
 
 // [rows_constants]
 #ifndef MAX_POLLS
-#define MAX_POLLS (1 << 22) /* takes seconds on a GPU */
+#define MAX_POLLS (1 << 22) /* polling takes seconds on a GPU */
 #endif
 
 typedef unsigned long long word64;
@@ -75,7 +75,7 @@ static __device__ void store_counts(int *to, const word64 counts[2])
 }
 
 /**
- * Adds all blocks' rows into s.counts, and the rows before this block's into s.cursors. Returns false on giving up.
+ * Sums all blocks' rows into s.counts and the earlier blocks' into s.cursors. Returns false if this block gives up.
  */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s,
@@ -152,7 +152,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 /**
  * Clears the words that the previous launch wrote to the other set (`last` gives their number); then waits for this
  * launch's rows and adds them up. The last block to read `last` records this launch there. Returns false if this block
- * gave up.
+ * gives up.
  */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, THREADS, IDS> &s,

@@ -66,7 +66,7 @@ struct many_shared {
 
 // [scan_experts]
 /**
- * Returns the thread's next expert. If there is a thread per expert, the compiler learns that loops run at most once.
+ * Returns the thread's next expert. If there is a thread per expert, the compiler sees that loops run at most once.
  */
 template <int EXPERTS, int THREADS>
 static __device__ int next_expert(int e)
@@ -75,8 +75,8 @@ static __device__ int next_expert(int e)
 }
 
 /**
- * Replaces each expert's number by the sum of the numbers before it, and returns the total. No barrier is needed before
- * the call if each thread wrote its own experts' numbers; after the call, all threads may read all sums.
+ * Replaces the experts' numbers with their exclusive prefix sum, and returns the total. No barrier is needed before the
+ * call if each thread wrote its own experts' numbers; after the call, all threads may read all sums.
  */
 template <int EXPERTS, int THREADS>
 static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int num_experts)
@@ -118,7 +118,7 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
 // [scan_experts]
 
 // [mark_tile]
-/** Reads the experts of this thread's ids of a tile: one id in every THREADS. */
+/** Reads the experts of this thread's ids in a tile: every THREADS-th id. */
 template <typename Id, int THREADS, int IDS>
 static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids, int num_ids, int num_experts)
 {
@@ -132,14 +132,14 @@ static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids,
 
 /**
  * For each id of a tile, sets the bit of the id's run (2^log_run ids) in the words of the id's expert. Returns false if
- * any run has an expert twice, because the bits then miss an id. Ends with a barrier.
+ * any run contains an expert twice, because the bits then miss an id. Ends with a barrier.
  */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
                                                  int log_run)
 {
     const int run = threadIdx.x >> log_run, /* run of the thread's first id */
-        words = THREADS >> log_run >> 5;    /* words between one of the thread's ids and its next */
+        words = THREADS >> log_run >> 5;    /* words from one of the thread's ids to the next */
     const unsigned bit = 1u << run % 32;
     bool twice = false;
 
@@ -174,7 +174,7 @@ static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int
 // [sum_words]
 
 // [stage_tile]
-/** Sorts the tile's ids by expert in shared memory and returns how many there are. Ends with a barrier. */
+/** Sorts the tile's ids by expert in shared memory and returns their number. Ends with a barrier. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
                                                  int log_run)

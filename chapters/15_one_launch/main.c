@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-/** Returns why a problem is not supported, or NULL. The limits are those of chapters 13c and 14b, the fallback. */
+/** Returns why a problem is not supported, or NULL. The limits are chapter 13c's and 14b's (the fallback). */
 static const char *unsupported_reason(const struct routing_problem *problem)
 {
     const int groups = problem->gate.num_expert_group;
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 {
     static const struct routing_chapter chapter = {
         .implementation = {.name = "15_one_launch",
-                           .last_tokens = {64, 256}, /* the most blocks that the simulator runs together; MAX_TOKENS */
+                           .last_tokens = {64, 256}, /* the most blocks that the simulator co-schedules; MAX_TOKENS */
                            .unsupported_reason = unsupported_reason,
                            .workspace_bytes = workspace_bytes,
                            .workspace_zeroed = true,

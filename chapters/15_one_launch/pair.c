@@ -1,4 +1,4 @@
-/** @file pair.c  Chapter 13c's launch, then chapter 14b's: the pair that chapter 15 is compared with. */
+/** @file pair.c Chapter 13c's launch, then chapter 14b's: the pair with which chapter 15 is compared. */
 #include "exchange.h"
 
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,

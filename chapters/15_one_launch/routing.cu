@@ -1,11 +1,11 @@
 /**
  * @file routing.cu
- * @brief Chapter 15: gate and align in one launch: each block publishes its token's choice for the other blocks.
+ * @brief Chapter 15: gate and align in one launch, in which each block publishes its token's choice to the others.
  *
- * Before: chapter 13c's kernel, then chapter 14b's, which starts when the first has ended and counts all ids again.
+ * Before: chapter 13c's kernel, then chapter 14b's, which starts when the first has ended, and counts all ids again.
  * Now:    a block for each token. It chooses experts, publishes their ids in one word, reads the words of all other
- *         tokens, and writes its own positions into the list.
- * Watch:  launches 1; atomics that only count, so that no slot depends on their order.
+ *         tokens, and writes its token's positions into the list.
+ * Watch:  launches 1; atomics that only count, so no slot depends on their order.
  */
 #include "exchange.h"
 #include "kernels/align_list.cuh"
@@ -16,7 +16,7 @@
 
 // [constants]
 #ifndef MAX_POLLS
-#define MAX_POLLS (1 << 22) /* takes seconds on a GPU */
+#define MAX_POLLS (1 << 22) /* polling takes seconds on a GPU */
 #endif
 enum { BLOCKS_ALONE = 128 }; /* a little below an H200's 132 multiprocessors */
 typedef unsigned long long word64;
@@ -44,8 +44,8 @@ struct router {
  */
 struct exchange {
     unsigned last;     /* the previous launch's number of tokens, times two; the lowest bit is its set */
-    unsigned arrivals; /* blocks of this launch that have read `last`; returns to 0 with the last block */
-    word64 unused[31]; /* padding, so that the words begin a cache line */
+    unsigned arrivals; /* blocks of this launch that have read `last`; the last block wraps it to 0 */
+    word64 unused[31]; /* padding, so that the words begin on a cache line */
     word64 sets[2][MAX_TOKENS];
 };
 static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14's workspace begins behind it");
@@ -104,7 +104,7 @@ static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
 // [count_others]
 
 // [exchange_choices]
-/** Counts all tokens' ids, given workspace->last and whether this block has published. Returns false on giving up. */
+/** Counts all tokens' ids, given workspace->last and whether this block published. Returns false if a block gave up. */
 template <typename Router>
 static __device__ __forceinline__ bool exchange_choices(exchange *workspace, unsigned last, bool good, int *counts)
 {
@@ -208,7 +208,7 @@ struct block_shared {
 // [shared]
 
 // [choose]
-/** Finds the ids of the block's token. Compares AT_ONCE candidates at once, LANES lanes for each, as in chapter 13. */
+/** Chooses the ids of the block's token. Ranks AT_ONCE candidates at a time, LANES lanes for each, as in chapter 13. */
 template <int LANES, int AT_ONCE, typename Router>
 static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsigned count)
 {
@@ -229,7 +229,7 @@ static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsi
 // [choose]
 
 // [kernel]
-/** Routes tokens. Grid: a block per token, with a thread per expert; all blocks are on the device at the same time. */
+/** Routes tokens. Grid: a block per token, with a thread per expert; all blocks are co-resident. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
     one_launch_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
@@ -268,7 +268,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     __syncthreads();
 
     const float mine = shared.group_scores[group_of_lane];
-    int rank = 0; /* the number of groups that rank before this lane's */
+    int rank = 0; /* the number of groups that rank before this lane's group */
 
 #pragma unroll
     for (int first = 0; first < Router::GROUPS; first += Router::SETS) {
@@ -306,7 +306,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [places]
 
     // [finish]
-    let_next_kernel_start(); /* not earlier: the next kernel's blocks would slow down the polling blocks */
+    let_next_kernel_start(); /* not earlier, because the next kernel's blocks would slow down polling blocks */
     __syncthreads();
     if (warp == LAST_WARP)
         write_weights<Router, T>(how, shared.ids, shared.chosen, topk_weights, topk_ids);

@@ -5,14 +5,14 @@
 #include "tiles.cuh"
 
 // [lines]
-/** Copies a stage's lines. Lane i copies the `left` elements at its `from`, but at most LINE of them, to line i. */
+/** Copies a stage's lines. Lane i copies the `left` elements at its `from`, but at most LINE elements, to line i. */
 static __device__ void copy_lines(const bf16 *from, int left, int lines, bf16 (*stage)[PITCH], mbarrier *filled)
 {
     const int lane = threadIdx.x % WARP_SIZE, bytes = (left < LINE ? left : LINE) * (int)sizeof(bf16);
 
     if (lane == 0)
         mbarrier_arrive_expect(filled, lines * bytes);
-    __syncwarp(); /* the byte count is announced before the copies start */
+    __syncwarp(); /* announces the byte count before the copies start */
     if (lane < lines)
         bulk_copy(stage[lane], from, bytes, filled);
 }
@@ -77,7 +77,7 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 // [take]
 
 // [order]
-/** Completes a published order with its positions and their number, and publishes these. Called by one warp. */
+/** Adds the positions and their number to a published order, and publishes both. Called by one warp. */
 template <typename Tile>
 static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
                                       shared<Tile> &s)
@@ -134,9 +134,9 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
                            (int64_t)(tile.first ? position / problem.topk : position) * length;
 
         if (!tile.first)
-            async_proxy_fence(); /* bulk copies may read what the threads have stored */
+            async_proxy_fence(); /* makes the threads' stores visible to bulk copies */
         if (!ready)
-            from = (const bf16 *)buffers.w2; /* any address will do: the output becomes NaN */
+            from = (const bf16 *)buffers.w2; /* any address will do, because the output becomes NaN */
         mbarrier_arrive(&s.done[slot.place]);
         if (tile.expert >= 0)
             copy_tokens<Tile>(from, length, tile.count, at, s);

@@ -45,7 +45,7 @@ static __device__ void sum(const moe_problem &problem, const moe_buffers &buffer
 // [sum]
 
 // [leave]
-/** Counts this warp as finished; the last warp of the launch resets the counters to zeros. */
+/** Counts this warp as finished; the last warp of the launch resets the counters to zero. */
 template <typename Tile>
 static __device__ void leave(const moe_problem &problem, const moe_buffers &buffers, counters *counters)
 {
@@ -70,7 +70,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 // [leave]
 
 // [kernel]
-/** Computes the layer. Grid: all blocks that the device can hold at the same time. */
+/** Computes the layer. Grid: the number of co-resident blocks. */
 template <typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, 1)
     layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters)
@@ -110,7 +110,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 // [kernel]
 
 // [launch]
-/** Launches chapter 11b's layer: the fallback for problems that this chapter has no kernel for. */
+/** Launches chapter 11b's layer, the fallback for problems without a kernel in this chapter. */
 extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
                                             cudaStream_t stream);
 
@@ -150,7 +150,7 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
                                        sizeof(shared<Tile>), stream);
 }
 
-/** Checks whether this file has a kernel for the problem: the rows fill whole tiles, and an int can count them. */
+/** Returns whether this file has a kernel for the problem: the rows fill whole tiles, and an int can count them. */
 static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;

@@ -7,7 +7,7 @@
 #include "tiles.cuh"
 
 // [multiply_stage]
-/** Multiplies `length` elements of 16 rows by `count` of 16 tokens. Lanes of missing tokens load the last token. */
+/** Multiplies `length` elements of 16 rows by `count` of 16 tokens. Lanes for missing tokens load the last token. */
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 (*weights)[PITCH],
                                                       const bf16 (*tokens)[PITCH], int length, int count)
 {
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const
 // [multiply_stage]
 
 // [multiply]
-/** Adds up the products of a consumer's 16 rows and 16 tokens; waits for every stage, but multiplies only its own. */
+/** Accumulates the products of a consumer's 16 rows and 16 tokens; waits on all stages, but multiplies only its own. */
 template <typename Tile>
 static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length, int count, turn<Tile::STAGES> &at,
                                                 shared<Tile> &s)
@@ -55,13 +55,13 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length,
 // [multiply]
 
 // [results]
-/** Returns x * sigmoid(x), with fast division and exp: their errors are far below the rounding to bf16. */
+/** Returns x * sigmoid(x), with fast division and exp: their errors are far smaller than bf16's rounding error. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
-/** Packs two numbers as bf16 into one word, the first in the lower half. */
+/** Packs two values as bf16 into one word, `low` in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));

@@ -14,12 +14,12 @@
 typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32 };
-/* The product of one mma: 16 rows by 8 tokens, 16 deep. */
+/* The product of one mma: 16 rows by 8 tokens, k = 16. */
 enum { ROWS = 16, PRODUCT_TOKENS = 8, PRODUCT_K = 16 };
-/* Each line of a stage has 2 KB, copied by one instruction. 16 bytes of padding spread 8 lines over all 32 banks. */
+/* Each line of a stage holds 2 KB, copied by one instruction. 16 bytes of padding spread 8 lines over all 32 banks. */
 enum { PIECE = 16 / sizeof(bf16), LINE = 1024, PITCH = LINE + PIECE };
 #ifndef MAX_POLLS
-#define MAX_POLLS (1 << 24) /* takes seconds on a GPU */
+#define MAX_POLLS (1 << 24) /* polling takes seconds on a GPU */
 #endif
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
@@ -81,7 +81,7 @@ struct counters {
     int next;     /* tiles taken so far, not counting each block's first */
     int finished; /* warps that have stored their part of a tile of the second product */
     int failed;   /* 1: a warp has waited too long */
-    int left;     /* warps that have finished with the counters */
+    int left;     /* warps that no longer need the counters */
     int ready[1]; /* [blocks of tokens]: warps that have stored their part of a tile of the first product */
 };
 
@@ -93,7 +93,7 @@ static __device__ void count_up(int *counter)
         add_release(counter, 1);
 }
 
-/** Waits as a warp until the counter reaches `count`. Returns false if this or another warp has waited too long. */
+/** Makes the warp wait until the counter reaches `count`. Returns false if this or another warp has waited too long. */
 static __device__ bool wait_for(counters *all, const int *counter, int count)
 {
     bool there = load_acquire(counter) >= count;
@@ -121,7 +121,7 @@ static __host__ __device__ int tiles_of(const moe_problem &problem)
 
 /**
  * Returns tile `item` of the list: all tiles of the first product, then all of the second. An expert's blocks of tokens
- * are neighbours in `expert_ids`; within 32 blocks, tiles that need the same weights are neighbours in the list, as in
+ * are adjacent in `expert_ids`; within 32 blocks, tiles that need the same weights are adjacent in the list, as in
  * chapter 11d.
  */
 template <typename Tile>

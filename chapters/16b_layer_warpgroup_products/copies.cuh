@@ -60,7 +60,7 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 // [take]
 
 // [order]
-/** Completes a published order with its positions and their number, and publishes these. Called by one warp. */
+/** Adds the positions and their number to a published order, and publishes both. Called by one warp. */
 template <typename Tile>
 static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
                                       shared<Tile> &s)
@@ -81,7 +81,7 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
 
 // [tokens]
 /**
- * Copies the lines of a tile's tokens step by step, 8 threads per line. `rows` has the thread's rows as offsets in
+ * Copies the lines of a tile's tokens step by step, 8 threads per line. `rows` holds the thread's rows as offsets in
  * chunks from row 0; NONE stands for a row of zeros.
  */
 template <typename Tile>

@@ -4,9 +4,9 @@
  *
  * Before: a warp loads fragments from a stage and multiplies 16 rows by 16 tokens.
  * Now:    four warps multiply 64 rows by up to 192 tokens together, directly from shared memory. In a block, one warp
- *         copies weights by tensor maps, three copy tokens, and four or eight multiply.
- * Watch:  bulk copies, each of 8 KB; no loads of fragments; tensor-core operations in proportion to a tile's tokens,
- *         not to the number that it has room for.
+ *         copies weights with tensor maps, three copy tokens, and four or eight multiply.
+ * Watch:  bulk copies, each of 8 KB; no loads of fragments; tensor-core operations in proportion to the number of
+ *         tokens in a tile, not to its capacity.
  */
 #include "copies.cuh"
 #include "kernels/overlap.cuh"
@@ -51,7 +51,7 @@ static __device__ void sum(const moe_problem &problem, const moe_buffers &buffer
 // [sum]
 
 // [leave]
-/** Counts this warp as finished; the last warp of the launch resets the counters to zeros. */
+/** Counts this warp as finished; the last warp of the launch resets the counters to zero. */
 template <typename Tile>
 static __device__ void leave(const moe_problem &problem, const moe_buffers &buffers, counters *counters)
 {
@@ -76,7 +76,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 // [leave]
 
 // [kernel]
-/** Computes the layer. Grid: all blocks that the device can hold at the same time. */
+/** Computes the layer. Grid: the number of co-resident blocks. */
 template <typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, 1)
     layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters, const __grid_constant__ tensor_map w13,
@@ -122,7 +122,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 // [kernel]
 
 // [launch]
-/** Launches chapter 11b's layer: the fallback for problems that this chapter has no kernel for. */
+/** Launches chapter 11b's layer, the fallback for problems without a kernel in this chapter. */
 extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
                                             cudaStream_t stream);
 
@@ -165,7 +165,7 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
                               problem, buffers, (struct counters *)buffers.workspace, w13, w2);
 }
 
-/** Checks whether this file has a kernel: a tile's boxes of 64 rows are full or empty, and an int can count rows. */
+/** Returns whether this file has a kernel: a tile's boxes of 64 rows are full or empty, and an int can count rows. */
 static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;

@@ -7,7 +7,7 @@
 #include "tiles.cuh"
 
 // [multiply]
-/** Adds up the products of a consumer's 2 x 64 rows and N tokens over `steps` stages. */
+/** Accumulates the products of a consumer's 2 x 64 rows and N tokens over `steps` stages. */
 template <typename Tile, int N>
 static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int steps, turn<Tile::STAGES> &at,
                                                 shared<Tile> &s)
@@ -17,7 +17,7 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 
     for (int step = 0; step < steps; step++, at.next()) {
         mbarrier_wait(&s.filled[at.place], at.parity);
-        async_proxy_fence_shared(); /* tensor cores may read what threads have copied */
+        async_proxy_fence_shared(); /* makes the threads' copies visible to the tensor cores */
         wgmma_keep(sums[0]);
         wgmma_keep(sums[1]);
         wgmma_fence();
@@ -44,13 +44,13 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 // [multiply]
 
 // [results]
-/** Returns x * sigmoid(x), with fast division and exp: their errors are far below the rounding to bf16. */
+/** Returns x * sigmoid(x), with fast division and exp: their errors are far smaller than bf16's rounding error. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
-/** Packs two numbers as bf16 into one word, the first in the lower half. */
+/** Packs two values as bf16 into one word, `low` in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
@@ -101,7 +101,7 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
 // [store]
 
 // [consume_tile]
-/** Computes a tile with the narrowest product that has room for its tokens. */
+/** Computes a tile with the narrowest product that can hold its tokens. */
 template <typename Tile, int N>
 static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
                                                     const order &tile, const int *positions, turn<Tile::STAGES> &at,

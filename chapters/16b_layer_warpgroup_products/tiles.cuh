@@ -14,13 +14,13 @@
 typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE };
-/* The product of one wgmma: 64 rows by a multiple of 8 tokens, here of 16; 16 deep. */
+/* The product of one wgmma: 64 rows by a multiple of 8 tokens (here, of 16), k = 16. */
 enum { ROWS = 64, PRODUCT_K = 16, TOKEN_STEP = 16 };
-/* Each line of a stage has 128 bytes, which are 8 chunks; 8 threads copy a token's line. */
+/* Each line of a stage holds 128 bytes, or 8 chunks; 8 threads copy a token's line. */
 enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, SWAPPED = 8, SWIZZLE = 128 };
 enum { COPIERS = WARPGROUP - WARP_SIZE, LINES_AT_ONCE = COPIERS / PIECES };
 #ifndef MAX_POLLS
-#define MAX_POLLS (1 << 24) /* takes seconds on a GPU */
+#define MAX_POLLS (1 << 24) /* polling takes seconds on a GPU */
 #endif
 static const unsigned FULL_MASK = 0xffffffffu, NONE = 0xffffffffu;
 // [constants]
@@ -41,7 +41,7 @@ struct tile {
     static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;   /* rows of weights in the tile */
 };
 typedef tile<1, 32, 11> few_tokens;  /* 176 KB of weights in flight */
-typedef tile<2, 192, 4> many_tokens; /* 192 sums per thread, the most that fit into registers */
+typedef tile<2, 192, 4> many_tokens; /* 192 sums per thread, the most that fit in registers */
 // [tile]
 
 // [shared]
@@ -83,7 +83,7 @@ struct counters {
     int next;     /* tiles taken so far, not counting each block's first */
     int finished; /* warps that have stored their part of a tile of the second product */
     int failed;   /* 1: a warp has waited too long */
-    int left;     /* warps that have finished with the counters */
+    int left;     /* warps that no longer need the counters */
     int ready[1]; /* [blocks of tokens]: warps that have stored their part of a tile of the first product */
 };
 
@@ -95,7 +95,7 @@ static __device__ void count_up(int *counter)
         add_release(counter, 1);
 }
 
-/** Waits as a warp until the counter reaches `count`. Returns false if this or another warp has waited too long. */
+/** Makes the warp wait until the counter reaches `count`. Returns false if this or another warp has waited too long. */
 static __device__ bool wait_for(counters *all, const int *counter, int count)
 {
     bool there = load_acquire(counter) >= count;
@@ -123,7 +123,7 @@ static __host__ __device__ int tiles_of(const moe_problem &problem)
 
 /**
  * Returns tile `item` of the list: all tiles of the first product, then all of the second. An expert's blocks of tokens
- * are neighbours in `expert_ids`; within 32 blocks, tiles that need the same weights are neighbours in the list, as in
+ * are adjacent in `expert_ids`; within 32 blocks, tiles that need the same weights are adjacent in the list, as in
  * chapter 11d.
  */
 template <typename Tile>

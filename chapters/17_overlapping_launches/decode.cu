@@ -3,7 +3,7 @@
  * @brief Chapter 17: the kernels of a decoding step, each of which starts before the previous one has ended.
  *
  * Before: a kernel starts when the stream's previous kernel has ended; its launch, the start of its blocks and its
- *         first loads come after that.
+ *         first loads come only then.
  * Now:    its blocks start earlier, prepare everything that does not depend on the previous kernel, and then wait.
  * Watch:  accesses before the wait, which must not conflict with another kernel's; the time between two kernels.
  */
@@ -32,7 +32,7 @@ static __device__ __forceinline__ float add_products(int4 a, int4 b, float sum)
     return sum;
 }
 
-/** Returns the sum of the lanes' values in lane 0; other lanes get partial sums. */
+/** Returns the sum of the lanes' values in lane 0, and partial sums in the other lanes. */
 static __device__ __forceinline__ float sum_of_warp(float sum)
 {
 #pragma unroll
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(THREADS)
             weights[e][c] = i < chunks ? router_weights[(int64_t)expert * chunks + i] : make_int4(0, 0, 0, 0);
         }
     }
-    wait_for_previous_kernel(); /* it may write `hidden` and read the previous logits, but no kernel writes weights */
+    wait_for_previous_kernel(); /* that kernel may write `hidden` and read the old logits, but none writes weights */
     let_next_kernel_start();
     // [router]
 

@@ -1,6 +1,6 @@
 /**
  * @file moe_routing.c
- * @brief Chapter 18: the library's calls, each of which checks its arguments or launches an earlier chapter's kernels.
+ * @brief Chapter 18: the library's functions, each of which checks arguments or launches an earlier chapter's kernels.
  */
 #include "moe_routing.h"
 
@@ -20,7 +20,7 @@ _Static_assert((int)MOE_ROUTING_BF16 == (int)DTYPE_BF16 && (int)MOE_ROUTING_I64 
 cudaError_t moe_launch_any_shape(const struct moe_problem *problem, const struct moe_buffers *buffers,
                                  cudaStream_t stream);
 
-/** Returns the simulator's report of a fault. In the library for GPUs the function is missing and its address NULL. */
+/** Returns the simulator's report of a fault. In the GPU library the function is missing and its address is NULL. */
 const char *simt_fault(void) __attribute__((weak));
 // [others]
 
@@ -101,7 +101,7 @@ int moe_routing_align_check(const struct moe_routing_align_problem *align, char 
 // [align_problem]
 
 // [parts]
-/** Returns the align problem for the layer's list of rows. With few tokens per expert, blocks of rows are short. */
+/** Returns the align problem for the layer's list of rows. With few tokens per expert, the blocks of rows are small. */
 static struct moe_routing_align_problem rows_of(const struct moe_routing_layer_problem *layer)
 {
     const int64_t numel = layer->num_tokens * layer->topk;
@@ -161,7 +161,7 @@ int moe_routing_layer_check(const struct moe_routing_layer_problem *layer, char 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
 // [problem_of]
-/** Makes a device current, and stores in *before which device was current until then. */
+/** Makes a device current, and stores the previously current device in *before. */
 static cudaError_t enter(int device, int *before)
 {
     const cudaError_t status = cudaGetDevice(before);

@@ -2,13 +2,14 @@
  * @file moe_routing.h
  * @brief Chapter 18: the launches of chapters 13c, 14b, 15 and 16b as a library with a plain C interface.
  *
- * A call checks no arguments: the caller must check the problem with moe_routing_..._check() once. It returns the
- * launch's error, or 0. It launches on `stream` of `device`, neither allocates nor synchronises (with the exception
- * below), and leaves the current device unchanged. Tensors are row-major, in that device's memory, 16-byte aligned.
+ * Calls do not check their arguments: the caller must check the problem with moe_routing_..._check() once. A call
+ * returns the launch's error, or 0. It launches on `stream` of `device`, neither allocates nor synchronises (with the
+ * exception below), and leaves the current device unchanged. Tensors are row-major, in that device's memory, 16-byte
+ * aligned.
  *
- * Blocks wait for each other in a workspace. There is one for each stream and number of experts, and one for each
- * stream of each capture, because a graph may run concurrently with the stream it was captured from. The first call
- * outside a capture allocates several workspaces and waits until they hold zeros; captures only take some of these.
+ * Blocks synchronise through a workspace. There is one for each stream and number of experts, and one for each stream
+ * of each capture, because a graph may run concurrently with the stream it was captured from. The first call outside a
+ * capture allocates several workspaces and waits until they hold zeros; captures only take some of these.
  */
 #ifndef MOE_ROUTING_H
 #define MOE_ROUTING_H
@@ -29,7 +30,7 @@ enum moe_routing_dtype { MOE_ROUTING_F32, MOE_ROUTING_F16, MOE_ROUTING_BF16, MOE
 struct moe_routing_gate_problem {
     int64_t num_tokens;
     int32_t num_experts, num_expert_group, topk_group, topk;
-    int32_t dtype;      /**< of gating_output: F32, F16 or BF16 */
+    int32_t dtype;      /**< type of gating_output: F32, F16 or BF16 */
     int32_t bias_dtype; /**< F32 or `dtype`; -1: no correction_bias */
     int32_t renormalize;
     float routed_scaling_factor;
@@ -39,14 +40,14 @@ struct moe_routing_gate_problem {
 struct moe_routing_align_problem {
     int64_t numel; /**< elements of topk_ids */
     int32_t num_experts, block_size;
-    int32_t dtype; /**< of topk_ids: I32 or I64 */
+    int32_t dtype; /**< type of topk_ids: I32 or I64 */
 };
 
 /** The layer's arguments. Tensors are bf16, but the weights of the experts' outputs are f32. */
 struct moe_routing_layer_problem {
     int64_t num_tokens;
     int32_t hidden_size, intermediate_size, num_experts, topk;
-    int32_t dtype; /**< of topk_ids: I32 or I64 */
+    int32_t dtype; /**< type of topk_ids: I32 or I64 */
 };
 // [problems]
 
@@ -58,7 +59,7 @@ int moe_routing_layer_check(const struct moe_routing_layer_problem *layer, char 
 /** Returns the length of sorted_token_ids. The length of expert_ids is this divided by block_size. */
 int64_t moe_routing_capacity(const struct moe_routing_align_problem *align);
 
-/** Returns the bytes of scratch memory that a call of the layer needs. Its contents do not matter. */
+/** Returns the size in bytes of the scratch memory that a call of the layer needs. Its contents do not matter. */
 size_t moe_routing_layer_scratch(const struct moe_routing_layer_problem *layer);
 
 /** Chooses experts: topk_weights [num_tokens, topk] in f32, topk_ids [num_tokens, topk] in i32. */
@@ -84,7 +85,7 @@ int moe_routing_layer(const struct moe_routing_layer_problem *layer, int32_t dev
                       const void *hidden, const void *w13, const void *w2, const void *topk_ids,
                       const float *topk_weights, void *output, void *scratch);
 
-/** Describes an error that a call has returned; on the simulator, a fault's report with file and line. */
+/** Returns a description of a call's error; on the simulator, a fault's report with file and line. */
 const char *moe_routing_error(int error);
 
 /** Allocate, copy and free device memory, for callers that do not use CUDA themselves. Return an error, or 0. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 // [workspace]
-/** A workspace, which holds zeros before its first launch. */
+/** A workspace. It holds zeros before its first launch. */
 struct workspace {
     char *memory;
     int device, num_experts;
@@ -20,7 +20,7 @@ struct workspace {
 };
 // [workspace]
 
-/** Workspaces allocated at a time; a call outside a capture allocates more if it finds fewer than SPARE unused. */
+/** Workspaces allocated at a time; a call outside a capture allocates more if fewer than SPARE are unused. */
 enum { AT_ONCE = 8, SPARE = 4 };
 
 static struct {
@@ -36,7 +36,7 @@ static size_t workspace_bytes(int num_experts)
     return (COUNTER_BYTES + EXCHANGE_BYTES + align_exchange_bytes(&problem) + 255) / 256 * 256;
 }
 
-/** Finds the number of the capture that a stream is in, or 0 if it is in none. */
+/** Finds the number of the capture that a stream is part of, or 0 if there is none. */
 static cudaError_t capture_of(cudaStream_t stream, unsigned long long *capture)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -77,7 +77,7 @@ static cudaError_t add_workspaces(int device, int num_experts)
 }
 
 // [take]
-/** Returns the workspace of this stream and capture, else an unused one, or NULL. Sets *left to how many are unused. */
+/** Returns the workspace of this stream and capture, else an unused one, or NULL. Sets *left to the number unused. */
 static char *take(cudaStream_t stream, int device, int num_experts, unsigned long long capture, int *left)
 {
     struct workspace *found = NULL, *unused = NULL;

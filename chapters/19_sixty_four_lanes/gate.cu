@@ -2,7 +2,7 @@
  * @file gate.cu
  * @brief Chapter 19: the gate for GPUs whose warps (waves) have 64 lanes.
  *
- * Before: chapters 02 and 03 on such a GPU: a wave has two groups; if one of them is dropped, its 32 lanes are idle.
+ * Before: chapters 02 and 03 on such a GPU: a wave has two groups; if one of them is dropped, its 32 lanes idle.
  * Now:    the kept groups are packed two to a wave; one vote of 64 lanes ranks eight groups; one wave merges up to
  *         eight lists of eight candidates, with a lane for each candidate.
  * Watch:  shuffles, block barriers and active lanes.
@@ -23,13 +23,13 @@ struct candidate {
     int id;
 };
 
-/** Checks whether `a` ranks higher: the larger value or, of equal values, the lower id. */
+/** Returns whether `a` ranks higher: it has the larger value or, if the values are equal, the lower id. */
 static __device__ __forceinline__ bool ranks_higher(candidate a, candidate b)
 {
     return (a.value > b.value) | ((a.value == b.value) & (a.id < b.id));
 }
 
-/** Returns `a` if `first` holds, else `b`. */
+/** Returns `a` if `first` is true, else `b`. */
 static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
 {
     const float a_value = a.value, b_value = b.value;
@@ -38,7 +38,7 @@ static __device__ __forceinline__ candidate select(bool first, candidate a, cand
     return {first ? a_value : b_value, first ? a_id : b_id};
 }
 
-/** Returns the candidate of the lane whose number differs from this lane's in the bits `lanes`. */
+/** Returns the candidate of the lane whose number is this lane's number XOR `lanes`. */
 static __device__ __forceinline__ candidate from_lane_xor(candidate mine, int lanes)
 {
     return {__shfl_xor(mine.value, lanes), __shfl_xor(mine.id, lanes)};
@@ -46,7 +46,7 @@ static __device__ __forceinline__ candidate from_lane_xor(candidate mine, int la
 // [better]
 
 // [half_best]
-/** Returns the best candidate of a half wave to all 32 lanes of this half: offsets below 32 stay within it. */
+/** Returns the best candidate of a half wave to its 32 lanes: offsets below 32 stay within the half. */
 static __device__ __forceinline__ candidate half_best(candidate mine)
 {
     for (int offset = HALF_SIZE / 2; offset > 0; offset /= 2) {
@@ -59,7 +59,7 @@ static __device__ __forceinline__ candidate half_best(candidate mine)
 // [half_best]
 
 // [group_score]
-/** Returns the best choice of a half wave, or the sum of its two best, to all its 32 lanes, as in chapter 03. */
+/** Returns the best choice of a half wave, or the sum of its two best, to all of its 32 lanes, as in chapter 03. */
 static __device__ float score_of_group(float choice, bool has_bias)
 {
     float first = choice, second = -INFINITY;
@@ -74,7 +74,7 @@ static __device__ float score_of_group(float choice, bool has_bias)
 
     const float sum = first + second;
 
-    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* NaN: the two are +infinity and -infinity */
 }
 // [group_score]
 
@@ -109,8 +109,8 @@ static __device__ void write_best(candidate mine, int count, int half_lane, cand
 
 // [merge]
 /**
- * Merges eight sorted lists of eight candidates. Lane 8 * i + k passes entry k of list i and gets entry k of the eight
- * best. Each round merges pairs of lists in four steps and leaves the result in both. All 64 lanes must call.
+ * Merges eight sorted lists of eight candidates. Lane 8 * i + k passes entry k of list i and receives entry k of the
+ * eight best. Each round merges pairs of lists in four steps and leaves the result in both. All 64 lanes must call.
  */
 static __device__ candidate merge_lists(candidate mine, int lane)
 {
@@ -162,7 +162,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
     candidate mine = has_expert ? candidate{score + bias, expert} : no_candidate;
 
-    if (has_expert && isnan(mine.value)) { /* ranks below every other expert; its weight is 0 */
+    if (has_expert && isnan(mine.value)) { /* ranks below all other experts, with weight 0 */
         mine = {-INFINITY, expert + problem.num_experts};
         score = 0.0f;
     }

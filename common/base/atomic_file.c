@@ -13,10 +13,10 @@
 
 enum { MAX_TEMPORARIES = 16 };
 
-/* Names of the temporary files that exist, which the program removes when it ends; "" is a free slot. */
+/* Names of the existing temporary files, which the program removes when it ends; "" is a free slot. */
 static char temporaries[MAX_TEMPORARIES][PATH_MAX];
 
-/* `changing` is 1 while the names change; a signal that arrives then is stored in `waiting`. */
+/* `changing` is 1 while the names change; a signal that arrives meanwhile is stored in `waiting`. */
 static volatile sig_atomic_t changing, waiting;
 
 static void remove_temporaries(void)
@@ -62,7 +62,7 @@ static void end_change(void)
 
 /**
  * Replaces `old` with `name` in the list; "" is a free slot. If no slot is free, the file is not listed, so it is not
- * removed if a signal ends the program.
+ * removed if a signal kills the program.
  */
 static void note(const char *old, const char *name)
 {
@@ -139,7 +139,7 @@ bool atomic_file_open(struct atomic_file *file, const char *flag, const char *pa
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return error_set(error, "%s%s: %s is there; only a regular file is replaced", flag, path,
                          S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
-    file->path = realpath(path, NULL); /* a symbolic link stays; its target is replaced */
+    file->path = realpath(path, NULL); /* keeps a symbolic link and replaces its target */
     if (!file->path)
         file->path = strdup(path);
     if (!file->path)
@@ -156,10 +156,10 @@ bool atomic_file_open(struct atomic_file *file, const char *flag, const char *pa
     return false;
 }
 
-/** Closes the file. Returns false if not everything was written. */
+/** Closes the file. Returns false if the file is incomplete. */
 static bool finish(struct atomic_file *file, struct error *error)
 {
-    /* EINVAL: this file system has no fsync */
+    /* EINVAL: this file system does not support fsync */
     const bool written = fflush(file->stream) == 0 && !ferror(file->stream) &&
                          (fsync(fileno(file->stream)) == 0 || errno == EINVAL);
     const int reason = errno;

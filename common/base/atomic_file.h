@@ -1,9 +1,9 @@
 /**
  * @file base/atomic_file.h
- * @brief Writes a file completely or not at all: to a temporary file in the same directory, which then replaces it.
+ * @brief Writes a file completely or not at all, through a temporary file in the same directory that then replaces it.
  *
- * A program that exits early, or that is ended by a signal (SIGINT, SIGTERM, SIGHUP, unless ignored or caught), removes
- * the temporary files first. Not thread-safe.
+ * A program that exits early or is killed by a signal (SIGINT, SIGTERM, SIGHUP, unless ignored or caught) first removes
+ * the temporary files. Not thread-safe.
  */
 #ifndef ATOMIC_FILE_H
 #define ATOMIC_FILE_H
@@ -25,7 +25,7 @@ struct atomic_file {
  */
 int atomic_file_temporary(const char *path, char **name);
 
-/** Removes the temporary file, unless it has been renamed, and frees its name, which may be NULL. Keeps errno. */
+/** Removes the temporary file, unless it has been renamed, and frees its name, which may be NULL. Preserves errno. */
 void atomic_file_temporary_remove(char *name);
 
 /**
@@ -40,7 +40,8 @@ bool atomic_file_open(struct atomic_file *file, const char *flag, const char *pa
 bool atomic_files_commit(struct atomic_file *files, int count, struct error *error);
 
 /**
- * Removes the temporary files and leaves the paths unchanged. Ignores files that were never opened, or were committed.
+ * Removes the temporary files and leaves the paths unchanged. Ignores files that were never opened or are already
+ * committed.
  */
 void atomic_files_discard(struct atomic_file *files, int count);
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /**
- * Returns how many bytes Linux estimates to be available without swapping or, if there is no estimate, the machine's
- * total memory; in either case at most the process's limit.
+ * Returns the number of bytes that Linux estimates to be available without swapping or, without an estimate, the
+ * machine's total memory; either value is capped at the process's limit.
  */
 static inline size_t available_memory(void)
 {

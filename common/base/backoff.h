@@ -17,8 +17,8 @@ double seconds_now(void);
 double backoff_seconds(double waited);
 
 /**
- * Yields the processor between two polls of a wait that began at `begin`, and sleeps if the wait has been long. Returns
- * false if the wait has exceeded `limit` seconds.
+ * Yields the processor between two polls of a wait that began at `begin`, and sleeps if the wait has already been long.
+ * Returns false if the wait has exceeded `limit` seconds.
  */
 bool backoff_wait(double begin, double limit);
 

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** The results of a program, which are its exit codes. */
+/** The results of a program. Each is an exit code. */
 enum run_result {
     RUN_VERIFIED = 0,
     RUN_WRONG = 1,
@@ -23,25 +23,25 @@ struct error {
     bool unsupported;       /**< the kernel does not support this problem, but another may */
 };
 
-/** Begins the advice in the line of a simulator fault. */
+/** Introduces the advice in the line of a simulator fault. */
 #define ERROR_TRY "; try: "
 
 /** Returns the part of a line that begins with ERROR_TRY, or "" (the line's end) if it contains no advice. */
 const char *error_advice(const char *line);
 
-/** A few words that describe what a checker expected, or what it got. */
+/** A short phrase that describes what a checker expected or got. */
 typedef char error_words[96];
 
 /**
- * Formats the line, leaving out its middle if it is too long, and replaces control characters with '?'. error_set()
- * sets the result to RUN_BAD_INPUT, error_set_as() to `result`. Both return false, so that a function can end with
- * `return error_set(...)`.
+ * Formats the line, omitting its middle if it is too long, and replaces control characters with '?'. error_set() sets
+ * the result to RUN_BAD_INPUT, error_set_as() to `result`. Both return false, so that a function can end with `return
+ * error_set(...)`.
  */
 #define error_set(error, ...) error_set_as(error, RUN_BAD_INPUT, __VA_ARGS__)
 __attribute__((format(printf, 3, 4))) bool error_set_as(struct error *error, enum run_result result, const char *format,
                                                         ...);
 
-/** Formats the words, truncated to fit. */
+/** Formats a phrase, truncated to fit. */
 __attribute__((format(printf, 2, 3))) void error_words_set(error_words *words, const char *format, ...);
 
 #ifdef __cplusplus

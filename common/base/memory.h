@@ -1,4 +1,4 @@
-/** @file base/memory.h  Allocates host memory, and reports a shortage before Linux would kill the process. */
+/** @file base/memory.h Allocates host memory, and reports a shortage before Linux kills the process. */
 #ifndef MEMORY_H
 #define MEMORY_H
 

@@ -87,7 +87,7 @@ static bool is_complete(const struct record *record)
     return complete;
 }
 
-/** Returns the first field from `field` on that appears in the format, or NULL. A loop continues with field->next. */
+/** Returns the first field from `field` on that appears in the format, or NULL. To continue, pass field->next. */
 static const struct field *seen_in(unsigned format, const struct field *field)
 {
     while (field && !(field->formats & format))
@@ -107,7 +107,7 @@ static void write_rows(const struct record *list, void (*write_row)(const struct
 
 /* --- table -------------------------------------------------------------------------------------------------------- */
 
-/** Writes one line of a list: the columns' headings, or their texts. */
+/** Writes one line of a list: the columns' headings or their values. */
 static void write_columns(const struct record *row, bool headings, FILE *stream)
 {
     const char *before = "";
@@ -154,7 +154,7 @@ static size_t utf8_length(const char *text)
     return length >= kinds[kind].length ? kinds[kind].length : 0;
 }
 
-/** Writes a text as a JSON string; invalid UTF-8 becomes U+FFFD. */
+/** Writes `text` as a JSON string; invalid UTF-8 becomes U+FFFD. */
 static void write_json_string(const char *text, FILE *stream)
 {
     putc('"', stream);

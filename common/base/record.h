@@ -1,8 +1,8 @@
 /**
  * @file base/record.h
- * @brief A report: a record of named fields, which can be written for readers (a table) or for programs (JSON, CSV).
+ * @brief A report: a record of named fields that can be written for readers (as a table) or for programs (JSON, CSV).
  *
- * Each field has a set of formats in which it appears. If memory ran out for a field, record_write() reports it.
+ * Each field has a set of formats in which it appears. If there was no memory for a field, record_write() reports this.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -24,21 +24,21 @@ enum { IN_TABLE = 1 << RECORD_TABLE, IN_JSON = 1 << RECORD_JSON, IN_CSV = 1 << R
 /** A record of named fields, or a list of records without names. If all members are zero, it is empty. */
 struct record {
     struct field *first, *last;
-    bool incomplete; /**< memory ran out for a field */
+    bool incomplete; /**< there was no memory for a field */
 };
 
 enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_OBJECT, FIELD_LIST };
 
 /**
- * Adds a field with a formatted text; the caller keeps `name` alive. A number is written unquoted. In a table the field
- * is a line, which begins with `name` unless `name` is NULL. Does nothing if `record` is NULL.
+ * Adds a field with a formatted value; `name` must outlive the record. A number is written unquoted. In a table the
+ * field is a line, which begins with `name` unless `name` is NULL. Does nothing if `record` is NULL.
  */
 #define record_text(record, formats, name, ...)   record_add(record, FIELD_TEXT, formats, 0, name, __VA_ARGS__)
 #define record_number(record, formats, name, ...) record_add(record, FIELD_NUMBER, formats, 0, name, __VA_ARGS__)
 
 /**
- * Adds a column to a record of a list. The text is right-aligned in a column of `width` characters, left-aligned if the
- * width is negative, and not padded if it is 0.
+ * Adds a column to a record of a list. The value is right-aligned in a column of `width` characters, left-aligned if
+ * the width is negative, and not padded if the width is 0.
  */
 #define record_column(record, width, heading, ...) record_add(record, FIELD_TEXT, IN_TABLE, width, heading, __VA_ARGS__)
 
@@ -54,7 +54,7 @@ struct record *record_object(struct record *record, unsigned formats, const char
  */
 struct record *record_list(struct record *record, unsigned formats, const char *name);
 
-/** Writes the record. Returns false if memory was short for a field or if writing to the stream fails. */
+/** Writes the record. Returns false if there was no memory for a field or if writing to the stream fails. */
 bool record_write(const struct record *record, enum record_format format, FILE *stream, struct error *error);
 
 /** Frees all fields. */

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /**
- * Opens /dev/null for every closed standard stream, so that no file opened later gets its descriptor, and ignores
- * SIGXFSZ, so that a file that grows too large is reported as an error. main() must call it first.
+ * Opens /dev/null for every closed standard stream, so that no later file gets its descriptor, and ignores SIGXFSZ, so
+ * that a file that grows too large is reported as an error. Must be called first in main().
  */
 static inline void standard_streams_reserve(void)
 {
@@ -31,17 +31,16 @@ static inline void standard_streams_reserve(void)
 }
 
 /**
- * Flushes a stream, usually standard output. Returns false with an error if something printed so far could not be
- * written.
+ * Flushes a stream, usually standard output. Returns false with an error if any earlier output could not be written.
  */
 static inline bool output_flush(FILE *stream, struct error *error)
 {
-    errno = 0; /* if only an earlier write failed, errno no longer holds its reason */
+    errno = 0; /* if only an earlier write failed, errno no longer gives the reason */
     return (fflush(stream) == 0 && !ferror(stream)) ||
            error_set(error, "standard output: cannot be written%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
 }
 
-/** Flushes standard output. Returns false with an error if something printed so far could not be written. */
+/** Flushes standard output. Returns false with an error if any earlier output could not be written. */
 static inline bool standard_output_flush(struct error *error)
 {
     return output_flush(stdout, error);

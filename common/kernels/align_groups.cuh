@@ -1,6 +1,6 @@
 /**
  * @file align_groups.cuh
- * @brief Parts of chapter 14a's align that chapter 14b also uses: a compact problem, the number of blocks of rows,
+ * @brief Parts of chapter 14a's align that chapter 14b also uses: a compact problem, the number of blocks of rows, and
  *        padding.
  */
 #ifndef KERNELS_ALIGN_GROUPS_CUH
@@ -15,8 +15,8 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 // [list]
 /**
- * A problem and its buffers as kernel parameters. It is compact, because every launch reads the parameters from memory.
- * `experts` is num_experts rounded up to a multiple of FAST_EXPERTS; `most_blocks` is the length of expert_ids.
+ * A problem and its buffers as kernel parameters, in compact form, because every launch reads the parameters from
+ * memory. `experts` is num_experts rounded up to a multiple of FAST_EXPERTS; `most_blocks` is the length of expert_ids.
  */
 struct align_arguments {
     const void *topk_ids;
@@ -54,7 +54,7 @@ static __device__ int experts_of(const align_arguments &align)
     return EXPERTS ? EXPERTS : align.experts;
 }
 
-/** Returns the number of the expert that an id names, or -1 if it names none. */
+/** Returns the expert that an id names, or -1 if it names none. */
 template <typename Id>
 static __device__ int expert_of(Id id, int num_experts)
 {
@@ -62,8 +62,8 @@ static __device__ int expert_of(Id id, int num_experts)
 }
 
 /**
- * Returns the number of blocks of rows for `count` < 2^31 ids: count / block_size, rounded up. The quotient from the
- * reciprocal is at most 1 too low.
+ * Returns the number of blocks of rows for `count` < 2^31 ids: count / block_size, rounded up. The quotient obtained
+ * from the reciprocal is at most 1 too small.
  */
 static __device__ int blocks_for(int count, const align_arguments &align)
 {
@@ -81,7 +81,7 @@ static __device__ unsigned lanes_below(int lane)
 // [helpers]
 
 // [scan_lanes]
-/** Returns the inclusive scan of the lanes' numbers: the sum of this lane's number and those of the lanes below it. */
+/** Returns the inclusive scan of the lanes' values: the sum of this lane's value and those of the lanes below it. */
 static __device__ __forceinline__ int scan_lanes(int number)
 {
     const int lane = threadIdx.x % WARP_SIZE;

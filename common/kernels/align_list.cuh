@@ -1,7 +1,7 @@
 /**
  * @file align_list.cuh
  * @brief Parts of chapter 14's align for few ids, which chapter 15 uses: a compact problem, the number of blocks of
- *        rows, padding.
+ *        rows, and padding.
  */
 #ifndef KERNELS_ALIGN_LIST_CUH
 #define KERNELS_ALIGN_LIST_CUH
@@ -9,14 +9,14 @@
 #include "harness/align/align.h"
 
 /**
- * A problem and its buffers as kernel parameters. It is compact, because every launch reads the parameters from memory.
- * `most_blocks` is the length of expert_ids.
+ * A problem and its buffers as kernel parameters, in compact form, because every launch reads the parameters from
+ * memory. `most_blocks` is the length of expert_ids.
  */
 struct align_arguments {
     int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
     const int *expert_map;
     int numel, block_size;
-    unsigned reciprocal, rest; /* factor and summand in few_blocks_for() */
+    unsigned reciprocal, rest; /* multiplier and addend in few_blocks_for() */
     int capacity, most_blocks;
 };
 

@@ -1,6 +1,6 @@
 /**
- * @file common/kernels/all_coresident.cuh Checks whether all blocks of a launch can be co-resident, and therefore wait
- * for each other. To be called before launch_coresident().
+ * @file common/kernels/all_coresident.cuh Checks whether all blocks of a launch can be co-resident, so that they may
+ * wait for each other. Must be called before launch_coresident().
  */
 #ifndef KERNELS_ALL_CORESIDENT_CUH
 #define KERNELS_ALL_CORESIDENT_CUH

@@ -7,7 +7,7 @@
 
 // [block_softmax]
 /**
- * Returns exp(logit - largest) / sum, where the block's logits are one row. All threads of the block, at most 32 whole
+ * Returns exp(logit - largest) / sum, where the block's logits form one row. All threads of the block, at most 32 whole
  * warps, must call it; a thread without an expert passes -infinity and false. The function contains two block barriers.
  * If the row contains NaN or +infinity, every result is NaN.
  */

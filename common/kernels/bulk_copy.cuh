@@ -2,10 +2,10 @@
  * @file common/kernels/bulk_copy.cuh
  * @brief Asynchronous copies from global to shared memory, and the barriers (mbarrier) that signal their completion.
  *
- * Such a barrier is an object in shared memory. A phase ends when all expected arrivals have happened and all announced
- * bytes have been copied; the next phase begins at once. A waiting thread names the phase by its parity: 0 for the
- * first, 1 for the second, 0 for the third. In a barrier's first phase, a wait for parity 1 returns at once, as if an
- * earlier phase had ended.
+ * Such a barrier is an object in shared memory. Its phase ends when all expected arrivals have happened and all
+ * announced bytes have been copied; the next phase begins at once. A waiting thread names the phase by its parity: 0
+ * for the first, 1 for the second, 0 for the third. In a barrier's first phase, a wait for parity 1 returns at once, as
+ * if an earlier phase had ended.
  *
  * All instructions except cp.async require compute capability 9.0. The CPU build uses the header of the same name in
  * common/simt/kernels instead.
@@ -19,7 +19,7 @@
 
 #include "tensor_map.h"
 
-// On an older GPU, which lacks these instructions, ASM_90 traps.
+// On older GPUs, which lack these instructions, ASM_90 traps.
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
 #define ASM_90(...) asm volatile(__VA_ARGS__)
 #else
@@ -44,7 +44,7 @@ static __device__ __forceinline__ uint32_t shared_address(const void *shared)
 }
 
 // [mbarrier]
-/** Initialises a barrier for `arrivals` arrivals per phase, 1 to 2^20 - 1. Called by a single thread. */
+/** Initialises a barrier for `arrivals` arrivals per phase (1 to 2^20 - 1). Called by a single thread. */
 static __device__ __forceinline__ void mbarrier_init(mbarrier *barrier, uint32_t arrivals)
 {
     ASM_90("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
@@ -62,7 +62,7 @@ static __device__ __forceinline__ void mbarrier_arrive(mbarrier *barrier)
     ASM_90("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-/** Announces `bytes` more bytes that must be copied before the phase ends, and arrives at the barrier. */
+/** Announces that `bytes` more bytes must be copied before the phase ends, and arrives at the barrier. */
 static __device__ __forceinline__ void mbarrier_arrive_expect(mbarrier *barrier, uint32_t bytes)
 {
     ASM_90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
@@ -70,15 +70,14 @@ static __device__ __forceinline__ void mbarrier_arrive_expect(mbarrier *barrier,
 }
 
 /**
- * Makes the barrier receive an arrival as soon as the thread's earlier cp_async_16() copies are complete. Does not
- * wait.
+ * Triggers an arrival at the barrier as soon as the thread's earlier cp_async_16() copies are complete. Does not wait.
  */
 static __device__ __forceinline__ void mbarrier_arrive_cp_async(mbarrier *barrier)
 {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-/** Waits a limited time for the end of the phase with this parity. Returns whether it has ended. */
+/** Waits for a limited time until the phase with this parity ends. Returns whether it has ended. */
 static __device__ __forceinline__ bool mbarrier_try_wait(mbarrier *barrier, uint32_t parity)
 {
     uint32_t ended = 0;
@@ -94,7 +93,7 @@ static __device__ __forceinline__ bool mbarrier_try_wait(mbarrier *barrier, uint
     return ended;
 }
 
-/** Waits for the end of the phase with this parity. */
+/** Waits until the phase with this parity ends. */
 static __device__ __forceinline__ void mbarrier_wait(mbarrier *barrier, uint32_t parity)
 {
     while (!mbarrier_try_wait(barrier, parity)) {
@@ -178,10 +177,10 @@ static __device__ __forceinline__ bool elect_one(void)
 
 // [tensor_map]
 /**
- * Makes a map of a row-major bf16 matrix in global memory, for tiles of tile_rows (at most 256) by tile_columns.
+ * Creates a map of a row-major bf16 matrix in global memory, for tiles of tile_rows (at most 256) by tile_columns.
  * `swizzle` is 0, or the size of a tile's row in bytes: 32, 64 or 128. If it is not 0, the tile's 16-byte chunks are
  * permuted: within each period of the swizzle, the number of a chunk (address bits 4 and up) is XORed with address bits
- * 7 and up. Returns NULL, or the reason why such a map cannot be made.
+ * 7 and up. Returns NULL, or the reason why such a map cannot be created.
  */
 static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
                                           uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle)

@@ -20,7 +20,7 @@ static __device__ __forceinline__ candidate select(bool first, candidate a, cand
 }
 
 // [ranks_before]
-/** Checks whether `a` ranks before `b`. Of two candidates with different ids, exactly one ranks before the other. */
+/** Returns whether `a` ranks before `b`. Of two candidates with different ids, exactly one ranks before the other. */
 static __device__ __forceinline__ bool ranks_before(candidate a, candidate b)
 {
     return (a.value > b.value) | ((a.value == b.value) & (a.id < b.id));

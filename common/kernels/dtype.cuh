@@ -1,4 +1,4 @@
-/** @file dtype.cuh  Chapter 05's number types: kernels compute in float, and round to the type where PyTorch does. */
+/** @file dtype.cuh Chapter 05's number types: kernels compute in float and round to the type where PyTorch does. */
 #ifndef KERNELS_DTYPE_CUH
 #define KERNELS_DTYPE_CUH
 
@@ -76,8 +76,8 @@ static __device__ __forceinline__ float unpack(int4 word, const __nv_bfloat16 *,
 
 // [load_floats]
 /**
- * Reads `count` numbers into `to` and sets the other elements of `to` to 0. With VECTORS, each load reads 16 bytes;
- * `count` must then equal ROOM and be a whole number of loads, and `from` must be 16-byte aligned.
+ * Reads `count` values into `to` and sets the other elements of `to` to 0. With VECTORS, each load reads 16 bytes;
+ * `count` must then equal ROOM and fill whole loads, and `from` must be 16-byte aligned.
  */
 template <bool VECTORS, typename T, int ROOM>
 static __device__ __forceinline__ void load_floats(const T *from, int count, float (&to)[ROOM])

@@ -10,7 +10,7 @@
 #include "kernels/router.cuh"
 
 // [few_token]
-/** The shared memory of a token's block. It is a single object, so that all members are addressed by one register. */
+/** The shared memory of a token's block. It is a single object, so that one register addresses all members. */
 template <typename Router>
 struct few_token {
     __align__(16) entry candidates[Router::EXPERTS];
@@ -24,7 +24,7 @@ struct few_token {
 
 // [few_choose]
 /**
- * Writes the ids of the TOPK candidates that rank first, and stores their scores in token.chosen. The calling threads
+ * Writes the ids of the TOPK highest-ranking candidates, and stores their scores in token.chosen. The calling threads
  * rank AT_ONCE candidates at a time, with LANES neighbouring lanes per candidate.
  */
 template <int LANES, int AT_ONCE, typename Router>

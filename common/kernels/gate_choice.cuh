@@ -3,7 +3,7 @@
  * @brief Device functions of chapter 13a's gate, which chapters 13b, 13c and 15 also use: choices as ordered keys, the
  * two largest keys of a group, slots, weights; and the slow path, which routes a token in rounds.
  *
- * A Router is a class of constants, see router.cuh.
+ * A Router is a class of constants (see router.cuh).
  */
 #ifndef KERNELS_GATE_CHOICE_CUH
 #define KERNELS_GATE_CHOICE_CUH
@@ -15,7 +15,7 @@ enum { WARP_SIZE = 32 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
 // [ordered]
-/** Returns a choice's key, an unsigned integer; keys are ordered like choices. NaN's key is 0, below -infinity's. */
+/** Returns a choice's key, an unsigned integer; keys sort like choices. NaN's key is 0, below -infinity's. */
 static __device__ __forceinline__ unsigned ordered(float choice)
 {
     const unsigned bits = __float_as_uint(choice), flip = (unsigned)((int)bits >> 31) | 0x80000000u;
@@ -25,7 +25,7 @@ static __device__ __forceinline__ unsigned ordered(float choice)
 }
 
 /**
- * Returns the choice that a key represents. For NaN's key it returns -infinity, because a NaN counts as -infinity in a
+ * Returns the choice that a key represents. For NaN's key, returns -infinity, because NaN counts as -infinity in a
  * group's score.
  */
 static __device__ __forceinline__ float choice_of(unsigned key)
@@ -38,8 +38,8 @@ static __device__ __forceinline__ float choice_of(unsigned key)
 
 // [entry]
 /**
- * A candidate as one number: the key in the high half, the inverted id in the low half, so that if two choices are
- * equal, the candidate with the lower id is the larger number.
+ * A candidate as one number: the key in the high half and the inverted id in the low half, so that of two candidates
+ * with equal choices, the one with the lower id is the larger number.
  */
 typedef unsigned long long entry;
 
@@ -102,8 +102,8 @@ static __device__ __forceinline__ float score_of_group(float first, float second
 /** The parameters for computing weights from the chosen experts' scores. */
 struct weighting {
     bool renormalize;
-    float scale;  /* factor of all weights */
-    int shared;   /* number of shared experts, which every token has besides the chosen ones */
+    float scale;  /* factor for all weights */
+    int shared;   /* number of shared experts, in addition to a token's chosen ones */
     float factor; /* a shared expert's score is the sum divided by this factor */
 };
 
@@ -114,8 +114,8 @@ static inline weighting weighting_of(const gate_problem *problem)
 }
 
 /**
- * Returns dividend / divisor for divisors from 2^-126 to 2^126; exact if the quotient is a float. The approximate
- * quotient is off by up to two ulps, which the remainder of the dividend corrects.
+ * Returns dividend / divisor for divisors from 2^-126 to 2^126; exact if the quotient is representable. The approximate
+ * quotient is off by up to two ulps, which the remainder corrects.
  */
 static __device__ __forceinline__ float quotient(float dividend, float divisor)
 {
@@ -139,7 +139,7 @@ static __device__ __forceinline__ float weight_of(weighting how, float score, fl
 
 // [shared_experts]
 /**
- * Writes a token's shared experts after its TOPK chosen ones; the work is divided among `lanes` lanes. A shared
+ * Writes a token's shared experts after its TOPK chosen ones, with the work divided among `lanes` lanes. A shared
  * expert's score is not limited to 0 to 1, because how.factor may be any number.
  */
 template <typename Router, typename T>
@@ -203,7 +203,7 @@ static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 // [two_keys]
 
 // [rounds]
-/** Routes one token with a whole warp, whatever its logits are. Each lane processes every 32nd expert. */
+/** Routes one token, whatever its logits, with a whole warp. Each lane processes every 32nd expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row, const Bias *correction_bias,
                                                      float *topk_weights, int *topk_ids)

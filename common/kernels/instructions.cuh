@@ -19,7 +19,7 @@ static __device__ __forceinline__ float approx_exp2(float x)
     return power;
 }
 
-/** Returns 1 / x within 1 unit in the last place; results below 2^-126 are 0. */
+/** Returns 1 / x within 1 ulp; results below 2^-126 are 0. */
 static __device__ __forceinline__ float approx_reciprocal(float x)
 {
     float reciprocal;

@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/launch_coresident.cuh
- * @brief Launches blocks that wait for each other; chapter 15 uses it.
+ * @brief Launches blocks that wait for each other. Used by chapter 15.
  *
  * The CPU build uses the header of the same name in common/simt/kernels instead.
  */
@@ -12,10 +12,10 @@
 
 // [launch_coresident]
 /**
- * Launches blocks that all fit on the device at the same time, as all_coresident() has checked. A GPU starts every
- * block that fits, so a plain launch suffices, and it is faster than a cooperative one. If another stream's kernel
- * occupies the GPU, the blocks wait until it ends; if that kernel also waits for blocks that have not started, both
- * give up after MAX_POLLS polls.
+ * Launches blocks that are all co-resident, as all_coresident() has checked. A GPU starts every block that fits, so a
+ * plain launch suffices, and it is faster than a cooperative one. If another stream's kernel occupies the GPU, the
+ * blocks wait until it ends; if that kernel also waits for blocks that have not started, both give up after MAX_POLLS
+ * polls.
  */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_coresident(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,

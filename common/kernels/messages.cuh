@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/messages.cuh
- * @brief Loads and stores with acquire and release semantics, between all threads of the device; chapter 16 uses them.
+ * @brief Loads and stores with acquire and release semantics at device scope; chapter 16 uses them.
  *
  * Accesses before the release of a value happen before accesses after its acquire. The CPU build uses the header of the
  * same name in common/simt/kernels instead.
@@ -11,7 +11,7 @@
 #include <cuda_runtime.h>
 
 // [messages]
-/** Loads a value with acquire semantics: accesses before the value's release happen before this thread's later ones. */
+/** Loads a value with acquire semantics: accesses before its release happen before this thread's later accesses. */
 static __device__ __forceinline__ int load_acquire(const int *address)
 {
     int value;

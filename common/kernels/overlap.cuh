@@ -14,7 +14,7 @@
  */
 static __device__ __forceinline__ void wait_for_previous_kernel(void)
 {
-#ifdef TRIGGER_FIRST /* one of chapter 17's programs, which shows why the other order is better */
+#ifdef TRIGGER_FIRST /* for one of chapter 17's programs, which shows why the other order is better */
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
@@ -36,7 +36,7 @@ static __device__ __forceinline__ void let_next_kernel_start(void)
 
 // [launch_overlapping]
 /**
- * Launches a kernel with the requested attributes: overlap with the previous kernel, or a cooperative grid, or both.
+ * Launches a kernel with the requested attributes: overlap with the previous kernel, a cooperative grid, or both.
  */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_with(bool overlap, bool cooperative, void (*kernel)(Parameters...), dim3 blocks,

@@ -11,7 +11,7 @@
 
 #include <cuda_runtime.h>
 
-/** Returns the values of all lanes in `mask`, reduced by combine(). All these lanes must call the function together. */
+/** Returns the reduction by combine() of the values of all lanes in `mask`. All these lanes must call it together. */
 template <typename T, typename Combine>
 static __device__ __forceinline__ T reduce_by_shuffles(unsigned mask, T value, Combine combine)
 {

@@ -42,7 +42,7 @@ static __device__ __forceinline__ void ldmatrix_x4_transposed(uint32_t fragments
                  : "memory");
 }
 
-/** Loads two matrices. Only lanes 0 to 15 pass addresses of rows. */
+/** Loads two matrices. Only lanes 0 to 15 pass row addresses. */
 static __device__ __forceinline__ void ldmatrix_x2(uint32_t fragments[2], const void *row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
@@ -61,7 +61,7 @@ static __device__ __forceinline__ void ldmatrix_x2_transposed(uint32_t fragments
 // [ldmatrix]
 
 // [mma]
-// On an older GPU, which lacks this instruction, ASM_80 traps.
+// On older GPUs, which lack this instruction, ASM_80 traps.
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 #define ASM_80(...) asm volatile(__VA_ARGS__)
 #else

@@ -1,6 +1,6 @@
 /**
  * @file token_scores.cuh
- * @brief Computes chapter 05's scores; `groups` neighbouring lanes of a warp process the row of a token together.
+ * @brief Computes chapter 05's scores; `groups` neighbouring lanes of a warp process one token's row together.
  */
 #ifndef KERNELS_TOKEN_SCORES_CUH
 #define KERNELS_TOKEN_SCORES_CUH

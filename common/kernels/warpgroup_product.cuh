@@ -3,14 +3,14 @@
  * @brief Products of a warpgroup on tensor cores (wgmma), for chapter 16b: 64xN += 64x16 by 16xN in bf16, with both
  *        operands in shared memory.
  *
- * A warpgroup is four consecutive warps, the first of which has a number that is a multiple of four. All threads of a
+ * A warpgroup is four consecutive warps, the first of which has an index that is a multiple of four. All threads of a
  * warpgroup call these functions together. Products are asynchronous: between a product and the wait for its group, no
  * thread may write its operands or access its sums.
  *
  * An operand is stored by rows of 64 numbers, 128 bytes: rows of a, columns of b (so that both are contiguous along k).
- * Eight rows have 1024 bytes and begin at a multiple of 1024. The 16-byte chunk c of row r is stored at the position of
- * chunk c ^ (r % 8), as bulk_copy_tile() does with a swizzle of 128. A product uses 16 numbers along k, a quarter of
- * each row. The quarter is given by its start address in the first row without the permutation; quarters are 32 bytes
+ * Eight rows occupy 1024 bytes and begin at a multiple of 1024. The 16-byte chunk c of row r is stored at the position
+ * of chunk c ^ (r % 8), as bulk_copy_tile() does with a swizzle of 128. A product uses 16 numbers along k, a quarter of
+ * each row. A quarter is specified by its start address in the first row before permutation; quarters are 32 bytes
  * apart.
  *
  * The sums d have 64 rows and N columns. Thread t of the warpgroup holds, for each j from 0 to N / 8 - 1:
@@ -34,7 +34,7 @@
 
 // [wgmma]
 /**
- * Returns the descriptor of an operand, given the address of its first 16 numbers along k. Rows have 128 bytes, and
+ * Returns the descriptor of an operand, given the address of its first 16 numbers along k. Rows are 128 bytes long, and
  * groups of eight rows are 1024 bytes apart.
  */
 static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
@@ -56,7 +56,7 @@ static __device__ __forceinline__ void wgmma_commit_group(void)
     ASM_90A("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-/** Waits for all groups except the last PENDING ones. */
+/** Waits for all groups except the PENDING most recent ones. */
 template <int PENDING>
 static __device__ __forceinline__ void wgmma_wait_group(void)
 {
@@ -64,8 +64,8 @@ static __device__ __forceinline__ void wgmma_wait_group(void)
 }
 
 /**
- * Keeps the compiler from moving uses of the sums across this call. Must be called before the first fence and after the
- * last wait.
+ * Prevents the compiler from moving uses of the sums across this call. Must be called before the first fence and after
+ * the last wait.
  */
 template <int COUNT>
 static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
@@ -77,8 +77,8 @@ static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
 
 /*
  * wgmma_m64k16_bf16() issues d += a b. float d[N / 2] is the thread's part of the 64xN sums; its length gives N, a
- * multiple of 8 from 8 to 256. Operands come from wgmma_operand(). The instruction's text has to name every register by
- * its number: TEXT_n and SUMS_n are the registers for N = 8 n.
+ * multiple of 8 from 8 to 256. Operands come from wgmma_operand(). The instruction's text must name every register by
+ * number: TEXT_n and SUMS_n are the registers for N = 8 n.
  */
 /* clang-format off */
 #define TEXT_1 "%0, %1, %2, %3"
@@ -190,8 +190,8 @@ WGMMA(32, 256, 128, 129)
 // [wgmma]
 
 /**
- * Reduces the registers of each of a warpgroup's threads to REGISTERS, a multiple of 8 from 24 to 240, so that other
- * warpgroups can have more.
+ * Reduces the number of registers of each thread of a warpgroup to REGISTERS, a multiple of 8 from 24 to 240, so that
+ * other warpgroups can have more.
  */
 template <int REGISTERS>
 static __device__ __forceinline__ void registers_decrease(void)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles a kernel file for the CPU, with the arguments of a compiler:
+# Compiles a kernel file for the CPU. The arguments are those of a compiler:
 #
 #   sh common/ninja/kernel.sh REWRITER COMPILER FLAG... -MMD -MF DEPFILE -c IN.cu -o OUT
 #
@@ -12,7 +12,7 @@ rewriter=$1
 shift
 shared=$(dirname "$rewriter")/rewritten
 last=
-for word in "$@"; do # the words up to -MF remain as arguments
+for word in "$@"; do # the words before -MF remain as arguments
     shift
     case $last in
     -MF) depfile=$word ;;

@@ -1,19 +1,19 @@
 #!/bin/sh
-# Makes one library from all C files in several folders, so that a new file in a folder becomes part of the library.
+# Builds one library from all C files in several folders, so that a new file in a folder becomes part of the library.
 #
 #   sh common/ninja/library.sh OUT.a 'COMPILER FLAGS' FOLDER...
 #
-# Compiles each file that is newer than its object or that includes such a file, with one compiler running per
-# processor. The object of a/b/c.c is OUT.a.objects/a_b_c.o, next to the file's entry for compile_commands.json.
-# OUT.a.d lists for Ninja everything that the library depends on, including the folders. If $compile_kernel is set, the
-# library also contains the files test_*.cu, which that command compiles.
+# Compiles each file that is newer than its object or that includes such a file, with one compiler per processor. The
+# object of a/b/c.c is OUT.a.objects/a_b_c.o, next to the file's entry for compile_commands.json. OUT.a.d lists for
+# Ninja everything that the library depends on, including the folders. If $compile_kernel is set, the library also
+# contains the files test_*.cu, which that command compiles.
 set -eu
 out=$1
 compile=$2
 shift 2
 objects=$out.objects
 export compile compile_kernel="${compile_kernel:-}"
-if [ "$(cat "$objects/flags" 2>/dev/null)" != "$compile $compile_kernel" ]; then # other flags need other objects
+if [ "$(cat "$objects/flags" 2>/dev/null)" != "$compile $compile_kernel" ]; then # changed flags need new objects
     rm -rf "$objects"
     mkdir -p "$objects"
     echo "$compile $compile_kernel" >"$objects/flags"

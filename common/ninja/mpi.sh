@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the flags with which a program for several devices must be compiled and linked: those for MPI if there is an
-# mpicc; for GPUs also those for NCCL, if its header and library are in CUDA's or the system's folders. A program
-# without these libraries has one rank.
+# mpicc and, for GPUs, those for NCCL if its header and library are in CUDA's or the system's folders. A program without
+# these libraries has one rank.
 #
 #   sh common/ninja/mpi.sh compile mpi|nccl COMPILER...    prints flags for the compiler
 #   sh common/ninja/mpi.sh link mpi|nccl COMPILER...       prints libraries
@@ -19,8 +19,8 @@ mpi_flags() {
     done
 }
 
-# has_mpi COMPILER...: checks that the compiler can link with MPI. It cannot if it compiles for another processor, or if
-# mpicc is installed without the headers.
+# has_mpi COMPILER...: checks that the compiler can link with MPI. It cannot if it compiles for a different processor or
+# if mpicc is installed without the headers.
 has_mpi() {
     command -v mpicc >/dev/null || return 1
     # shellcheck disable=SC2046 # the flags must split into words

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a program from every C file in several folders, such as BUILD/tests/test_npy from tests/test_npy.c, and from
+# Builds a program from every C file in several folders, such as BUILD/tests/test_npy from tests/test_npy.c, and from
 # every test that is a kernel, so that adding a file adds a test.
 #
 #   sh common/ninja/programs.sh OUT.a 'COMPILER FLAGS' BUILD 'LINKER' 'LIBRARIES' FOLDER...

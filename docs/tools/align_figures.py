@@ -46,7 +46,7 @@ def draw_published_rows(data, title):
     ax = canvas(14 + width * 3 + 10, 106 + 2 * (28 * len(first) + 44) + 12, title)
     heads = ("before launch 1", f"after launch 1: {data['numels'][0]} ids", f"after launch 2: {data['numels'][1]} ids")
     for column, (head, sets) in enumerate(zip(heads, (([], []), ([], first), (second, [])))):
-        x, last = 14 + width * column, ("0", f"{len(first)} rows, set 1", f"{len(second)} rows, set 0")[column]
+        x, last = 14 + width * column, ("0", f"{len(first)} words, set 1", f"{len(second)} words, set 0")[column]
         write(ax, x, 52, head, bold=True)
         write(ax, x, 72, f"last: {last}")
         for number, rows in enumerate(sets):
@@ -58,7 +58,7 @@ def draw_published_rows(data, title):
     return ax
 
 
-STAGES = (("read and mark", "blue"), ("publish", "vermillion"), ("order in shared memory", "green"),
+STAGES = (("read and mark", "blue"), ("publish", "vermillion"), ("sort in shared memory", "green"),
           ("poll and add", "orange"), ("write the list", "purple"))
 
 

@@ -107,7 +107,7 @@ FIGURES = {
                  lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
     "17_overlap": ("Three kernels: one after the other, and overlapping", "chain_figure.draw_chain",
                    lambda _: chain_steps.timelines("ABC")),
-    "18_call": ("From a call in Python to a kernel: four ways", "call_figure.draw_call", lambda _: {}),
+    "18_call": ("Four paths of a call in Python; three of them reach a kernel", "call_figure.draw_call", lambda _: {}),
     "19_waves": ("Groups {kept[0]}, {kept[1]}, {kept[2]} and {kept[3]} are kept: which halves of the waves work",
                  "wave_figure.draw_waves", lambda _: wave_steps.phases([4, 1, 7, 2])),
     "primer_latency": ("One scheduler: the more warps, the fewer empty cycles", "latency_figure.draw_latency",

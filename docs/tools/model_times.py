@@ -3,6 +3,7 @@
     python3 docs/tools/model_times.py calls     what a call costs the host, recorded by check.py
     python3 docs/tools/model_times.py steps     a decode step and the prefill, recorded by model.py
     python3 docs/tools/model_times.py parts     where a step's GPU time goes, recorded by model.py
+    python3 docs/tools/model_times.py gains     shares and speed-ups, computed from the parts; an estimate for 61 layers
 
 The records are docs/results/model/calls.json and model.json, which these scripts write with --out. Missing values are
 shown as "-".
@@ -17,6 +18,8 @@ NAMES = {"eager": "eager", "batched_mm": "batched_mm", "grouped_mm": "grouped_mm
          "compile": "grouped_mm, torch.compile", "ours_compile": "ours, torch.compile"}
 PARTS = ("gate", "align", "experts", "attention", "rest")
 BATCHES = (1, 16, 64)
+LAYERS, MOE_LAYERS = 3, 2  # of the measured model
+ALL_LAYERS, ALL_MOE_LAYERS = 61, 58  # of DeepSeek-V3
 
 
 def read(name):
@@ -66,11 +69,53 @@ def parts():
                   for batch in BATCHES for name in ("grouped_mm", "ours")])
 
 
+def step_ms(experts, mode, batch):
+    """Returns the recorded milliseconds of a decode step; None if there is no record."""
+    record = read("model.json") or {"steps": ()}
+    found = [one.get("ms") for one in record["steps"]
+             if (one["experts"], one["mode"], one["batch"]) == (experts, mode, batch)]
+    return found[0] if found else None
+
+
+def all_layers(us):
+    """Estimates the microseconds of a step of all layers on one GPU from the parts of the measured model's step.
+    Returns two numbers, because the record does not say how much of the rest belongs to the MoE layers: for none of
+    it, and for all of it."""
+    moe = ALL_MOE_LAYERS / MOE_LAYERS
+    known = us["attention"] * ALL_LAYERS / LAYERS + moe * (us["gate"] + us["align"] + us["experts"])
+    return known + us["rest"], known + moe * us["rest"]
+
+
+def span(values, digits):
+    """Returns "least to most" of two numbers, or one number if both look the same."""
+    texts = [number(value, digits) for value in sorted(values)]
+    return texts[0] if texts[0] == texts[1] else " to ".join(texts)
+
+
+def gains():
+    """Compares ours with grouped_mm, part by part: a column for each number of sequences."""
+    known, columns = {(batch, name): us for batch, name, us in part_rows()}, []
+    for batch in BATCHES:
+        theirs, ours = known.get((batch, "grouped_mm")), known.get((batch, "ours"))
+        if not theirs or not ours:
+            columns.append(["-"] * 6)
+            continue
+        step, full, our_full = sum(theirs.values()), all_layers(theirs), all_layers(ours)
+        gate = theirs["gate"] * ALL_MOE_LAYERS / MOE_LAYERS
+        columns.append([number(100 * theirs["experts"] / step, 1), number(theirs["experts"] / ours["experts"], 2),
+                        number(step / sum(ours.values()), 2), number(100 * theirs["gate"] / step, 1),
+                        span([one / other for one, other in zip(full, our_full)], 2),
+                        span([100 * gate / one for one in full], 1)])
+    titles = ("experts, % of grouped_mm's step", "experts, times as fast", "step, times as fast",
+              "gate, % of grouped_mm's step", "61 layers: step, times as fast", "61 layers: gate, % of the step")
+    return table(["computed from the parts", *map(str, BATCHES)], [list(row) for row in zip(titles, *columns)])
+
+
 def main():
-    tables = {"calls": calls, "steps": steps, "parts": parts}
+    tables = {"calls": calls, "steps": steps, "parts": parts, "gains": gains}
     if len(sys.argv) != 2 or sys.argv[1] not in tables:
         given = " ".join(sys.argv[1:]) or "nothing"
-        print(f"model_times.py: {given}; it must be calls, steps or parts", file=sys.stderr)
+        print(f"model_times.py: {given}; it must be calls, steps, parts or gains", file=sys.stderr)
         return 2
     print("\n".join(tables[sys.argv[1]]()))
     return 0

@@ -16,13 +16,15 @@ import re
 import string
 import subprocess
 
+import model_times
 import page_text
 import provenance
 import results
 import times
+from operators import OPERATORS
 
 PARTS = (("05", "the gate"), ("10", "align"), ("12", "the layer, and several GPUs"),
-         ("99", "at the limit"))  # the last chapter of each
+         ("99", "faster kernels, and a model"))  # the last chapter of each
 ORDER = ("primer", "primer_together", "primer_machine", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb",
          "router_data")  # the other pages come after these
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
@@ -31,6 +33,7 @@ PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"),
          ("common/data/router/README.md", "router_data"), ("exercises/README.md", "exercises"),
          ("exercises/[0-9]*/README.md", "exercise_{folder}"), ("exercises/AUTHORING.md", "exercise_authoring"))
 WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
+MODEL_CHAPTER = "18_into_a_model"  # its times are those of a model's decode step
 
 
 def find_pages():
@@ -146,25 +149,82 @@ def _idea(page):
     return match[1].replace("\n", " ")
 
 
-def _ratio(row):
-    before, here = results.median(row, "before"), results.median(row, "here")
+def _ratio(before, here):
     if not before or not here:
         return "-"
     return f"{before / here:.2f}" if before / here < 9.995 else times.format_us(before / here)
 
 
-def _gain(page, run, is_host, sizes):
-    """Returns a chapter's row. Chapter 01 runs on the host, and the run of the next chapter has its times. If the lists
-    of chapters give other numbers of tokens for the operator than for the first, each time is followed by its
-    number of tokens."""
+def _name(page):
+    """Returns a chapter's name, which is that of its folder."""
+    return page.path.split("/")[1]
+
+
+def _operator(page):
+    """Returns the operator of a chapter's kernel, or None."""
+    return OPERATORS.get(getattr(results.kernel_of(_name(page)), "stem", None))
+
+
+def _operator_cells(page, run, is_host, sizes):
+    """Returns the cells of a chapter with an operator. Chapter 01 runs on the host, and the run of the next chapter has
+    its times. If the lists of chapters give other numbers of tokens for the operator than for the first, each time is
+    followed by its number of tokens."""
     cells = []
-    for tokens, in_head in zip(times.few_and_many(page.path.split("/")[1]) or sizes, sizes):
+    for tokens, in_head in zip(times.few_and_many(_name(page)) or sizes, sizes):
         row = results.row_of(run, tokens)
-        us = results.median(row, "before" if is_host else "here")
+        before, here = results.median(row, "before"), results.median(row, "here")
+        us = before if is_host else here
         number = f" ({tokens:,} tokens)" if us and tokens != in_head else ""
-        cells += [times.format_us(us) + number, "" if is_host else _ratio(row)]
+        cells += [times.format_us(us) + number, "" if is_host else _ratio(before, here)]
+    return cells
+
+
+def _chain_cells(run):
+    """Returns the cells of a chapter that times chains of kernels: the first chain, overlapping, and its speed-up over
+    the same chain without overlap, for the fewest and the most tokens."""
+    rows = [row for row in run["rows"] if row["kernel"] == "all" and row["chain"] == run["rows"][0]["chain"]]
+    return [cell for row, number in ((rows[0], ""), (rows[-1], f" ({rows[-1]['num_tokens']:,} tokens)"))
+            for cell in (times.format_us(row["overlapped_us"]) + number, _ratio(row["plain_us"], row["overlapped_us"]))]
+
+
+def _model_cells():
+    """Returns the cells of the chapter on a model: a decode step with the course's kernels, and its speed-up over the
+    step with PyTorch's grouped products, for the fewest and the most sequences."""
+    cells = []
+    for batch, number in ((min(model_times.BATCHES), ""), (max(model_times.BATCHES), " ({:,} sequences)")):
+        theirs, ours = (model_times.step_ms(name, "graph", batch) for name in ("grouped_mm", "ours"))
+        cells += [times.format_us(ours and 1000 * ours) + (number.format(batch) if ours else ""), _ratio(theirs, ours)]
+    return cells
+
+
+def _chain_run(recorded, page):
+    """Returns a chapter's run of chains of kernels, or None."""
+    is_chain = getattr(results.kernel_of(_name(page)), "stem", None) == "decode"
+    run = results.find(recorded, _name(page)) if is_chain else None
+    return run if run and run["rows"] else None
+
+
+def _label(page, run, chain):
+    """Returns the words that begin a row in a list of chapters with several operators: what is timed and, if there are
+    times, with what it is compared."""
+    if chain:
+        return f"{chain['rows'][0]['chain']}, vs no overlap"
+    if _name(page) == MODEL_CHAPTER:
+        return "a model's decode step, vs PyTorch's grouped products"
+    operator = _operator(page)
+    before = f", vs {results.number_of(run['before'])}" if run and run.get("before") else ""
+    return operator.panel[0].lower() + before if operator else ""
+
+
+def _gain(page, run, chain, is_host, sizes, has_label):
+    """Returns a chapter's row. `chain` is its run of chains of kernels, or None."""
+    cells = _chain_cells(chain) if chain else \
+        _model_cells() if _name(page) == MODEL_CHAPTER else _operator_cells(page, run, is_host, sizes)
+    run = run or chain
     old = " *(times of an older kernel)*" if run and not is_host and results.is_old(run) else ""
-    return f"| [{page.title}](@ref {page.id}){old} | {_idea(page)} | {' | '.join(cells)} |\n"
+    label = _label(page, run, chain) if has_label else ""
+    return (f"| {f'*{label}*: ' if label else ''}[{page.title}](@ref {page.id}){old} | {_idea(page)} | "
+            f"{' | '.join(cells)} |\n")
 
 
 def _compared(pages, runs):
@@ -185,19 +245,26 @@ def _chapter_list(site, recorded):
         if not chapters:
             text += "On its way.\n"
             continue
-        few, many = times.few_and_many(chapters[0].path.split("/")[1])
+        few, many = times.few_and_many(_name(chapters[0]))
         text += (f"| chapter | the idea | {few} token, us | times as fast | {many:,} tokens, us | times as fast |\n"
                  "|---|---|---:|---:|---:|---:|\n")
-        runs = [times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters]
-        rows = [_gain(page, following if number_of(page) == "01" else run, number_of(page) == "01", (few, many))
-                for page, run, following in zip(chapters, runs, [*runs[1:], None])]
+        runs = [times.chapter_run(recorded, _name(page)) for page in chapters]
+        chains = [_chain_run(recorded, page) for page in chapters]
+        has_labels = len({id(operator) for operator in map(_operator, chapters) if operator}) > 1
+        rows = [_gain(page, following if number_of(page) == "01" else run, chain, number_of(page) == "01", (few, many),
+                      has_labels)
+                for page, run, chain, following in zip(chapters, runs, chains, [*runs[1:], None])]
         text += "".join(rows)
-        found = [run for run in runs if run]
+        found = [run for run in (*runs, *chains) if run]
         host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
-        dash = " `-`: not recorded, or not in one run." if any("| - |" in row for row in rows) else ""
+        model = ", chapter 18's by its `model.py`" if any(_name(page) == MODEL_CHAPTER for page in chapters) else ""
+        before = ("what the row names after *vs*" if has_labels else
+                  f"the chapter above{_compared(chapters, runs)}")
+        dash = (" `-`: not measured, or not in the same run as what it would be compared with."
+                if any("| - |" in row for row in rows) else "")
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found)} by `build/gpu/NAME --bench`"
-                        f"{host}. *Times as fast*: the time of the chapter above{_compared(chapters, runs)}, measured again "
-                        f"in this chapter's run, divided by this chapter's time; below 1 is slower, see the chapter.{dash}\n"
+                        f"{model}{host}. *Times as fast*: the time of {before}, measured again in this chapter's run, "
+                        f"divided by this chapter's time; below 1 is slower, see the chapter.{dash}\n"
                         if found else "No times are recorded yet.\n")
     return text
 

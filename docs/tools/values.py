@@ -8,6 +8,8 @@ significant digits, and another number has thousands separators or three signifi
     report("13", "num_tokens")       a number that the chapter's program reports
     us("f32 05_fused_gate", 512)     recorded microseconds, in the words of times.py, of the one chapter that they name;
     us("f32", 1, "eager_graph")      or of the library's way
+    step_us("ours", 16)              recorded microseconds of chapter 18's decode step as a graph, with these experts
+                                     and this number of sequences
     figure("store_rate", "NAME")     a figure of a recorded run
     nsight("05_fused_gate", 24, "gate_kernel", "not_selected")
                                      Nsight Compute's count of a kernel with this many tokens
@@ -20,6 +22,7 @@ import re
 
 import choices
 import counters
+import model_times
 import results
 import runs
 import times
@@ -36,7 +39,8 @@ class Values:
 
     def __init__(self, build, recorded):
         self.build, self.recorded, self.used = build, recorded, []
-        own = (self.count, self.per_token, self.report, self.us, self.figure, self.nsight, self.candidates, self.passed)
+        own = (self.count, self.per_token, self.report, self.us, self.step_us, self.figure, self.nsight,
+               self.candidates, self.passed)
         self.names = {function.__name__: function for function in (*own, round, min, max, sum)}
 
     def count(self, run, counter, per_token=False):
@@ -56,6 +60,13 @@ class Values:
         run, us = times.median(words, num_tokens, self.recorded, column)
         self.used.append(run)
         return _Time(us)
+
+    @staticmethod
+    def step_us(experts, batch):
+        milliseconds = model_times.step_ms(experts, "graph", batch)
+        if milliseconds is None:
+            raise ValueError(f"no step of {batch} sequences is recorded of '{experts}'")
+        return _Time(1000 * milliseconds)
 
     def figure(self, program, name):
         for run in self.recorded.get(program, []):

@@ -26,7 +26,7 @@ struct align_problem {
     int64_t numel;            /**< number of ids, num_tokens * topk; at least 0 */
     int num_experts;          /**< ids outside 0 .. num_experts - 1 are skipped */
     int block_size;           /**< rows in a block; at least 1, not necessarily a power of two */
-    int64_t capacity;         /**< of sorted_token_ids: a multiple of block_size that holds every group */
+    int64_t capacity;         /**< capacity of sorted_token_ids: a multiple of block_size that holds every group */
     bool wide_ids;            /**< topk_ids are i64, not i32 */
     enum align_kernel kernel; /**< AUTO, except in tests and figures */
     bool overlap;             /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
@@ -70,14 +70,14 @@ struct align_implementation {
     const char *name;
     bool overlaps; /**< the launch honours align_problem.overlap */
     /**
-     * Numbers of ids and of experts above which the implementation launches another kernel; --check-all tries each of
-     * these numbers N, and N + 1.
+     * Numbers of ids and of experts above which the implementation launches a different kernel; --check-all tries each
+     * such number N and N + 1.
      */
     int64_t last_ids[ALIGN_LAST_SIZES], last_experts[ALIGN_LAST_SIZES];
     const char *(*unsupported_reason)(const struct align_problem *problem);
-    int64_t (*capacity)(const struct align_problem *problem); /**< of sorted_token_ids, if --capacity is not given */
+    int64_t (*capacity)(const struct align_problem *problem); /**< capacity of sorted_token_ids without --capacity */
     size_t (*workspace_bytes)(const struct align_problem *problem); /**< size of the workspace; NULL: none */
-    bool workspace_zeroed; /**< it holds zeros before the first launch, not undefined values */
+    bool workspace_zeroed; /**< the workspace holds zeros, not undefined values, before the first launch */
     /** Returns the shared memory of a block in bytes if it is more than some GPUs have, else 0. NULL: always 0. */
     size_t (*shared_bytes)(const struct align_problem *problem);
     /** Returns true if the implementation guarantees that positions ascend in every group. NULL: it never does. */
@@ -99,7 +99,7 @@ static inline size_t align_offsets_bytes(const struct align_problem *problem)
     return ((size_t)problem->num_experts + 1) * sizeof(int32_t);
 }
 
-/** Words in a 32-byte sector of global memory. We assume that L2 serialises the atomics on one sector. */
+/** Words in a 32-byte sector of global memory. We assume that L2 serialises atomics on the same sector. */
 enum { ALIGN_SECTOR_WORDS = 8 };
 
 /** Returns the size in bytes of a workspace that holds each expert's offset in a separate sector. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** An answer that is being checked, with the checker's working memory. */
+/** An answer that is being checked, and the checker's scratch memory. */
 struct examination {
     const struct align_problem *problem;
     const struct align_buffers *buffers;
@@ -66,7 +66,7 @@ static bool fail(struct examination *exam, const char *array, int64_t index, int
                         exam->expected, exam->got);
 }
 
-/** Describes a number; if it is still the poison from before the launch, says so. */
+/** Describes a number, and says so if it is still the poison from before the launch. */
 static void describe_value(error_words *text, int32_t value)
 {
     int32_t poison;
@@ -91,7 +91,7 @@ static void describe_element(error_words *text, const struct examination *exam, 
         error_words_set(text, "position %" PRId32 " of expert %" PRId64, element, id_at(exam, element));
 }
 
-/** Returns the lowest of the expert's positions that is missing from its group from `slot` on, or -1 if none is. */
+/** Returns the expert's lowest position that is missing from its group from `slot` on, or -1 if none is missing. */
 static int64_t missing_position(struct examination *exam, int expert, int64_t slot)
 {
     int64_t position = 0;
@@ -107,7 +107,7 @@ static int64_t missing_position(struct examination *exam, int expert, int64_t sl
     return position < exam->problem->numel ? position : -1;
 }
 
-/** Adds to the error how many positions are missing in sorted_token_ids. */
+/** Adds to the error the number of positions that are missing from sorted_token_ids. */
 static void count_missing(struct examination *exam)
 {
     struct error *const error = exam->error;
@@ -219,7 +219,7 @@ static bool position_is_right(struct examination *exam, int64_t slot, int expert
     return true;
 }
 
-/** Checks that an element is larger than the previous one, which is a valid position of the same expert. */
+/** Checks that an element is larger than the previous one, which must be a valid position of the same expert. */
 static bool position_ascends(struct examination *exam, int64_t slot, int expert)
 {
     const int32_t before = exam->buffers->sorted_token_ids[slot - 1], element = exam->buffers->sorted_token_ids[slot];

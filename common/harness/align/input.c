@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams of random numbers. A distribution's stream has the number of the distribution in enum align_dist. */
+/* Streams of random numbers. A distribution's stream is numbered like the distribution in enum align_dist. */
 enum { STREAM_COUNTS = 100, STREAM_MAP };
 
 const char *const align_dist_names[] = {"balanced", "uniform", "zipf", "one", "sparse", "repeated", "invalid", NULL};
@@ -44,7 +44,7 @@ static void fill_shuffled(int32_t *values, int count, struct random *random)
     shuffle(values, count, sizeof *values, random);
 }
 
-/** Draws one of the values from `index` on, which have not been drawn yet, swaps it to `index` and returns it. */
+/** Draws one of the values from `index` on (those not yet drawn), swaps it to `index` and returns it. */
 static int32_t draw(int32_t *values, int index, int count, struct random *random)
 {
     swap(&values[index], &values[index + (int)random_below(random, (uint32_t)(count - index))], sizeof *values);
@@ -53,7 +53,7 @@ static int32_t draw(int32_t *values, int index, int count, struct random *random
 
 /* --- distributions ------------------------------------------------------------------------------------------------ */
 
-/** State while ids are generated. */
+/** The state of id generation. */
 struct generator {
     const struct align_problem *problem;
     int topk;
@@ -71,7 +71,8 @@ static void shuffle_ids(struct generator *generator, int64_t begin, int64_t coun
 
 /**
  * Fills the ids by cycling through the shuffled experts: any topk <= num_experts neighbouring ids differ, and counts
- * differ by at most one. Both still hold after the tokens, and the ids within each token, have been shuffled.
+ * differ by at most one. Both properties still hold after the tokens, and the ids within each token, have been
+ * shuffled.
  */
 static void walk_round(struct generator *generator)
 {
@@ -305,7 +306,7 @@ void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map)
             expert_map[e] = -1;
 }
 
-/** Checks the values of a map; first_at [num_experts] is working memory. On failure the error names --expert-map. */
+/** Checks the values of a map; first_at [num_experts] is scratch memory. On failure the error names --expert-map. */
 static bool check_local_ids(const int32_t *expert_map, int num_experts, int32_t *first_at, struct error *error)
 {
     char range[40] = " is 0";

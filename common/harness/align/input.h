@@ -23,8 +23,7 @@ extern const char *const align_dist_names[];
 
 /**
  * Fills topk_ids with the distribution, in tokens of `topk` ids; numel may cut the last token short. The same seed
- * gives the same ids in i32 and i64, except that an id that does not fit i32 is -1 there. Returns false if memory is
- * short.
+ * gives the same ids in i32 and i64, except that in i32, an id that does not fit is -1. Returns false if out of memory.
  */
 bool align_generate_ids(const struct align_problem *problem, int topk, enum align_dist dist, uint64_t seed,
                         void *topk_ids, struct error *error);
@@ -42,8 +41,8 @@ void align_generate_counts(const struct align_problem *problem, const int64_t *c
 void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map);
 
 /**
- * Fills topk_ids from an array of i32 or i64: id i is the array's element i % count. A value that does not fit the
- * problem's type names no expert and becomes -1. The array may be empty if numel is 0.
+ * Fills topk_ids from an array of i32 or i64: id i is the array's element i % count. A value that does not fit in the
+ * problem's type becomes -1, which names no expert. The array may be empty if numel is 0.
  */
 void align_convert_ids(const struct align_problem *problem, const struct npy_array *source, void *topk_ids);
 

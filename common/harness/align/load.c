@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The source of the ids, opened. Only the members of the selected source are used. */
+/** The opened source of the ids. Only the members of the selected source are used. */
 struct source {
     struct npy_array file;       /**< ALIGN_SOURCE_FILE */
     int64_t *counts;             /**< ALIGN_SOURCE_COUNTS */
-    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: as many of the requested tokens as the data have */
-    struct tensors gate_tensors; /**< ALIGN_SOURCE_ROUTER: the logits, and room for the choices */
+    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: the requested tokens, or as many as the data have */
+    struct tensors gate_tensors; /**< ALIGN_SOURCE_ROUTER: the logits, and space for the choices */
 };
 
 static void close_source(struct source *source)
@@ -27,7 +27,7 @@ static void close_source(struct source *source)
 
 /* --- opening, which determines the problem's shape ---------------------------------------------------------------- */
 
-/** Reads the file. Topk, the number of tokens and the ids' type come from it unless an option gives them. */
+/** Reads the file. Topk, the number of tokens and the ids' type come from the file unless an option gives them. */
 static bool open_file(struct align_options *options, struct npy_array *file, struct error *error)
 {
     int64_t rows, length;
@@ -118,7 +118,7 @@ static bool open_source(struct align_options *options, struct source *source, st
     }
 }
 
-/** Sets the members that depend on the shape, then checks the problem and whether the implementation supports it. */
+/** Sets the members that depend on the shape, then checks that the problem is valid and supported. */
 static bool settle_problem(struct align_options *options, const struct align_implementation *implementation,
                            struct error *error)
 {
@@ -136,7 +136,7 @@ static bool settle_problem(struct align_options *options, const struct align_imp
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
 
-/** Fills the ids with the gate reference's choices for the router's tokens, which repeat if there are too few. */
+/** Fills the ids with the gate reference's choices for the router's tokens, repeated if there are too few. */
 static bool fill_by_gate(const struct align_options *options, struct source *source, void *topk_ids,
                          struct error *error)
 {
@@ -201,7 +201,7 @@ static bool give_room(const struct align_implementation *implementation, const s
     return true;
 }
 
-/** Fills the inputs and counts the groups. The map comes first, because nothing must be launched with a wrong map. */
+/** Fills the inputs and counts the groups. The map comes first, because nothing may be launched with a wrong map. */
 static bool fill(struct align_options *options, const struct align_implementation *implementation,
                  struct source *source, struct tensors *tensors, struct align_groups *groups, struct error *error)
 {

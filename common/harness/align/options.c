@@ -12,7 +12,7 @@ const char *const align_room_names[] = {"bound", "exact", "spare", NULL};
 static const char *const ids_names[] = {"i32", "i64", NULL};
 
 /**
- * Traits of a run, which select the options in the command that repeats it. From 16 on there is one trait per source,
+ * Traits of a run, which select the options in the command that repeats it. From 16 on, there is one trait per source,
  * in the order of enum align_source.
  */
 enum { HAS_CAPACITY = OPERATOR_TRAIT, HAS_ROOM = 256, OVERLAPS = 512 };
@@ -26,7 +26,7 @@ const char *align_source_name(const struct align_options *options)
     return options->source == ALIGN_SOURCE_GENERATED ? align_dist_names[options->dist] : names[options->source];
 }
 
-/** Sets the source of the input. If two flags name one, returns false with an error that names both flags. */
+/** Sets the source of the input. If two flags name a source, returns false with an error that names both flags. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
     static const char *const flags[] = {"", "topk-ids", "dist", "counts"}; /* in the order of enum align_source */
@@ -45,7 +45,7 @@ static bool take_source(const struct option_row *row, void *context, struct erro
 #define GIVEN(member) .given = offsetof(struct align_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
-/* The order is that of the command that repeats a run. */
+/* The rows are in the order of the options in the command that repeats a run. */
 static const struct option_row table[] = {
     {.help = "The problem", .group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
@@ -83,7 +83,7 @@ static const struct option_row table[] = {
     {.next_table = program_option_rows},
 };
 
-/** Checks that --counts is not combined with other options for the shape, because the list determines the shape. */
+/** Checks that --counts is not combined with other shape options, because the list determines the shape. */
 static bool check_counts(struct align_options *options, struct error *error)
 {
     bool *const num_tokens_given = &options->program.num_tokens_given;
@@ -98,7 +98,7 @@ static bool check_counts(struct align_options *options, struct error *error)
     return true;
 }
 
-/** Checks that --capacity is not combined with --room or with a sweep, each size of which has its own capacity. */
+/** Checks that --capacity is not combined with --room or with a sweep, in which each size has its own capacity. */
 static bool check_capacity(const struct align_options *options, struct error *error)
 {
     if (options->program.bench && options->capacity_given && !options->program.num_tokens_given)

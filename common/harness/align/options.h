@@ -12,12 +12,12 @@ enum align_source { ALIGN_SOURCE_ROUTER, ALIGN_SOURCE_FILE, ALIGN_SOURCE_GENERAT
 enum { ALIGN_MISALIGNMENTS = 4 };
 
 /**
- * The capacity that --room selects: what the implementation allocates, the least that the ids need, or more than the
+ * The capacity that --room selects: what the implementation would allocate, the minimum for the ids, or more than the
  * implementation would allocate.
  */
 enum align_room { ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE, NUM_ALIGN_ROOMS };
 
-/** The options of a run. Strings belong to argv. */
+/** The options of a run. Strings point into argv. */
 struct align_options {
     struct program_options program;
     struct align_problem problem; /**< align_load() sets numel, and the capacity unless it is given */
@@ -26,7 +26,7 @@ struct align_options {
     bool topk_given;
     bool ids_given;
     bool capacity_given;
-    int misalign; /**< words between a 16-byte boundary and the start of sorted_token_ids */
+    int misalign; /**< offset of sorted_token_ids from a 16-byte boundary, in words */
     enum align_source source;
     const char *ids_path; /**< ALIGN_SOURCE_FILE */
     enum align_dist dist; /**< ALIGN_SOURCE_GENERATED */
@@ -36,8 +36,8 @@ struct align_options {
 };
 
 /**
- * Parses the command line; --help and --version print and exit. Returns false, with one line that names the argument,
- * the given value and the allowed ones.
+ * Parses the command line; --help and --version print and exit. On failure returns false with a one-line error that
+ * names the argument, its value and the allowed values.
  */
 bool align_options_parse(struct program *program, int argc, char **argv, struct align_options *options);
 

@@ -14,8 +14,7 @@ bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error 
 
 /**
  * Checks numel, num_experts and block_size, but not the capacity. If it returns true, align_capacity() and an
- * implementation's capacity() do not overflow. On failure the error names the flag, the given value and the allowed
- * ones.
+ * implementation's capacity() do not overflow. On failure the error names the flag, its value and the allowed values.
  */
 bool align_shape_check(const struct align_problem *problem, struct error *error);
 
@@ -29,8 +28,8 @@ static inline int64_t align_blocks(const struct align_problem *problem)
 }
 
 /**
- * Reads or writes element `index` of topk_ids, [numel] in the problem's type. An id that does not fit i32 is written as
- * -1, which names no expert either.
+ * Reads or writes element `index` of topk_ids, [numel] in the problem's type. An id that does not fit in i32 is written
+ * as -1, which also names no expert.
  */
 static inline int64_t align_load_id(const struct align_problem *problem, const void *topk_ids, int64_t index)
 {
@@ -45,7 +44,7 @@ static inline void align_store_id(const struct align_problem *problem, void *top
         ((int32_t *)topk_ids)[index] = id >= INT32_MIN && id <= INT32_MAX ? (int32_t)id : -1;
 }
 
-/** Checks whether the id names an expert. Other ids are skipped. */
+/** Returns whether the id names an expert. Other ids are skipped. */
 static inline bool align_id_is_valid(const struct align_problem *problem, int64_t id)
 {
     return id >= 0 && id < problem->num_experts;
@@ -57,7 +56,7 @@ static inline enum dtype align_ids_dtype(const struct align_problem *problem)
     return problem->wide_ids ? DTYPE_I64 : DTYPE_I32;
 }
 
-/** Returns one line on why the implementation does not support the problem, or NULL if it does. */
+/** Returns a one-line reason why the implementation does not support the problem, or NULL if it does. */
 static inline const char *align_unsupported_reason(const struct align_implementation *implementation,
                                                    const struct align_problem *problem)
 {

@@ -2,11 +2,11 @@
 
 #include "harness/align/problem.h"
 
-/** The dimensions. Numbers of ids and experts at which an implementation changes its kernel are added as corners. */
+/** The dimensions. Numbers of ids and experts at which an implementation switches kernels are added as corners. */
 enum { IDS, EXPERTS, TOPK, BLOCK_SIZE, WIDE_IDS, KERNEL, MISALIGN, DIST, MAP, ROOM, LAUNCHES, NUM_DIMENSIONS };
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
-    /* every residue modulo 32; the last ones need 16 or 17 bits */
+    /* every residue modulo 32; the last values need 16 or 17 bits */
     [IDS] = {CORNERS(128, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
                      26, 27, 28, 29, 30, 31, 32, 33, 63, 64, 65, 66, 127, 129, 255, 256, 257, 511, 512, 513, 1023, 1024,
                      1025, 65535, 65536, 65537),
@@ -28,8 +28,8 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
 };
 
 /*
- * Largest number of slots in a problem with a corner that stands alone, and in any other problem; number of ids above
- * which a corner stands alone.
+ * Largest number of slots in a problem with a corner that stands alone, and in any other problem; the number of ids
+ * above which a corner stands alone.
  */
 enum { MOST_SLOTS_ALONE = 1 << 20, MOST_SLOTS = 1 << 17, IDS_ALONE = 8192 };
 

@@ -11,7 +11,7 @@ static double percent(int64_t part, int64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/** Sets the texts that describe the run: command, problem, input. */
+/** Sets the strings that describe the run: command, problem, input. */
 static void name_run(const struct align_options *options, struct program *program)
 {
     const struct align_problem *const problem = &options->problem;
@@ -37,7 +37,7 @@ static void name_run(const struct align_options *options, struct program *progra
              count_of(problem->capacity, "slot", slots), count_of(align_blocks(problem), "block", blocks));
 }
 
-/** Adds the problem: all of it or, in a benchmark, the part that is the same in every row. */
+/** Adds the problem to the report: all of it or, in a benchmark, the part that is the same in every row. */
 static void report_problem(const struct align_options *options, bool all, struct record *report)
 {
     const struct align_problem *const problem = &options->problem;
@@ -86,7 +86,7 @@ static void report_padding(const struct align_problem *problem, const struct ali
     record_number(report, IN_DATA, "skipped_ids", "%" PRId64, groups->skipped);
 }
 
-/** Adds the load of the experts: the busiest one, and the number of idle ones. */
+/** Adds the load of the experts: the busiest expert and the number of idle experts. */
 static void report_load(const struct align_problem *problem, const struct align_groups *groups, struct record *report)
 {
     const int busiest = align_busiest_expert(problem, groups);
@@ -159,8 +159,8 @@ static void run_before(struct program *program, const struct align_options *opti
 }
 
 /**
- * Handles one problem: loads its input, runs and checks it (in a benchmark, times this implementation and the previous
- * one), and reports.
+ * Handles one problem: loads its input, runs and checks the implementation (in a benchmark, also times it and the
+ * previous one), and writes the report.
  */
 static void run(struct program *program, const struct align_chapter *chapter, struct align_options *options)
 {

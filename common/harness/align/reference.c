@@ -69,7 +69,7 @@ int align_busiest_expert(const struct align_problem *problem, const struct align
     return busiest;
 }
 
-/** Appends every position to its expert's group, which moves the group's offset to the end of its positions. */
+/** Appends every position to its expert's group, advancing the group's offset to the end of its positions. */
 static void sort_positions(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
                            int32_t *sorted_token_ids)
 {

@@ -8,14 +8,14 @@
 /** Sizes and offsets of the experts' groups. */
 struct align_groups {
     int64_t *counts;  /**< [num_experts] number of ids of each expert */
-    int64_t *offsets; /**< [num_experts + 1] start of each expert's group, and last the padded length */
+    int64_t *offsets; /**< [num_experts + 1] start of each expert's group; last, the padded length */
     int64_t skipped;  /**< number of ids that name no expert */
 };
 
 /**
  * Counts the ids of each expert and computes the offsets. The capacity is not used, so the problem need only have
- * passed align_shape_check(). align_groups_free() frees the groups. Returns false, with everything freed, if memory is
- * short.
+ * passed align_shape_check(). align_groups_free() frees the groups. Returns false, with everything freed, if out of
+ * memory.
  */
 bool align_groups_count(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
                         struct error *error);
@@ -24,7 +24,7 @@ void align_groups_free(struct align_groups *groups);
 /** Returns the padded length: the number of slots that these ids need. */
 int64_t align_required_capacity(const struct align_problem *problem, const struct align_groups *groups);
 
-/** Checks that the capacity holds these ids. Otherwise the error names --capacity and the slots that they need. */
+/** Checks that the capacity holds these ids. Otherwise the error names --capacity and the number of slots needed. */
 bool align_capacity_check(const struct align_problem *problem, const struct align_groups *groups, struct error *error);
 
 /** Returns the expert with the most ids; ties go to the lowest expert. */
@@ -32,7 +32,7 @@ int align_busiest_expert(const struct align_problem *problem, const struct align
 
 /**
  * Fills the outputs with an answer whose positions ascend in each group. All arrays are in host memory. Returns false
- * if memory runs out or the capacity is too small.
+ * if out of memory or if the capacity is too small.
  */
 bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
                              struct error *error);

@@ -37,15 +37,15 @@ bool align_tensors_like(const struct tensors *like, const struct align_problem *
 struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
- * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input that they name, checks the
- * problem and that the implementation supports it, allocates the tensors, fills the inputs and counts the ids'
- * groups. The real router's ids are the choices of the gate's reference for the router's logits. The caller frees the
- * tensors and groups. On failure returns false with the reason (the arguments, a file or memory) and frees everything.
+ * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input that they name, checks that
+ * the problem is valid and supported, allocates the tensors, fills the inputs and counts the ids' groups. The real
+ * router's ids are the choices that the gate's reference makes from the router's logits. The caller frees the tensors
+ * and groups. On failure returns false with the reason (the arguments, a file or memory) and frees everything.
  */
 bool align_load(struct align_options *options, const struct align_implementation *implementation,
                 struct tensors *tensors, struct align_groups *groups, struct error *error);
 
-/** Fills expert_map [num_experts] as --expert-map says; "none" leaves it unchanged. Returns false with the reason. */
+/** Fills expert_map [num_experts] per --expert-map; "none" leaves it unchanged. Returns false with the reason. */
 bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *expert_map, struct error *error);
 
 /** Returns the implementation's launch and check, for running and timing. */

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** A description of the backend, as printed in reports. Unknown entries are "". */
+/** A description of the backend for reports. Unknown entries are "". */
 struct backend {
     char device[256]; /**< such as "NVIDIA H200" or "CPU simulator" */
     char driver[64];
@@ -32,7 +32,7 @@ struct backend {
 /** Finds the device. Returns false with the reason if no device can run kernels with these needs, which may be NULL. */
 bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error);
 
-/** A counter of what the launches did, with the same value in every run. */
+/** A counter of the launches' work, with the same value in every run. */
 struct counter {
     const char *name; /**< static; words joined by '_' */
     uint64_t value;
@@ -63,7 +63,7 @@ enum { MAX_BRANCHES = 64 };
 struct run_counters {
     struct counter total[MAX_COUNTERS]; /**< sums over the kernels */
     int num_counters;
-    int num_rare; /**< number of rare counters, the last ones; reports leave them out if they are 0 */
+    int num_rare; /**< number of rare counters, which come last; reports omit those that are 0 */
     struct kernel_counters
         kernels[MAX_KERNELS]; /**< in the order of their first launches, each with num_counters counters */
     int num_kernels;
@@ -80,13 +80,13 @@ void backend_describe_branches(const struct run_counters *counters, char *text, 
 
 /**
  * Shares the device's memory with processes that are forked later, so that they can launch kernels as well. Must be
- * called before any allocation. Returns false if that is not possible, as on a GPU.
+ * called before any allocation. Returns false if this is not possible, as on a GPU.
  */
 bool backend_share_with_forks(void);
 
 /**
  * Makes device memory accessible to the host without checks or, if `open` is false, protects it again; calls nest.
- * While it is accessible, the caller must access it only by runtime calls, for which no check is needed.
+ * While it is accessible, the caller must access it only through runtime calls, which need no check.
  */
 void backend_allow_host_access(bool open);
 
@@ -109,15 +109,15 @@ void backend_mark_unwritten(const void *begin, size_t bytes);
 cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
                              uint64_t *others);
 
-/** Returns one line that describes the fault of a failed launch, with file and line, or NULL if it is not known. */
+/** Returns one line that describes the fault of a failed launch, with file and line, or NULL if unknown. */
 const char *backend_fault(void);
 
-/** Returns a text that tells readers what the counters do not cover, or NULL. */
+/** Returns a string that tells readers what the counters do not cover, or NULL. */
 const char *backend_limits(void);
 
 /**
- * Traces block (0,0,0) of the next launch, or of the next launch of the named kernel; the caller keeps the name alive.
- * Returns false with the reason: a GPU cannot be traced.
+ * Traces block (0,0,0) of the next launch, or of the next launch of the named kernel; the name must outlive the trace.
+ * On a GPU, which cannot be traced, returns false with the reason.
  */
 bool backend_trace_begin(const char *kernel, struct error *error);
 
@@ -128,7 +128,7 @@ bool backend_trace_begin(const char *kernel, struct error *error);
 bool backend_trace_end(FILE *stream, struct error *error);
 
 /**
- * Launches the timed work once. `turn` is the number of the launch, which the callback can use to rotate among several
+ * Launches the timed work once. `turn` is the index of the launch, which the callback can use to rotate among several
  * inputs.
  */
 typedef cudaError_t backend_launch(void *context, int turn, cudaStream_t stream);
@@ -157,7 +157,7 @@ bool backend_time(backend_launch *launch, void *context, enum backend_cache cach
 /** Measurements that give lower bounds on a kernel's time. */
 struct floor_figures {
     double empty_us;         /**< time of an empty kernel in a graph of the same kind */
-    double bytes_per_second; /**< of a large device-to-device copy, where bytes read and bytes written both count */
+    double bytes_per_second; /**< rate of a large device-to-device copy, counting both bytes read and bytes written */
 };
 
 /** Measures both figures on this device. On failure returns false with the reason. */
@@ -171,8 +171,8 @@ bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *erro
 
 /**
  * Measures the operations per second of cuBLAS for products of large bf16 matrices, which run for at least `least_us`
- * microseconds. They should run as long as the launches that are compared with them, because a GPU at its power limit
- * lowers its clock. The rate is 0 if the library is not installed. On failure returns false with the reason.
+ * microseconds. The products should run as long as the launches that are compared with them, because a GPU at its power
+ * limit lowers its clock. The rate is 0 if the library is not installed. On failure returns false with the reason.
  */
 bool backend_measure_product_rate(double least_us, double *operations_per_second, struct error *error);
 

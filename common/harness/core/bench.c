@@ -9,12 +9,12 @@
 enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 
 /*
- * Total size of the copies of an input that launches use in turn. It exceeds the L2 of any GPU, so that each copy is
+ * Total size of the copies of an input among which launches rotate. It exceeds the L2 of any GPU, so that each copy is
  * read from memory.
  */
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
 
-/** Measures the floor. Returns false with the reason if the backend has no times. */
+/** Measures the floor. Returns false with the reason if the backend cannot measure times. */
 static bool measure_floor(struct benchmark *bench, struct error *error)
 {
     if (bench->on_host)
@@ -40,9 +40,9 @@ bool bench_next(struct benchmark *bench, struct error *error)
 }
 
 /**
- * Returns the longer of two times: that of an empty kernel, and the time to move the inputs and outputs once. Returns 0
- * on the host. For operators that are compared with ceilings, the bytes are divided by the read bandwidth, because
- * nearly all bytes that such operators move are read.
+ * Returns the longer of two times: that of an empty kernel and that of moving the inputs and outputs once. Returns 0 on
+ * the host. For operators that are compared with ceilings, the bytes are divided by the read bandwidth, because nearly
+ * all bytes that such operators move are read.
  */
 static double floor_us(const struct benchmark *bench, const struct tensors *tensors)
 {
@@ -67,7 +67,7 @@ static double time_calls(const struct launch *launch, const struct tensors *tens
 }
 
 /**
- * Measures median, p10 and p90 of repeated calls; short calls are timed in batches. Returns false if out of memory.
+ * Measures the median, p10 and p90 of repeated calls; short calls are timed in batches. Returns false if out of memory.
  */
 static bool time_on_host(const struct launch *launch, const struct tensors *tensors, struct timing *timing)
 {
@@ -88,7 +88,7 @@ static bool time_on_host(const struct launch *launch, const struct tensors *tens
 
 /* --- on the device ------------------------------------------------------------------------------------------------ */
 
-/** A launch that uses either its tensors or, in turn, several copies of its largest input. */
+/** A launch that uses its tensors unchanged or rotates among several copies of its largest input. */
 struct turns {
     const struct launch *launch;
     struct tensors tensors; /**< the tensors, with the current copy as input */
@@ -125,7 +125,7 @@ static void free_copies(struct turns *turns)
 
 /**
  * Makes copies of the largest input until their total size exceeds every cache. Returns false if that would need more
- * than MAX_COPIES copies, if a single copy already exceeds the caches, or if memory runs out.
+ * than MAX_COPIES copies, if a single copy already exceeds the caches, or if out of memory.
  */
 static bool make_copies(struct turns *turns)
 {
@@ -209,8 +209,8 @@ void bench_before(struct benchmark *bench, const struct launch *launch, struct t
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
 /**
- * Returns the speed-up as text, or "noise" if the p10-p90 ranges of the two times overlap, or "" if there is no second
- * time.
+ * Returns the speed-up as a string, or "noise" if the p10-p90 ranges of the two times overlap, or "" if there is no
+ * second time.
  */
 static const char *compare(struct timing here, struct timing before, char text[32])
 {

@@ -10,7 +10,7 @@
 struct bench_row {
     int64_t num_tokens;
     struct timing here;    /**< the chapter's implementation, with its input in the cache as the last launch left it */
-    struct timing rotated; /**< the chapter's implementation, with another copy of its input in each launch */
+    struct timing rotated; /**< the chapter's implementation, with a different copy of its input in each launch */
     struct timing before;  /**< the previous chapter */
     double floor_us;
     double operations, bytes;   /**< required work; if operations is 0, there is no comparison with ceilings */
@@ -32,7 +32,7 @@ struct benchmark {
     int host_threads; /**< threads of an implementation on the host; 0: it runs on the device */
     struct floor_figures floor;
     double read_bytes_per_second; /**< read bandwidth; 0: no comparison with ceilings */
-    double timed_us;              /**< total time for which the last launch was replayed */
+    double timed_us;              /**< total time of the last launch's replays */
     int num_rows;
     struct bench_row rows[BENCH_MAX_ROWS];
 };
@@ -42,9 +42,9 @@ bool bench_next(struct benchmark *bench, struct error *error);
 
 /**
  * Runs and verifies a launch, times it, and verifies its last answer again; sets the row's times except `before`. For
- * `rotated`, the launches use several copies of the largest input in turn, enough to exceed every cache. `rotated` is
- * not measured if L2 is flushed, if a single copy exceeds the caches, if too many copies would be needed, or if memory
- * is short.
+ * `rotated`, the launches rotate among enough copies of the largest input to exceed every cache. `rotated` is not
+ * measured if L2 is flushed, if a single copy exceeds the caches, if too many copies would be needed, or if out of
+ * memory.
  */
 void bench_implementation(struct benchmark *bench, const struct launch *launch, struct tensors *tensors,
                           struct error *error);

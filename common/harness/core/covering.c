@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * How many problems are proposed for a corner, or for a pair, before it counts as not supported; and the number of
- * pairs that a corner without a problem counts as.
+ * How many problems are proposed for a corner, or for a pair, before it counts as not supported; and how many uncovered
+ * pairs a corner without a problem is worth.
  */
 enum { TRIES_OF_CORNER = 10000, TRIES_OF_PAIR = 100, WEIGHT_OF_CORNER = MAX_DIMENSIONS };
 
@@ -83,7 +83,7 @@ static void set_state(struct covering *covering, int a, int b, enum coverage sta
         covering->state[a][b] = covering->state[b][a] = (unsigned char)state;
 }
 
-/** Returns the two corners of the target pair, or twice the same corner if the target is a single one. */
+/** Returns the two corners of the target pair, or the same corner twice if the target is a single corner. */
 static void target_corners(const struct covering *covering, int *a, int *b)
 {
     const int all = all_corners(covering), pair = covering->target - all;
@@ -112,7 +112,7 @@ static bool find_target(struct covering *covering)
 
 /* --- problems ----------------------------------------------------------------------------------------------------- */
 
-/** Returns the gain of adding a corner to the problem: the number of its pairs that are not covered yet. */
+/** Returns the gain of adding a corner to the problem: the number of its uncovered pairs. */
 static int gain_of(const struct covering *covering, int corner)
 {
     int gain = covering->state[corner][corner] == NOT_COVERED ? WEIGHT_OF_CORNER : 0;
@@ -122,7 +122,7 @@ static int gain_of(const struct covering *covering, int corner)
     return gain;
 }
 
-/** Returns the corner of a dimension with the largest gain; if several have it, a random one of them. */
+/** Returns the corner of a dimension with the largest gain; among several, a random one. */
 static int best_corner(struct covering *covering, int d)
 {
     const int first = covering->first[d], count = covering->dimensions[d].count - covering->dimensions[d].num_alone;
@@ -141,7 +141,7 @@ static int best_corner(struct covering *covering, int d)
     return best;
 }
 
-/** Returns a random corner of a dimension, but none that stands alone. */
+/** Returns a random corner of a dimension, excluding those that stand alone. */
 static int any_corner(struct covering *covering, int d)
 {
     const struct covering_dimension *const from = &covering->dimensions[d];
@@ -150,9 +150,9 @@ static int any_corner(struct covering *covering, int d)
 }
 
 /**
- * Completes a problem that begins with the target. The first try takes the corners with the largest gain; later tries
- * take more and more of the usual corners, which most implementations support together, and every third try takes
- * random corners. With a corner that stands alone, the first try takes only usual corners, and later ones random
+ * Completes a problem that begins with the target. The first try uses the corners with the largest gain; later tries
+ * use more and more of the usual corners, which most implementations support in combination, and every third try uses
+ * random corners. With a corner that stands alone, the first try uses only usual corners, and later tries use random
  * corners.
  */
 static void complete_row(struct covering *covering, bool alone)

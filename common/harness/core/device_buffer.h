@@ -15,14 +15,14 @@ struct device_buffer {
 };
 
 /**
- * Allocates `bytes` bytes, which may be 0, `misalign` bytes past a multiple of 256, and both guard bands. `name` is
+ * Allocates `bytes` bytes (may be 0), starting `misalign` bytes past a multiple of 256, and both guard bands. `name` is
  * used in messages. On failure returns false with the reason, and frees everything.
  */
 bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size_t bytes, size_t misalign,
                             struct error *error);
 void device_buffer_free(struct device_buffer *buffer);
 
-/** Fills the data with zeros. They count as written, so kernels may read them. */
+/** Fills the data with zeros, which count as written, so kernels may read them. */
 bool device_buffer_zero(const struct device_buffer *buffer, struct error *error);
 
 /** Fills the data with poison. Until a kernel has written the data, only the host may read it. */
@@ -32,7 +32,7 @@ bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct err
 bool device_buffer_upload(const struct device_buffer *buffer, const void *host, struct error *error);
 bool device_buffer_download(const struct device_buffer *buffer, void *host, struct error *error);
 
-/** Checks both guard bands. If one was written to, returns false with an error that names the buffer. */
+/** Checks both guard bands. If either was overwritten, returns false with an error that names the buffer. */
 bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *name, struct error *error);
 
 /** Compares the data with `host`. If they differ, the error says that a kernel wrote to the input `name`. */

@@ -3,7 +3,7 @@
  * @brief Arrays whose elements are hashes of their indices, and therefore the same on the host and on a GPU.
  *
  * A layer's weights, which may need more memory than the host has, are generated in device memory. The checker
- * generates the elements that it needs a second time.
+ * regenerates the elements that it needs.
  */
 #ifndef GENERATED_H
 #define GENERATED_H

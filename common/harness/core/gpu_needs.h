@@ -16,7 +16,7 @@ struct gpu_needs {
     const char *what; /**< the feature that requires it, such as "bulk copies" */
 };
 
-/** The GPU that runs the kernels. All zeros for the simulator, to which no check applies. */
+/** The GPU that runs the kernels. All zeros for the simulator, which needs no checks. */
 struct gpu {
     int capability;      /**< compute capability, 90 for 9.0 */
     int compiled_for;    /**< the program's target: 80 for sm_80 */

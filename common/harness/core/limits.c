@@ -10,12 +10,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Ids are int32_t, and some chapters represent an expert whose choice is NaN by id + num_experts. */
+/* Ids are int32_t, and some chapters represent an expert whose choice is NaN as id + num_experts. */
 enum { MAX_EXPERTS = 1 << 20 };
 
 /**
- * Raises the soft limit of the stack before main() if it is too low. If the hard limit is too low, ends the program
- * with one line.
+ * Raises the soft limit of the stack before main() if it is too low. If the hard limit is too low, exits with a
+ * one-line message.
  */
 static __attribute__((constructor)) void check_stack(void)
 {
@@ -48,7 +48,7 @@ bool count_check(const char *name, int count, struct error *error)
     return count >= 1 || error_set(error, "--%s: %d; it must be at least 1", name, count);
 }
 
-/** Checks whether a text is an integer from 1 to `most` or, with `list`, several of them separated by commas. */
+/** Returns whether `text` is an integer from 1 to `most` or, with `list`, several such integers separated by commas. */
 static bool are_counts(const char *text, int64_t most, bool list)
 {
     char number[24];

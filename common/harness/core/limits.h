@@ -6,12 +6,12 @@
 
 #include <stdint.h>
 
-/** Checks the range of a number. On failure the error names the flag, the given value and the allowed ones. */
+/** Checks the range of a number. On failure the error names the flag, its value and the allowed values. */
 bool num_tokens_check(int64_t num_tokens, struct error *error);
 bool num_experts_check(int num_experts, struct error *error);
 bool count_check(const char *name, int count, struct error *error);
 
-/** Checks the environment variables that the programs read. On failure the error names the one that is invalid. */
+/** Checks the environment variables that the programs read. On failure the error names the invalid one. */
 bool environment_check(struct error *error);
 
 #endif

@@ -48,7 +48,7 @@ struct cursor {
     struct error *error;
 };
 
-/** Skips white space, and then `word` if it comes next. Returns whether `word` came next. */
+/** Skips white space, and then `word` if it follows. Returns whether `word` followed. */
 static bool take(struct cursor *cursor, const char *word)
 {
     cursor->at += strspn(cursor->at, " \t\n\v\f\r");
@@ -58,7 +58,7 @@ static bool take(struct cursor *cursor, const char *word)
     return true;
 }
 
-/** Sets an error with the next printable characters of the header, at most 24. Returns false. */
+/** Sets an error that shows up to 24 of the header's next printable characters. Returns false. */
 static bool fail_expected(struct cursor *cursor, const char *expected)
 {
     char text[32];
@@ -340,7 +340,7 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/** Makes the part of a file that precedes the data. Returns the number of bytes, a multiple of ALIGNMENT. */
+/** Writes the part of a file that precedes the data to `header`. Returns its size in bytes, a multiple of ALIGNMENT. */
 static size_t make_header(const struct npy_array *array, char header[4 * ALIGNMENT])
 {
     size_t size = PREFIX_BYTES + (size_t)sprintf(header + PREFIX_BYTES,

@@ -2,8 +2,8 @@
  * @file core/npy.h
  * @brief NumPy's .npy files, version 1.0: f2, f4, i4 and i8, little-endian, C order.
  *
- * An error is one line, "PATH: ...", with the value that was found and the allowed ones. The reader checks everything
- * in a file.
+ * An error is one line, "PATH: ...", with the value found and the allowed values. The reader checks everything in a
+ * file.
  */
 #ifndef NPY_H
 #define NPY_H
@@ -40,7 +40,7 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
 
 /**
  * Writes a temporary file, which atomic_files_commit() later moves to `path`, so that the file at `path` is either
- * complete or unchanged. On failure the temporary file is already removed.
+ * complete or unchanged. On failure the temporary file has already been removed.
  */
 bool npy_write(const char *path, const struct npy_array *array, struct atomic_file *file, struct error *error);
 

@@ -17,7 +17,7 @@
 
 const char *options_version_lines = "";
 
-/** Prints the answer to --version: the course, the compiler of the C files, and the program's own lines. */
+/** Prints the output of --version: the course, the compiler of the C files, and the program's own lines. */
 static void show_version(FILE *stream, struct argp_state *state)
 {
     (void)state;
@@ -44,7 +44,7 @@ static bool parse_word(const char *name, const char *text, const char *const *wo
     return error_set(error, "--%s: '%s'; it must be one of %s", name, text, list);
 }
 
-/** Sets the option's field from its value, then calls its take(). */
+/** Sets the option's field from its value, then calls its on_parse(). */
 static bool set_option(const struct option_row *option, const char *text, void *options, struct error *error)
 {
     void *const field = (char *)options + option->field;
@@ -84,8 +84,8 @@ static const struct option_row *next_row(const struct option_row *option)
 }
 
 /**
- * Returns how many options the first `length` bytes of `name` abbreviate. *found is the exact match, or else the last
- * option that matches.
+ * Returns how many options the first `length` bytes of `name` match as an abbreviation. *found is the exact match, or
+ * else the last match.
  */
 static int match_option(const struct option_row *table, const char *name, size_t length,
                         const struct option_row **found)
@@ -128,7 +128,7 @@ static size_t edit_distance(const char *name, size_t length, const char *other)
     return row[other_length];
 }
 
-/** Returns the option whose name differs least from a misspelt one, or NULL if none is similar. */
+/** Returns the option whose name is closest to a misspelt one, or NULL if none is similar. */
 static const struct option_row *find_similar(const struct option_row *table, const char *name, size_t length)
 {
     const struct option_row *similar = NULL;
@@ -145,7 +145,7 @@ static const struct option_row *find_similar(const struct option_row *table, con
     return similar;
 }
 
-/** Sets the error for a word that begins with "--" but is not an option, or abbreviates several (`is_ambiguous`). */
+/** Sets the error for a word that begins with "--" but matches no option or several (`is_ambiguous`). */
 static void refuse_option(const struct option_row *table, const char *word, size_t length, bool is_ambiguous,
                           struct error *error)
 {
@@ -158,7 +158,7 @@ static void refuse_option(const struct option_row *table, const char *word, size
                   is_ambiguous ? "may be more than one argument" : "no such argument");
 }
 
-/** Checks whether a NULL-terminated list contains the name; the list itself may be NULL. */
+/** Returns whether a NULL-terminated list contains the name; the list itself may be NULL. */
 static bool is_among(const char *const *names, const char *name)
 {
     while (names && *names && strcmp(*names, name) != 0)
@@ -170,7 +170,7 @@ static bool is_among(const char *const *names, const char *name)
 static _Noreturn void show_help(const struct option_row *table, const char *const *refused, const char *doc,
                                 const char *program, const char *word)
 {
-    enum { MAX_ROWS = 64 }; /* more than the rows of any program */
+    enum { MAX_ROWS = 64 }; /* more rows than any program has */
     char *const arguments[] = {(char *)program, (char *)word, NULL};
     struct argp_option rows[MAX_ROWS + 1] = {{0}};
     int count = 0;
@@ -186,7 +186,7 @@ static _Noreturn void show_help(const struct option_row *table, const char *cons
 
     struct error error = {.result = RUN_VERIFIED};
 
-    unsetenv("ARGP_HELP_FMT"); /* some of its values make argp print forever */
+    unsetenv("ARGP_HELP_FMT"); /* with some of its values, argp never stops printing */
     argp_parse(&argp, 2, (char **)arguments, ARGP_NO_EXIT, NULL, NULL);
     if (!standard_output_flush(&error))
         fprintf(stderr, "%s: %s\n", program, error.text);
@@ -266,7 +266,7 @@ const char *options_find_other(const struct option_row *table, const char *const
 
 /* --- the command that repeats a run ------------------------------------------------------------------------------- */
 
-/** Writes the shortest decimal form with at least six digits that is parsed as the same number. */
+/** Writes the shortest decimal form with at least six digits that parses as the same number. */
 static void write_float(float value, FILE *stream)
 {
     char text[32] = "";

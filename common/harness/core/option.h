@@ -13,8 +13,8 @@
 
 /** Kind of an option's value, and the type of the field that it sets. */
 enum option_type {
-    OPTION_FLAG,  /**< has no value: bool */
-    OPTION_TEXT,  /**< any text, such as a path: const char *, which points into argv */
+    OPTION_FLAG,  /**< none: bool */
+    OPTION_TEXT,  /**< any string, such as a path: const char *, which points into argv */
     OPTION_INT,   /**< int */
     OPTION_INT64, /**< int64_t; uint64_t if `least` is 0 */
     OPTION_FLOAT, /**< float, finite */
@@ -32,12 +32,12 @@ struct option_row {
     size_t field;             /**< offset of the field in the program's options */
     size_t given;             /**< offset of a bool that is set if the option is given; 0: there is none */
     int64_t least, most;      /**< range of integers, including an OPTION_BOOL without words */
-    const char *const *words; /**< of OPTION_WORD and some OPTION_BOOL; NULL-terminated */
-    /** Called after the field has been set; NULL: no function. On failure returns false with the reason. */
+    const char *const *words; /**< words of OPTION_WORD and some OPTION_BOOL; NULL-terminated */
+    /** Called once the field has been set; may be NULL. On failure returns false with the reason. */
     bool (*on_parse)(const struct option_row *row, void *options, struct error *error);
     /**
      * The command that repeats a run contains the option if the run has one of these traits, or always if `traits` is
-     * 0. It contains a flag only if the flag is set, and a text only if it is not NULL.
+     * 0. It contains a flag only if the flag is set, and a string only if it is not NULL.
      */
     unsigned traits;
     const struct option_row *next_table; /**< if set, the table continues there, and this row is otherwise empty */
@@ -54,15 +54,15 @@ extern const char *options_version_lines;
 
 /**
  * Parses the command line into `options`; --help and --version print and exit. `doc` is the text of --help around the
- * options. --help leaves out the options in `refused`, a NULL-terminated list or NULL: the program parses these options
- * only to report why it does not support them. On failure the error names the argument, the given value and the allowed
- * ones.
+ * options. --help omits the options in `refused`, a NULL-terminated list or NULL: the program parses these options only
+ * to report why it does not support them. On failure the error names the argument, its value and the allowed values.
  */
 bool options_parse(const struct option_row *table, const char *const *refused, const char *doc, int argc, char **argv,
                    void *options, struct error *error);
 
 /**
- * Returns the first option of a parsed command line that is not in `names`, a NULL-terminated list, or NULL if all are.
+ * Returns the first option of a parsed command line that is not in `names`, a NULL-terminated list, or NULL if all of
+ * them are.
  */
 const char *options_find_other(const struct option_row *table, const char *const *names, int argc, char **argv);
 

@@ -86,7 +86,7 @@ static bool check_options(const struct program_options *options, struct error *e
 
 static bool ended;
 
-/** Replaces exit code 1, with which OpenMP exits if it cannot create a thread, because 1 means a wrong result. */
+/** Replaces exit code 1, which OpenMP uses if it cannot create a thread, because 1 means a wrong result. */
 static void end_early(void)
 {
     if (!ended)
@@ -179,7 +179,7 @@ static bool run_traced(struct program *program, const struct launch *launch, str
 }
 
 /**
- * Runs the launch once. Writes the trace and the outputs, either all of these files or none, and reads the counters.
+ * Runs the launch once. Writes the trace and the outputs (either all of these files or none), and reads the counters.
  */
 static void run_once(struct program *program, const struct launch *launch, struct tensors *tensors)
 {
@@ -203,7 +203,7 @@ static bool has_room(const struct program *program, const struct launch *launch,
     return gpu_has_shared_memory(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
 }
 
-/** Adds 1 to the number of problems of each kernel that the last launch started. */
+/** Increments the problem count of each kernel that the last launch started. */
 static void record_kernels(struct program *program)
 {
     if (program->on_host)
@@ -224,8 +224,8 @@ static void record_kernels(struct program *program)
 }
 
 /**
- * Returns the number of the first problem that --check-share verifies. It depends on the hash of the source, so
- * that the problems vary from one version of the source to the next.
+ * Returns the number of the first problem that --check-share verifies. It depends on the source's hash, so that the
+ * problems vary from one version of the source to the next.
  */
 static int first_of_share(const struct program *program)
 {
@@ -235,7 +235,7 @@ static int first_of_share(const struct program *program)
     return (int)(strtoul(digits, NULL, 16) % (unsigned)program->requested.check_share);
 }
 
-/** Checks whether --check-share leaves out the current problem. */
+/** Returns whether --check-share skips the current problem. */
 static bool is_left_out(const struct program *program)
 {
     const int share = program->requested.check_share;
@@ -273,7 +273,7 @@ void program_run_before(struct program *program, const struct launch *launch, st
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Begins the report of a run. In JSON the operator's "problem" comes before "verified", in CSV after it. */
+/** Begins the report of a run. In JSON, the operator's "problem" comes before "verified"; in CSV, after it. */
 static void report_run(const struct program *program, struct record *report)
 {
     const char *const device = program->on_host ? "host" : program->backend.device;
@@ -291,7 +291,7 @@ static void report_run(const struct program *program, struct record *report)
 
 void report_origin(const struct program *program, struct record *report)
 {
-    const struct backend *const backend = &program->backend; /* its texts are "" for a program that runs on the host */
+    const struct backend *const backend = &program->backend; /* strings are "" for a program that runs on the host */
     const time_t now = time(NULL);
     struct tm utc;
     char date[32];
@@ -305,7 +305,7 @@ void report_origin(const struct program *program, struct record *report)
     record_number(report, IN_JSON, "seed", "%" PRIu64, program->requested.seed);
 }
 
-/** Begins the report of a benchmark; program->problem is the last row's. */
+/** Begins the report of a benchmark; program->problem describes the last row's problem. */
 static void report_bench(const struct program *program, struct record *report)
 {
     const char *const device = program->on_host ? "host" : program->backend.device;
@@ -353,7 +353,7 @@ struct record *program_report_result(struct program *program)
 
 /* --- counters ----------------------------------------------------------------------------------------------------- */
 
-/** Adds a line to the table, with a column for each kernel if there are several. */
+/** Adds a row to the table, with a column for each kernel if there are several. */
 static void add_row(const struct run_counters *counters, int index, double num_tokens, struct record *row)
 {
     const struct counter *const total = &counters->total[index];
@@ -427,7 +427,7 @@ const char *program_command(const struct program *program)
     return program->command ? program->command : program->path;
 }
 
-/** Prints the error: one line and, for a fault of the simulator, a second one with what to try. */
+/** Prints the error: one line and, for a simulator fault, a second line with advice. */
 static void print_error(const struct program *program, const char *before)
 {
     const char *const text = program->error.text, *const advice = error_advice(text);
@@ -445,7 +445,7 @@ int program_exit(const struct program *program)
     return program->error.result;
 }
 
-/** Prints how many problems, pairs and kernels --check-all has verified. */
+/** Prints the numbers of problems, pairs and kernels that --check-all has verified. */
 static void print_coverage(const struct program *program)
 {
     const struct covering *const covering = &program->covering;

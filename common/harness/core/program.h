@@ -14,7 +14,7 @@
 #include "harness/core/run.h"
 
 /**
- * The options that every operator has; they are the first member of an operator's own options. Strings belong to argv.
+ * The options that every operator has; they are the first member of an operator's own options. Strings point into argv.
  */
 struct program_options {
     int64_t num_tokens;
@@ -25,8 +25,8 @@ struct program_options {
     const char *trace_kernel; /**< the kernel whose first launch is traced; NULL: any */
     enum record_format format;
     bool check_all;
-    bool check_corners; /**< with check_all: stop as soon as every corner has been in a problem */
-    int check_share;    /**< with check_all: verify one in this many problems; 0 counts as 1 */
+    bool check_corners; /**< with check_all: stop once every corner has been in a problem */
+    int check_share;    /**< with check_all: verify one problem in this many; 0 counts as 1 */
     int launches;       /**< number of launches with the same workspace; 0 counts as 1 */
     bool bench;
     bool flush_l2;
@@ -73,8 +73,8 @@ struct program {
     struct error error;
     bool begun;               /**< true once the first run has begun */
     struct covering covering; /**< with --check-all: the problems */
-    int num_verified;         /**< number of these problems that were verified */
-    /** With --check-all: in how many problems each kernel was launched; empty on a GPU, which reports no names. */
+    int num_verified;         /**< number of these problems that have been verified */
+    /** With --check-all: the number of problems that launched each kernel; empty on a GPU, which reports no names. */
     struct {
         char name[KERNEL_NAME_SIZE];
         int num_problems;
@@ -91,7 +91,7 @@ struct program {
 
 /**
  * Parses the command line into `options`, which begin with program_options; `does` describes the chapter in --help. On
- * failure the error names the argument, the given value and the allowed ones.
+ * failure the error names the argument, its value and the allowed values.
  */
 bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
                    void *options);
@@ -121,39 +121,38 @@ bool program_next(struct program *program);
 void program_run(struct program *program, const struct launch *launch, struct tensors *tensors);
 
 /**
- * Times the implementation of the previous chapter in a benchmark. A failure is not an error; the times are then
- * missing.
+ * Times the previous chapter's implementation in a benchmark. A failure is not an error, but leaves the times missing.
  */
 void program_run_before(struct program *program, const struct launch *launch, struct tensors *tensors);
 
 /** Sets the command that repeats the current run, from its options and the table that parsed them. */
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits);
 
-/** Returns the command that repeats the current run or, if memory was too short for it, the program's path. */
+/** Returns the command that repeats the current run or, if out of memory, the program's path. */
 const char *program_command(const struct program *program);
 
 /** Returns HAS_NUM_TOKENS, or 0 if the run is a sweep of sizes. */
 unsigned program_traits(const struct program *program);
 
 /**
- * Begins a report; a benchmark begins a new one with every size. Returns the record to which the operator adds
- * "problem", in JSON and CSV. With --check-all it returns NULL, because single problems have no report; adding fields
- * to NULL does nothing.
+ * Begins a report; a benchmark begins a new one for every size. Returns the record to which the operator adds
+ * "problem", in JSON and CSV. With --check-all, returns NULL, because single problems have no report; adding fields to
+ * NULL does nothing.
  */
 struct record *program_report_head(struct program *program);
 
-/** Adds to a report, in JSON, how its times were measured: software, date, the kernel's hash, the input. */
+/** Adds to a JSON report how its times were measured: software, date, the kernel's hash, the input. */
 void report_origin(const struct program *program, struct record *report);
 
 /**
- * Adds whether the answer is correct. Returns the record to which the operator adds its other fields of a single run,
- * or NULL.
+ * Adds to the report whether the answer is correct. Returns the record to which the operator adds its other fields of a
+ * single run, or NULL.
  */
 struct record *program_report_result(struct program *program);
 
 /**
- * Writes the result. For a single run this is the report with its counters, and on standard error the error if the
- * answer is wrong. For a benchmark it is the times; with --check-all, the number of verified problems or the command
+ * Writes the result. For a single run, this is the report with its counters and, on standard error, the error if the
+ * answer is wrong. For a benchmark, it is the times; with --check-all, the number of verified problems or the command
  * that repeats the failed one. Returns the exit code.
  */
 int program_end(struct program *program);
@@ -162,10 +161,10 @@ int program_end(struct program *program);
 int program_exit(const struct program *program);
 
 /**
- * Adds the counters to a report. A table has the total and, unless `num_tokens` is 0, the number per token, with a
- * column for each kernel if there are several; below it are the limits of the counters. If nothing was counted, there
- * is no table. JSON: "counters", and "kernels" with those of each kernel. CSV: the totals. The counters must outlive
- * the report.
+ * Adds the counters to a report. A table has the total and, unless `num_tokens` is 0, the count per token, with a
+ * column for each kernel if there are several; the counters' limits follow below. If nothing was counted, there is no
+ * table. JSON: "counters", and "kernels" with those of each kernel. CSV: the totals. The counters must outlive the
+ * report.
  */
 void counters_report(const struct run_counters *counters, double num_tokens, struct record *report);
 

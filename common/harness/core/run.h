@@ -11,17 +11,17 @@
 #include <cuda_runtime.h>
 
 /**
- * An implementation and its problem, whose types the files in core/ do not know. The operator supplies `call`, which
- * passes the tensors' addresses to its kernel and launches it (or computes on the host, and then fails only if memory
- * is short), and `verify`, which checks the outputs on the host; on failure it returns false with RUN_WRONG and the
- * first failure, or with RUN_NO_DEVICE if out of memory.
+ * An implementation and its problem, whose types are unknown to the files in core/. The operator supplies `call`, which
+ * passes the tensors' addresses to its kernel and launches it (or computes on the host, which fails only if out of
+ * memory), and `verify`, which checks the outputs on the host; on failure it returns false with RUN_WRONG and the first
+ * failure, or with RUN_NO_DEVICE if out of memory.
  */
 struct launch {
     cudaError_t (*call)(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream);
     bool (*verify)(const struct launch *launch, const struct tensors *tensors, struct error *error);
     const void *problem;
     const void *implementation;
-    size_t shared_bytes; /**< a block's shared memory in bytes if it is more than some GPUs have, else 0 */
+    size_t shared_bytes; /**< a block's shared memory in bytes if some GPUs have less, else 0 */
     double operations;   /**< number of operations if their rate is compared with the device's, else 0 */
     int repeats;         /**< launches with the same workspace before the launch whose answer is checked */
     bool on_host;
@@ -29,8 +29,8 @@ struct launch {
 
 /**
  * Launches once, after `repeats` earlier launches, copies the last answer to host memory and verifies it. On failure
- * returns false with RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or RUN_NO_DEVICE (memory
- * is short, or the device cannot run the kernel).
+ * returns false with RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or RUN_NO_DEVICE (out of
+ * memory, or the device cannot run the kernel).
  */
 bool launch_run(const struct launch *launch, struct tensors *tensors, struct error *error);
 

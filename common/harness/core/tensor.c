@@ -41,7 +41,7 @@ void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, floa
     if (!recipe->chunk)
         for (int64_t i = 0; i < count; i++)
             values[i] = dtype_load(dtype, tensor->host.data, (size_t)(first + i));
-    else if (dtype == DTYPE_BF16) /* a separate loop for speed: a check reads billions of elements */
+    else if (dtype == DTYPE_BF16) /* a separate loop for speed, because a check reads billions of elements */
         for (int64_t i = 0; i < count; i++)
             values[i] = dtype_round(DTYPE_BF16, generated_value(generated, first + i));
     else
@@ -95,7 +95,7 @@ void tensors_poison_host(struct tensors *tensors)
 
 /* --- device ------------------------------------------------------------------------------------------------------- */
 
-/** Checks that the device has enough free memory. Allocation may still fail after that. */
+/** Checks that the device has enough free memory. Allocation may still fail afterwards. */
 static bool memory_suffices(const struct tensors *tensors, struct error *error)
 {
     size_t needed = 0, available, all;
@@ -190,7 +190,7 @@ bool tensors_download_checked(struct tensors *tensors, struct error *error)
             good = input_is_as_before(&list[i], error);
     backend_allow_host_access(false);
     if (!good)
-        error->result = RUN_WRONG; /* if data cannot be read any more, the kernel is at fault */
+        error->result = RUN_WRONG; /* if the data can no longer be read, the kernel is at fault */
     return good;
 }
 

@@ -26,11 +26,11 @@ struct tensor_recipe {
 
 /** An array that a kernel reads or writes. */
 struct tensor {
-    const char *name; /**< such as "gating_output"; in messages, and NAME of the file NAME.npy */
+    const char *name; /**< such as "gating_output"; for messages and the file NAME.npy */
     enum tensor_role role;
     struct npy_array host; /**< type and shape, set by the operator; no data for a workspace or a recipe */
     struct tensor_recipe recipe;
-    size_t unneeded_bytes; /**< bytes that no kernel has to move */
+    size_t unneeded_bytes; /**< bytes that need not be moved */
     bool absent;           /**< not part of this problem: its addresses are NULL */
     bool zeroed;           /**< a workspace that holds zeros before the first launch, not poison */
     size_t misalign;       /**< on the device: offset of its start from a multiple of 256, in bytes */
@@ -68,7 +68,7 @@ bool tensors_allocate(struct tensors *tensors, struct error *error);
 /** Frees all memory of the tensors, on the host and on the device. */
 void tensors_free(struct tensors *tensors);
 
-/** Copies the host data of a tensor of the same shape, if it has any. */
+/** Copies the host data of a tensor of the same shape, if that tensor has any. */
 void tensor_copy_host(struct tensor *tensor, const struct tensor *from);
 
 /** Copies the inputs on the host from tensors of the same shapes. */
@@ -79,7 +79,7 @@ void tensors_poison_host(struct tensors *tensors);
 
 /**
  * Allocates device memory between guard bands, uploads or generates the inputs, and poisons or zeroes the rest. On
- * failure returns false and frees the device memory. If memory is known to be short, allocates nothing.
+ * failure returns false and frees the device memory. If memory is known to be insufficient, allocates nothing.
  */
 bool tensors_upload(struct tensors *tensors, struct error *error);
 

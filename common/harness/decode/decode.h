@@ -1,6 +1,6 @@
 /**
  * @file decode/decode.h
- * @brief The kernels of a decoding step in a layer, one after the other: router, gate, align, layer.
+ * @brief The kernels of a decoding step in a layer, in sequence: router, gate, align, layer.
  *
  * The router multiplies every token by one row of weights per expert. The router's logits are the gate's input, the
  * gate's choices are align's input, and the layer computes the rows that align has listed. A chapter's kernel and its
@@ -21,12 +21,15 @@ extern "C" {
 /** The kernels of a step, in the order of their launches. */
 enum decode_kernel { DECODE_ROUTER, DECODE_GATE, DECODE_ALIGN, DECODE_LAYER, NUM_DECODE_KERNELS };
 
-/** A decoding step. Its parts agree: the gate's tokens and experts are the layer's, its choices are align's ids. */
+/**
+ * A decoding step. Its parts are consistent: the gate's tokens and experts are the layer's, and the gate's choices are
+ * align's ids.
+ */
 struct decode_problem {
     struct gate_problem gate;
     struct align_problem align;
     struct moe_problem layer;
-    unsigned launched;    /**< a bit per kernel, such as 1 << DECODE_GATE; a step launches all, a benchmark some */
+    unsigned launched;    /**< a bit per kernel, such as 1 << DECODE_GATE; a step launches all, a benchmark only some */
     unsigned overlapping; /**< a bit per kernel: its launch overlaps the previous one */
 };
 
@@ -46,8 +49,8 @@ struct decode_chapter {
     struct gpu_needs needs; /**< requirements of the GPU */
     /** Returns one line with the unsupported flag and the reason, or NULL if the problem is supported. */
     const char *(*unsupported_reason)(const struct decode_problem *problem);
-    struct moe_implementation layer;   /**< gives the block size and workspace */
-    struct align_implementation align; /**< gives the workspace */
+    struct moe_implementation layer;   /**< determines the block size and the workspace */
+    struct align_implementation align; /**< determines the workspace */
     /**
      * Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. Never called without
      * tokens.

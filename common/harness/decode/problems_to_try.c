@@ -29,7 +29,7 @@ bool decode_problem_to_try(struct covering *covering, uint64_t seed, struct deco
     if (!covering_next(covering))
         return false;
     router = routers[covering_corner(covering, ROUTER)];
-    wide = covering_corner(covering, TOKENS) == 2; /* only with few tokens, because the simulator is slow */
+    wide = covering_corner(covering, TOKENS) == 2; /* only for few tokens, because the simulator is slow */
     *moe = moe_options_default();
     moe->program.seed = seed + (uint64_t)covering->num_taken;
     moe->program.num_tokens = covering_corner(covering, TOKENS);

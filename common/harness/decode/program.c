@@ -13,7 +13,7 @@
 #define GIVEN(member) .given = offsetof(struct decode_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
-/* The order is that of the command that repeats a run. */
+/* The rows are in the order of the options in the command that repeats a run. */
 static const struct option_row table[] = {
     {.help = "The problem: by default a small layer on the CPU, DeepSeek-V3's on a GPU", .group = 1},
     {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(moe.program.num_tokens),
@@ -44,7 +44,7 @@ static const char *const kernel_names[NUM_DECODE_KERNELS] = {"router", "gate", "
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Sets the texts that describe the run: command, problem, input. */
+/** Sets the strings that describe the run: command, problem, input. */
 static void name_run(const struct decode_options *options, const struct decode_problem *problem,
                      struct program *program)
 {
@@ -108,8 +108,8 @@ static void add_time(struct record *row, int width, const char *heading, const c
 }
 
 /**
- * Adds a row for each kernel of a chain, then a row for the whole chain. A kernel's row has its time when only this
- * kernel is launched, repeatedly, and the time that the chain saves if only this kernel overlaps the previous one.
+ * Adds a row for each kernel of a chain, then a row for the whole chain. A kernel's row has the time of this kernel
+ * alone, launched repeatedly, and the time that the chain saves if only this kernel overlaps the previous one.
  */
 static bool report_chain(const struct decode_step *step, const struct tensors *tensors, unsigned launched,
                          const char *name, struct record *list, struct error *error)
@@ -193,7 +193,7 @@ static int bench(struct program *program, const struct decode_chapter *chapter, 
         if (!decode_load(options, chapter, program->backend.has_times, &layer, &step, &tensors, &program->error))
             break;
         if (!list) {
-            struct decode_problem largest = step.problem; /* the head of a benchmark's report describes this one */
+            struct decode_problem largest = step.problem; /* the head of a benchmark's report describes this problem */
 
             largest.layer.num_tokens = one ? largest.layer.num_tokens : sizes[NUM_SIZES - 1];
             name_run(options, &largest, program);
@@ -212,7 +212,7 @@ static int bench(struct program *program, const struct decode_chapter *chapter, 
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
-/** Handles one problem: loads its input, runs and checks it, and reports. */
+/** Handles one problem: loads its input, runs and checks the step, and writes the report. */
 static void run(struct program *program, const struct decode_chapter *chapter, struct decode_options *options)
 {
     struct moe_layer layer;

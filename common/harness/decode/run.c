@@ -16,7 +16,7 @@ enum { STREAM_ROUTER = 16, STREAM_BIAS };
 
 /* --- the problem -------------------------------------------------------------------------------------------------- */
 
-/** Sets the groups that no option gives: one per 32 experts, half of them kept, as in DeepSeek-V3 with 256 experts. */
+/** Sets omitted group counts: one group per 32 experts, half of them kept, as in DeepSeek-V3 with 256 experts. */
 static void settle_groups(struct decode_options *options, int num_experts)
 {
     if (!options->groups_given)
@@ -70,7 +70,7 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
 
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         tensors->list[made[i]].role = TENSOR_OUTPUT;
-    tensors->poison = ALIGN_POISON; /* neither an id nor a weight, nor a correct element of the output */
+    tensors->poison = ALIGN_POISON; /* not a valid id or weight, nor a correct element of the output */
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         struct tensor *const tensor = &tensors->list[NUM_MOE_TENSORS + i];
 
@@ -84,7 +84,7 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
 
 /**
  * Fills the router's weights so that logits have standard deviation 1, and the bias with values that are small compared
- * with scores.
+ * with the scores.
  */
 static void generate_router(uint64_t seed, struct tensors *tensors)
 {
@@ -150,8 +150,8 @@ static cudaError_t call_step(const struct launch *launch, const struct tensors *
 }
 
 /**
- * Checks the router's logits. They are sums of H products in f32, so each may be off by H roundings of 2^-24 times the
- * sum of the products' absolute values.
+ * Checks the router's logits. They are sums of H products in f32, so each may be off by H roundings, each 2^-24 times
+ * the sum of the products' absolute values.
  */
 static bool check_logits(const struct moe_problem *problem, const struct tensors *tensors, struct error *error)
 {
@@ -187,7 +187,7 @@ static bool check_logits(const struct moe_problem *problem, const struct tensors
     return false;
 }
 
-/** Copies the step's choices to the layer's routing, for the check of the layer's output. */
+/** Copies the step's choices to the layer's routing, so that the layer's output can be checked. */
 static bool take_choices(const struct decode_step *step, const struct decode_buffers *buffers, struct error *error)
 {
     struct moe_routing *const routing = &step->layer->routing;

@@ -15,7 +15,7 @@ enum {
     NUM_DECODE_TENSORS
 };
 
-/** The options of a run. Strings belong to argv. */
+/** The options of a run. Strings point into argv. */
 struct decode_options {
     struct moe_options moe; /**< the first member, because the layer's rows of the option table set it */
     int num_expert_group, topk_group;
@@ -27,11 +27,11 @@ struct decode_options {
 struct decode_step {
     const struct decode_chapter *chapter;
     struct decode_problem problem;
-    struct moe_layer *layer; /**< gets the verified choices as its routing */
+    struct moe_layer *layer; /**< receives the verified choices as its routing */
 };
 
 /**
- * Completes the options with defaults (`large`: those for a GPU), checks the problem, allocates the tensors and fills
+ * Completes the options with defaults (those for a GPU if `large`), checks the problem, allocates the tensors and fills
  * the inputs. The caller frees layer->routing and the tensors. On failure returns false with the reason, and frees
  * everything.
  */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The answer for one row, which is being checked, with the checker's working memory; one per thread. */
+/** An answer for one row that is being checked, and the checker's scratch memory; one per thread. */
 struct examination {
     const struct gate_problem *problem;
     int64_t token; /* -1: no row yet */
@@ -161,8 +161,8 @@ static int wronged_expert(const struct examination *exam, int group)
 }
 
 /**
- * Marks every group that certainly ranks before a marked one (or after it, if `downwards`), until nothing changes.
- * Returns the number of marked groups.
+ * Marks every group that certainly ranks before a marked one (after it, if `downwards`), until nothing changes. Returns
+ * the number of marked groups.
  */
 static int close_marks(const struct examination *exam, bool downwards, bool *marked)
 {
@@ -205,7 +205,7 @@ static int last_chosen(const struct examination *exam)
     return last;
 }
 
-/** Checks whether two experts' choices are equal, so that their ids decide the order. */
+/** Returns whether two experts' choices are equal, so that their ids decide the order. */
 static bool are_equal(const struct examination *exam, int a, int b)
 {
     const struct gate_expert *experts = exam->row.experts;
@@ -237,7 +237,7 @@ static bool fail_group(struct examination *exam)
 /**
  * Checks that a set of topk_group groups exists that holds every chosen expert, in which no group is certainly worse
  * than a group outside the set, and no expert is wrongly left out (see wronged_expert()). Such a set contains the
- * groups of chosen experts and, with each member, every group that certainly ranks before it. It can be completed to
+ * groups of chosen experts and, with each member, every group that certainly ranks before it. It can be extended to
  * topk_group groups if and only if there are enough other groups such that neither they nor any group that ranks before
  * them has an expert that is wrongly left out.
  */
@@ -327,7 +327,7 @@ static bool weights_share_a_factor(struct examination *exam)
         const double weight = (double)exam->weights[k] / scale;
         const double low = weight / own.high * (1.0 - 0x1p-23), high = weight / own.low * (1.0 + 0x1p-23);
 
-        if (fabsf(exam->weights[k]) < FLT_MIN) /* below the normal floats, rounding errors are not relative */
+        if (fabsf(exam->weights[k]) < FLT_MIN) /* for subnormal floats, rounding errors are not relative */
             continue;
         if (low > most || high < least) {
             error_words_set(&exam->expected, "%.9g to %.9g times the score %.9g", least, most, own.value);
@@ -363,7 +363,7 @@ static void add_count(struct error *error, int64_t num_wrong, int64_t num_tokens
 bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
                 struct error *error)
 {
-    int64_t first_wrong = INT64_MAX; /* a token; -1: a thread could not allocate its examination */
+    int64_t first_wrong = INT64_MAX; /* lowest wrong token; -1: a thread could not allocate its examination */
     int64_t num_wrong = 0;
 
 #pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)

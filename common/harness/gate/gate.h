@@ -29,16 +29,16 @@ struct gate_problem {
     int num_expert_group;        /**< expert e is in group e / (num_experts / num_expert_group) */
     int topk_group;              /**< number of groups that are kept */
     int topk;                    /**< experts per token, all from kept groups */
-    enum dtype dtype;            /**< of gating_output */
+    enum dtype dtype;            /**< type of gating_output */
     enum gate_score score;       /**< how scores are computed from logits */
-    bool has_bias;               /**< choose by score + correction_bias; a group ranks by its two best, not its best */
+    bool has_bias;               /**< choose by score + correction_bias; groups rank by their best two, not one */
     enum dtype bias_dtype;       /**< f32, or the logits' own type */
     bool renormalize;            /**< divide a token's weights by their sum */
-    float routed_scaling_factor; /**< factor of every weight, ... */
-    bool scale_later;            /**< ... unless the kernel that adds up the experts' outputs applies it */
+    float routed_scaling_factor; /**< factor of every weight; see scale_later */
+    bool scale_later;            /**< leave this factor to the kernel that adds up the experts' outputs */
     /**
-     * Number of shared experts, which every token has after the chosen ones. Their ids begin at num_experts; their
-     * weight is sum / routed_scaling_factor.
+     * Number of shared experts, which follow the chosen ones in every token's list. Their ids begin at num_experts;
+     * their weight is sum / routed_scaling_factor.
      */
     int num_fused_shared_experts;
     bool overlap; /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
@@ -59,7 +59,7 @@ struct gate_buffers {
 };
 // [problem]
 
-/** Returns the type in which experts are compared, PyTorch's type of score + bias: f32 if either of the two is f32. */
+/** Returns the type in which experts are compared, which is PyTorch's type of score + bias: f32 if either is f32. */
 static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
 {
     return problem->has_bias && problem->bias_dtype == DTYPE_F32 ? DTYPE_F32 : problem->dtype;
@@ -76,8 +76,8 @@ struct gate_implementation {
     bool supports_shared_experts; /**< supports num_fused_shared_experts and scale_later */
     bool overlaps;                /**< the launch honours gate_problem.overlap */
     /**
-     * Numbers of tokens above which the implementation uses another kernel or method; --check-all tries each of these
-     * numbers N, and N + 1.
+     * Numbers of tokens above which the implementation uses a different kernel or method; --check-all tries each such
+     * number N and N + 1.
      */
     int64_t last_tokens[GATE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct gate_problem *problem);

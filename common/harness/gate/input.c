@@ -8,7 +8,7 @@
 
 const char *const gate_dist_names[] = {"normal", "uniform", "zipf", "ties", "equal", "extreme", "nan", NULL};
 
-/** Returns an expert's logit for a random rank of Zipf's law, so that few experts are far ahead of the others. */
+/** Returns an expert's logit for a random rank of Zipf's law, so that few experts are far above the others. */
 static float zipf_logit(struct random *random, int num_experts)
 {
     const int rank = (int)(random_uniform(random) * num_experts);
@@ -37,11 +37,11 @@ static float troubled_logit(const struct gate_problem *problem, struct random *r
     switch (row % 9) {
     case 0: /* one NaN in the row */
         return expert == (int)(row / 9 % num_experts) ? NAN : value;
-    case 1: /* some NaN */
+    case 1: /* several NaNs */
         return other < 0.25f ? NAN : value;
-    case 2: /* nothing but NaN */
+    case 2: /* only NaN */
         return NAN;
-    case 3: /* fewer numbers than topk, otherwise NaN */
+    case 3: /* NaN except for fewer than topk numbers */
         return other < 0.98f ? NAN : value;
     case 4:
         return other < 0.1f ? INFINITY : value;
@@ -49,7 +49,7 @@ static float troubled_logit(const struct gate_problem *problem, struct random *r
         return other < 0.6f ? -INFINITY : value;
     case 6:
         return other < 0.2f ? NAN : other < 0.4f ? INFINITY : other < 0.6f ? -INFINITY : value;
-    case 7: /* about one infinity in a group, all others -infinity: the sum of the two best is NaN */
+    case 7: /* about one +infinity per group, all others -infinity: the sum of the two best is NaN */
         return other * size < 1.0f ? INFINITY : -INFINITY;
     default: /* an ordinary row */
         return value;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* With fewer elements, the work would be done before a second thread wakes up. */
+/* With fewer elements, the work would be finished before a second thread wakes up. */
 enum { ELEMENTS_WORTH_A_THREAD = 16384 };
 
 /** Searches for the data in `directory` and its parents, shortening `directory` as it goes. */
@@ -24,7 +24,7 @@ static bool find_above(char *directory, const char *file, char path[PATH_MAX])
 
 /**
  * Finds a file of the router data in the directories above the program, or else above the current directory. On failure
- * returns false with a line that suggests naming the input instead.
+ * returns false with a one-line error that suggests specifying the input instead.
  */
 static bool find_router_data(const char *file, const struct gate_options *options, char path[PATH_MAX],
                              struct error *error)
@@ -60,7 +60,7 @@ static bool fit_problem(struct gate_options *options, const struct npy_array *lo
     return true;
 }
 
-/** Sets the number of tokens and the bias, then checks the problem and whether the implementation supports it. */
+/** Sets the number of tokens and the bias, then checks that the problem is valid and supported. */
 static bool settle_problem(struct gate_options *options, const struct gate_implementation *implementation,
                            struct error *error)
 {
@@ -83,7 +83,7 @@ static void repeat_elements(const struct npy_array *file, struct npy_array *tens
         dtype_store(tensor->dtype, tensor->data, (size_t)i, dtype_load(file->dtype, file->data, (size_t)(i % period)));
 }
 
-/** Fills the bias as `given`: generated, or from a file. Does nothing without a bias. */
+/** Fills the bias from the source `given`: generated values or a file. Does nothing without a bias. */
 static bool load_bias(const struct gate_options *options, const char *given, struct tensors *tensors,
                       struct error *error)
 {

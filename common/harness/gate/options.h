@@ -8,7 +8,7 @@
 
 enum gate_source { GATE_SOURCE_ROUTER, GATE_SOURCE_FILE, GATE_SOURCE_GENERATED };
 
-/** The options of a run. Strings belong to argv. */
+/** The options of a run. Strings point into argv. */
 struct gate_options {
     struct program_options program;
     struct gate_problem problem; /**< gate_load() sets the number of tokens and the bias */
@@ -26,8 +26,8 @@ struct gate_options {
 struct gate_options gate_options_default(void);
 
 /**
- * Parses the command line; --help and --version print and exit. Returns false, with one line that names the argument,
- * the given value and the allowed ones.
+ * Parses the command line; --help and --version print and exit. On failure returns false with a one-line error that
+ * names the argument, its value and the allowed values.
  */
 bool gate_options_parse(struct program *program, int argc, char **argv, struct gate_options *options);
 
@@ -41,8 +41,8 @@ unsigned gate_options_traits(const struct gate_options *options, const struct pr
 void gate_options_command(const struct gate_options *options, struct program *program);
 
 /**
- * Starts the covering design of --check-all for an implementation that launches another kernel above each of these
- * numbers of tokens.
+ * Starts the covering design of --check-all for an implementation that switches kernels above each of these numbers of
+ * tokens.
  */
 void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool corners_only,
                          struct covering *covering);

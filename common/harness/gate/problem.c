@@ -29,7 +29,7 @@ static bool check_groups(const struct gate_problem *problem, struct error *error
     return true;
 }
 
-/** Checks the number of shared experts, and that the factor is not 0, because their weight is divided by it. */
+/** Checks the number of shared experts, and that the factor by which their weight is divided is not 0. */
 static bool check_shared_experts(const struct gate_problem *problem, struct error *error)
 {
     if (problem->num_fused_shared_experts < 0)

@@ -5,10 +5,10 @@
 #include "base/error.h"
 #include "harness/gate/gate.h"
 
-/* With fewer rows, the work would be done before a second thread wakes up. */
+/* With fewer rows, the work would be finished before a second thread wakes up. */
 enum { GATE_ROWS_WORTH_A_THREAD = 64 };
 
-/** Checks the shape and that no size overflows. On failure the error names the flag and what is allowed. */
+/** Checks the shape, and that no size overflows. On failure the error names the flag and the allowed values. */
 bool gate_problem_check(const struct gate_problem *problem, struct error *error);
 
 /** Returns the length of a row of topk_ids. Here and below, the problem must have passed gate_problem_check(). */
@@ -28,7 +28,7 @@ static inline int gate_experts_per_group(const struct gate_problem *problem)
     return problem->num_experts / problem->num_expert_group;
 }
 
-/** Returns one line on why the implementation does not support the problem, or NULL if it does. */
+/** Returns a one-line reason why the implementation does not support the problem, or NULL if it does. */
 const char *gate_unsupported_reason(const struct gate_implementation *implementation,
                                     const struct gate_problem *problem);
 

@@ -2,7 +2,7 @@
 
 #include "harness/gate/problem.h"
 
-/** The dimensions. The numbers of tokens at which the implementation changes its kernel are added as corners. */
+/** The dimensions. The numbers of tokens at which the implementation switches kernels are added as corners. */
 enum { SHAPE, TOKENS, DIST, DTYPE, BIAS, SCORE, RENORMALIZE, FACTOR, SCALE_LATER, SHARED_EXPERTS };
 
 enum { BIAS_NONE, BIAS_F32, BIAS_SAME };
@@ -15,8 +15,8 @@ enum { BIAS_NONE, BIAS_F32, BIAS_SAME };
 
 /*
  * First the routers for which some chapters have kernels, beginning with the one that is fastest to check. Then shapes
- * of other models; groups of 1 to 33 experts, and 1 to 33 groups; one kept group, and all; expert counts around 256;
- * ids of 17 bits.
+ * of other models; groups of 1 to 33 experts, and 1 to 33 groups; one kept group, and all groups kept; expert counts
+ * around 256; ids of 17 bits.
  */
 static const struct gate_problem shapes[] = {
     SHAPE(128, 4, 2, 4),    SHAPE(256, 8, 4, 8),   SHAPE(256, 16, 4, 8), SHAPE(128, 8, 8, 8),   SHAPE(512, 16, 8, 16),
@@ -42,7 +42,7 @@ const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
                        27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50,
                        51, 52, NUM_SHAPES - 1),
                .num_alone = 1},
-    /* from 9 tokens on, nan has a row of each kind; every residue modulo 32; the last ones need 16 or 17 bits */
+    /* from 9 tokens on, nan has a row of each kind; every residue modulo 32; the last values need 16 or 17 bits */
     [TOKENS] = {CORNERS(19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 21, 22, 23, 24, 25,
                         26, 27, 28, 29, 30, 31, 32, 33, 127, 128, 129, 65535, 65536, 65537),
                 .num_alone = 3},
@@ -71,7 +71,7 @@ void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t s
 
 /**
  * Returns the largest number of logits that the problem may have. The limit is higher for a number of tokens at which
- * the implementation changes its kernel; it is 0 for such a number if the shape is not one of the routers.
+ * the implementation switches kernels; it is 0 for such a number if the shape is not one of the routers.
  */
 static int64_t most_logits(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS])
 {

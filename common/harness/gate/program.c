@@ -7,7 +7,7 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Sets the texts that describe the run: command, problem, input. */
+/** Sets the strings that describe the run: command, problem, input. */
 static void name_run(const struct gate_options *options, struct program *program)
 {
     const bool generated = options->source == GATE_SOURCE_GENERATED;
@@ -26,7 +26,7 @@ static void name_run(const struct gate_options *options, struct program *program
              format_thousands(gate_choices(&options->problem), choices));
 }
 
-/** Adds the problem: all of it or, in a benchmark, the part that is the same in every row. */
+/** Adds the problem to the report: all of it or, in a benchmark, the part that is the same in every row. */
 static void report_problem(const struct gate_problem *problem, bool all, struct record *report)
 {
     struct record *const fields = record_object(report, IN_DATA, "problem");
@@ -50,7 +50,7 @@ static void report_problem(const struct gate_problem *problem, bool all, struct 
     record_number(fields, IN_JSON, "num_fused_shared_experts", "%d", problem->num_fused_shared_experts);
 }
 
-/** Adds the load of the experts, from verified ids: the busiest one, and the number of idle ones. */
+/** Adds the load of the experts, from verified ids: the busiest expert and the number of idle experts. */
 static void report_load(const struct gate_problem *problem, const int32_t *topk_ids, struct record *report)
 {
     uint64_t *const choices = report ? calloc(problem->num_experts, sizeof *choices) : NULL;
@@ -81,14 +81,14 @@ static void report_load(const struct gate_problem *problem, const int32_t *topk_
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
 /**
- * Handles one problem: loads its input, runs and checks it (in a benchmark, times this implementation and the previous
- * one), and reports.
+ * Handles one problem: loads its input, runs and checks the implementation (in a benchmark, also times it and the
+ * previous one), and writes the report.
  */
 static void run(struct program *program, const struct gate_chapter *chapter, struct gate_options *options)
 {
     const struct gate_problem *const problem = &options->problem;
     const struct launch launch = gate_launch_of(problem, &chapter->implementation);
-    struct gate_problem alone; /* launches that do not overlap */
+    struct gate_problem alone; /* the same problem, but without overlapping launches */
     const struct gate_implementation *const implementation_before = problem->overlap ? &chapter->implementation
                                                                                      : &chapter->before;
     const struct launch before = gate_launch_of(&alone, implementation_before);

@@ -30,12 +30,12 @@ void gate_row_free(struct gate_row *row)
 /* --- scores ------------------------------------------------------------------------------------------------------- */
 
 /*
- * A correct kernel may use: IEEE operations on floats; expf within 2 ulps, as in CUDA; for a score also a quotient
+ * A correct kernel may use: IEEE operations on floats; expf within 2 ulps, as in CUDA; for a score, also a quotient
  * within 2 ulps, such as __fdividef; sums in any order. It must round correctly to the type and in the quotient of the
  * weights. Each bound below follows from these rules, for the actual numbers of the row.
  */
 
-/** Returns the ulp of a float of this size. */
+/** Returns the ulp of a float of this magnitude. */
 static double float_unit(double value)
 {
     int exponent;
@@ -45,8 +45,8 @@ static double float_unit(double value)
 }
 
 /**
- * Returns value +- error, rounded to float and then to the type. If the result may be below the normal floats, 0 is
- * also allowed, because the textbook sigmoid overflows in an intermediate result and hardware may flush denormals.
+ * Returns value +- error, rounded to float and then to the type. If the result may be subnormal, 0 is also allowed,
+ * because an intermediate result of the textbook sigmoid overflows and hardware may flush subnormals.
  */
 static struct interval interval_around(double value, double error, enum dtype dtype)
 {
@@ -87,13 +87,14 @@ static int larger_first(const void *a, const void *b)
 }
 
 /**
- * Returns a bound on the error of a float sum of these non-negative numbers, in any order and any tree. Sorts `terms`.
+ * Returns a bound on the error of a float sum of these non-negative numbers, for any order and any summation tree.
+ * Sorts `terms`.
  *
- * An addition has an error of at most half an ulp of its result. In any tree, the i-th smallest of the inner nodes has
- * at most i + 1 leaves below it (otherwise the nodes from the i-th on would have more leaves than there are), so its
- * result is at most the sum of the i + 1 largest terms. A term of less than half an ulp of the whole sum changes the
- * result by no more than itself, however it is rounded away. If all terms are multiples of `grain`, results up to 2^24
- * grains are exact. All terms may be larger by a factor of up to 1 + `shared_error`.
+ * An addition has an error of at most half an ulp of its result. In any tree, the i-th smallest inner node has at most
+ * i + 1 leaves below it (otherwise the nodes from the i-th on would have more leaves than there are), so its result is
+ * at most the sum of the i + 1 largest terms. A term of less than half an ulp of the whole sum changes the result by no
+ * more than itself, however it is rounded away. If all terms are multiples of `grain`, results up to 2^24 grains are
+ * exact. All terms may be larger by a factor of up to 1 + `shared_error`.
  */
 static double sum_error(double *terms, int count, double grain, double shared_error)
 {
@@ -131,7 +132,7 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
                             struct gate_row *row)
 {
     const int count = problem->num_experts;
-    const double rounding = 0x1p-22 + 0x1p-24; /* of the quotient, and of the interval's ends to float */
+    const double rounding = 0x1p-22 + 0x1p-24; /* rounding of the quotient, and of the interval's ends to float */
     double sum = 0.0, error = 0.0;
 
     for (int e = 0; e < count; e++) {
@@ -145,7 +146,7 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
         const double power = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
         const double value = power / sum;
         const double own = power > 0.0 ? (2.0 * float_unit(power) / power + rounding) * SECOND_ORDER : 0.0;
-        const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* 2 ulps of the score are at least this */
+        const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* the minimum of 2 ulps of the score */
 
         row->experts[e].own_score = interval_around(value, value * own + least, DTYPE_F32);
         row->experts[e].score = interval_around(value, value * (own + row->shared_error) * SECOND_ORDER + least,
@@ -237,7 +238,7 @@ static float group_value(const struct gate_problem *problem, struct two_largest 
     return !problem->has_bias ? two.first : isnan(sum) ? -INFINITY : sum;
 }
 
-/** Checks whether expert a ranks before b by value; the lower index wins a tie, and invalid experts rank last. */
+/** Returns whether expert a ranks before b by value; the lower index wins a tie, and invalid experts rank last. */
 static bool expert_before(const struct gate_row *row, int a, int b)
 {
     if (row->experts[a].invalid != row->experts[b].invalid)
@@ -304,8 +305,8 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
 /**
- * Checks whether every number of the first interval is larger than every number of the second; if a < b and the tie
- * rule applies, equal numbers suffice.
+ * Returns whether every number of the first interval is larger than every number of the second; if a < b and the tie
+ * rule applies, equality suffices.
  */
 static bool certainly_ahead(const struct gate_row *row, int a, int b, struct interval first, struct interval second)
 {
@@ -340,7 +341,7 @@ struct weight_sum {
     bool may_overflow; /**< a partial sum exceeds the range of float in some order of additions */
 };
 
-/** Returns the score that is divided by the sum. In f32 only the expert's own error counts; the shared one cancels. */
+/** Returns the score that is divided by the sum. In f32, only the expert's own error counts; the shared one cancels. */
 static struct interval divided_score(const struct gate_problem *problem, const struct gate_expert *expert)
 {
     return problem->dtype == DTYPE_F32 ? expert->own_score : expert->score;
@@ -384,8 +385,8 @@ static float rounded(enum dtype dtype, double value)
 }
 
 /**
- * Rounds a sum to the type. In f32 it is unchanged: its error already includes the rounding, whose position depends on
- * the factor that the scores share.
+ * Rounds a sum to the type. In f32, the sum is unchanged: its error already includes the rounding, whose position
+ * depends on the factor that the scores share.
  */
 static double rounded_total(enum dtype dtype, double value)
 {
@@ -394,7 +395,7 @@ static double rounded_total(enum dtype dtype, double value)
     return dtype == DTYPE_F32 && isfinite(nearest) ? value : nearest;
 }
 
-/** Divides a score by the sum. A sum of 0 leaves the score unchanged; a sum that is not finite makes the weight 0. */
+/** Divides a score by the sum. A sum of 0 leaves the score unchanged; a non-finite sum makes the weight 0. */
 static struct interval renormalized(enum dtype dtype, struct interval score, const struct weight_sum *sum)
 {
     const struct interval nothing = {0.0f, 0.0f, 0.0f};
@@ -408,8 +409,8 @@ static struct interval renormalized(enum dtype dtype, struct interval score, con
         weight = score;
     } else if (low > 0.0 || high < 0.0) {
         /*
-         * A score near one end of its interval moves the sum as well. Only f32 makes use of this; after rounding to 16
-         * bits, a score has too few possible values.
+         * A score near one end of its interval also shifts the sum. Only f32 exploits this; after rounding to 16 bits,
+         * a score has too few possible values.
          */
         const double width = dtype == DTYPE_F32 ? (double)score.high - score.low : 0.0;
         const float corners[4] = {rounded(dtype, score.low / low),
@@ -472,7 +473,7 @@ static struct interval inverse_of_factor(enum dtype dtype, double factor, double
 }
 
 /**
- * Returns a shared expert's weight before scaling: the sum over the factor, divided by the sum like other weights.
+ * Returns a shared expert's weight before scaling: the sum over the factor, divided by the sum like the other weights.
  */
 static struct interval shared_weight(const struct gate_problem *problem, const struct weight_sum *sum)
 {

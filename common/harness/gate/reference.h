@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "harness/gate/gate.h"
 
-/** A number, with the smallest and the largest result of a correct computation in float. */
+/** A number, with the smallest and the largest results of a correct computation in float. */
 struct interval {
     float low, value, high;
 };
@@ -37,7 +37,7 @@ struct gate_group {
 struct gate_row {
     struct gate_expert *experts; /**< [num_experts] */
     struct gate_group *groups;   /**< [num_expert_group] */
-    double *terms;               /**< [num_experts] working memory for sums */
+    double *terms;               /**< [num_experts] scratch memory for sums */
     double shared_error;         /**< relative error that all scores of the row share */
     bool ties_are_free;          /**< set by the caller: either side of a tie may win */
 };
@@ -51,13 +51,12 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
                       int64_t index, struct gate_row *row);
 
 /**
- * Checks that no correct computation ranks `b` before `a`: because a's value is certainly larger, because the bits are
- * equal and the tie rule decides, or because `a` is the lower id and its value is certainly at least b's. Zeros of both
- * signs are equal.
+ * Returns whether no correct computation ranks `b` before `a`: a's value is certainly larger, the bits are equal and
+ * the tie rule decides, or `a` is the lower id and its value is certainly at least b's. Zeros of both signs are equal.
  */
 bool gate_expert_certainly_before(const struct gate_row *row, int a, int b);
 
-/** Checks that no correct computation ranks group `b` before group `a`. */
+/** Returns whether no correct computation ranks group `b` before group `a`. */
 bool gate_group_certainly_before(const struct gate_row *row, int a, int b);
 
 /**

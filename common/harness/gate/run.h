@@ -13,8 +13,8 @@
 enum { GATE_GATING_OUTPUT, GATE_CORRECTION_BIAS, GATE_TOPK_WEIGHTS, GATE_TOPK_IDS, NUM_GATE_TENSORS };
 
 /**
- * Lists the tensors of a checked problem and allocates them on the host. Returns false, with everything freed, if
- * memory runs out.
+ * Lists the tensors of a checked problem and allocates them on the host. Returns false, with everything freed, if out
+ * of memory.
  */
 bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *tensors, struct error *error);
 
@@ -22,9 +22,9 @@ bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *t
 struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
- * Completes options->problem (tokens, experts, bias) from the input that it names, checks it and that the
- * implementation supports it, allocates the tensors, which the caller frees, and fills the inputs. On failure returns
- * false with the reason (the arguments, a file or memory) and frees everything.
+ * Completes options->problem (tokens, experts, bias) from the input that the options name, checks that the problem is
+ * valid and supported, allocates the tensors, which the caller frees, and fills the inputs. On failure returns false
+ * with the reason (the arguments, a file or memory) and frees everything.
  */
 bool gate_load(struct gate_options *options, const struct gate_implementation *implementation, struct tensors *tensors,
                struct error *error);

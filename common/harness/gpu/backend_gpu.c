@@ -144,7 +144,7 @@ bool backend_trace_end(FILE *stream, struct error *error)
 
 /* --- graphs ------------------------------------------------------------------------------------------------------- */
 
-/** A graph of launches, with what is needed to replay and time it. */
+/** A graph of launches, and everything needed to replay and time it. */
 struct replay {
     cudaStream_t stream;
     cudaEvent_t begin, end;
@@ -208,7 +208,7 @@ static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, vo
 }
 
 /**
- * Captures the launches in a graph, each after a flush of the cache if the cache is to be flushed. If `launch` is NULL,
+ * Captures the launches in a graph, each preceded by a cache flush if the cache is to be flushed. If `launch` is NULL,
  * captures only the flushes.
  */
 static cudaError_t replay_capture(struct replay *replay, backend_launch *launch, void *context)
@@ -283,7 +283,7 @@ bool backend_time(backend_launch *launch, void *context, enum backend_cache cach
         return false;
     if (cache == BACKEND_WARM)
         return true;
-    /* Subtracts the time of the flushes, which does not belong to the launch. */
+    /* Subtracts the time of the flushes, which is not part of the launch. */
     if (!time_graph(NULL, NULL, cache, &flush, error))
         return false;
     timing->median -= flush.median;
@@ -300,7 +300,7 @@ static cudaError_t launch_empty(void *context, int turn, cudaStream_t stream)
     return floor_launch_empty(stream);
 }
 
-/** Measures the shortest time among a few launches, made one after another. */
+/** Measures the shortest time among a few consecutive launches. */
 static cudaError_t shortest(backend_launch *launch, void *context, float *shortest_ms)
 {
     cudaEvent_t begin = NULL, end = NULL;
@@ -325,7 +325,7 @@ static cudaError_t shortest(backend_launch *launch, void *context, float *shorte
     return status;
 }
 
-/** The memory that a measured launch moves. */
+/** The memory that a timed launch moves. */
 struct stretch {
     char *memory;
     size_t bytes;
@@ -350,7 +350,7 @@ static cudaError_t launch_read(void *context, int turn, cudaStream_t stream)
     return read_launch(stretch->memory, stretch->bytes, stream);
 }
 
-/** Measures the rate of a launch that moves `bytes` bytes. */
+/** Measures the bandwidth of a launch that moves `bytes` bytes. */
 static cudaError_t measure_rate(backend_launch *launch, size_t bytes, double *bytes_per_second)
 {
     struct stretch stretch = {.bytes = bytes};
@@ -392,7 +392,7 @@ bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *erro
 
 enum { PRODUCT_SIZE = 8192, PRODUCTS_PER_BATCH = 8, MAX_BATCHES = 1024 };
 
-/** Measures the median microseconds of a batch of products, over consecutive batches for at least `least_us`. */
+/** Measures the median time of a batch of products, over consecutive batches that run for at least `least_us`. */
 static cudaError_t time_batches(struct replay *replay, const struct cublas *cublas, char *matrices, double least_us,
                                 double *median_us)
 {

@@ -16,7 +16,7 @@ typedef int multiply_function(void *handle, int operation_a, int operation_b, in
                               int pitch_b, const void *beta, void *c, cudaDataType type_c, int pitch_c, int compute,
                               int algorithm);
 
-/** Loads the library that fits the runtime's version, from the loader's path or the toolkit's usual directory. */
+/** Loads the library that matches the runtime's version, from the loader's path or the toolkit's usual directory. */
 static void *load_library(void)
 {
     static const char *const folders[] = {"", "/usr/local/cuda/lib64/"};

@@ -1,6 +1,6 @@
 /**
  * @file gpu/cublas.h
- * @brief A bf16 product by cuBLAS, which is loaded at run time, so that programs build and run without it.
+ * @brief A bf16 matrix product with cuBLAS, which is loaded at run time, so that programs build and run without it.
  */
 #ifndef CUBLAS_H
 #define CUBLAS_H

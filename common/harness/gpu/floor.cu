@@ -26,6 +26,6 @@ cudaError_t floor_compiled_for(int *architecture)
     struct cudaFuncAttributes attributes = {};
     const cudaError_t status = cudaFuncGetAttributes(&attributes, empty_kernel);
 
-    *architecture = attributes.ptxVersion; /* not binaryVersion: the driver may have compiled PTX */
+    *architecture = attributes.ptxVersion; /* not binaryVersion, because the driver may have compiled PTX */
     return status;
 }

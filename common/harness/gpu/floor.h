@@ -14,7 +14,7 @@ extern "C" {
 /** Launches an empty kernel. */
 cudaError_t floor_launch_empty(cudaStream_t stream);
 
-/** Checks whether kernels compiled with this program run on the current device. */
+/** Returns whether kernels compiled into this program run on the current device. */
 bool floor_kernel_runs(void);
 
 /**

@@ -2,8 +2,8 @@
  * @file gpu/read.cu
  * @brief Reads memory and discards the data, to measure the highest rate at which a kernel can read its input once.
  *
- * From compute capability 9.0 on, one thread of each block copies chunks to shared memory with bulk copies, several of
- * them in flight; on older GPUs, threads load 16 bytes at a time, with eight loads in flight.
+ * From compute capability 9.0 on, one thread of each block copies chunks to shared memory with bulk copies, several in
+ * flight; on older GPUs, threads load 16 bytes at a time, with eight loads in flight.
  */
 #include "harness/gpu/read.h"
 
@@ -13,8 +13,8 @@
 enum { STAGES = 8, THREADS = 512, UNROLLED = 8 };
 
 /**
- * Thread 0 of each block copies every gridDim-th chunk. Before it starts a copy, it waits for the chunk that was STAGES
- * copies earlier.
+ * Copies every gridDim-th chunk with one thread per block. Before it starts a copy, the thread waits for the chunk
+ * STAGES copies earlier.
  */
 static __global__ void bulk_kernel(const char *from, int64_t chunks)
 {

@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Limits on the work of a check: the largest number of products, and the number of tokens that are checked in any case.
- */
+/* Limits on the work of a check: the largest number of products, and the number of tokens that are always checked. */
 static const int64_t MAX_PRODUCTS = (int64_t)1 << 30;
 enum { LEAST_TOKENS = 16, STREAM_TOKENS = 2000 };
 
@@ -30,23 +28,23 @@ struct choice {
 };
 
 /**
- * An output that is being checked, with the checker's working memory. An "error" here is the bound on a value's error
+ * An output that is being checked, and the checker's scratch memory. An "error" here is the bound on a value's error
  * or, if errors are independent, the square of that bound; in both cases the errors of a sum's terms add up.
  */
 struct examination {
     const struct moe_problem *problem;
     bool independent;
     double deviations; /**< L of check.h, which limits a sum of independent errors */
-    bool weighs_last;  /**< whether an expert's output is rounded before its weight is applied, not after */
+    bool weighs_last;  /**< whether an expert's output is rounded before, not after, its weight is applied */
     int slices;        /**< number of parts in which each choice is computed, at least 1 */
     const struct moe_routing *routing;
     const struct tensors *tensors;
     int64_t num_tokens, num_choices;
-    int64_t *tokens;        /**< [num_tokens] ascending */
+    int64_t *tokens;        /**< [num_tokens] in ascending order */
     struct choice *choices; /**< [num_choices], sorted by expert */
     double *hidden;         /**< [num_tokens, H] */
     double *activation;     /**< [num_choices, I] the intermediate, rounded where the result of rounding is certain */
-    double *errors;         /**< [num_choices, I] errors of activation */
+    double *errors;         /**< [num_choices, I] errors of `activation` */
     double *output;         /**< [num_tokens, H] */
     double *output_errors;
     double *output_size; /**< [num_tokens, H] sum of the partial outputs' absolute values */
@@ -94,8 +92,8 @@ static double rounded(const struct examination *exam, double value)
 }
 
 /**
- * Returns the error of rounding a value to the type, in case the value's own error, which is at most `reach`, can
- * change the result. If `reach` is less than half an ulp, the value is near the middle of two results, and the error is
+ * Returns the error of rounding a value to the type if the value's own error, which is at most `reach`, can change the
+ * result. If `reach` is less than half an ulp, the value is near the midpoint between two results, and the error is
  * about half an ulp, of either sign. Otherwise all errors up to half an ulp are equally likely, so their mean square is
  * a third of the largest square.
  */
@@ -199,7 +197,7 @@ static int compare_choices(const void *a, const void *b)
                                   : (x->token > y->token) - (x->token < y->token);
 }
 
-/** Sets `copies` by counting each token's choices of the same expert, which are neighbours in the list. */
+/** Sets `copies` by counting each token's choices of the same expert, which are adjacent in the list. */
 static void count_copies(struct examination *exam)
 {
     for (int64_t begin = 0, end; begin < exam->num_choices; begin = end) {
@@ -338,13 +336,13 @@ static void multiply_w13(const struct examination *exam, int64_t begin, int64_t 
 
 /**
  * Computes the second product of a choice with one row of w2 and adds it, weighted, to the token: one sum for each
- * slice of the row, rounded to the type, as each rank rounds its own sum.
+ * slice of the row, rounded to the type because each rank rounds its own sum.
  */
 static void add_choice(const struct examination *exam, int64_t c, const float *row, int64_t at)
 {
     const double weight = exam->choices[c].weight;
     const double first = exam->weighs_last ? 1.0 : weight, last = exam->weighs_last ? weight : 1.0;
-    const int copies = exam->choices[c].copies; /* n equal errors count at most like n^2 independent ones */
+    const int copies = exam->choices[c].copies; /* n equal errors count as at most n^2 independent ones */
     const int intermediate = exam->problem->intermediate_size, length = intermediate / exam->slices;
 
     for (int i = 0; i < intermediate; i += length) {
@@ -456,7 +454,7 @@ static struct comparison compare(const struct examination *exam, int64_t i)
     return found;
 }
 
-/** Sets the error for the first wrong element, and adds how many are wrong. Returns false. */
+/** Sets the error for the first wrong element, including the number of wrong elements. Returns false. */
 static bool fail_element(const struct examination *exam, int64_t first)
 {
     const int h = exam->problem->hidden_size;

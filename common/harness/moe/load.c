@@ -50,7 +50,7 @@ static const struct dimension {
     [MOE_TOPK] = {"topk", 4, 8},
 };
 
-/** The sizes that are known so far, and where each comes from: a file's path, or NULL for an option. */
+/** The sizes known so far and the source of each: a file's path, or NULL for an option. */
 struct sizes {
     int64_t size[NUM_MOE_DIMENSIONS]; /**< -1: not known yet */
     const char *from[NUM_MOE_DIMENSIONS];
@@ -71,7 +71,7 @@ static struct sizes sizes_given(const struct moe_options *options)
 
 /**
  * Takes the number of tokens from a file unless an option gives it. If there are several files, the one with the most
- * rows decides.
+ * rows determines it.
  */
 static bool take_rows(const char *path, int64_t rows, const struct moe_options *options, struct sizes *sizes,
                       struct error *error)
@@ -84,7 +84,7 @@ static bool take_rows(const char *path, int64_t rows, const struct moe_options *
            error_set(error, "%s: has no rows to repeat for %" PRId64 " tokens", path, *tokens);
 }
 
-/** Takes another dimension from a file. If another file or an option gives it another size, the error names both. */
+/** Takes another dimension from a file. If another file or an option gives a different size, the error names both. */
 static bool take_size(const char *path, int which, int64_t size, struct sizes *sizes, struct error *error)
 {
     const char *const flag = dimensions[which].flag;
@@ -119,7 +119,7 @@ static bool take_shape(const char *path, const struct file_shape *shape, const s
     return good;
 }
 
-/** Reads the files that options name. Sizes that neither files nor options give get defaults. */
+/** Reads the files that options name. Sizes given by neither files nor options get defaults. */
 static bool open_files(const struct moe_options *options, bool large, struct npy_array files[NUM_MOE_FILES],
                        struct sizes *sizes, struct error *error)
 {
@@ -172,7 +172,7 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
 
 /* --- the routing -------------------------------------------------------------------------------------------------- */
 
-/** Copies the ids, which repeat if there are too few. Returns false if an id names no expert. */
+/** Copies the ids, repeated if there are too few. Returns false if an id names no expert. */
 static bool fill_ids(const struct moe_problem *problem, const char *path, const struct npy_array *file,
                      int32_t *topk_ids, struct error *error)
 {
@@ -190,7 +190,7 @@ static bool fill_ids(const struct moe_problem *problem, const char *path, const 
     return true;
 }
 
-/** Copies floats, rounded to the type; they repeat if there are too few. Returns false if one is not finite. */
+/** Copies floats, rounded to the type and repeated if there are too few. Returns false if one is not finite. */
 static bool fill_floats(const char *path, const struct npy_array *file, int64_t first, int64_t count, enum dtype dtype,
                         void *to, struct error *error)
 {
@@ -242,14 +242,14 @@ static void sign_weights(const struct moe_options *options, int64_t positions, f
             topk_weights[i] = -topk_weights[i];
 }
 
-/** Makes the routing, from files if options name them. The caller frees it, even after a failure. */
+/** Creates the routing, from files if options name them. The caller frees it, even after a failure. */
 static bool make_routing(struct moe_options *options, const struct npy_array files[NUM_MOE_FILES],
                          struct moe_routing *routing, struct error *error)
 {
     struct moe_problem *const problem = &options->problem;
     const int64_t positions = moe_positions(problem);
     const char *const ids = options->files[MOE_FILE_TOPK_IDS], *const weights = options->files[MOE_FILE_TOPK_WEIGHTS];
-    const enum moe_dist dist = ids ? MOE_DIST_GENERATED + ALIGN_DIST_ONE : options->dist; /* only used for weights */
+    const enum moe_dist dist = ids ? MOE_DIST_GENERATED + ALIGN_DIST_ONE : options->dist; /* used only for weights */
     const struct align_problem align = moe_align_problem(problem);
 
     if (!fill_map(options, routing, error) || !list_local(problem, routing, error) ||

@@ -25,14 +25,14 @@ extern "C" {
 /** A layer: its shape and its type. */
 struct moe_problem {
     int64_t num_tokens;    /**< at least 0; num_tokens * topk is at most 2147483647 */
-    int hidden_size;       /**< H, the elements of a token */
-    int intermediate_size; /**< I, the elements between an expert's two products */
-    int num_experts;       /**< E, the experts of the layer */
-    int num_local_experts; /**< L, the experts whose weights are here; E without an expert_map */
+    int hidden_size;       /**< H, number of elements per token */
+    int intermediate_size; /**< I, number of elements between an expert's two products */
+    int num_experts;       /**< E, number of experts in the layer */
+    int num_local_experts; /**< L, number of local experts; E without an expert_map */
     int topk;              /**< number of experts per token */
-    enum dtype dtype;      /**< of hidden, the weights, intermediate results and the output: f32 or bf16 */
+    enum dtype dtype;      /**< type of hidden, the weights, intermediate results and the output: f32 or bf16 */
     int block_size;        /**< rows in a block of sorted_token_ids, which all belong to one expert */
-    int64_t capacity;      /**< of sorted_token_ids, a multiple of block_size */
+    int64_t capacity;      /**< length of sorted_token_ids, a multiple of block_size */
     bool overlap;          /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
 };
 
@@ -42,12 +42,12 @@ struct moe_problem {
  */
 struct moe_buffers {
     const void *hidden;                    /**< [num_tokens, H] of problem->dtype */
-    const void *w13;                       /**< [L, 2I, H]: an expert's rows for the gate, then those for up */
+    const void *w13;                       /**< [L, 2I, H]: an expert's gate rows, then its up rows */
     const void *w2;                        /**< [L, H, I] */
     const float *topk_weights;             /**< [num_tokens, topk] */
     const int32_t *sorted_token_ids;       /**< [capacity] positions, sorted by expert; num_tokens * topk is a pad */
     const int32_t *expert_ids;             /**< [capacity / block_size] local expert of each block, -1: not local */
-    const int32_t *num_tokens_post_padded; /**< [1] number of slots in use; blocks beyond them have no rows */
+    const int32_t *num_tokens_post_padded; /**< [1] number of slots in use; later blocks have no rows */
     void *intermediate; /**< [num_tokens * topk, I] workspace, problem->dtype: silu(gate) * up; undefined at first */
     void *partial;      /**< [num_tokens * topk, H] workspace, problem->dtype: weight * expert's output */
     void *output;       /**< [num_tokens, H] of problem->dtype */
@@ -72,15 +72,15 @@ struct moe_implementation {
     const char *name;
     struct gpu_needs needs; /**< requirements of the GPU; all zeros: none */
     /**
-     * Numbers of tokens above which the implementation uses another kernel or method; --check-all tries each of these
-     * numbers N, and N + 1.
+     * Numbers of tokens above which the implementation uses a different kernel or method; --check-all tries each such
+     * number N and N + 1.
      */
     int64_t last_tokens[MOE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct moe_problem *problem);
-    /** Returns the block_size to use without --block-size; capacity is not set yet. NULL: 16. */
+    /** Returns the default of --block-size; the capacity has not been set yet. NULL: 16. */
     int (*block_size)(const struct moe_problem *problem);
     size_t (*workspace_bytes)(const struct moe_problem *problem); /**< size of the scratch memory; NULL: none */
-    bool workspace_zeroed;     /**< it holds zeros before the first launch, not undefined values */
+    bool workspace_zeroed;     /**< it holds zeros, not undefined values, before the first launch */
     int64_t bench_most_tokens; /**< largest size of a --bench sweep, to limit its run time; 0: no limit */
     /**
      * Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. Never called without

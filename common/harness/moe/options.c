@@ -19,7 +19,7 @@ enum {
     HAS_SIGNS = 8 * OPERATOR_TRAIT
 };
 
-/** Sets the type. The words of --dtype lack f16, so their indices are not those of enum dtype. */
+/** Sets the type. The words of --dtype lack f16, so their indices differ from enum dtype's. */
 static bool take_dtype(const struct option_row *row, void *context, struct error *error)
 {
     struct moe_options *const options = context;
@@ -37,7 +37,7 @@ static bool take_dtype(const struct option_row *row, void *context, struct error
         name, "FILE.npy", shape, 2, OPTION_TEXT, FIELD(files[which]) \
     }
 
-/* The order is that of the command that repeats a run. */
+/* The rows are in the order of the options in the command that repeats a run. */
 const struct option_row moe_option_rows[] = {
     {.help =
          "The problem: a file's dimensions, else these; by default a small layer on the CPU, DeepSeek-V3's on a GPU",
@@ -111,7 +111,7 @@ unsigned moe_options_traits(const struct moe_options *options, const struct prog
 
     if (!options->files[MOE_FILE_TOPK_IDS])
         traits |= GENERATED_IDS;
-    if (options->block_size_given || traits & HAS_NUM_TOKENS) /* in a sweep the implementation chooses for each size */
+    if (options->block_size_given || traits & HAS_NUM_TOKENS) /* in a sweep, the implementation chooses one per size */
         traits |= HAS_BLOCK_SIZE;
     if (options->hidden_scale != 1.0f)
         traits |= HAS_SCALE;

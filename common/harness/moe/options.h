@@ -6,7 +6,7 @@
 #include "harness/core/program.h"
 #include "harness/moe/moe.h"
 
-/** Where generated tokens' experts come from: the real router's choices, or one of align's distributions. */
+/** The source of generated tokens' experts: the real router's choices, or one of align's distributions. */
 enum moe_dist { MOE_DIST_ROUTER, MOE_DIST_GENERATED, MOE_DIST_COUNT = MOE_DIST_GENERATED + ALIGN_DIST_INVALID };
 
 /** The dimensions of the layer that options and files set. */
@@ -15,15 +15,15 @@ enum { MOE_TOKENS, MOE_HIDDEN_SIZE, MOE_INTERMEDIATE_SIZE, MOE_EXPERTS, MOE_TOPK
 /** The arrays that may come from files. */
 enum { MOE_FILE_HIDDEN, MOE_FILE_W13, MOE_FILE_W2, MOE_FILE_TOPK_IDS, MOE_FILE_TOPK_WEIGHTS, NUM_MOE_FILES };
 
-/** The options of a run. Strings belong to argv. */
+/** The options of a run. Strings point into argv. */
 struct moe_options {
     struct program_options program;
-    struct moe_problem problem; /**< moe_load() completes it from the input and from defaults */
+    struct moe_problem problem; /**< completed by moe_load() from the input and from defaults */
     bool hidden_size_given;
     bool intermediate_size_given;
     bool num_experts_given;
     bool topk_given;
-    bool bf16; /**< the type is bf16, as --dtype says */
+    bool bf16; /**< the type is bf16, as given by --dtype */
     bool block_size_given;
     bool dist_given;
     enum moe_dist dist;
@@ -40,8 +40,8 @@ extern const char *const moe_file_flags[NUM_MOE_FILES];
 struct moe_options moe_options_default(void);
 
 /**
- * Parses the command line; --help and --version print and exit. Returns false, with one line that names the argument,
- * the given value and the allowed ones.
+ * Parses the command line; --help and --version print and exit. On failure returns false with a one-line error that
+ * names the argument, its value and the allowed values.
  */
 bool moe_options_parse(struct program *program, int argc, char **argv, struct moe_options *options);
 

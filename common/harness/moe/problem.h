@@ -7,8 +7,8 @@
 #include "harness/moe/moe.h"
 
 /**
- * Checks everything except the block size and the capacity. On failure the error names the flag, the given value and
- * the allowed ones.
+ * Checks everything except the block size and the capacity. On failure the error names the flag, its value and the
+ * allowed values.
  */
 bool moe_shape_check(const struct moe_problem *problem, struct error *error);
 
@@ -26,7 +26,7 @@ static inline int64_t moe_w2_elements(const struct moe_problem *problem)
     return (int64_t)problem->hidden_size * problem->intermediate_size;
 }
 
-/** Returns one line on why the implementation does not support the problem, or NULL if it does. */
+/** Returns a one-line reason why the implementation does not support the problem, or NULL if it does. */
 static inline const char *moe_unsupported_reason(const struct moe_implementation *implementation,
                                                  const struct moe_problem *problem)
 {

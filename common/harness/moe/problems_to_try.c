@@ -3,7 +3,7 @@
 #include "harness/moe/problem.h"
 #include "harness/moe/run.h"
 
-/** The dimensions. The numbers of tokens at which the implementation changes how it works are added as corners. */
+/** The dimensions. The numbers of tokens at which the implementation changes its method are added as corners. */
 enum {
     TOKENS,
     HIDDEN,
@@ -22,25 +22,25 @@ enum {
 
 /*
  * Types. TILED_BF16 is bf16 with only those sizes and block sizes for which chapters with a tensor-core kernel do not
- * fall back to an earlier chapter's.
+ * fall back to an earlier chapter's kernel.
  */
 enum { TILED_BF16, ANY_BF16, F32 };
 
 /*
- * Scales of the tokens' elements. With some, products are far outside the range of exp; with others, they are at the
- * limits of the types' range.
+ * Scales of the tokens' elements. With some of them, products are far outside the range of exp; with others, they are
+ * at the limits of the types' range.
  */
 static const float scales[] = {1.0f, 100.0f, 1e15f, 1e-12f};
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [TOKENS] = {CORNERS(2, 0, 1, 3, 9, 16, 17, 31, 33, 64, 65, 200, 257), .num_alone = 1},
-    /* multiples of 64 for tensor cores; 704 refills the stages of shorter rings; 768 refills one of eleven stages */
+    /* multiples of 64 for tensor cores; 704 refills the stages of shorter rings, 768 one of eleven stages */
     [HIDDEN] = {CORNERS(128, 1, 31, 33, 64, 65, 100, 192, 256, 704, 768, 832, 1152)},
     [INTERMEDIATE] = {CORNERS(64, 1, 17, 31, 33, 65, 128, 130, 192, 320)},
     [EXPERTS] = {CORNERS(3, 1, 2, 5, 16, 33, 255, 256, 257)},
     [TOPK] = {CORNERS(1, 2, 3, 4, 8, 16, 32)},
     [TYPE] = {CORNERS(TILED_BF16, ANY_BF16, F32)},
-    /* 0: the implementation chooses it */
+    /* 0: the implementation's choice */
     [BLOCK_SIZE] = {CORNERS(0, 1, 5, 8, 16, 32, 48, 64, 128, 192, 256)},
     [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE, ALIGN_DIST_SPARSE,
                       ALIGN_DIST_REPEATED)},
@@ -52,8 +52,8 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
 
 /*
  * Limits on a problem: the products of all launches, without pads and with the pads that a tile of up to 64 rows
- * computes; the elements of the weights; the slots of the list. With tensor cores, the smallest sizes may have a few
- * more tokens.
+ * computes; the elements of the weights; the slots of the list. With tensor cores, problems of the smallest sizes may
+ * have a few more tokens.
  */
 enum {
     MOST_PRODUCTS = 1 << 19,
@@ -99,7 +99,7 @@ static void set_options(const struct covering *covering, uint64_t seed, struct m
     options->topk_given = options->dist_given = options->program.num_tokens_given = true;
 }
 
-/** Checks that a problem with its blocks of rows is not too large. */
+/** Checks that a problem, including its blocks of rows, is not too large. */
 static bool is_small(const struct covering *covering, const struct moe_problem *problem)
 {
     const int64_t elements = moe_w13_elements(problem) + moe_w2_elements(problem);

@@ -8,7 +8,7 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Sets the texts that describe the run: command, problem, input. */
+/** Sets the strings that describe the run: command, problem, input. */
 static void name_run(const struct moe_options *options, struct program *program)
 {
     const struct moe_problem *const problem = &options->problem;
@@ -26,7 +26,7 @@ static void name_run(const struct moe_options *options, struct program *program)
              options->program.seed);
 }
 
-/** Sets the text that describes the verified elements. */
+/** Sets the string that describes the verified elements. */
 static void name_verified(const struct moe_problem *problem, struct program *program)
 {
     const int64_t checked = moe_checked_tokens(problem);
@@ -37,7 +37,7 @@ static void name_verified(const struct moe_problem *problem, struct program *pro
              checked < problem->num_tokens ? ", a sample; every other element is written" : "");
 }
 
-/** Adds the load of the experts, and the number of pads that fill up their blocks. */
+/** Adds the load of the experts, and the number of pads that fill their blocks. */
 static void report_load(const struct moe_layer *layer, struct record *report)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);
@@ -59,7 +59,7 @@ static void report_load(const struct moe_layer *layer, struct record *report)
     record_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
 }
 
-/** Returns how many of the tokens' choices are local experts. */
+/** Returns the number of the tokens' choices that are local experts. */
 static int64_t local_positions(const struct moe_layer *layer)
 {
     int64_t positions = 0;
@@ -83,7 +83,7 @@ static double operations_of(const struct moe_layer *layer)
     return 2.0 * (double)local_positions(layer) * (double)(moe_w13_elements(problem) + moe_w2_elements(problem));
 }
 
-/** Adds the operations and bytes that every kernel must perform and move, and their ratio. */
+/** Adds the operations that every kernel must perform, the bytes that it must move, and their ratio. */
 static void report_work(const struct moe_layer *layer, const struct tensors *tensors, struct record *report)
 {
     const double operations = operations_of(layer);
@@ -128,8 +128,8 @@ static void run_before(struct program *program, const struct moe_options *option
 }
 
 /**
- * Handles one problem: loads its input, runs and checks it (in a benchmark, times this implementation and the previous
- * one), and reports.
+ * Handles one problem: loads its input, runs and checks the implementation (in a benchmark, also times it and the
+ * previous one), and writes the report.
  */
 static void run(struct program *program, const struct moe_chapter *chapter, struct moe_options *options)
 {

@@ -16,12 +16,12 @@ struct moe_routing {
 
 void moe_routing_free(struct moe_routing *routing);
 
-/** Checks whether the problem can use the real router: it has 256 experts, and its gate chooses up to 32 of them. */
+/** Returns whether the problem can use the real router: 256 experts, of which its gate chooses up to 32. */
 bool moe_router_fits(const struct moe_problem *problem);
 
 /**
  * Fills topk_ids and topk_weights [num_tokens, topk] of a problem whose shape has been checked: with the choices of the
- * gate's reference for the real router's logits, whose tokens repeat, or with generated ones. Generated weights are
+ * gate's reference for the real router's logits, repeated as needed, or with generated choices. Generated weights are
  * random and add up to 1 for every token. On failure returns false with the reason (the router's data or memory).
  */
 bool moe_route(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed, int32_t *topk_ids,

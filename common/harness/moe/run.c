@@ -12,11 +12,11 @@ enum { STREAM_HIDDEN, STREAM_W13, STREAM_W2 };
 
 /**
  * Mean square of SwiGLU's result for two normally distributed numbers of standard deviation 1. The scale of w2
- * compensates for it, so that a layer's output is about as large as its input.
+ * compensates for it, so that a layer's output is of about the same size as its input.
  */
 static const double SWIGLU_MEAN_SQUARE = 0.36;
 
-/** Returns the bound of uniformly distributed numbers with this variance: sqrt(3) times their standard deviation. */
+/** Returns the bound of a uniform distribution with this variance: sqrt(3) times its standard deviation. */
 static float uniform_scale(double variance)
 {
     return (float)sqrt(3.0 * variance);

@@ -26,17 +26,17 @@ enum {
     NUM_MOE_TENSORS
 };
 
-/** A problem with its routing: what a run and its check need in addition to the tensors. */
+/** A problem and its routing, which a run and its check need in addition to the tensors. */
 struct moe_layer {
     struct moe_problem problem;
     struct moe_routing routing;
     uint64_t seed;      /**< seed of generated arrays, and of the sample of checked tokens */
     float hidden_scale; /**< scale of generated tokens */
-    bool is_random;     /**< no array comes from a file, so rounding errors are independent */
+    bool is_random;     /**< no array is from a file, so rounding errors count as independent */
     int slices;         /**< number of ranks that divide each expert's intermediate elements; 0: not divided */
 };
 
-/** Which weights have a host copy, because they come from files; other weights are generated on the device. */
+/** Which weights have a host copy, because they come from files; all others are generated on the device. */
 struct moe_weights {
     bool w13_has_copy, w2_has_copy;
 };
@@ -64,10 +64,9 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
                         struct error *error);
 
 /**
- * Completes `options` from the files that they name and from defaults (`large`: a GPU's), checks the problem and
- * that the implementation supports it, makes the routing, allocates the tensors and fills the inputs. The caller
- * frees layer->routing and the tensors. On failure returns false with the reason (the arguments, a file, memory) and
- * frees everything.
+ * Completes `options` from the files that they name and from defaults (a GPU's if `large`), checks that the problem is
+ * valid and supported, creates the routing, allocates the tensors and fills the inputs. The caller frees layer->routing
+ * and the tensors. On failure returns false with the reason (the arguments, a file, memory) and frees everything.
  */
 bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool large,
               struct moe_layer *layer, struct tensors *tensors, struct error *error);

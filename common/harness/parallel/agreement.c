@@ -8,7 +8,7 @@
 
 static const uint64_t FNV_START = 0xcbf29ce484222325u;
 
-/** Continues an FNV-1a hash over inputs that must be the same in all ranks. */
+/** Extends an FNV-1a hash of inputs that must be the same in all ranks. */
 static uint64_t hash(uint64_t state, const void *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -10,7 +10,7 @@
 
 /* --- lists -------------------------------------------------------------------------------------------------------- */
 
-/** Checks whether rank `to` has one of the token's experts. */
+/** Returns whether rank `to` has any of the token's experts. */
 static bool is_needed(const struct split *split, const struct moe_layer *layer, int64_t token, int to)
 {
     const int topk = layer->problem.topk;
@@ -38,7 +38,7 @@ static bool count_rows(const struct parallel_options *options, const struct spli
     return true;
 }
 
-/** Copies the ids and weights of this rank's row `own` to row `sent` of those that it sends. */
+/** Copies the ids and weights of this rank's row `own` to row `sent` of its sent rows. */
 static void list_row(const struct split *split, const struct moe_layer *layer, struct tensors *arrays, int64_t own,
                      int64_t sent)
 {
@@ -52,7 +52,7 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
 
 // [list_rows]
 /**
- * Lists the rows by destination rank, counts them, and records for each of this rank's tokens in which of the sent rows
+ * Lists the rows by destination rank, counts them, and records, for each of this rank's tokens, the sent rows in which
  * its sums come back.
  */
 static void list_rows(const struct split *split, const struct moe_layer *layer, struct tensors *arrays)
@@ -107,7 +107,7 @@ static struct tensor weights(const char *name, const struct tensor *whole, const
 }
 // [weights]
 
-/** Copies the slice from the whole array if the array comes from a file. */
+/** Copies the slice from the whole array if that array is from a file. */
 static void cut_weights(const struct tensor *whole, const struct split *split, int64_t piece, int64_t row,
                         struct tensor *tensor)
 {
@@ -151,7 +151,7 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
         [EXPERT_IDS] = array("expert_ids", TENSOR_WORKSPACE, DTYPE_I32, problem->capacity / problem->block_size, 1),
         [NUM_PADDED] = array("num_tokens_post_padded", TENSOR_WORKSPACE, DTYPE_I32, 1, 1),
         [ALIGN_WORKSPACE] = array("align's workspace", TENSOR_WORKSPACE, DTYPE_U8, 0,
-                                  1), /* the chapter sets its size */
+                                  1), /* the chapter sets the size */
         [INTERMEDIATE] = array("intermediate", TENSOR_WORKSPACE, dtype, positions, i),
         [PARTIAL] = array("partial", TENSOR_WORKSPACE, dtype, positions, h),
         [OUTPUT] = array("output", TENSOR_WORKSPACE, dtype, n, h),

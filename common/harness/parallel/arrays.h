@@ -5,14 +5,14 @@
 #include "harness/moe/run.h"
 #include "harness/parallel/split.h"
 
-/** Indices of a rank's arrays. The rank has `own` of the n tokens, and sends `sent` rows with copies of them. */
+/** Indices of a rank's arrays. The rank has `own` of the n tokens, and sends `sent` rows that are copies of them. */
 enum {
     OWN_HIDDEN,      /**< [own, H] */
     SENT_IDS,        /**< [sent, topk] */
     SENT_WEIGHTS,    /**< [sent, topk] */
-    SENT_ROWS,       /**< [sent] index of the own row that is sent; all-to-all only */
+    SENT_ROWS,       /**< [sent] index of this rank's row that is sent; all-to-all only */
     SENT_COUNTS,     /**< [ranks] number of rows sent to each rank; all-to-all only */
-    SUM_ROWS,        /**< [own, ranks] sent row with which a rank returns the token's sum, -1: none; all-to-all only */
+    SUM_ROWS,        /**< [own, ranks] sent row in which a rank returns the token's sum, -1: none; all-to-all only */
     W13,             /**< [local experts, 2 * slice, H] */
     W2,              /**< [local experts, H, slice] */
     EXPERT_MAP,      /**< [E] */
@@ -27,7 +27,7 @@ enum {
     ALIGN_WORKSPACE,
     INTERMEDIATE, /**< [n * topk, slice] */
     PARTIAL,      /**< [n * topk, H] */
-    OUTPUT,       /**< [n, H] output of moe_launch(); not used, because it is rounded before sums are added */
+    OUTPUT,       /**< [n, H] output of moe_launch(); unused, because it is rounded before ranks' sums are added */
     SUMS,         /**< [n, H] f32 */
     SENT_SUMS,    /**< [sent, H] f32, the sums that come back; all-to-all only */
     OWN_RESULT,   /**< [own, H]; all-to-all only */
@@ -35,7 +35,7 @@ enum {
     NUM_ARRAYS
 };
 
-/** How many rows this rank sends and receives. With broadcast only `sent` is used; it equals `own`. */
+/** The numbers of rows that this rank sends and receives. With broadcast, only `sent` is used; it equals `own`. */
 struct row_lists {
     int64_t sent;
     int64_t *sent_to;     /**< [ranks] */

@@ -13,7 +13,7 @@
 /* --- stages ------------------------------------------------------------------------------------------------------- */
 
 /**
- * Kills or stops this rank, for tests, at the stage that EXPERT_PARALLEL_STOP names: "1:combine:die", "0:experts:hang".
+ * Kills or hangs this rank, for tests, at the stage that EXPERT_PARALLEL_STOP names: "1:combine:die", "0:experts:hang".
  */
 static void stop_if_asked(const struct ranks *ranks)
 {

@@ -32,10 +32,10 @@ struct parallel_layer {
     cudaEvent_t begin, end;
 };
 
-/** A path from OWN_HIDDEN, SENT_IDS and SENT_WEIGHTS to RESULT: tokens go to their experts, results come back. */
+/** A path from OWN_HIDDEN, SENT_IDS and SENT_WEIGHTS to RESULT: tokens go to their experts, and results come back. */
 typedef bool parallel_path(struct parallel_layer *layer, struct error *error);
 
-/** Begins a stage. Its time starts when all ranks have arrived. */
+/** Begins a stage. Its timing starts when all ranks have arrived. */
 bool stage_begin(struct parallel_layer *layer, const char *name, struct error *error);
 
 /** Ends the stage: waits for the device, and stores the stage with its time. */

@@ -8,7 +8,7 @@
 
 const char *const dispatch_names[] = {"broadcast", "all-to-all", NULL};
 
-/** The trait of a run that is repeated by a command with --gpus. Lower traits are those of the layer. */
+/** The trait of a run that a command with --gpus repeats. Lower traits are the layer's. */
 enum { HAS_GPUS = OPERATOR_TRAIT << 4 };
 
 #define FIELD(member) .field = offsetof(struct parallel_options, member)

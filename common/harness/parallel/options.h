@@ -4,13 +4,13 @@
 
 #include "harness/moe/options.h"
 
-/** The ways in which tokens get to their experts. */
+/** The ways in which tokens reach their experts. */
 enum dispatch { DISPATCH_BROADCAST, DISPATCH_ALL_TO_ALL, NUM_DISPATCHES };
 
 /** Words of --dispatch, in the order of the enum; NULL-terminated. */
 extern const char *const dispatch_names[];
 
-/** The options of a run, which begin with a layer's. Strings belong to argv. */
+/** The options of a run, which begin with a layer's. Strings point into argv. */
 struct parallel_options {
     struct moe_options moe;
     int dp, tp, ep; /**< 0: not given */
@@ -20,8 +20,8 @@ struct parallel_options {
 };
 
 /**
- * Parses the command line; --help and --version print and exit. Returns false, with one line that names the argument,
- * the given value and the allowed ones.
+ * Parses the command line; --help and --version print and exit. On failure returns false with a one-line error that
+ * names the argument, its value and the allowed values.
  */
 bool parallel_options_parse(struct program *program, int argc, char **argv, struct parallel_options *options);
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** All data of a rank. */
+/** All of a rank's data. */
 struct everything {
     const struct parallel_chapter *chapter;
     struct parallel_options options;
@@ -23,7 +23,7 @@ struct everything {
     struct row_lists lists;
     struct moe_problem local;
     struct parallel_layer layer;
-    char *results; /**< all ranks' results, one after the other */
+    char *results; /**< all ranks' results, concatenated */
 };
 
 /* --- before the run ----------------------------------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ static bool settle_local(struct everything *all, struct error *error)
     *local = all->whole.problem;
     local->num_local_experts = all->split.num_local;
     local->intermediate_size = all->split.slice_size;
-    local->block_size = requested ? requested : 16; /* the smallest block size that implementations choose */
+    local->block_size = requested ? requested : 16; /* the smallest block size that an implementation chooses */
     all->layer.experts = moe_unsupported_reason(&chapter->experts, local) ? chapter->otherwise : chapter->experts;
     if (local->num_experts > chapter->most_experts)
         return error_set(error, "--num-experts: %d; %s, which aligns here, takes up to %d", local->num_experts,
@@ -73,7 +73,7 @@ static bool load(struct everything *all, const struct program *program, struct e
     bool good;
 
     all->ranks.stage = "load";
-    options->moe.map = "none"; /* the layer as a whole has all experts */
+    options->moe.map = "none"; /* the whole layer has all experts */
     good = split_ranks(options, &all->ranks, &all->split, error) && split_count_tokens(options, &all->split, error) &&
            moe_load(&options->moe, &any, program->backend.has_times, &all->whole, &all->whole_arrays, error);
     options->moe.map = map;
@@ -114,7 +114,10 @@ static bool prepare(struct everything *all, const struct program *program, struc
 
 /* --- the run ------------------------------------------------------------------------------------------------------ */
 
-/** Loads the layer, runs it, and gathers the results, in all ranks together. If it returns false, call leave(). */
+/**
+ * Loads the layer, runs it, and gathers the results, in all ranks together. Returns false on failure, after which the
+ * caller must call leave().
+ */
 static bool run(struct everything *all, struct program *program, struct error *error)
 {
     program_open(program);
@@ -136,7 +139,7 @@ static bool run(struct everything *all, struct program *program, struct error *e
 /** Disconnects this rank properly after its last collective. */
 static void part(struct everything *all)
 {
-    signal(SIGTERM, SIG_IGN); /* mpirun sends it when a rank has ended with an exit code other than 0 */
+    signal(SIGTERM, SIG_IGN); /* mpirun sends SIGTERM when a rank has ended with an exit code other than 0 */
     alarm((unsigned)all->ranks.time_limit + 1);
     group_free(&all->layer.dp);
     group_free(&all->layer.tp);
@@ -155,7 +158,7 @@ static void free_everything(struct everything *all)
 }
 
 /**
- * Ends a rank that failed or whose peers failed. If all ranks know of the failure, the rank disconnects properly;
+ * Terminates a rank that failed or whose peers failed. If all ranks know of the failure, the rank disconnects properly;
  * otherwise it does not wait for ranks that may already have ended. Returns the exit code.
  */
 static int leave(struct everything *all, struct program *program)
@@ -172,7 +175,7 @@ static int leave(struct everything *all, struct program *program)
     return code;
 }
 
-/** Writes the trace and output.npy if requested. If either cannot be written, neither is kept. */
+/** Writes the trace and output.npy if requested. If one cannot be written, neither is kept. */
 static void write_files(const struct program_options *requested, const struct tensors *tensors, struct error *error)
 {
     struct atomic_file files[1 + MAX_TENSORS] = {0};

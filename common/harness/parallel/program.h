@@ -11,8 +11,8 @@ struct parallel_chapter {
     const char *aligned_by; /**< in messages: the chapter whose align kernels are used */
     int most_experts;       /**< largest number of experts that these kernels support */
     size_t (*align_workspace_bytes)(const struct align_problem *problem);
-    struct moe_implementation experts;    /**< used for problems that it supports; the program has the same needs */
-    struct moe_implementation otherwise;  /**< used for all other problems */
+    struct moe_implementation experts;    /**< for the problems that it supports; the program has the same needs */
+    struct moe_implementation otherwise;  /**< for all other problems */
     parallel_path *paths[NUM_DISPATCHES]; /**< one for each word of --dispatch */
 };
 

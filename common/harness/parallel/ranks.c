@@ -55,7 +55,7 @@ static void signal_ranks(const pid_t *pids, int count, int signal)
 }
 
 /**
- * Waits for all ranks. After one has failed, the others have two seconds to end; then they get SIGTERM, and three
+ * Waits for all ranks. Once one has failed, the others have two seconds to end; then they receive SIGTERM, and three
  * seconds later SIGKILL. Returns the first exit code other than 0.
  */
 static int await_ranks(pid_t *pids, int count)
@@ -118,8 +118,8 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
 /* --- the run ------------------------------------------------------------------------------------------------------ */
 
 /**
- * The message of a rank that is ended by SIGTERM or by its alarm, formatted beforehand because a signal handler must
- * not format.
+ * The message of a rank that SIGTERM or its alarm terminates, formatted beforehand because a signal handler must not
+ * format.
  */
 static char last_words[128];
 
@@ -172,7 +172,7 @@ void group_free(struct group *group)
 
 /* --- collectives -------------------------------------------------------------------------------------------------- */
 
-/** Completes a collective of a group with a single rank: copies the rank's bytes to the result. */
+/** Completes a collective of a single-rank group by copying the rank's bytes to the result. */
 static bool keep(const struct group *group, const void *own, int64_t bytes, void *all, struct error *error)
 {
     const cudaError_t status =

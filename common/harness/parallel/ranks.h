@@ -5,7 +5,7 @@
  * Two connections implement this interface: MPI, which moves host memory (connection/mpi.c, for CPU programs), and
  * NCCL, which moves device memory (connection/nccl.c). A program links one of them. With both, arrays are in device
  * memory. A collective is complete when it returns. It fails in every surviving rank if some rank does not arrive
- * within the time limit; then the ranks are unusable, and the program reports the reason and ends.
+ * within the time limit; the ranks are then unusable, and the program reports the reason and exits.
  */
 #ifndef RANKS_H
 #define RANKS_H
@@ -19,7 +19,7 @@
 
 struct ranks;
 
-/** A group of ranks, in order of their numbers. */
+/** A group of ranks, in the order of their numbers. */
 struct group {
     const char *name; /**< in messages: "the DP group" */
     int rank, size;
@@ -47,33 +47,33 @@ extern const bool connection_forks;
 
 /**
  * Forks `count` processes, which become the ranks, and returns true in each of them. No device may have been used
- * before. The original process waits until all ranks have ended, and returns false with the first exit code other than
- * 0; if a signal ends a rank, the original process ends the others. It also returns false, with the reason, if the
- * processes cannot be created.
+ * before the call. The original process waits until all ranks have ended, and returns false with the first exit code
+ * other than 0; if a signal kills a rank, the original process terminates the others. It also returns false, with the
+ * reason, if the processes cannot be created.
  */
 bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error);
 
 /**
- * Installs signal handlers, so that this rank reports why it ends, with exit code RUN_NO_DEVICE. It ends if it gets
+ * Installs signal handlers, so that this rank reports why it ends, with exit code RUN_NO_DEVICE. It ends if it receives
  * SIGTERM after another rank has died, or if its alarm goes off, which enforces the time limit outside collectives.
  * Must be called again after ranks_connect() has set the rank's number.
  */
 void ranks_install_signal_handlers(const struct ranks *ranks, const char *program);
 
 /**
- * Connects to the other ranks, which mpirun or ranks_fork() started. If neither started any, this rank is the only one.
- * Chooses this rank's GPU.
+ * Connects to the other ranks, which mpirun or ranks_fork() started. If neither started any ranks, this rank is the
+ * only one. Chooses this rank's GPU.
  */
 bool ranks_connect(struct ranks *ranks, struct error *error);
 
 /** Disconnects this rank, after all collectives are complete. */
 void ranks_disconnect(struct ranks *ranks);
 
-/** Makes a group of the ranks that pass the same color. The caller frees it with group_free(). */
+/** Creates a group of the ranks that pass the same color. The caller frees it with group_free(). */
 bool group_split(const struct group *all, int color, const char *name, struct group *group, struct error *error);
 void group_free(struct group *group);
 
-/** Gathers bytes[r] bytes from each rank r, in order, in every rank. Parts may differ in size and may be empty. */
+/** All-gathers bytes[r] bytes from each rank r, in rank order. Parts may differ in size and may be empty. */
 bool group_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all, struct error *error);
 
 /**
@@ -83,8 +83,7 @@ bool group_all_gather(const struct group *group, const void *own, const int64_t 
 bool group_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error);
 
 /**
- * Sends to_bytes[r] bytes to each rank r and receives from_bytes[r] bytes from it. Parts are contiguous, in the order
- * of ranks.
+ * Sends to_bytes[r] bytes to each rank r and receives from_bytes[r] bytes from it. Parts are contiguous, in rank order.
  */
 bool group_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
                       const int64_t *from_bytes, struct error *error);
@@ -102,13 +101,13 @@ bool group_end(const struct group *group, struct error *error);
  */
 bool ranks_synchronize(const struct ranks *ranks, struct error *error);
 
-/** Gathers a few bytes of host memory from each rank in every rank. All parts have the same size. */
+/** All-gathers a few bytes of host memory from each rank. All parts have the same size. */
 bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error);
 
 /**
  * Informs all ranks whether this rank has failed. Returns false if any rank has; if another rank has, the error names
- * that rank and gets its exit code. If all ranks have failed in the same way, as after a wrong argument, only rank 0
- * reports the failure, and the error text of the others becomes "".
+ * that rank and takes its exit code. If all ranks have failed in the same way, as after an invalid argument, only rank
+ * 0 reports the failure, and the error text of the others becomes "".
  */
 bool ranks_agree(struct ranks *ranks, struct error *error);
 

@@ -5,8 +5,8 @@
 #include "harness/parallel/layer.h"
 
 /**
- * Sets the texts that describe the run, and sets options that were not given to their defaults, so that the command
- * repeats the run.
+ * Sets the strings that describe the run, and sets omitted options to their defaults, so that the command repeats the
+ * run.
  */
 void parallel_describe_run(struct program *program, struct parallel_options *options, const struct split *split,
                            const struct moe_problem *problem, int block_size);

@@ -1,12 +1,12 @@
-/** @file parallel/results.h  Gathers the results of all ranks, and checks them like the output of a single device. */
+/** @file parallel/results.h Gathers the results of all ranks, and checks them like a single device's output. */
 #ifndef PARALLEL_RESULTS_H
 #define PARALLEL_RESULTS_H
 
 #include "harness/parallel/layer.h"
 
 /**
- * Gathers the array RESULT of every rank, in the order of ranks, in every rank's host memory. The TP ranks of a DP rank
- * should all have the same result. The caller frees `results` in any case.
+ * All-gathers the RESULT array of every rank, in rank order, into host memory. The TP ranks of a DP rank should all
+ * have the same result. The caller frees `results` in any case.
  */
 bool results_gather(const struct parallel_layer *layer, char **results, struct error *error);
 

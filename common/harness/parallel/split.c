@@ -102,7 +102,7 @@ static void deal_experts(const struct parallel_options *options, bool shuffled, 
     }
 }
 
-/** Assigns local ids to a part's experts, in the order of the experts. */
+/** Assigns local ids to a part's experts, in the order of expert numbers. */
 static void number_experts(int part, int num_experts, struct split *split)
 {
     int32_t next = 0;

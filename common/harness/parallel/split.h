@@ -8,13 +8,13 @@
 // [split]
 /**
  * A rank's share of the layer. Rank r is DP rank r / tp, which determines its tokens, and TP rank r % tp, so tp ranks
- * have the same tokens. Rank r has the experts of part r / slices and, of each such expert's intermediate elements,
- * slice r % slices.
+ * have the same tokens. Rank r has the experts of part r / slices and slice r % slices of these experts' intermediate
+ * elements.
  */
 struct split {
     int num_ranks, rank, dp, tp, parts, slices;
-    int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each DP rank's tokens; at the end the total */
-    int32_t *owners;        /**< [E] the part that each expert is in */
+    int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each DP rank's tokens; last, the total */
+    int32_t *owners;        /**< [E] the part to which each expert belongs */
     int32_t *expert_map;    /**< [E] local id of each expert on this rank, -1: on another rank */
     int32_t *local_experts; /**< [num_local] expert of each local id */
     int num_local, slice_size;
@@ -39,7 +39,7 @@ bool split_layer(const struct parallel_options *options, const char *map, const 
                  struct split *split, struct error *error);
 void split_free(struct split *split);
 
-/** Returns a rank's first token with all-to-all. The rank's tokens end where those of the next rank begin. */
+/** Returns a rank's first token with all-to-all. The rank's tokens end where the next rank's tokens begin. */
 int64_t split_first_token(const struct split *split, int rank);
 
 #endif

@@ -5,7 +5,7 @@
 #include "harness/gate/options.h"
 #include "harness/routing/routing.h"
 
-/** The options of a run. Strings belong to argv. */
+/** The options of a run. Strings point into argv. */
 struct routing_options {
     struct gate_options gate;   /**< the first member, because the gate's rows of the option table set it */
     struct align_problem align; /**< routing_load() sets all members except block_size */
@@ -13,8 +13,8 @@ struct routing_options {
 };
 
 /**
- * Parses the command line; --help and --version print and exit. Returns false, with one line that names the argument,
- * the given value and the allowed ones.
+ * Parses the command line; --help and --version print and exit. On failure returns false with a one-line error that
+ * names the argument, its value and the allowed values.
  */
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options);
 

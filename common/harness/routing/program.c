@@ -7,7 +7,7 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** Sets the texts that describe the run: command, problem, input. */
+/** Sets the strings that describe the run: command, problem, input. */
 static void name_run(const struct routing_options *options, const struct routing_problem *problem,
                      struct program *program)
 {
@@ -29,7 +29,7 @@ static void name_run(const struct routing_options *options, const struct routing
              format_thousands((uint64_t)problem->align.capacity, slots));
 }
 
-/** Adds the problem: all of it or, in a benchmark, the part that is the same in every row. */
+/** Adds the problem to the report: all of it or, in a benchmark, the part that is the same in every row. */
 static void report_problem(const struct routing_problem *problem, bool all, struct record *report)
 {
     struct record *const fields = record_object(report, IN_DATA, "problem");
@@ -50,7 +50,7 @@ static void report_problem(const struct routing_problem *problem, bool all, stru
         record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->align.capacity);
 }
 
-/** Adds the padded length and the other figures of a verified list of rows. */
+/** Adds the padded length and the other statistics of a verified list of rows. */
 static void report_list(const struct routing_problem *problem, const struct tensors *tensors, struct record *report)
 {
     const int32_t padded = *routing_buffers_at(tensors, TENSOR_HOST).align.num_tokens_post_padded;
@@ -65,14 +65,14 @@ static void report_list(const struct routing_problem *problem, const struct tens
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
 /**
- * Handles one problem: loads its input, runs and checks it (in a benchmark, times this implementation and the previous
- * one), and reports.
+ * Handles one problem: loads its input, runs and checks the implementation (in a benchmark, also times it and the
+ * previous one), and writes the report.
  */
 static void run(struct program *program, const struct routing_chapter *chapter, struct routing_options *options)
 {
     struct routing_problem problem = {.gate = options->gate.problem, .align = options->align};
     struct launch launch = routing_launch_of(&problem, &chapter->implementation);
-    struct routing_problem alone; /* launches that do not overlap */
+    struct routing_problem alone; /* the same problem, but without overlapping launches */
     const struct routing_implementation *const implementation_before = options->gate.problem.overlap
                                                                            ? &chapter->implementation
                                                                            : &chapter->before;

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 // [problem]
-/** A routing problem. Its two parts agree: align's ids are the gate's num_tokens * topk choices, in i32. */
+/** A routing problem. Its two parts are consistent: align's ids are the gate's num_tokens * topk choices, in i32. */
 struct routing_problem {
     struct gate_problem gate;
     struct align_problem align;
@@ -25,7 +25,7 @@ struct routing_problem {
 /** Addresses of the tensors in device memory. */
 struct routing_buffers {
     struct gate_buffers gate;
-    struct align_buffers align; /**< its topk_ids are the same array as the gate's */
+    struct align_buffers align; /**< its topk_ids is the same array as the gate's */
 };
 // [problem]
 
@@ -37,8 +37,8 @@ struct routing_implementation {
     const char *name;
     int64_t last_tokens[GATE_LAST_TOKENS]; /**< as in gate_implementation */
     const char *(*unsupported_reason)(const struct routing_problem *problem);
-    size_t (*workspace_bytes)(const struct routing_problem *problem); /**< of buffers->align; NULL: none */
-    bool workspace_zeroed; /**< it holds zeros before the first launch, not undefined values */
+    size_t (*workspace_bytes)(const struct routing_problem *problem); /**< size of align's workspace; NULL: none */
+    bool workspace_zeroed; /**< it holds zeros, not undefined values, before the first launch */
     /** Returns the shared memory of a block in bytes if it is more than some GPUs have, else 0. NULL: always 0. */
     size_t (*shared_bytes)(const struct routing_problem *problem);
     /** Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. */
@@ -46,7 +46,7 @@ struct routing_implementation {
                           cudaStream_t stream);
 };
 
-/** A chapter: its implementation and the implementation that it is compared with. */
+/** A chapter: its implementation and the one with which it is compared. */
 struct routing_chapter {
     struct routing_implementation implementation;
     struct routing_implementation before;
@@ -56,7 +56,9 @@ struct routing_chapter {
 cudaError_t routing_launch(const struct routing_problem *problem, const struct routing_buffers *buffers,
                            cudaStream_t stream);
 
-/** Launches a gate, then align. Routing in one launch is compared with this pair, and falls back to it if larger. */
+/**
+ * Launches a gate, then align. One-launch routing is compared with this pair and falls back to it for larger problems.
+ */
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream);
 

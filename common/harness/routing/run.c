@@ -24,7 +24,7 @@ static cudaError_t call_implementation(const struct launch *launch, const struct
     return implementation->launch(launch->problem, &buffers, stream);
 }
 
-/** Checks the gate's choices, and checks that the list of rows is right for these choices. */
+/** Checks the gate's choices, and that the list of rows is correct for these choices. */
 static bool verify(const struct launch *launch, const struct tensors *tensors, struct error *error)
 {
     const struct routing_problem *const problem = launch->problem;

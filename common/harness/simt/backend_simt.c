@@ -21,7 +21,7 @@ void backend_reset_counters(void)
     simt_counters_reset();
 }
 
-/** Copies the simulator's counters with their names. Returns their number. */
+/** Copies the simulator's counters and their names. Returns the number of counters. */
 static int name_counters(const struct simt_counters *c, struct counter counters[MAX_COUNTERS])
 {
     const struct counter all[] = {
@@ -88,7 +88,7 @@ void backend_describe_branches(const struct run_counters *run, char *text, size_
     char place[MAX_BRANCHES][256];
     uint64_t count[MAX_BRANCHES];
     const int lines = add_up_lines(run, place, count);
-    int before = 0; /* for a line in the same file, only ":LINE" is written */
+    int before = 0; /* the line shown before; if it is in the same file, only ":LINE" is written */
 
     text[0] = '\0';
     for (int shown = 0; shown < lines && shown < SHOWN; shown++) {

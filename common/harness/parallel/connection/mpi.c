@@ -19,7 +19,7 @@ const bool connection_forks = false;
 
 const char connection_version[] = "ranks by: MPI\n";
 
-/** Returns the number of processes that Open MPI, MPICH or Slurm started, from their environment variables. */
+/** Returns the number of processes that Open MPI, MPICH or Slurm started, according to their environment variables. */
 static int ranks_started(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
@@ -32,7 +32,7 @@ static int ranks_started(void)
 
 static MPI_Comm comm_of(const struct group *group)
 {
-    return (MPI_Comm)(intptr_t)group->connection; /* a pointer or an int */
+    return (MPI_Comm)(intptr_t)group->connection; /* MPI_Comm is a pointer or an int */
 }
 
 /** Waits for a request. Sleeps between polls, because other ranks may need this processor. */
@@ -99,7 +99,7 @@ void connection_free(struct group *group)
 
 /* --- arrays of a device ------------------------------------------------------------------------------------------- */
 
-/** Host arrays for MPI, one to send from and one to receive into, with the size and offset of each rank's part. */
+/** Host arrays for MPI, one to send from and one to receive into, and the size and offset of each rank's part. */
 struct staged {
     void *to, *from;
     size_t to_bytes, from_bytes;
@@ -107,7 +107,7 @@ struct staged {
 };
 
 /**
- * Fills a row of counts, and the next row with their prefix sums. Returns false if the number of bytes exceeds MPI's
+ * Fills a row of counts, and the next row with their prefix sums. Returns false if the number of bytes overflows MPI's
  * int.
  */
 static bool count_parts(const struct group *group, const int64_t *bytes, int *counts, size_t *sum, struct error *error)

@@ -2,8 +2,8 @@
  * @file parallel/connection/nccl.c  Connects ranks through NCCL, with one GPU per rank. The ranks exchange NCCL's id
  * through MPI if mpirun started them, or through shared memory if this program forked them.
  *
- * NCCL is configured as non-blocking: a call may return while it is still in progress, and is then polled until the
- * time limit. A build without nccl.h has one rank.
+ * NCCL is configured as non-blocking: a call may return while still in progress, and is then polled up to the time
+ * limit. A build without nccl.h has one rank.
  */
 #include "harness/parallel/ranks.h"
 
@@ -39,7 +39,7 @@ static ncclComm_t *comm_pointer(struct group *group)
     return (ncclComm_t *)&group->connection;
 }
 
-/** Waits for a call that may still be in progress in a communicator, because a thread of NCCL executes it. */
+/** Waits for a call that may still be in progress in a communicator, because an NCCL thread executes it. */
 static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
 {
     const double begin = seconds_now();
@@ -104,7 +104,7 @@ static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, s
 
 #ifdef HAVE_MPI
 
-/** Checks whether mpirun or another launcher started this process, so that MPI_Init() may be called. */
+/** Returns whether mpirun or another launcher started this process, so that MPI_Init() may be called. */
 static bool is_launched(void)
 {
     return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("SLURM_STEP_NUM_TASKS");
@@ -137,7 +137,7 @@ static void leave_mpi(void)
 
 #else
 
-/** Checks whether mpirun started several processes, which this build cannot connect. */
+/** Returns whether mpirun started several processes, which this build cannot connect. */
 static bool is_launched(void)
 {
     const char *const size = getenv("OMPI_COMM_WORLD_SIZE");
@@ -211,8 +211,8 @@ void connection_close(struct ranks *ranks)
 }
 
 /**
- * Launches an all-reduce of a single number, which completes in no rank before all ranks have arrived. Later work on
- * the stream waits for it; the host does not.
+ * Launches an all-reduce of a single number, which completes in no rank until all ranks have arrived. Later work on the
+ * stream waits for it; the host does not.
  */
 bool connection_synchronize(const struct ranks *ranks, struct error *error)
 {
@@ -251,7 +251,7 @@ void connection_free(struct group *group)
 
 /* --- collectives -------------------------------------------------------------------------------------------------- */
 
-/** Returns the first result that is neither success nor in progress, or the last result. */
+/** Returns the first result that is neither success nor "in progress", or else the last result. */
 static ncclResult_t worse(ncclResult_t before, ncclResult_t result)
 {
     return before == ncclSuccess || before == ncclInProgress ? result : before;
