@@ -126,6 +126,8 @@ class Values(course.Course):
             {"num_tokens": 1, "here": us(2.5), "before": us(40.0)}, {"num_tokens": 512, "here": us(2412.0)}])])
         results.write(RESULTS / "04_fourth.json", [gate_run("04_fourth", "03_third", 3, [
             {"num_tokens": 1, "here": us(1.25)}])])
+        write("docs/results/model/model.json",
+              '{"steps": [{"experts": "ours", "mode": "graph", "batch": 16, "ms": 5.12}]}')
         write("tests/gpu/cycles.cu", "")
         results.source_hash.cache_clear()
         results.write(RESULTS / "cycles.json", [{
@@ -147,7 +149,7 @@ class Values(course.Course):
                 ('us("f32 03_third", 512)', "2,410"), ('us("f32 03_third", 512) - 1', "2,411"),
                 ('us("f32 03_third", 1) / us("f32 04_fourth", 1):.1f', "2.0"),
                 ('us("f32 01_cpu_baseline", 1)', "40.0"), ('figure("cycles", "a")', "7"),
-                ('passed("simt/test_a")', "2"), ("round(2 / 3, 1):+.1f", "+0.7"), ("1 / 4:.0%", "25%")):
+                ('passed("simt/test_a")', "2"), ('step_us("ours", 16)', "5,120"), ("round(2 / 3, 1):+.1f", "+0.7"), ("1 / 4:.0%", "25%")):
             with self.subTest(words):
                 self.assertEqual(self.value(words), text)
 
@@ -192,6 +194,7 @@ class Values(course.Course):
         for words, why in (("1 +", "invalid syntax"), ("open", "name 'open' is not defined"), ("1 / 0", "division"),
                            ('us("f32 03_third", 2)', "no time of 2 tokens is recorded of 'f32 03_third'"),
                            ('report("03", "input")', "'03' reports no number 'input'"),
+                           ('step_us("ours", 1)', "no step of 1 sequences is recorded of 'ours'"),
                            ('figure("cycles", "b")', "no figure 'b' is recorded of 'cycles'")):
             with self.subTest(words):
                 self.page(f"<!-- value: {words} -->1<!-- end -->")

@@ -29,7 +29,7 @@ class Tables(unittest.TestCase):
         (model_times.FOLDER / name).write_text(json.dumps(content))
 
     def test_nothing_is_recorded(self):
-        for make in (model_times.calls, model_times.steps, model_times.parts):
+        for make in (model_times.calls, model_times.steps, model_times.parts, model_times.gains):
             with self.subTest(make.__name__):
                 head, *rows = make()
                 self.assertTrue(rows and all(set(row.split("  ")[-1].strip()) == {"-"} for row in rows))
@@ -51,6 +51,23 @@ class Tables(unittest.TestCase):
         rows = [row.split() for row in model_times.parts()]
         self.assertIn(["ours,", "64", "10.0", "2.0", "9000.5", "300.0", "100.0"], rows)
         self.assertIn(["ours,", "1", "-", "-", "-", "-", "-"], rows)
+        self.assertEqual([model_times.step_ms(*of) for of in (("ours", "graph", 16), ("ours", "eager", 16))], [5.125, None])
+
+    def test_gains(self):
+        theirs = {"gate": 30.0, "align": 0.0, "experts": 200.0, "attention": 120.0, "rest": 50.0}
+        ours = {"gate": 10.0, "align": 0.0, "experts": 100.0, "attention": 120.0, "rest": 50.0}
+        self.record("model.json", {"parts": [{"parts_of": 16, "experts": name, "parts": one}
+                                             for name, one in (("grouped_mm", theirs), ("ours", ours))]})
+        rows = {row[:33].strip(): row[33:].split() for row in model_times.gains()}
+        columns = {title: next(cells for name, cells in rows.items() if name.startswith(title[:30]))
+                   for title in ("experts, % of grouped_mm's step", "experts, times as fast", "step, times as fast")}
+        self.assertEqual([cells[1] for cells in columns.values()], ["50.0", "2.00", "1.43"])
+        # 61 layers: attention 61 / 3 times, the other parts 58 / 2 times; the rest once or 29 times
+        self.assertEqual(model_times.all_layers(theirs), (2440 + 29 * 230 + 50, 2440 + 29 * 280))
+
+    def test_a_span(self):
+        self.assertEqual(model_times.span([1.249, 1.251], 2), "1.25")
+        self.assertEqual(model_times.span([2, 1], 2), "1.00 to 2.00")
 
 
 if __name__ == "__main__":

@@ -277,6 +277,16 @@ class Gains(TinyCourse):
         write("chapters/02_second/gate.cu", "// changed\nint changed;\n")
         self.assertIn("(times of an older kernel)", self.row("| [02"))
 
+    def test_what_chains_and_a_model_gain(self):
+        rows = [{"chain": chain, "kernel": kernel, "num_tokens": tokens, "plain_us": us, "overlapped_us": us / 2}
+                for chain, kernel, tokens, us in (("gate, align", "gate", 1, 3), ("gate, align", "all", 1, 5),
+                                                  ("gate, align", "all", 64, 8), ("align", "all", 64, 1))]
+        self.assertEqual(pages._chain_cells({"rows": rows}), ["2.50", "2.00", "4.00 (64 tokens)", "2.00"])
+        write("docs/results/model/model.json", json.dumps({"steps": [
+            {"experts": experts, "mode": "graph", "batch": batch, "ms": ms}
+            for experts, batch, ms in (("ours", 1, 1.5), ("grouped_mm", 1, 2.4), ("ours", 64, 10))]}))
+        self.assertEqual(pages._model_cells(), ["1,500", "1.60", "10,000 (64 sequences)", "-"])
+
     def test_nothing_recorded(self):
         self.assertIn("| - | - | - | - |", self.row("| [02"))
         self.assertIn("No times are recorded yet.", self.make()["mainpage.md"])
