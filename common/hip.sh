@@ -23,11 +23,14 @@ machine_code() {
     assembly=$(hip --offload-arch=gfx906 --cuda-device-only -S -gline-tables-only -Wno-unused-command-line-argument \
         "$1" -o -) || return 1
     echo "$assembly" | awk -v kernel="$1" -v first="${2:-0}" -v last="${3:-0}" '
+        function is_kernel(path) { # clang may leave out folders at the beginning of the path
+            return path == kernel || substr("/" kernel, length(kernel) - length(path) + 1) == "/" path
+        }
         $1 == ".loc" { # after the semicolon: FILE:LINE:COLUMN, then the inlined calls
             sub(/.*; */, "")
             split($1, place, ":")
         }
-        /^\t(s|v|ds|global|flat|buffer)_/ && (!last || place[1] == kernel && place[2] >= first && place[2] <= last) {
+        /^\t(s|v|ds|global|flat|buffer)_/ && (!last || is_kernel(place[1]) && place[2] >= first && place[2] <= last) {
             sub(/ *;.*/, "")
             name = place[1]
             sub(/.*\//, "", name)
