@@ -4,14 +4,14 @@
  *
  *     grade_answer EXERCISE [ANSWERS.txt] [--only NAME] [--seed S]... [--gpu]
  *
- * EXERCISE is a folder's name. Without answers, the exercise is graded unsolved. Regions that the answers leave out are
- * taken from the exercise's solution.txt. A file may hold several answers, each after a line `=== NAME`, from which its
- * lines are counted. In such a file, an answer without a region is an edit of the solution: blocks of lines, separated
- * by blank lines, in which ' ' marks a line that stays, '-' a removed line and '+' an added one. Lines are then counted
- * in the edited solution.
+ * EXERCISE is a folder's name. Without ANSWERS.txt, the exercise is graded unsolved. Regions that the answers leave out
+ * are taken from the exercise's solution.txt. A file may hold several answers, each after a line `=== NAME`, from which
+ * the answer's lines are numbered. In such a file, an answer without a region is an edit of the solution: blocks of
+ * lines, separated by blank lines, in which ' ' marks an unchanged line, '-' a removed line and '+' an added line. Line
+ * numbers then refer to the edited solution.
  *
  * Prints a line for each answer and seed; the compiler's messages go to standard error. Exits with 0 if all passed, 1
- * if one was refused, 2 if one could not be tried (or does not compile), 3 without a GPU to run it on.
+ * if one was refused, 2 if one could not be tried (or does not compile), 3 if there is no GPU to run it on.
  */
 #include "learn/build_answer.h"
 #include "learn/learner_file.h"
@@ -38,7 +38,7 @@ struct grading_request {
     bool gpu;
 };
 
-/** The texts of exercise.cu, and of solution.txt for the regions that answers leave out. `text` is NULL until read. */
+/** The texts of exercise.cu and of solution.txt, for the regions that answers leave out. `text` is NULL until read. */
 struct texts_of_exercise {
     char exercise_path[PATH_SIZE], solution_path[PATH_SIZE];
     struct text exercise, solution;
@@ -143,7 +143,7 @@ static int run(const struct grading_request *request, const char *name, uint64_t
     return code;
 }
 
-/** Builds an exercise whose regions are filled and runs it with each seed. */
+/** Builds an exercise with its regions filled in and runs it with each seed. */
 static int build_and_run(const struct grading_request *request, const char *name, const struct text *text)
 {
     const struct answer answer = {.exercise = request->exercise, .text = *text, .gpu = request->gpu};
@@ -229,7 +229,7 @@ static char *lines_marked(const char *block, const char *end, const char *marks)
     return lines;
 }
 
-/** Finds whole lines in a text. Returns NULL if they do not occur, or occur more than once. */
+/** Finds whole lines that occur exactly once in a text. Returns NULL if they do not. */
 static const char *find_once(const char *text, const char *lines)
 {
     const char *const end = text + strlen(text), *found = NULL;
@@ -244,7 +244,7 @@ static const char *find_once(const char *text, const char *lines)
     return found;
 }
 
-/** Replaces a block's old lines in the text by its new lines. */
+/** Replaces a block's old lines in the text with its new lines. */
 static bool apply_block(char **text, const char *block, const char *end, const char *path, struct error *error)
 {
     char *const before = lines_marked(block, end, " -"), *const after = lines_marked(block, end, " +");
@@ -267,7 +267,7 @@ static bool apply_block(char **text, const char *block, const char *end, const c
     return true;
 }
 
-/** Edits the solution. The caller frees *edited in any case. On failure returns false with a one-line error. */
+/** Applies an edit to the solution. The caller always frees *edited. On failure returns false with a one-line error. */
 static bool apply_edit(const char *solution, const struct text *edit, char **edited, struct error *error)
 {
     const char *const end = edit->text + edit->size;
@@ -309,7 +309,7 @@ static int grade_edit(const struct grading_request *request, const struct texts_
 
 static const char separator[] = "=== ";
 
-/** Returns the first line from `text` on that begins an answer, or NULL if there is none. */
+/** Returns the first line, at or after `text`, that begins an answer, or NULL if there is none. */
 static const char *find_separator(const char *text)
 {
     while (text && strncmp(text, separator, strlen(separator)) != 0) {
@@ -319,7 +319,7 @@ static const char *find_separator(const char *text)
     return text;
 }
 
-/** Grades the answer between a line `=== NAME` and `end`, unless --only names another one. */
+/** Grades the answer from a line `=== NAME` up to `end`, unless --only names another answer. */
 static int grade_section(const struct grading_request *request, const struct texts_of_exercise *texts,
                          const char *begin, const char *end, bool *graded)
 {

@@ -1,6 +1,6 @@
 /**
  * @file learn.c
- * @brief The learner's program: shows the next exercise, the mistakes in an answer, hints, and the progress so far.
+ * @brief The learner's program: shows the next exercise, the mistakes in an answer, hints and the learner's progress.
  */
 #include "learn/child.h"
 #include "learn/commands.h"
@@ -23,7 +23,7 @@ struct command {
     int (*run)(struct learn *learn, const struct command_words *words);
 };
 
-/* The first command is used if the command line has no word. */
+/* The first command is the default, for a command line without a command. */
 static const struct command commands[] = {
     {"", NAME_NONE, false, command_watch},        {"list", NAME_NONE, false, command_list},
     {"run", NAME_OPTIONAL, true, command_run},    {"hint", NAME_OPTIONAL, false, command_hint},
@@ -71,7 +71,7 @@ static const struct command *find_command(const char *word, const char *program,
 
 /**
  * Returns the value of `--flag VALUE` or `--flag=VALUE` at *at, and moves *at to the word with the value. Returns NULL
- * if the word is another one, or has no value.
+ * if the word is not the flag or if the flag has no value.
  */
 static const char *flag_value(char **argv, int argc, int *at, const char *flag)
 {
@@ -155,7 +155,7 @@ static int run_command(const struct command *command, const char *program, const
     return code;
 }
 
-/** Reports if standard output could not be written. Returns the exit code. */
+/** Reports an error if standard output could not be written. Returns the exit code. */
 static int finish(int code)
 {
     struct error error;

@@ -4,19 +4,19 @@
 #                                     folder are copied; SED removes code that no run reaches, so that less is compiled
 #   breaks NAME SED FAULT LINE ARGUMENT...
 #                                     edits the kernel with a sed script, builds it with the commands that built the
-#                                     program (from ninja), runs it with the arguments, and expects exit 1 and FAULT in
-#                                     the message, at a line that matches the pattern LINE ('' for a wrong result,
-#                                     which has no line)
-#   rebuild SED                       only edits and builds $scratch/program
+#                                     program (from ninja), runs it with the arguments and expects exit status 1 and a
+#                                     message with FAULT, at a line that matches the pattern LINE ('' for a wrong
+#                                     result, which has no line)
+#   rebuild SED                       only edits the kernel and builds $scratch/program
 #
 # If breaks_shared is set, it names a header of common/kernels that is also copied into the kernel file, so that SED can
 # edit it.
 
-# A sed script that removes the kernels for types other than f32, for tests of a gate that run it only in f32.
+# A sed script that removes the kernels for types other than f32, for tests that run a gate only in f32.
 only_f32='/^    case DTYPE_/,/^    default:/{/^    default:/!d}'
 
-# inline_headers FILE: prints the file, with each #include of a header of its folder, or of $breaks_shared, replaced by
-# the header's text
+# inline_headers FILE: prints the file with the text of each included header that is in the file's folder or is
+# $breaks_shared in place of the #include
 inline_headers() {
     while IFS= read -r inline_line; do
         inline_name=${inline_line#\#include \"}

@@ -1,4 +1,4 @@
-"""Drives a headless Chromium through chromedriver, without other libraries. Has only what the tests of pages need.
+"""Drives a headless Chromium through chromedriver, without other libraries. Has only what the page tests need.
 
     with Browser() as browser:
         browser.open("file:///...")
@@ -75,7 +75,7 @@ class Browser:
         self.call("POST", self.session + "/url", {"url": address})
 
     def run(self, script, *arguments):
-        """Runs a script, which finds the arguments in its variable `arguments`. Returns its result."""
+        """Runs a script, which finds the arguments in the variable `arguments`. Returns the script's result."""
         return self.call("POST", self.session + "/execute/sync", {"script": script, "args": list(arguments)})
 
     def devtools(self, command, **parameters):

@@ -1,6 +1,6 @@
 """Opens pages of the documentation site in Chromium, each at widths of 390 and 1400 pixels. Every second page is light
-when narrow and dark when wide; for the other pages it is the reverse. A page must not scroll sideways or write errors
-to the console, and its text must have a contrast of 4.5:1 or more.
+when narrow and dark when wide, the other pages the reverse. A page must not scroll sideways or write errors to the
+console, and its text must have a contrast of at least 4.5:1.
 
 python3 tests/check_site_in_browser.py FOLDER PAGE...   prints one line for each fault; exits 1 if there are any, 77
                                                         without Chromium
@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from browser import Browser, browser_missing
 
-# The states in which every second page is opened, and the states in which the other pages are opened.
+# The states in which every second page is opened, and the states for the other pages.
 STATES = ((("light", 390), ("dark", 1400)), (("dark", 390), ("light", 1400)))
-# Pages that Doxygen generates from files, folders and structures.
+# Pages that Doxygen generates for files, folders and structures.
 REFERENCE = re.compile(r"^(dir_|struct|class)|_8[a-z]+(_source)?\.html$")
 
 # A page's colours change with a delay; LOOK detects a page whose colours never change.
@@ -92,8 +92,8 @@ return faults;
 
 
 def look_at_page(browser, address, states, shown):
-    """Yields the faults of a page. The page is loaded once; the system's colours and the window change while it is
-    shown."""
+    """Yields the faults of a page. The page is loaded once; the colour scheme and the window's width change while it is
+    open."""
     for state in states:
         scheme, width = state
         if scheme != shown[0]:
@@ -126,7 +126,7 @@ def look_at_pages(folder, names):
 
 
 def find_faults(folder, names):
-    """Yields the faults of all pages, which are divided between two browsers."""
+    """Yields the faults of all pages, which two browsers open in parallel."""
     with ThreadPoolExecutor(2) as pool:
         for faults in pool.map(lambda first: look_at_pages(folder, names[first::2]), range(2)):
             yield from faults

@@ -1,15 +1,15 @@
 # shellcheck shell=sh
 # Functions for the tests of the programs' command lines; sourced after tap.sh.
 #
-#   ends_early PROGRAM ARGUMENT...    runs it with an --out; sets $said to its standard error, and $ended to its exit
-#                                     status, the number of lines in $said, the bytes of its standard output, and
-#                                     whether it made the directory: '2 1 0 no' for rejected arguments
+#   ends_early PROGRAM ARGUMENT...    runs the program with --out; sets $said to its standard error and $ended to its
+#                                     exit status, the number of lines in $said, the size of its standard output in
+#                                     bytes and whether it made the directory: '2 1 0 no' for rejected arguments
 #   ends_untraced PROGRAM ARGUMENT... does the same without --out; $ended ends with the trace.json* files in $scratch
 #   npy NAME HEADER BYTES             writes $scratch/NAME.npy with this header and BYTES bytes of zeros
 #   integers NAME i4|i8 SHAPE NUMBER... writes $scratch/NAME.npy with these numbers
 #   numbers FILE                      prints the numbers of an i4 file that a program wrote, separated by spaces
-#   unprivileged COMMAND...           runs it without root's privilege to ignore file modes and owners; fails if root
-#                                     cannot drop this privilege
+#   unprivileged COMMAND...           runs the command without root's privilege to ignore file modes and owners; fails
+#                                     if root cannot drop this privilege
 # shellcheck disable=SC2034 # the tests use these variables
 
 # hostile PROGRAM...: reads lines EXIT|MESSAGE|COMMAND and runs each COMMAND with every PROGRAM as $P and an empty
@@ -67,7 +67,7 @@ integers() {
     for integer in "$@"; do
         integer_byte=0
         while [ "$integer_byte" -lt "$integers_size" ]; do
-            # shellcheck disable=SC2059 # a byte is written as its octal escape
+            # shellcheck disable=SC2059 # the format is the byte's octal escape
             printf "\\$(printf %03o $((integer >> 8 * integer_byte & 255)))"
             integer_byte=$((integer_byte + 1))
         done
@@ -79,8 +79,7 @@ numbers() {
     od -An -v -w4 -t d4 -j $((10 + numbers_header)) "$1" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'
 }
 
-# Keeps the user root and only drops the capabilities, because another user may not be able to enter the repository's
-# folder.
+# Stays root but drops the capabilities, because another user may not be able to enter the repository's folder.
 unprivileged() {
     if [ "$(id -u)" -eq 0 ]; then
         setpriv --bounding-set=-all --inh-caps=-all "$@"

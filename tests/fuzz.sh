@@ -5,7 +5,7 @@
 #   sh tests/fuzz.sh TARGET EXECUTIONS    npy, options, rewriter, maps or records (tests/test_fuzz.c); stops at the
 #                                         first fault
 #   sh tests/fuzz.sh --keep               writes tests/fuzz_inputs.txt from the inputs found: one for each path through
-#                                         a parser
+#                                         a parser's code
 #
 # The inputs found are in build/fuzz/TARGET/found. A run starts from them and from tests/fuzz_inputs.txt.
 set -eu
@@ -37,7 +37,7 @@ unpack() {
     done
 }
 
-# keep TARGET: prints a minimal set of the kept and found inputs that takes every path that all of them take
+# keep TARGET: prints a minimal set of the kept and found inputs that covers every path that all of them cover
 keep() {
     rm -rf "build/fuzz/$1/fewest"
     mkdir "build/fuzz/$1/fewest"

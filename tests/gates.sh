@@ -1,6 +1,6 @@
 # Inputs for the gates of chapters 13a to 13c, and runs that --check-all does not include; sourced after tap.sh.
 #
-#   tries PROGRAM     runs it on routers that only these chapters have kernels for, and on arrays that no --dist makes
+#   tries PROGRAM     runs it on routers for which only these chapters have kernels and on arrays that no --dist makes
 #
 # shellcheck shell=sh disable=SC2034 # tests also use these variables
 four_groups="--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"
@@ -21,28 +21,28 @@ with open(path, "wb") as file:
     file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{count}f", *values))
 PYTHON
 }
-array one_each 256, "0 if e % 32 == 0 else -inf" # groups without a second best, or with equal choices only
+array one_each 256, "0 if e % 32 == 0 else -inf" # groups without a second best expert or with equal choices only
 array all_infinite 256, "inf"
 array no_number 256, "nan"
 array zeros "1, 256" "0"
 array low "1, 256" "-68 - e / 64"
 array lone_nan "4, 256" "nan if e == 3 else 9 if e % 32 in (4, 5) else -9" # only one lane of a warp detects it
-# The score of the only number in a row is also the sum of the row's scores, so that the weight equals the scale, even
+# If a row has only one number, its score is also the sum of the row's scores, so that the weight equals the scale even
 # if the score is tiny.
 array lone_number "64, 256" "e / 4096 if e % 256 == 3 else nan"
 array lone_tiny_number "64, 256" "-87.3 + e / 16384 if e % 256 == 3 else nan"
-# Choices of 1 in three groups, of 0.75 in the fourth, and of 0.75 and slightly more in the fifth, whose score is the
-# next float above that of the fourth.
+# The best choices are 1 in three groups, 0.75 in the fourth group, and 0.75 and slightly more in the fifth, whose score
+# is the next float above the fourth group's.
 fifth="(0.5 if e < 96 else 0.25 + (e == 128) * 2 ** -23) if e % 32 < 2 and e < 160 else -4"
 array next_float 256, "$fifth"
 array next_float_below_zero 256, "($fifth) - 2 + (e == 128) * 2 ** -23"
-array sum_of_zero 256, "1.5 if e == 96 else -2.5 if e == 97 else $fifth" # 2 and -2, in the fourth group
-# Sums of two finite choices that overflow to infinity in f16, of both signs.
+array sum_of_zero 256, "1.5 if e == 96 else -2.5 if e == 97 else $fifth" # choices of 2 and -2 in the fourth group
+# In f16, sums of two finite choices overflow to infinity, with either sign.
 array large 256, "(40000 if e < 128 else 20000) - 16 * e"
 array large_below_zero 256, "-40000 + e if e >= 96 else 100 + e"
 array all_large_below_zero 256, "-33000 + e if e % 32 < 2 else -60000" # all sums are -inf: groups 0 to 3 are kept
 
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086 # must split into words
 tries() {
     tried=${1##*/}
     for dist in normal ties equal extreme nan; do
@@ -67,7 +67,7 @@ tries() {
     for name in lone_number lone_tiny_number; do
         succeeds "$tried: $name" "$1" --num-tokens 64 --bias none --logits "$scratch/$name.npy"
     done
-    for router in "$four_groups" "$sixteen_groups" "--num-expert-group 16"; do # main.c repeats gate.cu's list of them
+    for router in "$four_groups" "$sixteen_groups" "--num-expert-group 16"; do # main.c repeats gate.cu's list
         succeeds "$tried: shared experts: $router" \
             "$1" --num-tokens 3 $router --dist normal --num-fused-shared-experts 1
     done

@@ -2,7 +2,7 @@
  * @file grade_cases.c
  * @brief A graded program for test_grade.sh: each case uses one part of grade.h and has a known result.
  *
- * The "learner's" code is chapter 02's gate, chapter 07's align, or a function in this file that is wrong on purpose.
+ * The "learner's" code is chapter 02's gate, chapter 07's align or a deliberately wrong function in this file.
  */
 #include "../exercises/grade/grade.h"
 
@@ -102,7 +102,7 @@ enum { COUNT = 4 };
 
 static const int32_t numbers[COUNT] = {3, 1, 4, 1};
 
-/** Makes an output and writes the first `count` numbers to it, as a kernel would. */
+/** Makes an output and writes its first `count` numbers, as a kernel would. */
 static int32_t *write_numbers(struct grade *grade, int count)
 {
     int32_t *const output = grade_output(grade, "numbers", sizeof numbers);
@@ -206,7 +206,7 @@ static void other_numbers(struct grade *grade)
     random_numbers(grade);
 }
 
-/* --- a process of its own ----------------------------------------------------------------------------------------- */
+/* --- a separate process ------------------------------------------------------------------------------------------- */
 
 static int remembered;
 

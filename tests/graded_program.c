@@ -1,6 +1,6 @@
 /**
  * @file graded_program.c
- * @brief Several graded programs in one executable: `graded_program --records --seed S --only WHAT` behaves like WHAT.
+ * @brief Several graded programs in one executable: `graded_program --records --seed S --only WHAT` acts as WHAT.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -67,8 +67,8 @@ static void stay(void)
 }
 
 /*
- * A number far above every limit. If there were no limits, a program that uses this much of a resource would pass and
- * do no harm.
+ * A number far above every limit. Without limits, a program that uses this much of a resource would pass and do no
+ * harm.
  */
 enum { FAR_TOO_MUCH = 1 << 20 };
 
@@ -171,7 +171,7 @@ static void nothing(void)
 {
 }
 
-/** Passes if standard input, the limits and the process group are as expected. */
+/** Passes if standard input, the limits and the process group are as they should be. */
 static void look_around(void)
 {
     const char *const limit = getenv("SIMT_EVENT_LIMIT");

@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# Functions that make copies of the tree for tests of build/learn, so that the tests change no learner's file; sourced
-# in the repository's root.
+# Functions that make copies of the tree for tests of build/learn, so that the tests do not change a learner's files;
+# sourced in the repository's root.
 #
-#   learn_tree BUILD FOLDER          makes a tree in FOLDER with everything that build/learn needs, but without
-#                                    exercises and without build/learn
+#   learn_tree BUILD FOLDER          makes a tree in FOLDER with everything that build/learn needs, except exercises and
+#                                    build/learn itself
 #   learn_exercise BUILD FOLDER FROM NAME   puts exercises/FROM into the tree, under NAME
 #   fill EXERCISE ANSWERS            prints the exercise with the answers' regions filled in; other regions are
 #                                    unchanged
@@ -19,7 +19,7 @@ learn_tree() {
     ln -s "$PWD/$1/cpu/exercises/answer.h.gch" "$2/$1/cpu/exercises/answer.h.gch"
     for learn_tree_file in "$1"/cpu/*; do
         case $learn_tree_file in
-        */exercises | */graders.a.objects) ;; # the tree has its own, so that the build's graders are not overwritten
+        */exercises | */graders.a.objects) ;; # the tree gets its own, so that the build's graders are not overwritten
         *) ln -s "$PWD/$learn_tree_file" "$2/$learn_tree_file" ;;
         esac
     done

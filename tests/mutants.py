@@ -1,24 +1,24 @@
-"""Checks that the checker and the simulator reject every wrong kernel, by making one change at a time to a kernel.
+"""Makes one change at a time to a kernel and checks that the checker or the simulator rejects every wrong kernel.
 
     python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [--new] [--alone] [WORD...]
 
 A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES lists the kinds of changes).
-It is compiled by the commands that built the chapter's program, as Ninja prints them, and run: with --check-corners,
-with the arguments in RUNS, and with --check-all. If a chapter's launches share a workspace, the mutant must also pass
+It is compiled with the commands that built the chapter's program, as Ninja prints them, and run with --check-corners,
+with the arguments in RUNS and with --check-all. If a chapter's launches share a workspace, the mutant is also run in
 the test of such launches (LAUNCHES). A mutant is rejected if it does not compile, if the simulator finds a fault, if
-the checker or that test finds a wrong answer, or if it does not end. Any other mutant must be in
+the checker or that test finds a wrong answer, or if it does not end. Every other mutant must be in
 tests/mutants_equivalent.txt, with the reason why the changed kernel is still correct. Code that only a GPU's compiler
 reads is not changed.
 
 Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which must give right results while no mutant
-is enabled. A mutant that changes a constant or a type has a program of its own; with --alone, every mutant has.
+is enabled. A mutant that changes a constant or a type has its own program; with --alone, every mutant has one.
 Chapter 01 runs on the host, where no simulator checks it, so it is also compiled with gcc's sanitizers.
 Chapter 12 has no --check-all, and each run of its program starts two processes.
 
-Prints each survivor and, for each chapter, the number of mutants rejected in each way; exits 1 if one survived. WORDs
-choose the mutants whose path, rule and line contain them all. A header belongs to the first chapter that includes it.
---list shows the mutants; --new leaves out mutants of lines that an earlier chapter also has; --all also runs mutants
-that are listed as equivalent, and reports an entry as wrong if its mutant is rejected.
+Prints each survivor and, for each chapter, the number of mutants rejected in each way; exits with 1 if any mutant
+survived. WORDs select the mutants whose path, rule and line together contain all of the words. A header belongs to the
+first chapter that includes it. --list prints the mutants; --new omits mutants of lines that an earlier chapter also
+has; --all also runs mutants that are listed as equivalent, and reports an entry as wrong if its mutant is rejected.
 """
 import argparse
 import concurrent.futures
@@ -34,7 +34,7 @@ import tempfile
 
 import mutants_in_one
 
-SECONDS, SECONDS_OF_ALL = 60, 300  # limits of a run's processor time, without and with --check-all
+SECONDS, SECONDS_OF_ALL = 60, 300  # limits on a run's CPU time, without and with --check-all
 # Runs after --check-corners: the real data, and problems whose indices need more than 15 bits.
 RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal",
                  "--num-tokens 200 --num-experts 4096 --num-expert-group 1 --topk-group 1 --topk 8 --dist normal"],
@@ -57,14 +57,14 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "192 --num-experts 8 --topk 2 --tokens-per-rank 150,200 --dispatch all-to-all",
             "4160 --num-experts 10 --topk 9 --num-tokens 1",
             "64 --num-experts 2 --topk 1 --num-tokens 66000 --dispatch all-to-all")],
-        "13c_gate_fewer_instructions": [  # two routers that --check-all does not try
+        "13c_gate_fewer_instructions": [  # including two routers that --check-all does not try
             "", "--num-tokens 960 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
               for tokens, router in ((35, "--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"),
                                      (7, "--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16"))),
             "--num-tokens 33 --dist normal --num-fused-shared-experts 9 --scale-later 1",
             "--num-tokens 33 --dist nan --num-fused-shared-experts 2",
-            *(f"--num-tokens 9 --dist normal {router}" for router in (  # close to the shapes that it has kernels for
+            *(f"--num-tokens 9 --dist normal {router}" for router in (  # similar to the shapes for which it has kernels
                 "--num-expert-group 16 --topk-group 5",
                 "--num-experts 128 --num-expert-group 4 --topk-group 3 --topk 4",
                 "--num-experts 512 --num-expert-group 16 --topk-group 9 --topk 16")),
@@ -79,7 +79,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 9 --num-experts 64 --dist uniform", "--num-tokens 4 --topk 2 --num-experts 2 --dist uniform",
             "--num-tokens 33 --topk 1 --num-experts 3 --dist uniform", "--num-tokens 205 --topk 5 --dist uniform",
             "--num-tokens 300 --num-experts 700 --dist one", "--num-tokens 0 --kernel large"],
-        "14b_align_published_counts": [  # its kernel, and few ids, which fall back to 14a's kernel
+        "14b_align_published_counts": [  # its kernel; few ids, which fall back to 14a's kernel
             "", "--num-tokens 0", "--num-tokens 400 --num-experts 64 --dist uniform",
             "--num-tokens 625 --num-experts 64 --dist invalid --ids i64 --expert-map random --block-size 3",
             "--num-tokens 625 --num-experts 1025 --dist one",
@@ -89,16 +89,16 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 66000", "--num-tokens 66000 --dist repeated",  # tiles of 16,384 ids, and shorter ones
             "--num-tokens 5000 --num-experts 2048 --dist uniform",
             "--num-tokens 4097 --topk 1 --dist uniform",
-            *(f"{words} --kernel large --dist uniform" for words in (  # parts that end within a run or a tile
+            *(f"{words} --kernel large --dist uniform" for words in (  # blocks' parts that end within a run or a tile
                 "--num-tokens 0", "--num-tokens 1 --topk 1 --num-experts 1", "--num-tokens 255 --topk 1",
                 "--num-tokens 257", "--num-tokens 2049 --topk 1", "--num-tokens 1793 --topk 1",
                 "--num-tokens 155 --topk 19")),
             "--num-tokens 97 --topk 1 --num-experts 3 --dist one --kernel large",
             "--num-tokens 95 --topk 1 --num-experts 3 --dist one --kernel large",
-            # a quotient that is too low by one
+            # a quotient that is one too low
             "--num-tokens 140001 --topk 1 --num-experts 1 --block-size 70000 --dist uniform",
             "--num-tokens 65536 --dist one", "--num-tokens 66000 --dist one"],  # counts beyond 16 bits
-        # each of its routers; one token and several; the tokens' slots in the list; ties
+        # Each of its routers; one token and several; the tokens' slots in the list; ties.
         "15_one_launch": [
             "--num-tokens 1", "--num-tokens 5 --dtype bf16 --expert-map random",
             "--num-tokens 33 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal --dtype bf16",
@@ -109,7 +109,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--block-size 1048577",
             "--num-tokens 64 --dist ties --block-size 16", "--num-tokens 256 --dist nan --dtype f16 --bias none",
             "--num-tokens 256 --dist normal --bias-dtype same --dtype f16 --block-size 1"],
-        # rings filled several times, more tiles than blocks; large indices
+        # Rings that are filled several times; more tiles than blocks; large indices.
         "16a_layer_bulk_copies": [
             "", "--num-tokens 64 --num-experts 1 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
             "--num-tokens 20 --num-experts 8 --topk 2 --hidden-size 2112 --intermediate-size 192 --dist uniform "
@@ -118,7 +118,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 18 --topk 9 --hidden-size 32896 --intermediate-size 64 --dist uniform "
             "--expert-map random",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"],
-        # both of its tiles; otherwise like chapter 16a
+        # Both of its tiles; otherwise like chapter 16a.
         "16b_layer_warpgroup_products": [
             "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
             "--block-size 192", "",
@@ -138,10 +138,10 @@ STARTED_BY = {"12_expert_parallel": "mpirun --allow-run-as-root --oversubscribe 
 # Tests of several launches with one workspace, and of launches that give up.
 LAUNCHES = {"14b_align_published_counts": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
             "16b_layer_warpgroup_products": "tests/test_moe_counters.c"}
-# In the mutants' programs, a block that waits in vain gives up after fewer polls.
+# In the mutants' programs, a block that polls in vain gives up after fewer polls.
 DEFINED = dict.fromkeys(("14b_align_published_counts", "15_one_launch", "16a_layer_bulk_copies",
                          "16b_layer_warpgroup_products"), "-DMAX_POLLS=1000")
-# Other builds of a chapter's kernel, which are tried as well because the problems of --check-all have few tokens.
+# TWINS are other builds of a chapter's kernel, which are tried, too, because --check-all's problems have few tokens.
 RUNS["11c_moe_tensor_cores"] = RUNS["11d_moe_async_ring"]
 TWINS = {"13c_gate_fewer_instructions": ["13c_gate_fewer_instructions_many"]}
 RUNS["13a_gate_bound"] = RUNS["13c_gate_fewer_instructions"]
@@ -151,10 +151,10 @@ RUNS["13c_gate_fewer_instructions_many"] = RUNS["13b_gate_lane_per_group"] = [
       for tokens, bias in ((99, "random"), (999, "none"))),
     "--num-tokens 33000 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal"]
 
-# Headers of which the first chapter to include them uses only a part, with the chapter that uses them completely.
+# Headers of which the first including chapter uses only a part, each with the chapter that uses the whole header.
 TRIED_WITH = {"common/kernels/gate_choice.cuh": "13c_gate_fewer_instructions"}
 
-# Each rule: its name, the pattern that it searches for in code without comments, and the replacement.
+# Each rule: its name, the pattern that it replaces in code without comments, and the replacement.
 RULES = [
     ("a barrier removed", r"__sync(threads|warp)\(\)", "(void)0"),
     ("a mask narrowed", r"\b(FULL_MASK|0xffffffffu)(?=,)", "0x0000ffffu"),
@@ -191,7 +191,7 @@ class Mutant:
     path: str
     rule: str
     line: int
-    before: str  # the line or lines that it changes, joined
+    before: str  # the line or lines that the mutant changes, joined
     after: str
     text: str  # text of the whole file
     span: tuple  # begin, end, replacement
@@ -207,8 +207,8 @@ def blank(text):
 
 
 def code_of(text):
-    """Returns the text with blanks for comments, strings, directives, static assertions and code that only a GPU's
-    compiler reads."""
+    """Returns the text with comments, strings, directives, static assertions and code that only a GPU's compiler reads
+    blanked out."""
     for pattern in (r"/\*.*?\*/", r"//[^\n]*", r'"[^"\n]*"', r"^#ifdef.*?^#else$", r"^#[^\n]*$",
                     r"static_assert\((?:[^()]|\([^()]*\))*\);",
                     r"\b(wgmma_keep|registers_\w+<\d+>|__nanosleep)\([^;]*\);"):
@@ -217,7 +217,7 @@ def code_of(text):
 
 
 def end_of(code, at, pair="()"):
-    """Returns the position of the bracket that closes the one at `at`."""
+    """Returns the position of the bracket that closes the bracket at `at`."""
     depth = 0
     for end in range(at, len(code)):
         depth += (code[end] == pair[0]) - (code[end] == pair[1])
@@ -253,7 +253,7 @@ def statements(code):
 
 
 def places(code):
-    """Yields every change: rule, begin, end, replacement."""
+    """Yields every change as (rule, begin, end, replacement)."""
     for rule, pattern, replacement in RULES:
         for match in re.finditer(pattern, code):
             new = replacement(match) if callable(replacement) else match.expand(replacement)
@@ -320,7 +320,7 @@ class Chapter:
 
     def commands_of_launches(self, build, compile_kernel, link):
         """Returns the commands that build FOLDER/launches, the test of launches, with two builds of the kernel as in
-        build.ninja; one of them, the impatient one, gives up after fewer polls."""
+        build.ninja. One of these builds, the impatient one, gives up after fewer polls."""
         launch, objects = f"{self.target}_launch", f"{build}/cpu/obj/{self.name}"
         impatient = f"{build}/tests/obj/{self.target}_impatient.o"
         commands = subprocess.run(["ninja", "-t", "commands", impatient], capture_output=True, text=True, check=True)
@@ -332,8 +332,8 @@ class Chapter:
                 link.replace(self.program, "FOLDER/launches") + " -lcmocka"]
 
     def compile(self, folder, commands, more=""):
-        """Runs the commands that built the chapter's program, on the folder's kernel and with the objects `more`;
-        returns whether all of them succeeded, and their messages."""
+        """Runs the commands that built the chapter's program on the folder's kernel, with the additional objects
+        `more`. Returns whether all commands succeeded, and their messages."""
         for header in (folder / "kernels").glob("*.cuh"):  # as common/ninja/kernel.sh does with the headers in common
             if not header.read_text().startswith("#line"):
                 done = subprocess.run([self.rewriter, header], capture_output=True, text=True, check=False)
@@ -359,7 +359,7 @@ class Chapter:
             self.write_copy(str(path), path.read_text(), folder)
 
     def write_copy(self, path, text, folder):
-        """Writes the copy of a file, with paths to headers of other chapters, which are not copied."""
+        """Writes the copy of a file, with full paths to the headers of other chapters, which are not copied."""
         self.place(path, folder).write_text(text.replace('"../', f'"{pathlib.Path("chapters").resolve()}/'))
 
     def place(self, path, folder):
@@ -402,7 +402,7 @@ class Chapter:
         return None
 
     def verdict_alone(self, mutant, arguments):
-        """Returns the verdict on a program that has only this mutant."""
+        """Returns the verdict on a program that contains only this mutant."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             self.write(mutant, folder)
@@ -424,7 +424,7 @@ class Chapter:
 
 
 def read_equivalents(path):
-    """Returns (pattern of paths, line before, line after, reason) of each entry."""
+    """Returns (path pattern, line before, line after, reason) for each entry."""
     entries = []
     for number, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1):
         if line and not line.startswith("#"):
@@ -445,7 +445,7 @@ def entry_for(mutant, entries):
 
 
 def try_all(chapters, mutants, entries, options):
-    """Tries the mutants of a chapter with its program and its twins. Prints the survivors and the chapter's line;
+    """Tries a chapter's mutants with its program and the program's twins. Prints the survivors and the chapter's line;
     returns the number of survivors and wrong entries."""
     counts, survivors = {}, 0
 

@@ -1,4 +1,5 @@
-"""For mutants.py: puts many mutants in one program, compiled once; each changed part checks which mutant is enabled.
+"""Puts many mutants into one program, which is compiled once, for mutants.py. Each changed part of the program checks
+which mutant is enabled.
 
 An expression E that mutants 5 and 6 change becomes `(mutant_in(5, 6) ? mutant_in(5, 5) ? (E5) : (E6) : (E))`, and a
 statement becomes a chain of ifs; lines keep their numbers. The environment variable MUTANT is the number of the enabled
@@ -34,7 +35,7 @@ HEADER = re.compile(r"\s*(?:else\b|(?:case\b[^:]*|default\s*):|(?:if|for|while|s
 
 
 def end_of(code, at):
-    """Returns the position of the bracket that closes the one at `at`."""
+    """Returns the position of the bracket that closes the bracket at `at`."""
     depth = 0
     for end in range(at, len(code)):
         depth += (code[end] in "([{") - (code[end] in ")]}")
@@ -94,8 +95,8 @@ def statement_end(code, end):
 
 
 def part_of(code, span, conditions, is_declaration):
-    """Returns the part that must be chosen as a whole for a change of the span: (begin, end, whether it is a
-    statement), or None."""
+    """Returns the part of the code that must be chosen as a whole to change the span, as (begin, end, whether it is a
+    statement), or None if there is none."""
     for begin, end in conditions:
         if begin <= span[0] and span[1] <= end:
             if is_declaration(code[begin:end].strip() + ";"):
@@ -132,7 +133,7 @@ def parts_of(code, spans, is_declaration):
 
 
 def chosen_text(text, code, part, variants, numbers):
-    """Returns the part's text with a choice among its variants; `numbers` are the first and the last mutant's."""
+    """Returns the part's text with a choice among its variants; `numbers` has the mutants' first and last number."""
     begin, end, is_statement = part
     asked = [f"mutant_in({number}, {number})" for number in range(numbers[0], numbers[1] + 1)]
     lines = [" ".join((code[begin:first] + new + code[last:end]).split()) for first, last, new in variants]
@@ -195,7 +196,7 @@ def build(chapter, files, folder):
         done, said = chapter.compile(folder, chapter.commands, f"{folder}/chosen.o")
         if done:
             return numbers
-        # The compiler reports an error in a template at the template's line, and adds the line that instantiates it.
+        # The compiler reports an error in a template at the template's line and adds the line of the instantiation.
         if not any(any([file.leave_out(lines_with_errors(said, os.path.basename(file.path), marks)) for file in files])
                    for marks in ("error|note", "required from")):
             raise RuntimeError(said)

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
-# Functions for tests of chapter programs of any operator.
+# Functions for tests of chapter programs with any operator.
 
-# operator_of PROGRAM: prints the program's operator, which it recognises by the options in --help: gate, align,
-# routing, moe, decode or parallel; or "other", for which tests use only what every program supports
+# operator_of PROGRAM: prints the program's operator, recognised by the options in --help: gate, align, routing, moe,
+# decode or parallel; otherwise prints "other", for which tests use only what every program supports
 operator_of() {
     case $("$1" --help 2>/dev/null) in
     *--tokens-per-rank*) echo parallel ;;
@@ -23,7 +23,7 @@ dtypes_of() {
     esac
 }
 
-# with_headers FILE: prints a kernel file of a chapter, with the headers of its folder and of common/kernels
+# with_headers FILE: prints a chapter's kernel file with the included headers from its folder and from common/kernels
 with_headers() {
     cat "$1"
     sed -n 's/^#include "\([a-z_]*\.cuh\)"/\1/p' "$1" | while read -r header_name; do
@@ -43,7 +43,7 @@ kernels_of() {
         sed 's/($//; s/.*[ )]//'
 }
 
-# lacking PROGRAM: prints why the program needs another GPU, or a build for another GPU; prints nothing if it can run
+# lacking PROGRAM: prints why the program needs another GPU or a build for another GPU; prints nothing if it can run
 lacking() {
     lacking_said=$("$1" --num-tokens 0 2>&1 >/dev/null)
     [ $? -eq 3 ] || return 0

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Finds the tests, runs those whose files have changed since they last passed, as many at a time as there are
-# processors, and adds up all reports in the Test Anything Protocol.
+# Finds the tests, runs those whose files have changed since they last passed, one per processor at a time, and adds up
+# all reports, which are in the Test Anything Protocol.
 #
 #   sh tests/run.sh [-a] [-b BUILD] [-j JOBS] [-t SECONDS]              the tests; with -a also the exhaustive ones
 #   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] TEST...           these tests, even if nothing has changed
 #
-# SHARE=K/N in the environment (K from 0 to N - 1) takes of the exhaustive runs of -a only every N-th, from the K-th on.
+# With SHARE=K/N in the environment (K from 0 to N - 1), -a includes only every N-th exhaustive run, from the K-th on.
 #
 # The tests are tests/**/test_*.sh, test_*.py, and the programs built from tests/**/test_*.c and .cu:
 # BUILD/tests/**/test_*. A TEST is a part of a test's path and arguments ("test_chapters", "02_warp"), a file, or a file
@@ -18,15 +18,15 @@
 #   # needs: a, b             a Python test is skipped if there is no python3 with these modules
 #
 # Python tests are run by tests/tap.py. A test passes if all planned tests ran and passed, it exited with 0, and it
-# took at most SECONDS (600). The last line is the sum. Exits 1 if a test failed or none ran.
+# took at most SECONDS (600). The last line gives the totals. Exits with 1 if a test failed or none ran.
 #
 # Ninja runs the tests: each is an edge of BUILD/ok/tests.ninja and depends on every file of the course that one of its
 # processes opened (tests/preloaded/record_reads.c records them). A test that skipped a part also depends on the
 # installed programs.
 set -u
 
-# read_tap STATUS SECONDS: reads a test's output; prints "passed failed skipped", then a line for each skip and each
-# reason for failure
+# read_tap STATUS SECONDS: reads a test's output; prints the numbers of passed, failed and skipped tests, then a line
+# for each skip and for each reason for failure
 read_tap() {
     awk -v status="$1" -v seconds="$2" '
         function skip(name, reason) {
@@ -52,7 +52,7 @@ read_tap() {
                 if (sub(/^(not )?ok *[0-9]* *-? */, "", name) && name != "")
                     skip(name, after)
                 else
-                    skip(after, reason) # as cmocka prints it
+                    skip(after, reason) # the form in which cmocka prints it
             } else if ($1 == "ok")
                 passed++
             else
@@ -100,7 +100,7 @@ start() {
     esac
 }
 
-# reads OUT: prints, for Ninja, the files that the test's processes opened, without files that this run has made
+# reads OUT: prints, for Ninja, the files that the test's processes opened, except files that this run made
 reads() {
     echo "$1: \\"
     sort -u "$1.log" 2>/dev/null | while IFS= read -r path; do
@@ -142,11 +142,11 @@ run_one() {
     [ "$failed" -eq 0 ] && word='ok    ' || word=FAILED
     printf '%s  %s  %s  %s s\n' "$word" "$name" "$counts" "$seconds"
     echo "$name" >>"$out.result"
-    [ "$failed" -eq 0 ] && mv "$out.began" "$out" # dated before the run, so that later changes count
+    [ "$failed" -eq 0 ] && mv "$out.began" "$out" # dated before the run, so that changes made during the run count
 }
 
-# runs_of [-a] FILE...: prints a line for each run of the tests in these files, long tests first; with -a also the
-# exhaustive ones, or those of them that are in SHARE
+# runs_of [-a] FILE...: prints a line for each run of the tests in these files, long tests first; with -a, includes the
+# exhaustive runs, or those that are in SHARE
 runs_of() {
     runs_all=
     [ "$1" != -a ] || { runs_all=yes && shift; }
@@ -187,7 +187,7 @@ runs_of() {
     done
 }
 
-# find_tests [-a]: prints all tests, a line for each run
+# find_tests [-a]: prints all tests, with a line for each run
 find_tests() {
     [ -d tests ] || return 0
     # shellcheck disable=SC2046 # the names have no blanks
@@ -195,8 +195,7 @@ find_tests() {
     find tests '(' -name 'test_*.c' -o -name 'test_*.cu' ')' | sort | sed "s|\.[cu]*$||; s|^|$build/|"
 }
 
-# choose TEST...: prints the tests to run, a line each: all that match the words; exhaustive ones only if no others
-# match
+# choose TEST...: prints the tests that match the words, one per line; prints exhaustive tests only if no others match
 choose() {
     find_tests ${all:+-a} >"$folder/default"
     [ $# -gt 0 ] || cat "$folder/default"
@@ -210,7 +209,7 @@ choose() {
     done
 }
 
-# write_edges: reads tests, a line each; writes the edges for Ninja, and each test's stamp to $folder/stamps
+# write_edges: reads tests, one per line; writes the edges for Ninja, and each test's stamp to $folder/stamps
 write_edges() {
     # A file name has at most 255 bytes, and suffixes are added to a stamp's name.
     LC_ALL=C awk -v ok="$ok" -v stamps="$folder/stamps" '
@@ -238,7 +237,7 @@ show_failures() {
     done <"$folder/stamps"
 }
 
-# show_sum: prints every skipped test, then the sum; fails if a test failed or none ran
+# show_sum: prints every skipped test, then the totals; fails if a test failed or none ran
 show_sum() {
     awk '
         {
@@ -305,8 +304,8 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$ok" && : >"$folder/stamps" || exit 1
-# The loader cannot preload a library whose folder's name has a blank. A gcc that fortifies by default, like Ubuntu's,
-# would declare the recorded calls in another way.
+# The loader cannot preload a library whose folder's name contains a blank. A gcc that fortifies by default, like
+# Ubuntu's, would declare the recorded calls differently.
 export TEST_RUNNER="$0" READS_RECORDER="$folder/record_reads.so" SECONDS_OF_TEST="$limit"
 gcc -std=c11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE -shared -fPIC "$(dirname "$0")/preloaded/record_reads.c" \
     -o "$READS_RECORDER" -ldl || exit 1

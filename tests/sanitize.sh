@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds host code under AddressSanitizer and UndefinedBehaviorSanitizer, into build/sanitize, and runs every unit test
-# and every chapter on its default input. Kernels are compiled as usual, because the simulator checks their accesses.
+# Builds host code with AddressSanitizer and UndefinedBehaviorSanitizer in build/sanitize, and runs every unit test and
+# every chapter on its default input. Kernels are compiled as usual, because the simulator checks their accesses.
 #
 #   sh tests/sanitize.sh
 #
@@ -12,8 +12,8 @@ sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = -fsanitize=address,undefi
     build.ninja >$b/build.ninja
 ninja build/tests/programs.a
 ninja -f $b/build.ninja cpu cpu64 $b/tests/programs.a $b/tests/simt.a
-cp build/tests/graded_program $b/tests # without sanitizers, which need more address space than its limit
-# Kernels run on the simulator's stacks, which are reused, so the check for the use of a stack after return is off.
+cp build/tests/graded_program $b/tests # without sanitizers, which would exceed its limit on address space
+# Kernels run on the simulator's stacks, which are reused, so the check for stack use after return is off.
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_stack_use_after_return=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
 # shellcheck disable=SC2046 # one word per program

@@ -1,7 +1,7 @@
 """Runs a Python test and reports in the Test Anything Protocol: python3 tests/tap.py FILE [ARGUMENT...]
 
-FILE's unittest tests are run; each subtest counts as one. They find the arguments in sys.argv[1:], and may import
-modules from FILE's folder or from tests/. A FILE that does not import unittest prints TAP itself.
+FILE's unittest tests are run, and each subtest counts as a test. The tests find the arguments in sys.argv[1:] and may
+import modules from FILE's folder or from tests/. A FILE that does not import unittest prints TAP itself.
 """
 import importlib.util
 import pathlib
@@ -12,7 +12,7 @@ import unittest
 
 
 class TapResult(unittest.TestResult):
-    """Prints a line for each test or subtest as it ends, and the reason below a failure. Captures what a test
+    """Prints a line for each test or subtest when it ends and, below a failure, the reason. Captures what a test
     prints."""
 
     def __init__(self):

@@ -5,7 +5,7 @@
 #   matches NAME PATTERN ACTUAL     passes if the text matches the shell pattern
 #   succeeds NAME COMMAND...        passes if the command succeeds
 #   skip NAME REASON                reports a skipped test
-#   finish                          prints the plan; exits 1 if anything failed
+#   finish                          prints the plan; exits with 1 if anything failed
 #
 # $scratch is an empty folder that is removed at the end. Tests run in the repository's root.
 

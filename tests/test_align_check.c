@@ -1,4 +1,4 @@
-/** @file test_align_check.c  Tests align's reference, and its checker on right and on modified answers. */
+/** @file test_align_check.c  Tests align's reference and its checker, on right and on modified answers. */
 #include "harness/align/check.h"
 #include "harness/align/input.h"
 #include "harness/align/problem.h"
@@ -81,7 +81,7 @@ static void tear_down(struct bench *bench)
 }
 
 /**
- * Ids of six tokens with two experts each; four experts, blocks of three, 18 of 21 slots used. The right answer:
+ * Ids of six tokens with two ids each, for four experts and blocks of three; 18 of 21 slots are used. The right answer:
  *
  *     sorted_token_ids   0  2  5 |  9 12 12 |  1  4  7 | 10 12 12 |  6 12 12 |  3  8 11 | 12 12 12
  *     expert_ids         0       |  0       |  1       |  1       |  2       |  3       | -1
@@ -126,7 +126,7 @@ static void assert_right(const struct bench *bench, bool ascending)
     fail_msg("a right answer was refused: %s; %s", problem, error.text);
 }
 
-/** Checks that the answer is rejected with the error message `line`. */
+/** Fails the test unless the answer is rejected with the error message `line`. */
 static void assert_wrong(const struct bench *bench, bool ascending, const char *line)
 {
     struct error error;
@@ -136,7 +136,7 @@ static void assert_wrong(const struct bench *bench, bool ascending, const char *
 }
 
 /**
- * Checks that the answer is rejected at an element of `array`, and that the error message gives the expected value and
+ * Fails the test unless the answer is rejected at an element of `array` and the error message gives the expected and
  * the actual value. Returns the element's index.
  */
 static int64_t refused_at(const struct bench *bench, bool ascending, const char *array)
@@ -157,7 +157,8 @@ static int64_t refused_at(const struct bench *bench, bool ascending, const char 
     return index;
 }
 
-/** Checks that the answer is rejected with the error message `line`, whether or not positions must ascend in groups. */
+/** Fails unless the answer is rejected with the error message `line`, whether or not positions must ascend in
+ * groups. */
 static void assert_wrong_either_way(const struct bench *bench, const char *line)
 {
     assert_wrong(bench, false, line);
@@ -182,8 +183,8 @@ static void the_worked_case_has_18_places(void **state)
 }
 
 /**
- * Tests ids that name no expert, i64 ids whose low words look valid, a map, an expert without ids, and a capacity that
- * is larger than needed.
+ * Tests ids that name no expert, i64 ids whose low words are valid ids, a map, an expert without ids, and a capacity
+ * larger than needed.
  */
 static void skipped_ids_and_absent_experts_by_hand(void **state)
 {
@@ -239,8 +240,8 @@ static void small_answers_by_hand(void **state)
 }
 
 /**
- * Checks one answer of the reference. The capacity is exactly what the ids need if `tight`, otherwise enough for any
- * ids.
+ * Checks one answer of the reference. The capacity is exactly what the ids need if `tight` is true, and otherwise
+ * enough for any ids.
  */
 static void check_one_problem(struct align_problem problem, enum align_dist dist, bool has_map, bool tight)
 {
@@ -311,15 +312,15 @@ static void the_answer_to_other_ids_is_rejected(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    ((int32_t *)ids_of(&bench))[1] = 3; /* from 1 to 3: expert 3 now needs a second block, expert 1 one fewer */
+    ((int32_t *)ids_of(&bench))[1] = 3; /* was 1: expert 3 now needs a second block, expert 1 one fewer */
     assert_wrong_either_way(&bench,
                             "expert_ids[3] (block 3, of expert 2): it is the block's expert; expected 2, got 1");
     tear_down(&bench);
 }
 
 /**
- * Sets each element of an output in turn to `value`, which is wrong everywhere, and expects the checker to reject it at
- * this element.
+ * Sets each element of an output in turn to `value`, which is wrong for every element, and expects the checker to
+ * reject the output at this element.
  */
 static void assert_refused_everywhere(const struct bench *bench, const char *array, int32_t *elements, int64_t count,
                                       int32_t value)
@@ -496,7 +497,7 @@ static void order_matters_where_it_is_promised(void **state)
                  "position above 9, got position 5");
     tear_down(&bench);
 
-    bench = worked_case(); /* across two blocks of one expert as well */
+    bench = worked_case(); /* also across two blocks of one expert */
     bench.buffers.sorted_token_ids[8] = 10;
     bench.buffers.sorted_token_ids[9] = 7;
     assert_right(&bench, false);

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Tests the command line of an align program. Every bad argument or file ends with exit 2 and one line that names it,
-# without a launch or an output file; exit codes, formats and output files are as documented.
+# Tests the command line of an align program. Every bad argument or file results in exit status 2 and one line that
+# names it, without a launch or an output file; exit codes, formats and output files are as documented.
 #
 # run: $b/cpu/06_align_serial
 #
-# This program is used because it has a limit to test: --kernel small supports only few experts.
+# This program is used because it has a limit to test: --kernel small supports only a few experts.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/command_line.sh"

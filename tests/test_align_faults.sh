@@ -1,6 +1,6 @@
 #!/bin/sh
-# Chapters 06 to 10 started from a kernel with faults. Restores these faults in the chapters' kernels, one at a time,
-# and checks that the simulator or the checker reports each of them.
+# Restores the faults of the kernel from which chapters 06 to 10 started, one at a time, in the chapters' kernels, and
+# checks that the simulator or the checker reports each of them.
 #
 # run in all: $b/cpu/10_align_parallel_fill
 set -u
@@ -8,13 +8,13 @@ set -u
 . "$(dirname "$0")/breaks.sh"
 programs=$(dirname "$1")
 
-# chapter NAME: sets the chapter that the following lines break
+# chapter NAME: sets the chapter whose kernel the following lines break
 chapter() {
     name=$1
     breaks_start "$programs/$name" "chapters/$name/align.cu"
 }
 
-# between FIRST LAST SED: prints a sed command that applies SED from a line with FIRST to a line with LAST
+# between FIRST LAST SED: prints a sed command that applies SED from a line that matches FIRST to one that matches LAST
 between() {
     echo "/$1/,/$2/{$3}"
 }
@@ -31,7 +31,7 @@ breaks "06: any id counts in the small kernel" "$(between '^static __global__ vo
     "not device memory" "*next*" --dist invalid --num-experts 32 --num-tokens 8
 
 # --- barriers left out ---
-# first_barrier_after LINE: prints a sed script that removes the first __syncthreads after a line with LINE
+# first_barrier_after LINE: prints a sed script that removes the first __syncthreads after a line that matches LINE
 first_barrier_after() {
     echo "/$1/,/__syncthreads/{/__syncthreads/d}"
 }
@@ -51,7 +51,7 @@ breaks "06: rows of counters for half of the threads" \
 chapter 07_align_vector_pad
 
 # --- padding in chunks of four words, for any capacity and any start of the array ---
-# a capacity for each offset that leaves words after the last whole chunk: 21 is 3 blocks of 7, 15 is 3 blocks of 5
+# For each offset, a capacity that leaves words after the last whole chunk: 21 is 3 blocks of 7, 15 is 3 blocks of 5.
 for case in 0:7 1:7 2:7 3:5; do
     offset=${case%:*} block_size=${case#*:}
     set -- --counts 2,3 --block-size "$block_size" --misalign "$offset"
@@ -103,7 +103,7 @@ breaks "09: experts past the last thread are not added up" \
 
 chapter 10_align_parallel_fill
 
-# --- a barrier for the filling threads, another for the working threads ---
+# --- separate barriers for the filling threads and the working threads ---
 set -- --counts 3,1,7,0,4,1,6,3 --kernel small
 breaks "10: three barriers of their own for those that fill" \
     's/^        fill(.*SMALL_FILL_THREADS);/&  __syncthreads();  __syncthreads();  __syncthreads();  return;/' \

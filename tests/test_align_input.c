@@ -1,4 +1,4 @@
-/** @file test_align_input.c  Tests align's limits and their messages, and its generated ids, counts and expert maps. */
+/** @file test_align_input.c  Tests align's limits, their messages, and the generated ids, counts and expert maps. */
 #include "harness/align/input.h"
 #include "harness/align/problem.h"
 #include "harness/align/reference.h"
@@ -28,7 +28,7 @@ static size_t ids_bytes(const struct align_problem *problem)
     return (size_t)problem->numel * dtype_size(align_ids_dtype(problem));
 }
 
-/** Returns ids of a distribution, which the caller frees. */
+/** Returns ids with a distribution; the caller frees them. */
 static void *generated(const struct align_problem *problem, int topk, enum align_dist dist, uint64_t seed)
 {
     void *const topk_ids = malloc(ids_bytes(problem) + 1);
@@ -58,7 +58,7 @@ static int experts_hit(const struct align_problem *problem, const struct align_g
     return hit;
 }
 
-/** Returns how many ids of the token that begins at `begin` are `id`. */
+/** Returns how often `id` occurs among the ids of the token that begins at `begin`. */
 static int times_in_token(const struct align_problem *problem, const void *topk_ids, int64_t begin, int topk,
                           int64_t id)
 {
@@ -106,7 +106,7 @@ static void the_ends_of_the_limits_are_allowed(void **state)
 
     (void)state;
     assert_true(align_shape_check(&problem, &error));
-    assert_true(align_capacity(&problem) > INT32_MAX); /* it does not overflow, because it has 64 bits */
+    assert_true(align_capacity(&problem) > INT32_MAX); /* the 64-bit capacity does not overflow */
     problem.capacity = INT32_MAX;
     assert_true(align_problem_check(&problem, &error));
     problem = problem_of(0, 1, 1);
@@ -206,7 +206,7 @@ static void tokens_hold_no_expert_twice(void **state)
         }
 }
 
-/** Tests tokens with more ids than experts: no expert is used again before every other is used. */
+/** Tests tokens with more ids than experts: no expert is used again before every other expert has been used. */
 static void tokens_larger_than_all_experts(void **state)
 {
     static const enum align_dist dists[] = {ALIGN_DIST_BALANCED, ALIGN_DIST_UNIFORM, ALIGN_DIST_ZIPF};
@@ -361,8 +361,8 @@ static void invalid_has_every_kind(void **state)
 {
     static const int64_t both[] = {-1, 256, 257, INT32_MIN, INT32_MAX, 0, 255};
     struct align_problem problem = problem_of(16384, 256, 64);
-    int above = 0, below = 0, far_below = 0; /* far_below: the low word looks valid */
-    int of_15_bits = 0, of_16_bits = 0;      /* the lowest bits look valid */
+    int above = 0, below = 0, far_below = 0; /* far_below: the low word is a valid id */
+    int of_15_bits = 0, of_16_bits = 0;      /* the low 15 or 16 bits are a valid id */
 
     (void)state;
     for (int wide = 0; wide < 2; wide++) {
@@ -388,7 +388,7 @@ static void invalid_has_every_kind(void **state)
         align_groups_free(&groups);
         free(topk_ids);
     }
-    assert_in_range(above, 1200, 1550); /* half of the ids are invalid; `above` counts two of their twelve kinds */
+    assert_in_range(above, 1200, 1550); /* half of the ids are invalid; `above` counts two of the twelve kinds */
     assert_in_range(below, 580, 790);
     assert_in_range(far_below, 580, 790);
     assert_in_range(of_15_bits, 580, 790);
@@ -520,7 +520,7 @@ static void conversion_keeps_what_an_id_means(void **state)
 
 /* --- maps --------------------------------------------------------------------------------------------------------- */
 
-/** Passes a map in a .npy array to align_convert_map, which checks and copies it. */
+/** Passes a map in a .npy array to align_convert_map(), which checks and copies the map. */
 static bool map_is_taken(enum dtype dtype, const void *map, int64_t length, int num_experts, int32_t *copy,
                          struct error *error)
 {

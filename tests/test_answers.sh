@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests answers for grade_answer: right answers that differ from the solutions pass (tests/learn/right_answers.txt), and
-# an edit is applied exactly or rejected with one line.
+# Tests grade_answer: right answers that differ from the solutions (tests/learn/right_answers.txt) pass, and an edit is
+# either applied exactly or rejected with a one-line message.
 #
 # run: $b/cpu/grade_answer
 set -u

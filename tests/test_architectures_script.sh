@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/architectures.sh with a stub nvcc: which files the script compiles, and that it fails if one of them does
+# Tests common/architectures.sh with a stub nvcc: which files the script compiles, and that it fails if any file does
 # not compile.
 . tests/tap.sh
 toolkit=$scratch/toolkit
@@ -14,8 +14,8 @@ esac
 END
 chmod +x "$toolkit/bin/nvcc"
 
-# compile BAD ARGUMENT...: runs the script while nvcc rejects BAD; prints the exit status and the output, without the
-# lines of files that compile
+# compile BAD ARGUMENT...: runs the script with an nvcc that rejects BAD; prints the exit status and the output, without
+# the lines for files that compile
 compile() {
     bad=$1
     shift

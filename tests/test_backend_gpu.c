@@ -1,9 +1,9 @@
 /**
  * @file test_backend_gpu.c
- * @brief Tests the messages of a GPU program whose kernels the GPU, or the build, cannot run.
+ * @brief Tests the messages of a GPU program whose kernels cannot run on the GPU or in this build.
  *
- * The backend is the one for GPUs. Its GPU is the simulator's, of compute capability 9.0; the tests set the
- * architecture that the program was compiled for.
+ * The backend is the GPU backend. Its GPU is the simulator's, with compute capability 9.0; the tests set the
+ * architecture for which the program was compiled.
  */
 #include "harness/gpu/backend_gpu.c"
 
@@ -116,7 +116,7 @@ static void a_gpu_that_lacks_it(void **state)
                         "CPU simulator has 9.0");
 }
 
-/** Tests that the GPU's limit is reported before the build's, because no other build would help. */
+/** Tests that the GPU's limit is reported in preference to the build's, because no other build would help. */
 static void the_gpu_comes_before_the_build(void **state)
 {
     struct backend backend;

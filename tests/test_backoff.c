@@ -1,6 +1,6 @@
 /**
  * @file test_backoff.c
- * @brief Tests waiting for other ranks: at first without sleep, then with growing sleeps, and never beyond the limit.
+ * @brief Tests waiting for other ranks: first without sleeping, then with growing sleeps, never beyond the limit.
  */
 #include "base/backoff.h"
 

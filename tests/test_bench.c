@@ -1,8 +1,8 @@
 /**
  * @file test_bench.c
- * @brief Tests how a launch is timed, first on its own tensors, then on copies in turn, and how the times are reported.
+ * @brief Tests how a launch is timed, first on its own tensors, then on copies in turn, and how times are reported.
  *
- * The times are made up: the functions that time on a GPU are replaced, and the launches run in the simulator.
+ * The times are made up: the functions that measure times on a GPU are replaced, and launches run on the simulator.
  */
 #define backend_time                   made_up_time
 #define backend_measure_floor          made_up_floor
@@ -121,7 +121,7 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     assert_int_equal(error.result, RUN_VERIFIED);
     assert_true(row->here.median == 10.0 && row->rotated.median == 20.0 && row->before.median == 0.0);
     assert_true(row->floor_us == 1e6 * (LARGE + 4) / 1e12);
-    /* First a run and two launches use the same input; then 41 copies of it are used in turn, more than 160 MiB. */
+    /* A run and two launches use the same input. Then 41 copies of it, more than 160 MiB in all, are used in turn. */
     first = seen.inputs[3];
     assert_ptr_equal(seen.inputs[1], seen.inputs[2]);
     assert_ptr_not_equal(seen.inputs[1], first);
@@ -145,7 +145,7 @@ static void times_small_inputs_once(void **state)
     assert_true(bench_next(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
     assert_true(bench.rows[0].here.median == 10.0 && bench.rows[0].rotated.median == 0.0);
-    assert_true(bench.rows[0].floor_us == 1.0); /* an empty kernel's */
+    assert_true(bench.rows[0].floor_us == 1.0); /* the time of an empty kernel */
     seen.fail = true;
     bench_before(&bench, &launch, &tensors);
     assert_true(bench.rows[0].before.median == 0.0);
@@ -168,7 +168,7 @@ static char *report_of(const struct benchmark *bench)
     return text;
 }
 
-/** Tests that a launch with known bytes and operations is compared with the rates of a read and of cuBLAS. */
+/** Tests that a launch with known bytes and operations is compared with the read bandwidth and cuBLAS's rate. */
 static void compares_with_ceilings(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};

@@ -7,13 +7,13 @@ set -u
 . "$(dirname "$0")/breaks.sh"
 few="--num-tokens 64"
 
-# Compiles no kernels for 64-bit ids or more than 256 experts.
+# Leaves out the kernels for 64-bit ids and for more than 256 experts.
 breaks_start "$(dirname "$1")/14a_align_bit_ranks" chapters/14a_align_bit_ranks/align.cu \
     's/problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : //
      s/problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)//
      s/: launch_few<Id, FAST_EXPERTS>/launch_few<Id, FAST_EXPERTS>/'
 
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086 # must split into words
 {
     breaks "no barrier between bits and ranks" '/\[few_count\]/,/\[few_count\]/{/1u << lane/{n;n;d}}' "race" \
         "*counts*" $few

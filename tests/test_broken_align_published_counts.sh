@@ -38,7 +38,7 @@ exchange() {
     equal "$1" "$3" "$(sed -n 's/^\[ *\([A-Z]*\) *\] one_workspace_serves.*/\1/p' "$scratch/log" | sed -n 2p)"
 }
 
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086 # must split into words
 {
     breaks "no barrier between bits and their sums" 's/return !__syncthreads_or(twice);/return !twice;/' "race" "*marks*" $many
     breaks "a row that is not published" 's/^            if (first)$/            if (first \&\& blockIdx.x > 0)/' \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Breaks one line of chapter 17's router or of its launches at a time: the program must fail with the right message.
-# Each program launches the step twice, so that the second step's router can race with the first step's gate.
+# Breaks one line of chapter 17's router or its launches at a time: the program must fail with the right message. Each
+# program launches the step twice, so that the second step's router can race with the first step's gate.
 #
 # run in all: $b/cpu/17_overlapping_launches
 set -u
@@ -13,7 +13,7 @@ breaks_start "$1" chapters/17_overlapping_launches/decode.cu \
     s/launched >> kernel & 1/launched >> kernel % NUM_DECODE_KERNELS \& 1/
     s/buffers, kernel, stream);/buffers, kernel % NUM_DECODE_KERNELS, stream);/'
 succeeds "two steps build" rebuild 's/A thread keeps/Each thread keeps/'
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086 # must split into words
 {
     for overlap in 0 1; do
         succeeds "two steps, not broken, --overlap $overlap" "$scratch/program" $few --overlap $overlap

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs chapter 13b's kernel on routers that --check-all does not have, then breaks one line at a time: the program must
-# fail with the right message.
+# Runs chapter 13b's kernel on routers that --check-all does not include, then breaks one line at a time: the program
+# must fail with the right message.
 #
 # run in all: $b/cpu/13b_gate_lane_per_group
 set -u
@@ -8,7 +8,7 @@ set -u
 . "$(dirname "$0")/breaks.sh"
 . "$(dirname "$0")/gates.sh"
 tries "$1"
-for tokens in 1 3 4 5; do # fewer than fit in a warp, exactly as many, and more
+for tokens in 1 3 4 5; do # fewer than, exactly and more than the four in a warp
     succeeds "$tokens tokens" "$1" --num-tokens $tokens --dist normal
 done
 

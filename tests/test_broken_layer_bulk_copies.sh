@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs shapes for which chapter 16a's ring is filled several times, then breaks one line of its kernel at a time: the
+# Runs shapes for which chapter 16a's ring is filled several times, then breaks one line of the kernel at a time: the
 # program must fail with the right message. test_moe_bulk_counters.c checks that the counters are 0 after every launch.
 #
 # run in all: $b/cpu/16a_layer_bulk_copies
@@ -10,7 +10,7 @@ programs=$(dirname "$1")
 program=$programs/16a_layer_bulk_copies
 small="--hidden-size 128 --intermediate-size 64"
 
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086 # must split into words
 {
     for tokens in 1 8 9 15 16 17; do
         succeeds "$tokens tokens of an expert" "$program" $small --num-tokens $tokens --num-experts 1 --topk 1
@@ -27,7 +27,7 @@ breaks_start "$program" chapters/16a_layer_bulk_copies/moe.cu
 few="$small --num-tokens 20 --num-experts 3 --topk 2"
 ring="--num-tokens 3 --hidden-size 4096 --intermediate-size 64 --num-experts 2 --topk 1"
 
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086 # must split into words
 {
     # --- faults that the checker finds ---
     breaks "up's rows taken for the gate's" 's/silu(a\[0\]) \* a\[2\]/silu(a[2]) * a[0]/' "expected" "" $few

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every width of chapter 16b's products, then breaks one line of its kernel at a time: the program must fail with
+# Runs every width of chapter 16b's products, then breaks one line of the kernel at a time: the program must fail with
 # the right message. test_moe_counters.c checks that the counters are 0 after every launch.
 #
 # run in all: $b/cpu/16b_layer_warpgroup_products
@@ -10,7 +10,7 @@ programs=$(dirname "$1")
 program=$programs/16b_layer_warpgroup_products
 small="--hidden-size 128 --intermediate-size 64"
 
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086 # must split into words
 {
     for tokens in 16 17 48 64 80 96 112 128 144 160 176 191 192; do
         succeeds "$tokens tokens of an expert" "$program" $small --num-tokens $tokens --num-experts 1 --topk 1 \
@@ -30,7 +30,7 @@ breaks_start "$program" chapters/16b_layer_warpgroup_products/moe.cu 's/: launch
 few="$small --num-tokens 20 --num-experts 3 --topk 2"
 ring="--num-tokens 3 --hidden-size 1536 --intermediate-size 64 --num-experts 2 --topk 1"
 
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086 # must split into words
 {
     # --- faults that the checker finds ---
     breaks "up's rows taken for the gate's" 's/silu(a\[0\]) \* b\[0\]/silu(b[0]) * a[0]/' "expected" "" $few

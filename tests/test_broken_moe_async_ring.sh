@@ -10,14 +10,14 @@ programs=$(dirname "$1")
 
 for name in 11d_moe_async_ring 11d_moe_async_ring_99_kb; do
     large="$programs/$name --num-tokens 300 --num-experts 3 --topk 2 --intermediate-size 192"
-    # shellcheck disable=SC2086 # words
+    # shellcheck disable=SC2086 # must split into words
     for size in 192 256 384; do
         succeeds "$name: blocks of $size" $large --hidden-size 320 --block-size $size
         succeeds "$name: blocks of $size, experts elsewhere" $large --hidden-size 64 --block-size $size \
             --expert-map random
         succeeds "$name: blocks of $size, one expert" $large --hidden-size 640 --block-size $size --dist one
     done
-    # One to six groups of 16 tokens per warp, for each of which the kernel has a tile, and one token fewer.
+    # One to six groups of 16 tokens per warp, for each of which the kernel has a tile, and one token fewer each.
     for tokens in 32 64 96 128 160 192; do
         succeeds "$name: $tokens tokens of an expert" "$programs/$name" --num-tokens $tokens --num-experts 1 \
             --topk 1 --block-size 192

@@ -1,21 +1,21 @@
 #!/bin/sh
-# Runs chapter programs on the real data and over shapes, types and distributions; every run verifies its results.
+# Runs chapter programs on the real data and on many shapes, types and distributions; every run verifies its results.
 #
 # run: $b/cpu/[0-9][0-9]*_*
 # run in all: share $b/cpu/[0-9][0-9]*_*
 #
-# Without a word before the programs, the problems of --check-corners are verified; they are a part of those of
-# --check-all, and must launch every kernel of the chapter. With the word share, every eighth problem of --check-all is
-# verified instead, beginning with one that depends on the kernel's source, and the kernel runs in 20 more orders. With
-# the word every-problem, all problems are verified, and the kernel runs in the same orders.
-# LARGEST is the largest number of tokens of a run; the default is 2048, the number of rows in the data.
+# Without a word before the programs, the problems of --check-corners are verified; they are a subset of those of
+# --check-all and must launch every kernel of the chapter. With the word share, every eighth problem of --check-all is
+# verified instead, starting at one that depends on the kernel's source, and the kernel runs in 20 more orders. With the
+# word every-problem, all problems are verified, and the kernel runs in the same orders.
+# LARGEST is the largest number of tokens in a run; the default is 2048, the number of rows in the data.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/operators.sh"
 
 # run_gate PROGRAM
 run_gate() {
-    for num_tokens in 0 1 2 31 511 "${LARGEST:-2048}"; do # 511 fills each chapter's last block like 2047
+    for num_tokens in 0 1 2 31 511 "${LARGEST:-2048}"; do # 511 fills each chapter's last block as 2047 does
         for dtype in $(dtypes_of "$1"); do
             succeeds "$1 verifies $num_tokens tokens of the real data as $dtype" \
                 "$1" --num-tokens "$num_tokens" --dtype "$dtype"
@@ -52,7 +52,7 @@ run_align() {
     succeeds "$1 verifies an expert with everything and one with nothing" "$1" --counts 0,5000,0,1,0
 }
 
-# run_routing PROGRAM: tries 64 tokens among others, the most whose blocks are all resident on the simulator
+# run_routing PROGRAM: also tries 64 tokens, the largest number whose blocks are all resident on the simulator
 run_routing() {
     for num_tokens in 0 1 31 64 257; do
         for dtype in $(dtypes_of "$1"); do
@@ -118,7 +118,7 @@ run_other() {
 }
 
 # tries_problems PROGRAM OPTION: verifies the problems of --check-all, --check-corners or --check-share=N, and checks
-# that those of the first two launch every kernel
+# that the problems of --check-all and of --check-corners launch every kernel
 tries_problems() {
     succeeds "$1 verifies the problems of $2" "$1" "$2"
     case $1 in */gpu/*) return ;; esac # on a GPU, a program does not report which kernels it launched
@@ -132,7 +132,7 @@ tries_problems() {
 }
 
 # runs_in_orders PROGRAM WHAT ORDERS ARGUMENT...: runs the program in each of the orders, on the simulator only, because
-# a GPU chooses its order itself
+# the order on a GPU cannot be set
 runs_in_orders() {
     ordered=$1 what=$2 orders=$3
     shift 3

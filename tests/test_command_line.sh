@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests the command line of a gate program. Every bad argument or file ends with exit 2 and one line that names it,
-# without an output file; exit codes, formats and output files are as documented.
+# Tests the command line of a gate program. Every bad argument or file results in exit status 2 and one line that names
+# it, without an output file; exit codes, formats and output files are as documented.
 #
 # run: $b/cpu/01_cpu_baseline $b/cpu/02_warp_per_group
 set -u
@@ -156,7 +156,8 @@ succeeds "twice the same" cmp "$scratch/trace.json" "$scratch/again.json"
 succeeds "and changes no counter" cmp "$scratch/untraced.csv" "$scratch/traced.csv"
 equal "nothing else is left" "again.json trace.json" "$(cd "$scratch" && echo *.json*)"
 
-# in_both COUNTER KIND TIMES: checks that the only block's counter, times TIMES, is the trace's number of KIND events
+# in_both COUNTER KIND TIMES: checks that the only block's counter, times TIMES, equals the number of KIND events in the
+# trace
 in_both() {
     equal "as many $1 as are counted" "$(awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
         NR == 2 { print $at * '"$3"' }' "$scratch/untraced.csv")" "$(grep -c "\"kind\": \"$2\"" "$scratch/trace.json")"
@@ -248,7 +249,7 @@ hostile "$simulated" <<'END'
 0||ln -s to "$S/from"; echo old >"$S/to"; $P --num-tokens 1 --trace "$S/from"; [ -L "$S/from" ] && grep -q gate_kernel "$S/to"; e=$?; rm "$S/from" "$S/to"; exit $e
 END
 
-# Ends a run by a signal in the middle of its trace.
+# Ends a run with a signal in the middle of its trace.
 for signal in TERM HUP; do
     mkdir "$scratch/signal"
     "$simulated" --num-tokens 100000 --out "$scratch/signal" --trace "$scratch/signal/t.json" >/dev/null 2>&1 &
@@ -263,7 +264,7 @@ for signal in TERM HUP; do
 done
 
 # write_all COMMAND...: writes two outputs and a trace. After a failed run, all files must still be those of the last
-# run that succeeded. Runs fail because a file is too large, a directory is in its place, or it may not be replaced.
+# successful run. Runs fail because a file is too large, a directory has its name, or it may not be replaced.
 write_all() {
     "$@" --num-tokens 100 --out "$scratch/both" --trace "$scratch/both/t.json" >"$scratch/out" 2>"$scratch/err"
 }

@@ -13,7 +13,7 @@
 
 enum { TEXT_SIZE = 8192 };
 
-/** Returns two counters of a run of three kernels, of which the first `num_kernels` are reported. */
+/** Returns two counters of a run with three kernels, the first `num_kernels` of which are reported. */
 static struct run_counters made_up(int num_kernels)
 {
     struct run_counters counters = {
@@ -146,7 +146,7 @@ static void rare_counters_that_are_0_are_left_out(void **state)
     assert_string_equal(text, "launches,block_barriers\n4,0\n");
 }
 
-/** Tests that JSON and CSV escape any text in a report, malformed UTF-8 included. */
+/** Tests that JSON and CSV escape any text in a report, including malformed UTF-8. */
 static void any_text_is_a_text(void **state)
 {
     static const struct {
@@ -161,7 +161,7 @@ static void any_text_is_a_text(void **state)
         {"\xc0\xaf", "\\ufffd\\ufffd", "\xc0\xaf"},                               /* an overlong encoding */
         {"\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd", "\xed\xa0\x80"},                /* a surrogate */
         {"\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd", "\xf4\x90\x80\x80"}, /* beyond U+10FFFF */
-        {"\xe2\x82", "\\ufffd\\ufffd", "\xe2\x82"},                               /* cut short */
+        {"\xe2\x82", "\\ufffd\\ufffd", "\xe2\x82"},                               /* a truncated character */
     };
 
     (void)state;
@@ -184,7 +184,7 @@ static void any_text_is_a_text(void **state)
         }
 }
 
-/** Tests that an error is one line: the middle of a long text, control characters and line ends are removed. */
+/** Tests that an error is one line: the middle of a long text, control characters and line breaks are removed. */
 static void an_error_is_a_line(void **state)
 {
     struct error error;

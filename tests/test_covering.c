@@ -31,13 +31,13 @@ static bool any(const int64_t *corners)
     return true;
 }
 
-/** Supports every problem except those with A = 7 and B = 30, and those with B = 20. */
+/** Accepts every problem except those with A = 7 and B = 30 and those with B = 20. */
 static bool some(const int64_t *corners)
 {
     return !(corners[A] == 7 && corners[B] == 30) && corners[B] != 20;
 }
 
-/** Makes the design for an implementation that supports the problems accepted by `supports`. */
+/** Makes the design for an implementation that supports the problems that `supports` accepts. */
 static void make(bool (*supports)(const int64_t *corners), uint64_t seed, bool corners_only, struct covering *covering,
                  struct problems *problems)
 {
@@ -58,7 +58,7 @@ static void make(bool (*supports)(const int64_t *corners), uint64_t seed, bool c
     }
 }
 
-/** Returns the number of problems in which two dimensions have these corners. */
+/** Returns the number of problems that have these corners in two dimensions. */
 static int with_pair(const struct problems *problems, int d, int64_t corner, int other, int64_t other_corner)
 {
     int count = 0;

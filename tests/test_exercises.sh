@@ -1,13 +1,13 @@
 #!/bin/sh
-# Tests an exercise: it is complete, fails unsolved with the message of its README, passes solved, and rejects each
-# wrong answer for the reason that the answer states.
+# Tests an exercise: its files are complete, it fails unsolved with the message in its README, it passes solved, and it
+# rejects each wrong answer for the reason that the answer states.
 #
 # run: $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 # run in all: other-answers $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 #
-# Every fourth wrong answer is tried. The first one depends on the exercise's files, so that most changes of the files
-# select other answers. With the word other-answers, the script only tries every second wrong answer, none of which it
-# tries without the word.
+# Every fourth wrong answer is tried. The first one depends on the exercise's files, so that most changes to the files
+# select different answers. With the word other-answers, the script tries only every second wrong answer, none of which
+# it tries without the word.
 set -u
 . "$(dirname "$0")/tap.sh"
 others=0
@@ -28,13 +28,13 @@ grade() {
     log=$(cat "$scratch/log")
 }
 
-# unsolved: prints the line in the block under "## Unsolved", as a pattern
+# unsolved: prints, as a pattern, the line in the code block under "## Unsolved"
 unsolved() {
     awk '/^## Unsolved/ { on = 1 } on && /^```/ { inside = !inside; next } on && inside' "$folder/README.md" |
         sed 's/[][\\?*]/\\&/g; s/\.\.\./*/g'
 }
 
-# grades: checks that the exercise has all its files, that the solution passes and the unsolved exercise fails
+# grades: checks that the exercise has all its files, that the solution passes and that the unsolved exercise fails
 grades() {
     for file in README.md exercise.cu solution.txt wrong_answers.txt hints.md grader.c; do
         succeeds "$name: has $file" test -s "$folder/$file"

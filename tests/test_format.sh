@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks the layout of sources: at most 120 columns, and the format of clang-format 14; other versions differ.
+# Checks the layout of sources: at most 120 columns, and the format of clang-format 14 (other versions differ).
 set -u
 . tests/tap.sh
 

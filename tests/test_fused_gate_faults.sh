@@ -1,6 +1,6 @@
 #!/bin/sh
-# Restores the faults of the fused gate from which chapter 05 started, one at a time, and checks that a tool finds each
-# of them: the simulator, the checker, a counter, or the compiler's report of local memory.
+# Restores the faults of the fused gate from which chapter 05 started, one at a time, and checks that each of them is
+# found by a tool: the simulator, the checker, a counter, or the compiler's report on local memory.
 #
 # run in all: $b/cpu/05_fused_gate
 # takes: long
@@ -31,15 +31,15 @@ breaks "the higher of two equal groups wins" 's/((group ^ i) < group)/((group ^ 
     "" --dist ties
 breaks "NaN is compared" 's/const bool is_nan = isnan(choice);/const bool is_nan = false;/' "expected" "" --dist nan
 
-# --- a shape's own kernel that no run reaches: it loads 16 bytes at a time, the general kernel one number ---
+# --- a specialised kernel that no run reaches: it loads 16 bytes at a time, the general kernel one number ---
 load_requests() {
     "$1" --num-tokens 24 --dist normal --num-experts "$2" --num-expert-group "$3" --format csv |
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "global_load_requests") at = i } NR == 2 { print $at }'
 }
 
-# Tokens share a warp: 24 tokens take 24 * groups / 32 warps. Each warp loads the logits in experts / groups / 4
-# requests of 16 bytes per lane, and the bias likewise. It loads each token's 8 chosen logits again, twice, each time in
-# 8 / groups requests, or in one if there are more than 8 groups.
+# Tokens share a warp: 24 tokens need 24 * groups / 32 warps. Each warp loads the logits in experts / groups / 4
+# requests of 16 bytes per lane, and the bias likewise. It loads each token's 8 chosen logits twice more, each time in 8
+# / groups requests, or in one request if there are more than 8 groups.
 for shape in 256:8:6 256:16:12 128:4:3 128:8:6; do
     experts=${shape%%:*} rest=${shape#*:}
     groups=${rest%:*} warps=${rest#*:}
@@ -54,7 +54,7 @@ succeeds "as more requests than its own kernel has" test "$(load_requests "$scra
 # --- local memory ---
 if sh common/nvcc.sh arch "$scratch/arch" >/dev/null 2>&1; then
     echo sm_90 >"$scratch/arch"
-    # stack SOURCE: prints the size of the largest stack frame of its kernels, in bytes, and the bytes spilled there
+    # stack SOURCE: prints the size in bytes of its kernels' largest stack frame, and the bytes that are spilled
     stack() {
         sh common/nvcc.sh compile "$scratch/arch" -std=c++17 -O3 -Icommon -Xptxas -v -cubin "$1" -o "$scratch/stack.o" \
             2>&1 |
@@ -63,7 +63,7 @@ if sh common/nvcc.sh arch "$scratch/arch" >/dev/null 2>&1; then
     for chapter in chapters/0[2-9]*/gate.cu; do
         equal "$chapter uses no local memory" "0 0" "$(stack "$chapter")"
     done
-    # The same tree with steps from the top down: the inner loop then has two conditions, and nvcc does not unroll it.
+    # The same tree with descending steps: the inner loop then has two conditions, and nvcc does not unroll it.
     sed 's/int step = 1; step < ROOM; step \*= 2/int step = 16; step > 0; step \/= 2/
         s/int e = 0; e < ROOM; e += 2 \* step/int e = 0; e < step \&\& e + step < ROOM; e++/' "$source" >"$scratch/rolled.cu"
     matches "an index known only at run time puts the array there" "[1-9]* 0" "$(stack "$scratch/rolled.cu")"

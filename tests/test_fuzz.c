@@ -1,11 +1,11 @@
 /**
  * @file test_fuzz.c
- * @brief Fuzzes the parsers of files and options with arbitrary bytes: none crashes, and results agree with the input.
+ * @brief Fuzzes the parsers of files and options with arbitrary bytes: none may crash, and results must fit the input.
  *
  *     test_fuzz                             every input in tests/fuzz_inputs.txt, each of which takes a different path
  *     sh tests/fuzz.sh TARGET EXECUTIONS    new inputs, by libFuzzer; compiles this file with -DFUZZ=TARGET
  *
- * Parsers that are static functions of a file are reached by including that file.
+ * Parsers that are static functions are made accessible by including their source files.
  */
 #include "base/number.h"
 #include "harness/align/load.c"
@@ -103,8 +103,8 @@ static void try_npy(const uint8_t *bytes, size_t size)
 }
 
 /**
- * Parses the bytes as a .npy file. If they begin like a header, the magic string and the header's length are put before
- * them, because few random lengths would be right.
+ * Parses the bytes as a .npy file. If the bytes begin like a header, prepends the magic string and the header's length,
+ * because few random lengths would be right.
  */
 static void npy(const uint8_t *bytes, size_t size)
 {
@@ -136,7 +136,7 @@ static bool asks_for_help(const char *word)
     return false;
 }
 
-/** Splits a text into words at its line ends; `words` has room for MAX_WORDS and NULL. Returns the number of words. */
+/** Splits a text into words at line ends; `words` has room for MAX_WORDS and a NULL. Returns the number of words. */
 static int cut_into_lines(char *text, char **words)
 {
     char *rest = text;
@@ -149,7 +149,7 @@ static int cut_into_lines(char *text, char **words)
     return count;
 }
 
-/** Splits a command into words in place, with the shell's quotes and backslashes. Returns the number of words. */
+/** Splits a command into words in place, as a shell would with quotes and backslashes. Returns the number of words. */
 static int cut_as_a_shell(char *text, char **words)
 {
     int count = 0;
@@ -198,7 +198,7 @@ static char *command_of(bool align, int count, char **words)
     return program.command;
 }
 
-/** Checks that the command that repeats an accepted run is itself accepted, and is repeated by the same command. */
+/** Checks that the command that repeats an accepted run is itself accepted and that its own repeat command is equal. */
 static void options(const uint8_t *bytes, size_t size)
 {
     char *words[MAX_WORDS + 1], *const text = text_of(bytes, size);
@@ -258,7 +258,7 @@ static const char *end_of_writing(struct written *written)
     return written->text;
 }
 
-/** Checks that the output has at most as many lines as the input, or that there is an error of one line. */
+/** Checks that the output has no more lines than the input, or that there is a one-line error. */
 static void rewriter(const uint8_t *bytes, size_t size)
 {
     static struct written output, error;
@@ -357,7 +357,7 @@ static void maps(const uint8_t *bytes, size_t size)
         try_counts(bytes + 1, size - 1);
 }
 
-/* --- records: the grader's, the learner's, an exercise's regions -------------------------------------------------- */
+/* --- records of the grader and the learner, and an exercise's regions --------------------------------------------- */
 
 static void try_records(const uint8_t *bytes, size_t size)
 {
@@ -389,7 +389,7 @@ static void try_progress(const uint8_t *bytes, size_t size)
 static void try_regions(const uint8_t *bytes, size_t size)
 {
     char *const read = text_of(bytes, size), *filled = NULL;
-    char *const second = strchr(read, '\f'); /* answers follow it */
+    char *const second = strchr(read, '\f'); /* the answers follow */
     struct error error = {0};
     struct regions regions;
 
@@ -423,7 +423,7 @@ static void records(const uint8_t *bytes, size_t size)
         readers[bytes[0] % 3](bytes + 1, size - 1);
 }
 
-/* --- libFuzzer, or every input that is kept ----------------------------------------------------------------------- */
+/* --- libFuzzer, or all kept inputs -------------------------------------------------------------------------------- */
 
 const char kernel_source_sha256[] = "";
 
@@ -480,7 +480,7 @@ static void takes_every_input(void **state)
 
             if (space == line + length && strncmp(line, targets[i].name, length) == 0) {
                 const size_t size = decode(space + 1);
-                uint8_t *const bytes = malloc(size ? size : 1); /* so that a sanitizer sees an overrun */
+                uint8_t *const bytes = malloc(size ? size : 1); /* so that a sanitizer detects an overrun */
 
                 assert_non_null(bytes);
                 memcpy(bytes, space + 1, size);

@@ -1,5 +1,6 @@
 /**
- * @file test_gate_check.c  Tests the gate's checker on right answers and on each kind of wrong answer, and its inputs.
+ * @file test_gate_check.c  Tests the gate's checker on right answers and each kind of wrong answer, and the gate's
+ * input.
  */
 #include "harness/gate/check.h"
 #include "harness/gate/input.h"
@@ -24,7 +25,7 @@
 struct bench {
     struct gate_problem problem;
     struct tensors tensors;
-    float *weights; /* both point into the tensors */
+    float *weights; /* `weights` and `ids` point into the tensors */
     int32_t *ids;
 };
 
@@ -102,7 +103,7 @@ static void assert_right(const struct bench *bench)
 }
 
 /**
- * Checks that the answer is rejected at `token`, and that the error message states a rule that contains `words`, the
+ * Fails the test unless the answer is rejected at `token` and the error message gives a rule that contains `words`, the
  * expected value and the actual value.
  */
 static void assert_wrong(const struct bench *bench, int64_t token, const char *words)
@@ -186,7 +187,7 @@ static void an_unwritten_element_is_rejected(void **state)
     struct bench bench = set_up(deepseek(5), GATE_DIST_NORMAL, 1);
 
     (void)state;
-    memset(&bench.weights[4 * 8 + 2], 0xff, sizeof(float)); /* the initial poison of outputs */
+    memset(&bench.weights[4 * 8 + 2], 0xff, sizeof(float)); /* the poison with which outputs are initialised */
     assert_wrong(&bench, 4, "a weight is");
     tear_down(&bench);
 }
@@ -231,7 +232,8 @@ static void too_many_groups_are_rejected(void **state)
     tear_down(&bench);
 }
 
-/** Replaces the outputs with the answer to logits that are -60 for `group` at `token`, so that it is not kept. */
+/** Replaces the outputs with the answer to logits that are -60 for `group` at `token`, so that the group is not
+ * kept. */
 static void answer_without_group(struct bench *bench, int64_t token, int group)
 {
     const int size = gate_experts_per_group(&bench->problem);
@@ -277,7 +279,7 @@ static void a_worse_expert_of_the_right_group_is_rejected(void **state)
     tear_down(&bench);
 }
 
-/** Sets up one row of three groups of two experts, without a bias, and an answer of two ids. */
+/** Sets up one row of three groups with two experts each, without a bias, and an answer of two ids. */
 static struct bench two_of_three_groups(const float row[6], int first, int second)
 {
     const struct gate_problem problem = {.num_tokens = 1,
@@ -483,7 +485,7 @@ static void store_all(enum dtype dtype, void *array, const float *values, int co
         dtype_store(dtype, array, i, values[i]);
 }
 
-/** Computes the answer of a gate that compares experts in f32; PyTorch rounds score + bias to the type of both. */
+/** Computes the answer of a gate that compares experts in f32; PyTorch rounds score + bias to the type of the two. */
 static void answer_with_wide_choices(const struct bench *bench)
 {
     struct gate_problem wide = bench->problem;
@@ -516,7 +518,7 @@ static void choices_that_are_not_rounded_are_rejected(void **state)
 
 static void a_group_sum_that_is_not_rounded_is_rejected(void **state)
 {
-    /* In bf16 both sums round to 1: the second is 1 + 2^-8, halfway to the next number. So the first group is kept. */
+    /* In bf16 both sums round to 1 (the second is 1 + 2^-8, halfway to the next number), so the first group is kept. */
     static const float logits[] = {1.0f, 0x1p-9f, 1.0f, 0x1p-8f}, no_bias[4] = {0.0f};
     struct gate_problem problem = deepseek(1);
     struct bench bench;
@@ -558,7 +560,7 @@ static void a_weight_that_is_not_rounded_is_rejected(void **state)
         }
         bench.weights[i] = right;
     }
-    assert_int_equal(wrong, 40 * 8 * 2); /* each score, the sum and the quotient have one right value */
+    assert_int_equal(wrong, 40 * 8 * 2); /* each score, the sum and the quotient have exactly one right value */
     tear_down(&bench);
 }
 
@@ -663,7 +665,7 @@ static void a_group_of_both_infinities_ranks_last(void **state)
     tear_down(&bench);
 }
 
-/** Tests that with uniform logits and a sigmoid every choice is negative, so that bounds are negative as well. */
+/** Tests that uniform logits with a sigmoid have only negative choices, so that bounds are negative as well. */
 static void uniform_logits_have_choices_below_0(void **state)
 {
     const struct gate_problem problem = deepseek(16);
@@ -684,8 +686,8 @@ static void uniform_logits_have_choices_below_0(void **state)
 }
 
 /**
- * Tests that, for each score, some rows of --check-all's problems have a group whose two best choices are +infinity and
- * -infinity.
+ * Tests that, for each score function, some rows in --check-all's problems have a group whose two best choices are
+ * +infinity and -infinity.
  */
 static void problems_to_try_hold_a_group_of_both_infinities(void **state)
 {
@@ -830,7 +832,7 @@ static struct gate_problem with_shared_experts(int count, float factor, bool sca
     return problem;
 }
 
-/** Computes a shared expert's weight like a kernel that adds a row's scores in f32, in order or backwards. */
+/** Computes a shared expert's weight like a kernel that adds up a row's scores in f32, in order or in reverse. */
 static float shared_weight_in_float(const struct gate_problem *problem, const float *scores, bool backwards)
 {
     float sum = 0.0f, weight;
@@ -846,7 +848,7 @@ static float shared_weight_in_float(const struct gate_problem *problem, const fl
     return problem->scale_later ? weight : weight * problem->routed_scaling_factor;
 }
 
-/** Checks that the checker accepts the weights that f32 arithmetic, in either order, gives the shared experts. */
+/** Fails unless the checker accepts the shared experts' weights as computed in f32, in either order. */
 static void assert_floats_are_right(struct gate_problem problem, enum gate_dist dist)
 {
     struct gate_problem as_scored = problem;
@@ -926,7 +928,7 @@ static void a_shared_weight_slightly_off_is_rejected(void **state)
     }
 }
 
-/** Tests that the checker rejects 1 / factor rounded once, where rounding sum / factor first gives another weight. */
+/** Tests that the checker rejects 1 / factor rounded once if rounding sum / factor first gives a different weight. */
 static void a_shared_weight_rounded_once_is_rejected(void **state)
 {
     struct gate_problem problem = with_shared_experts(1, 2.5f, true);

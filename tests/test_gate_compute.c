@@ -1,4 +1,4 @@
-/** @file test_gate_compute.c  Tests chapter 01 with the checker, on random shapes and types and every distribution. */
+/** @file test_gate_compute.c  Tests chapter 01 with the checker on random shapes and types and every distribution. */
 #include "base/random.h"
 #include "harness/gate/input.h"
 #include "harness/gate/problem.h"

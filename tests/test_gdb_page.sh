@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that gdb prints the output that the page on gdb shows: sh tests/test_gdb_page.sh
+# Checks that gdb prints the output shown on the page about gdb: sh tests/test_gdb_page.sh
 . tests/tap.sh
 
 gdb_page=docs/pages/stepping_in_gdb.md

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/hip.sh: it compiles a kernel with hipcc, fails if hipcc is missing or prints a warning, and prints
+# Tests common/hip.sh, which compiles a kernel with hipcc, fails if hipcc is missing or prints a warning, and prints the
 # machine code.
 . tests/tap.sh
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests the learner's program: every command and every bad input, passing and failing, two processes at once, and
-# watching. It works in a copy of the tree whose four exercises are copies of one exercise under other names.
+# watching. The test works in a copy of the tree whose four exercises are copies of one exercise under different names.
 #
 # run: $b
 set -u
@@ -27,7 +27,7 @@ original=$tree/exercises/02_warp_maximum/exercise.cu
 fill "$original" exercises/02_warp_maximum/solution.txt >"$scratch/solved.cu"
 answer_named exercises/02_warp_maximum/wrong_answers.txt ties_to_the_higher >"$scratch/ties.txt"
 fill "$scratch/solved.cu" "$scratch/ties.txt" >"$scratch/wrong.cu"
-: >"$scratch/all" # all standard output of the test
+: >"$scratch/all" # all of the test's standard output
 
 # learn WORD...: runs build/learn in the tree; sets $code, $said to its standard output and $refused to its standard
 # error
@@ -39,7 +39,7 @@ learn() {
     cat "$scratch/out" >>"$scratch/all"
 }
 
-# refuses NAME PATTERN WORD...: checks for exit 2, no standard output, and one matching line on standard error
+# refuses NAME PATTERN WORD...: checks for exit status 2, no standard output and one matching line on standard error
 refuses() {
     refuses_name=$1
     refuses_pattern=$2
@@ -49,7 +49,7 @@ refuses() {
     equal "$refuses_name: exit, lines, output" "2 1 0" "$code $(wc -l <"$scratch/err") $(wc -c <"$scratch/out")"
 }
 
-# begin: removes all work of the learner
+# begin: removes all of the learner's work
 begin() {
     rm -rf "$mine"
 }
@@ -59,7 +59,7 @@ without_figures() {
     printf '%s\n' "$1" | sed 's/seed [0-9][0-9]*/seed N/g; s/, [0-9.]* s$/, N s/'
 }
 
-# state NAME: prints the exercise's state and number of hints seen, from the list
+# state NAME: prints the exercise's state and the number of hints seen, from the list
 state() {
     learn list
     printf '%s\n' "$said" | sed -n "s/^[> ] $1  *[a-z]* *\** *//p" | sed 's/  */ /g'
@@ -83,7 +83,7 @@ wait_until() {
     done
 }
 
-# await PID: waits until the child has ended; sets $ended to its exit code
+# await PID: waits until the child process has ended; sets $ended to its exit code
 await() {
     wait_until gone "$1" || kill -9 "$1"
     wait "$1"
@@ -205,7 +205,7 @@ matches 'many errors: the first few' '*NOT COMPILED: 9 errors
 
   task *' "$said"
 succeeds 'many errors: no more' [ -z "$(printf '%s' "$said" | grep wrong_3)" ]
-sed 's/    return mine;/    int unused[2]; unused[2] = 1; mine.id = unused[0]; return mine;/' "$scratch/solved.cu" \
+sed 's/    return mine;/    int short_one[2] = {}; short_one[2] = 1; mine.id = short_one[0]; return mine;/' "$scratch/solved.cu" \
     >"$first"
 learn run 02
 matches 'a warning is shown beside the failure' '*NOT PASSED*The compiler warns:*warning: *' "$said"
@@ -320,7 +320,7 @@ learn list
 matches 'the list of one who is done' '*
 \[##################################\]  4 of 4 passed' "$said"
 
-# `next` is the exercise after the one solved last, even if earlier ones are open or it was begun before
+# `next` selects the exercise after the last solved one, even if earlier exercises are open or it was begun before
 begin
 learn run 02
 learn run 08_up_and_down
@@ -419,7 +419,7 @@ learn run 08_up_sweep
 learn solution 08_up_sweep
 equal 'after passing: at once' '0 // TODO warp_best' "$code $(printf '%s\n' "$said" | head -n 1)"
 
-# --- starting again ---
+# --- starting over ---
 begin
 learn run 02
 for text in one two; do
@@ -776,7 +776,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     press h 2 'Hint 1 of 3'
     awk '{ print } /\/\/ TODO kernel/ { print "    printf(\"hello\\n\");" }' "$original" >"$mine/03_second_maximum.cu"
     wait_for 1 '  printed ' "$scratch/seen"
-    pressed=$((pressed + 1)) # saving the file has printed that line again
+    pressed=$((pressed + 1)) # because saving the file has printed that line again
     press o 1 '^hello'
     press l 1 '> 03_second_maximum'
     printf 'xq' >&9

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/ninja/library.sh, which makes a library from the sources in folders: which files it recompiles after a
+# Tests which files common/ninja/library.sh, which makes a library from the sources in folders, recompiles after a
 # change.
 . tests/tap.sh
 
@@ -10,7 +10,7 @@ library() {
     cut -d ' ' -f 1 "$scratch"/lib.a.objects/stale | xargs -r -n 1 basename
 }
 
-# older: dates all files back, so that they are older than later changes
+# older: backdates all files, so that they are older than later changes
 older() {
     find "$scratch" -type f -exec touch -d '1 hour ago' {} +
 }

@@ -20,22 +20,22 @@
 
 enum fault {
     NO_FAULT,
-    BF16_SUMS,       /* the first product's sums are in bf16 */
-    BF16_SUMS_W2,    /* the second product's sums are in bf16 */
+    BF16_SUMS,       /* the first product is summed in bf16 */
+    BF16_SUMS_W2,    /* the second product is summed in bf16 */
     SKIPPED_STEP,    /* the first product's sums lack their last 16 elements */
     SKIPPED_STEP_W2, /* the second product's sums lack their last 16 elements */
     SWAPPED_HALVES,  /* the rows of up and gate are exchanged */
-    NEIGHBOUR,       /* one choice uses the next expert */
+    NEIGHBOUR,       /* one choice uses the next expert's weights */
     LOST_WEIGHT,     /* one choice counts as if its weight were 1 */
-    LOST_ROW,        /* one choice does not count */
+    LOST_ROW,        /* one choice is left out of the sum */
     PAD_ADDED,       /* padding counts as the last position: an expert's output is added to the last token */
     UNWRITTEN,       /* the last element of the last token is not written */
     ONE_ELEMENT,     /* one element is wrong by a twentieth of the usual size */
     NUM_FAULTS,
-    TRUNCATED = NUM_FAULTS, /* bf16 alone: the intermediate is truncated, not rounded */
-    TRUNCATED_PARTIAL,      /* so are the experts' weighted outputs */
-    ROUNDED_HALVES,         /* the halves that SwiGLU multiplies are rounded before */
-    BF16_CHOICES,           /* the sum over a token's choices is in bf16 */
+    TRUNCATED = NUM_FAULTS, /* bf16 only: the intermediate values are truncated, not rounded */
+    TRUNCATED_PARTIAL,      /* the experts' weighted outputs are truncated */
+    ROUNDED_HALVES,         /* the halves that SwiGLU multiplies are rounded first */
+    BF16_CHOICES,           /* a token's choices are summed in bf16 */
     SLOT_OFF,               /* the last choice of each token is too large by 1/256 */
     NUM_BF16_FAULTS,
     WEIGHED_LAST = NUM_BF16_FAULTS /* no fault: an expert's output is rounded before it is weighted */
@@ -47,7 +47,7 @@ static const char *const fault_names[NUM_BF16_FAULTS] = {
     "unwritten",      "one element",   "truncated",       "truncated partial", "rounded halves",
     "bf16 choices",   "slot off"};
 
-/** A layer, its tensors, and the fault of its computation. */
+/** A layer, its tensors, and the fault in its computation. */
 struct bench {
     struct moe_layer layer;
     struct tensors tensors;
@@ -65,7 +65,7 @@ static float dot(const float *values, const float *weights, int count, bool in_b
     return sum;
 }
 
-/** Rounds to the type, or truncates. */
+/** Rounds to the type or, if `truncate` is true, truncates. */
 static float to_type(enum dtype dtype, float value, bool truncate)
 {
     const float nearest = dtype_round(dtype, value);
@@ -222,7 +222,7 @@ static void passes(struct bench *bench)
                           .num_experts = experts,                  \
                           .topk = chosen})
 
-/** Checks that a layer without a fault is accepted, and that every fault is rejected. */
+/** Checks that a layer without a fault is accepted and that every fault is rejected. */
 static void refuses_every_fault(struct moe_problem problem, uint64_t seed)
 {
     struct bench bench = set_up(problem, seed, "none");
@@ -233,7 +233,7 @@ static void refuses_every_fault(struct moe_problem problem, uint64_t seed)
     tear_down(&bench);
 }
 
-/** Checks that a bf16 layer is accepted whether it weights or rounds first, and that faulty roundings are rejected. */
+/** Checks that a bf16 layer is accepted whether it weights or rounds first, and that incorrect rounding is rejected. */
 static void refuses_every_rounding(struct moe_problem problem, uint64_t seed)
 {
     struct bench bench = set_up(problem, seed, "none");
@@ -256,7 +256,7 @@ static void roundings(void **state)
     }
 }
 
-/** Tests that correct layers pass: 300 layers of different shapes. */
+/** Tests that 300 correct layers of different shapes pass. */
 static void no_false_alarm(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void small_layers(void **state)
     }
 }
 
-/** Tests sums as long as DeepSeek-V3's: rounding errors are larger, and 16 missing elements matter less. */
+/** Tests sums of DeepSeek-V3's length: rounding errors are larger, and 16 missing elements matter less. */
 static void long_sums(void **state)
 {
     (void)state;
@@ -301,7 +301,7 @@ static void experts_elsewhere(void **state)
     tear_down(&bench);
 }
 
-/** Tests that an expert's weights are the same whether it is generated in the whole layer or in part of it. */
+/** Tests that an expert's weights are the same whether the whole layer or only part of it is generated. */
 static void weights_go_with_their_experts(void **state)
 {
     struct bench all = set_up(LAYER(DTYPE_F32, 4, 16, 8, 6, 2), 1, "none");
@@ -321,7 +321,7 @@ static void weights_go_with_their_experts(void **state)
     tear_down(&some);
 }
 
-/** Tests a layer that is too large to check every token: wrong outputs of tokens 0 and 17 are found. */
+/** Tests a layer too large for every token to be checked: wrong outputs of tokens 0 and 17 must be found. */
 static void a_sample(void **state)
 {
     struct bench bench = set_up(LAYER(DTYPE_BF16, 30, 4096, 5600, 1, 1), 1, "none");

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests the command line of a layer program. Every bad argument or file ends with exit 2 and one line that names it,
-# without a launch or an output file; too little memory ends with exit 3; output files are as documented.
+# Tests the command line of a layer program. Every bad argument or file results in exit status 2 and one line that names
+# it, without a launch or an output file; too little memory results in exit status 3; output files are as documented.
 #
 # run: $b/cpu/11b_moe_tiled
 set -u
@@ -9,7 +9,7 @@ set -u
 program=$1
 name=$(basename "$program")
 
-# refuses NAME LINE ARGUMENT...: checks for exit 2, nothing on stdout, this line on stderr and no output directory
+# refuses NAME LINE ARGUMENT...: checks for exit status 2, nothing on stdout, this line on stderr and no output folder
 refuses() {
     refuses_name=$1
     refuses_line=$2
@@ -98,7 +98,7 @@ equal "too little memory: exit, lines, output" "3 1 0" "$ended"
 
 # --- outputs ---
 files="--hidden $scratch/hidden.npy --w13 $scratch/w13.npy --w2 $scratch/w2.npy --topk-ids $scratch/ids.npy"
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086 # must split into words
 succeeds "all arrays from files" "$program" $files --out "$scratch/arrays"
 equal "output.npy has a row for each token" "(3, 8)" "$(shape "$scratch/arrays/output.npy")"
 equal "zeros in, zeros out" "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0" "$(numbers "$scratch/arrays/output.npy")"
@@ -108,6 +108,6 @@ equal "the empty output's shape" "(0, 128)" "$(shape "$scratch/nothing/output.np
 
 # --- the command that repeats a run, and a seed ---
 repeat=$("$program" --num-tokens 5 --seed 3 --format json | sed -n 's/.*"command": "\(.*\)",/\1/p')
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086 # must split into words
 equal "the command repeats the run" "$("$program" --num-tokens 5 --seed 3 --format csv)" "$($repeat --format csv)"
 finish

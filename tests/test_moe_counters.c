@@ -1,6 +1,6 @@
 /**
  * @file test_moe_counters.c
- * @brief Tests chapter 16b's counters over launches with either tile, and after a launch that gave up.
+ * @brief Tests chapter 16b's counters over launches with either tile and after a launch that gave up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ enum { TOKENS = 70, EXPERTS = 2, HIDDEN = 128, INTERMEDIATE = 64, MAX_BLOCKS = 8
 enum { LARGE = 64, MIDDLE = 32, HIDDEN_OF_NONE = 64, BLOCK_OF_NONE = 208 };
 #endif
 
-/** The chapter's launch, and one of the same kernels that polls a counter only once. */
+/** The chapter's launch, and a launch of the same kernels that polls a counter only once. */
 cudaError_t PATIENT(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 cudaError_t IMPATIENT(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 typedef cudaError_t launch(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
@@ -47,7 +47,7 @@ static const struct moe_problem problem_with_tiles = {.num_tokens = TOKENS,
                                                       .dtype = DTYPE_BF16,
                                                       .block_size = 16};
 
-/** Device buffers of a layer in which token t goes to expert t % 2; an output, and the first launch's output. */
+/** Device buffers of a layer that routes token t to expert t % 2, an output, and the first launch's output. */
 struct fixture {
     struct moe_buffers device;
     uint16_t output[TOKENS * HIDDEN], first[TOKENS * HIDDEN];
@@ -65,7 +65,7 @@ static void *device_array(const void *from, size_t bytes)
     return array;
 }
 
-/** Returns a device array of bf16 numbers of either sign. */
+/** Returns a device array of positive and negative bf16 numbers. */
 static void *numbers(size_t count)
 {
     uint16_t *const host = malloc(count * sizeof *host);
@@ -135,7 +135,7 @@ static int list_tokens(struct fixture *f, int block_size)
     return blocks;
 }
 
-/** Launches with blocks of this size, copies the output to the host and expects all counters to be 0 again. */
+/** Launches with blocks of this size, copies the output to the host and checks that all counters are 0 again. */
 static void launch_over(struct fixture *f, int block_size, launch *launch)
 {
     static const int32_t zeros[4 + MAX_BLOCKS];
@@ -194,8 +194,8 @@ static void the_next_launch_finds_the_counters_ready(void **state)
 }
 
 /**
- * Tests that shapes without a kernel of the chapter fall back to the kernel for any shape. The test only launches,
- * because some of these problems need more memory than any GPU has.
+ * Tests that shapes for which the chapter has no kernel fall back to the kernel for any shape. That kernel is replaced
+ * by a stub, because some of these problems need more memory than any GPU has.
  */
 static void what_it_has_no_kernel_for_goes_elsewhere(void **state)
 {

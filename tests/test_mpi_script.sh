@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests common/ninja/mpi.sh and the rule of build.ninja that uses it, with stubs of MPI and NCCL: which flags a file is
-# compiled with, and that after either library has been installed in any way, running `ninja` is enough to use it.
+# Tests common/ninja/mpi.sh and the rule in build.ninja that uses it, with stubs of MPI and NCCL: with which flags a
+# file is compiled, and that running `ninja` is enough to use either library after it has been installed in any way.
 . tests/tap.sh
 bin="$scratch/a folder/bin"
 export CUDA_HOME="$scratch/cuda"
@@ -10,12 +10,12 @@ chmod +x "$CUDA_HOME/bin/nvcc"
 for tool in sh gcc as ld ar ninja cmp mv rm sed tr sort dirname find head readlink cat; do
     ln -s "$(command -v $tool)" "$bin/$tool"
 done
-# here COMMAND...: runs it with only $bin in PATH
+# here COMMAND...: runs the command with only $bin in PATH
 here() {
     PATH=$bin "$@"
 }
 
-# A program built by the repository's rule from one file.
+# A program that the repository's rule builds from one file.
 cat >"$scratch/asks.c" <<'EOF'
 #ifdef HAVE_MPI
 #include <mpi.h>
@@ -44,13 +44,13 @@ for connection in mpi nccl; do
     } >"$scratch/$connection.ninja"
 done
 
-# built CONNECTION: builds the program; prints the libraries that it was built with
+# built CONNECTION: builds the program; prints the libraries with which it was built
 built() {
     here ninja -f "$scratch/$1.ninja" >"$scratch/said" 2>&1 || cat "$scratch/said"
     "$scratch/$1"
 }
 
-# installs COMMAND...: runs it in the next second, because a file system may record times in whole seconds
+# installs COMMAND...: runs the command in the next second, because a file system may record times in whole seconds
 installs() {
     sleep 1.1
     "$@"

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Tests tests/mutants.py on mutants that a check rejects, that are equivalent to the kernel, that survive, or that are
-# listed wrongly.
+# Tests tests/mutants.py on mutants that a check rejects, that are equivalent to the kernel, that survive, or whose
+# entry in the list is wrong.
 #
 # run in all: $b
 set -u
 . "$(dirname "$0")/tap.sh"
 build=$1
 
-# mutants NAME EXPECTED WORD...: checks the script's output for the mutants that the words select, with one run of each
+# mutants NAME EXPECTED WORD...: checks the script's output for the mutants that the words select, each run once
 mutants() {
     mutants_name=$1
     mutants_expected=$2

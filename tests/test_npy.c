@@ -1,6 +1,6 @@
 /**
  * @file test_npy.c
- * @brief Tests .npy files: files that are read, errors and their messages, and that a written file is whole or absent.
+ * @brief Tests .npy files: which are read, which are rejected with which message, and that writes are all or nothing.
  */
 #include "harness/core/npy.h"
 
@@ -38,7 +38,7 @@ static void write_file(const void *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-/** Writes a file of version 1.0 with this header and `data_bytes` bytes of data: 0, 1, 2, ... Returns its size. */
+/** Writes a version 1.0 file with this header and `data_bytes` bytes of data, 0, 1, 2, ... Returns the file's size. */
 static size_t write_npy(const char *header, size_t data_bytes)
 {
     static char bytes[1 << 17];
@@ -55,7 +55,7 @@ static size_t write_npy(const char *header, size_t data_bytes)
     return 10 + length + data_bytes;
 }
 
-/** Checks that reading `path` fails with exactly "PATH: reason", and leaves nothing to free. */
+/** Checks that reading `path` fails with exactly "PATH: reason" and leaves nothing to free. */
 static void expect_refusal(const char *reason)
 {
     struct npy_array array;
@@ -270,7 +270,7 @@ static void refuses_unreadable_files(void **state)
     write_npy(HEADER("<f4", "False", "(1,)"), 4);
     assert_int_equal(chmod(path, 0), 0);
     assert_int_equal(chmod(directory, 0755), 0);
-    assert_int_equal(user == 0 ? seteuid(65534) : 0, 0); /* because root may read everything */
+    assert_int_equal(user == 0 ? seteuid(65534) : 0, 0); /* root could read the file */
     expect_refusal("Permission denied");
     assert_int_equal(seteuid(user), 0);
 }
@@ -290,7 +290,7 @@ static void refuses_more_than_memory_holds(void **state)
     assert_null(array.data);
 }
 
-/** Checks that reading a file of these bytes returns an array no larger than the file, or an error of one line. */
+/** Checks that reading a file with these bytes returns an array no larger than the file, or a one-line error. */
 static void expect_array_or_line(const void *bytes, size_t size)
 {
     struct npy_array array;
@@ -346,7 +346,7 @@ static void survives_any_damage(void **state)
     }
 }
 
-/** Writes the array to the file `place`. */
+/** Writes the array to the file named `place`. */
 static bool put_array(const char *place, const struct npy_array *array, struct error *error)
 {
     struct atomic_file file;
@@ -460,7 +460,7 @@ static void refuses_to_write(void **state)
     expect_write_refused(path, &array, "an array of this shape cannot be written");
 }
 
-/** Checks that the folder holds only the old file, unchanged, after a write has failed. */
+/** Checks that, after a failed write, the folder holds only the old file, unchanged. */
 static void expect_untouched(void)
 {
     char text[4] = "";
@@ -503,8 +503,8 @@ static void write_text(const char *file, const char *text)
 }
 
 /**
- * Mounts a disk of 16 KiB at `directory` and writes to it until it is full; runs in a child process. Returns 0 on
- * success, 77 if the disk cannot be mounted.
+ * Mounts a disk of 16 KiB at `directory` and writes to it until it is full. Runs in a child process. Returns 0 on
+ * success, or 77 if the disk cannot be mounted.
  */
 static int on_a_small_disk(void)
 {

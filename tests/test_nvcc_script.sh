@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/nvcc.sh with stubs of nvcc and nvidia-smi: which architecture the script compiles for, and its errors.
+# Tests common/nvcc.sh with stubs of nvcc and nvidia-smi: for which architecture the script compiles, and its errors.
 . tests/tap.sh
 stamp=$scratch/arch
 bin=$scratch/bin
@@ -20,7 +20,7 @@ fake_nvcc() {
     fake "$1" "case \$1 in --version) echo 'Cuda compilation tools, release $2, V$2.1' ;; *) echo $2: \"\$@\" ;; esac"
 }
 
-# nvcc ARGUMENT...: runs the script without a GPU, and without CUDA except the stubs; prints the exit status and output
+# nvcc ARGUMENT...: runs the script without a GPU and with the stubs as the only CUDA; prints its exit status and output
 nvcc() {
     said=$(PATH=$bin CUDA_DEFAULT=$default CUDA_HOME=$home GPU_ARCH=$gpu sh common/nvcc.sh "$@" 2>&1)
     echo "$? $said"

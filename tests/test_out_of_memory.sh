@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes one allocation of a program fail, at any point: the program must not crash or leave a half-written file, and
-# must print one line about it, and below it the advice if the simulator reports it as a fault. There is one run for
-# each of the first requests, in which that request fails. The later requests are more alike, so there are runs for only
-# some of them, at growing intervals; for a small program, there is a run for every request.
+# Makes one of a program's allocations fail, at any point: the program must not crash or leave a half-written file, and
+# must print one line about the failure, with the advice below it if the simulator reports a fault. Each of the first
+# requests fails in its own run. The later requests are more alike, so only some of them fail in a run, at growing
+# intervals; in a small program, every request fails in a run.
 #
 # run: $b
 . tests/tap.sh
@@ -16,7 +16,7 @@ if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/prel
 fi
 
 one_by_one=8 # number of first requests that fail one by one
-# refused PROGRAM ARGUMENT...: runs the program with a later failing request each time; prints what was not as expected
+# refused PROGRAM ARGUMENT...: runs the program repeatedly, each time failing a later request; prints unexpected results
 refused() {
     nth=1
     while :; do
@@ -37,7 +37,7 @@ refused() {
     rm -rf "$scratch/made"
 }
 
-# survives NAME PROGRAM ARGUMENT...: checks that refused prints nothing; the program may make files in $scratch/made
+# survives NAME PROGRAM ARGUMENT...: checks that `refused` prints nothing; the program may make files in $scratch/made
 survives() {
     survives_name=$1
     shift

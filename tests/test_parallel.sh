@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests chapter 12 on several ranks of this machine: every way to divide a layer must verify; if a division is invalid,
-# or if ranks disagree, die or hang, every rank must end in time with a message.
+# Tests chapter 12 on several ranks on this machine: with every way to divide a layer, the result must verify; if a
+# division is invalid or if ranks disagree, die or hang, every rank must end in time with a message.
 #
 # run: $b/cpu/12_expert_parallel
 set -u
@@ -13,21 +13,21 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 # MPI uses shared memory without searching for networks, because the search takes a tenth of a run's time.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
 
-# refuses NAME LINE ARGUMENT...: checks that one rank ends with exit 2 and this line
+# refuses NAME LINE ARGUMENT...: checks that one rank ends with exit status 2 and this line
 refuses() {
     refuses_name=$1
     refuses_line=$2
     shift 2
-    # shellcheck disable=SC2086 # words
+    # shellcheck disable=SC2086 # must split into words
     run_early "$program" $shape "$@"
     equal "$refuses_name: exit, line" "2 1 0: $name: $refuses_line" "$ended: $said"
 }
 
 # --- one rank ---
 for dispatch in broadcast all-to-all; do
-    # shellcheck disable=SC2086 # words
+    # shellcheck disable=SC2086 # must split into words
     succeeds "one rank, $dispatch" "$program" $shape --num-tokens 5 --dispatch "$dispatch"
-    # shellcheck disable=SC2086 # words
+    # shellcheck disable=SC2086 # must split into words
     succeeds "no tokens at all, $dispatch" "$program" $shape --num-tokens 0 --dispatch "$dispatch"
 done
 refuses "more ranks than there are" "--dp, --tp: 2 x 1 ranks; 1 was started; start 2: mpirun -n 2 ..." --dp 2
@@ -56,13 +56,13 @@ elif ! command -v mpirun >/dev/null; then
 fi
 
 # --- several ranks ---
-# A run of several ranks mostly waits for processes to start and to end, so all runs are listed first and six run at a
-# time. Each has its own folder for the files of its mpirun.
+# A run with several ranks mostly waits for processes to start and to end, so all runs are listed first and six run at a
+# time. Each run has its own folder for mpirun's files.
 runs=0
 run_program=$program
 stop=
 
-# start RANKS ARGUMENT...: lists run number $runs; if $stop is set, it says which rank dies or hangs at which stage
+# start RANKS ARGUMENT...: lists run number $runs; $stop, if set, determines which rank dies or hangs at which stage
 start() {
     runs=$((runs + 1))
     mkdir "$scratch/tmp$runs"
@@ -78,13 +78,13 @@ run_all() {
     seq "$1" "$runs" | xargs -n 1 -P 6 sh -c 'sh "$0/run$1" >"$0/out$1" 2>"$0/err$1"; echo $? >"$0/status$1"' "$scratch"
 }
 
-# said RUN: prints its exit status and the ranks' messages, sorted; without any, mpirun's messages
+# said RUN: prints the run's exit status and the ranks' messages, sorted, or mpirun's messages if there are none
 said() {
     echo "exit $(cat "$scratch/status$1")"
     grep "^$name: " "$scratch/err$1" | sort | grep . || cat "$scratch/err$1"
 }
 
-# Ranks that hang; they come first, because they take longest.
+# Ranks that hang; these runs come first, because they take longest.
 for stage in broadcast combine; do
     stop="1:$stage:hang"
     start 2 --num-tokens 3 --timeout 4 --dispatch "$([ $stage = combine ] && echo all-to-all || echo broadcast)"
@@ -126,16 +126,16 @@ END
 integers maps i4 "(2, 8)" 0 -1 1 -1 2 -1 -1 3 -1 2 -1 1 -1 0 3 -1
 echo "2 --expert-map $scratch/maps.npy" >>"$scratch/ways"
 while read -r arguments; do
-    # shellcheck disable=SC2086 # words
+    # shellcheck disable=SC2086 # must split into words
     case $arguments in
     *tokens*) start $arguments ;;
     *) start $arguments --num-tokens 11 ;;
     esac
 done <"$scratch/ways"
 
-# Weights from files, from which each rank takes its part.
-# halves NAME SHAPE COUNT: writes $scratch/NAME.npy with f16 numbers from 0.125 to 0.7, no two neighbours equal; the
-# bytes of a number are two ASCII digits
+# Weights from files, of which each rank reads its part.
+# halves NAME SHAPE COUNT: writes $scratch/NAME.npy with f16 numbers from 0.125 to 0.7, with no two neighbours equal;
+# each number's bytes are two ASCII digits
 halves() {
     npy "$1" "{'descr': '<f2', 'fortran_order': False, 'shape': $2, }" 0
     seq 1000 99999 | tr -d '\n' | head -c $((2 * $3)) >>"$scratch/$1.npy"
@@ -149,7 +149,7 @@ start 2
 start 2 --ep 1 --dispatch all-to-all
 start 4 --ep 2 --expert-map random
 
-# Every division of a layer gives the same result. A sum over ranks of numbers rounded to bf16 differs, but within the
+# Every division of a layer gives the same result. Sums over ranks of numbers rounded to bf16 differ, but within the
 # checker's tolerance.
 outputs=$runs
 shape="--topk 4 --num-tokens 9"
@@ -175,7 +175,7 @@ start 1 --topk-ids ids.npy : -n 1 --wdir "$scratch/b" "$whole" "$shape" --topk-i
 run_program=$program
 
 # Checks that neither reduction can be left out and that each rank's sum is needed. The environment variable LEFT_OUT
-# says what the changed program leaves out; this program is built while the runs above run.
+# selects what the changed program leaves out; this program is built while the runs listed above are running.
 objects=$(dirname "$program")/obj/$name
 source=chapters/$name/token_paths.c
 left_out='strcmp(getenv("LEFT_OUT"), '
@@ -199,7 +199,7 @@ done
 run_all $((lacking + 1))
 
 # --- results of the runs ---
-# ended_so NAME FIRST FILE EXPECTED: checks how the runs from number FIRST on ended, one run for each line of a file
+# ended_so NAME FIRST FILE EXPECTED: checks how the runs from number FIRST on ended, one run for each line of FILE
 ended_so() {
     ended_run=$2
     while read -r line; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests that 100 random kernels run without a report on the simulator, give the same results in every order, and give
-# the results of a GPU (tests/golden/random_kernels.txt).
+# Tests that 100 random kernels run on the simulator without a report, and give the same results in every order and as
+# on a GPU (tests/golden/random_kernels.txt).
 #
 # run: $b
 . tests/tap.sh

@@ -1,4 +1,4 @@
-/** @file test_regions.c  Tests how an exercise's regions are found and filled, and how the rest is compared. */
+/** @file test_regions.c  Tests how an exercise's regions are found and filled and how the rest is compared. */
 #include "../exercises/learn/regions.h"
 
 #include <setjmp.h>
@@ -130,7 +130,7 @@ static void refuses_too_many(void **state)
     assert_string_equal(error.text, "e.cu:33: more than 16 regions");
 }
 
-/** Returns the error line for a learner's file; "" if there is no error. */
+/** Returns the error line for a learner's file, or "" if there is no error. */
 static const char *difference(const char *learner)
 {
     static struct error error;

@@ -1,6 +1,6 @@
 /**
  * @file test_routing_exchange.c
- * @brief Tests chapter 15's workspace over several launches of any size, and after a launch that gave up.
+ * @brief Tests chapter 15's workspace over several launches of any size and after a launch that gave up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 enum { EXPERTS = 128, CHOICES = 4, BLOCK_SIZE = 8, MOST = 64, PLACES = MOST * CHOICES * BLOCK_SIZE };
 
-/** Chapter 15's launch, and one of the same kernel that does not wait for other blocks. */
+/** Chapter 15's launch, and a launch of the same kernel that does not wait for other blocks. */
 cudaError_t routing_launch_patient(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                    cudaStream_t stream);
 cudaError_t routing_launch_impatient(const struct routing_problem *problem, const struct routing_buffers *buffers,
@@ -28,7 +28,7 @@ typedef cudaError_t launch(const struct routing_problem *problem, const struct r
 
 static int pairs; /* launches of routing_launch_pair */
 
-/** Counts its calls. Replaces the pair of launches for more tokens than the device has room for at the same time. */
+/** Counts its calls. Replaces the pair of launches for more tokens than can be resident on the device at once. */
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream)
 {
@@ -172,7 +172,7 @@ static void one_workspace_serves_launches_of_any_size(void **state)
         assert_right(*state, sizes[i]);
 }
 
-/** Checks that all blocks of a launch that does not wait give up, so that no block writes to the sorted ids. */
+/** Checks that all blocks of a launch that does not wait give up and that no block writes to the sorted ids. */
 static void assert_gives_up(struct fixture *f, int num_tokens)
 {
     const struct routing_problem problem = problem_of(num_tokens);

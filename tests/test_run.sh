@@ -8,7 +8,7 @@ test_file() {
     printf '%s\n' "$2" >"$scratch/$1.sh"
 }
 
-# run ARGUMENT...: prints the exit status and the output, without the times of the tests
+# run ARGUMENT...: runs tests/run.sh; prints its exit status and output, without the tests' times
 run() {
     output=$(cd "$scratch" && sh "$root/tests/run.sh" "$@" 2>&1)
     status=$?
@@ -120,7 +120,7 @@ for program in deep/test_program test_kernel; do
     printf '#!/bin/sh\necho 1..1; echo "ok 1 - a"\n' >"$scratch/made/tests/$program"
     chmod +x "$scratch/made/tests/$program"
 done
-# run_found ARGUMENT...: does the same as run, in the folder with these tests
+# run_found ARGUMENT...: does the same as `run`, in the folder with these tests
 run_found() {
     run -b made -j 1 "$@"
 }
@@ -336,7 +336,7 @@ int main(void)
 }
 END
 
-# cmocka FLAGS...: compiles the program with these flags and runs it; prints its exit status and last line
+# cmocka FLAGS...: compiles the program with these flags and runs it; prints its exit status and its last line
 cmocka() {
     gcc -Itests "$@" "$scratch/program.c" -lcmocka -o "$scratch/program" 2>"$scratch/said" || cat "$scratch/said"
     run ./program >"$scratch/said"

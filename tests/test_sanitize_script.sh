@@ -1,11 +1,11 @@
 #!/bin/sh
-# Tests tests/gpu/sanitize.sh with a stub compute-sanitizer: which arguments the script passes to it, and that the
+# Tests tests/gpu/sanitize.sh with a stub compute-sanitizer: which arguments the script passes to the tool, and that the
 # script fails unless every run is clean.
 . tests/tap.sh
 bin=$scratch/bin
 mkdir -p "$bin" "$scratch/none"
 
-# sanitizer BODY: puts a compute-sanitizer into PATH that records its arguments
+# sanitizer BODY: puts into PATH a compute-sanitizer that records its arguments
 sanitizer() {
     printf '#!%s\necho "$*" >>"%s"\n%s\n' "$(command -v sh)" "$scratch/asked" "$1" >"$bin/compute-sanitizer"
     chmod +x "$bin/compute-sanitizer"
@@ -28,8 +28,8 @@ racecheck) echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 w
 *) echo "========= ERROR SUMMARY: 0 errors" ;;
 esac'
 
-# program NAME STATUS OPTION [REASON]: puts a stub of a chapter's program into PATH that always prints the option,
-# prints the reason on standard error, and exits with STATUS
+# program NAME STATUS OPTION [REASON]: puts into PATH a stub of a chapter's program that always prints the option,
+# prints the reason on standard error and exits with STATUS
 program() {
     printf '#!%s\necho %s\necho "%s" >&2\nexit %s\n' "$(command -v sh)" "$3" "${4:-}" "$2" >"$bin/$1"
     chmod +x "$bin/$1"

@@ -2,7 +2,7 @@
 # Tests common/setup.sh with stubs in place of the machine's commands: which packages it installs, and its output.
 . tests/tap.sh
 
-# machine COMMAND...: makes a new folder of commands, $bin, that has everything but these commands, which apt-get adds
+# machine COMMAND...: makes a new folder of commands, $bin, with everything except these commands, which apt-get adds
 machine() {
     bin=$scratch/bin
     log=$scratch/log
@@ -46,7 +46,7 @@ fake() {
     chmod +x "$bin/$1"
 }
 
-# setup ARGUMENT...: prints the exit status and the output
+# setup ARGUMENT...: runs common/setup.sh; prints its exit status and output
 setup() {
     said=$(PATH=$bin DOXYGEN_AWESOME=$scratch LUNR=$scratch "$(command -v sh)" common/setup.sh "$@" 2>&1 </dev/null)
     echo "$? $said"

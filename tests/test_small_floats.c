@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/** A format's layout and conversions; half or bfloat16. */
+/** The layout and the conversions of a format, half or bfloat16. */
 struct format {
     int exponent_bits;
     int mantissa_bits;
@@ -44,7 +44,7 @@ static uint32_t infinity_of(const struct format *format)
     return ((1u << format->exponent_bits) - 1) << format->mantissa_bits;
 }
 
-/** Returns the value of positive bits by the format's definition; infinity counts as the next value in the sequence. */
+/** Returns the value of bits without a sign, by the format's definition; infinity is the next value in the sequence. */
 static double value_of(const struct format *format, uint32_t bits)
 {
     const int exponent = (int)(bits >> format->mantissa_bits);
@@ -84,14 +84,14 @@ static void gives_every_value_back(const struct format *format)
     }
 }
 
-/** Checks that `value` is rounded to `bits`, and -value to `bits` with the sign bit set. */
+/** Checks that `value` is rounded to `bits` and -value to `bits` with the sign bit set. */
 static void expect_narrow(const struct format *format, float value, uint32_t bits)
 {
     assert_int_equal(format->narrow(value), bits);
     assert_int_equal(format->narrow(-value), bits | 0x8000);
 }
 
-/** Tests rounding around the midpoint of every two neighbours, and of the largest value and infinity. */
+/** Tests rounding around the midpoint between any two neighbours, and between the largest value and infinity. */
 static void rounds_to_nearest_even(const struct format *format)
 {
     for (uint32_t bits = 0; bits < infinity_of(format); bits++) {
@@ -151,7 +151,7 @@ static void keeps_what_is_not_finite(const struct format *format)
     }
 }
 
-/** Tests that a double rounded to odd in float and then to the format has the result of a single rounding. */
+/** Tests that rounding a double to odd in float and then to the format gives the result of a single rounding. */
 static void rounds_doubles_once(const struct format *format)
 {
     for (uint32_t bits = 0; bits < infinity_of(format); bits++) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/source_hash.sh, the hash of a kernel's source: which edits change the hash, and which do not.
+# Tests common/source_hash.sh, which hashes a kernel's source: which edits change the hash and which do not.
 . tests/tap.sh
 root=$PWD
 mkdir -p "$scratch/chapters/01_first" "$scratch/common/kernels" "$scratch/common/harness/gate"

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Builds the simulator's tests and the chapters with another toolchain and runs them; each program is one test here. All
-# counters must equal those of the build's own compiler, because they count the source's operations. A toolchain that is
-# not installed is skipped. Run `ninja cpu build/tests/simt.a` first.
+# counters must equal those with the build's own compiler, because they count the source's operations. A toolchain that
+# is not installed is skipped. Run `ninja cpu build/tests/simt.a` first.
 #
 #   sh tests/test_toolchains.sh gcc-14              a gcc or clang, by its name or path
 #   sh tests/test_toolchains.sh gcc-14 exercises    also checks that all answers to exercises pass or fail as expected
 #
-# build.ninja is used unchanged except for the variables at its top (tests/toolchains.sh). Of Debian's versions of clang
-# the oldest and the newest one are tried. Each builds every third chapter, beginning with one that depends on the number
-# in its name.
+# build.ninja is used unchanged except for the variables at its top (tests/toolchains.sh). The oldest and the newest of
+# Debian's versions of clang are tried. Each toolchain builds every third chapter, starting at one that depends on the
+# number in the toolchain's name.
 #
 # run in all: /usr/bin/gcc-[1-9][0-9]
 # run in all: /usr/bin/clang-1[49]
@@ -19,37 +19,37 @@
 . tests/operators.sh
 . tests/toolchains.sh
 
-chapters=$(cd chapters && ls [0-9]*/main.c | sed 's|/.*||' | grep -v '^19_') # whose program is for 64 lanes
+chapters=$(cd chapters && ls [0-9]*/main.c | sed 's|/.*||' | grep -v '^19_') # chapter 19's program is for 64 lanes
 programs="simt/test_collectives simt/test_cooperative simt/test_counters simt/test_host_api simt/test_order simt/test_refusals simt/test_valid simt/test_faults"
 programs="$programs simt/test_bulk_copies simt/test_overlap simt/test_warpgroup_products"
 
-# builds TARGET...: builds targets; succeeds if there is no warning
+# builds TARGET...: builds the targets; succeeds if there is no warning
 builds() {
     ninja -f "$tap_ninja" "$@" >"$scratch/built" 2>&1 || { tail -n 20 "$scratch/built"; return 1; }
     ! grep -m 5 -A 3 'warning:' "$scratch/built"
 }
 
-# report: reads a program's report; prints one field per line, without those that $not_compared names
+# report: reads a program's report; prints one field per line, without the fields that $not_compared matches
 report() {
     awk -F, -v skipped="${not_compared:-^$}" '
         NR == 1 { split($0, name) }
         NR > 1 { for (i = 1; i <= NF; i++) if (name[i] !~ skipped) print name[i], $i }'
 }
 
-# try_chapter NAME CHAPTER ARGUMENTS RUNNER...: checks that a run is verified, with the counters of the build's compiler
+# try_chapter NAME CHAPTER ARGUMENTS RUNNER...: checks that a run verifies with the same counters as in the usual build
 try_chapter() {
     name=$1
     chapter=$2
     arguments=$3
     shift 3
-    # shellcheck disable=SC2086 # words
+    # shellcheck disable=SC2086 # must split into words
     equal "$name: $chapter $arguments: is right, and counts what is counted here" \
         "$("build/cpu/$chapter" $arguments --format csv | report)" \
         "$("$@" "build/$name/cpu/$chapter" $arguments --format csv | report)"
 }
 
-# toolchain NAME SED-SCRIPT TOKENS RUNNER...: builds into build/NAME and runs each program with RUNNER, gates and align
-# with TOKENS tokens
+# toolchain NAME SED-SCRIPT TOKENS RUNNER...: builds in build/NAME and runs each program with RUNNER; gates and align
+# run with TOKENS tokens
 toolchain() {
     name=$1
     edits=$2
@@ -65,7 +65,7 @@ toolchain() {
     equal "$name: what four kernels count" "$(build/tests/simt/print_counts)" \
         "$("$@" "build/$name/tests/simt/print_counts")"
     chapters=$(echo "$chapters" | awk -v first="$((${name##*[!0-9]} % 3))" 'NR % 3 == first')
-    # shellcheck disable=SC2046 # words
+    # shellcheck disable=SC2046 # must split into words
     succeeds "$name: the chapters build" builds $(printf "build/$name/cpu/%s " $chapters) || return
     for chapter in $chapters; do
         case $(operator_of "build/cpu/$chapter") in
@@ -77,7 +77,7 @@ toolchain() {
             try_chapter "$name" "$chapter" "$tokens --dtype f32" "$@"
             try_chapter "$name" "$chapter" "--num-tokens 100 --dtype $(dtypes_of "$chapter" | sed 's/.* //')" "$@"
             ;;
-        *) try_chapter "$name" "$chapter" '--num-tokens 16 --seed 1' "$@" ;; # the layers have one type here
+        *) try_chapter "$name" "$chapter" '--num-tokens 16 --seed 1' "$@" ;; # the layers are tried with only one type
         esac
     done
 }
@@ -127,13 +127,13 @@ with_aarch64() {
         skip "aarch64: builds" "cmocka.h is not installed"
         return
     fi
-    # cmocka is installed for this machine's processor only, so its functions come from tests/cross/cmocka.c.
+    # cmocka is installed only for this machine's processor, so its functions come from tests/cross/cmocka.c.
     cross=build/aarch64/cross
     mkdir -p $cross
     cp /usr/include/cmocka.h $cross
     aarch64-linux-gnu-gcc -O2 -isystem $cross -c tests/cross/cmocka.c -o $cross/cmocka.o &&
         aarch64-linux-gnu-ar rcs $cross/libcmocka.a $cross/cmocka.o
-    # For aarch64, gcc aligns shared arrays to 8 bytes, so that it accesses a structure of two words at once.
+    # For aarch64, gcc aligns shared arrays to 8 bytes, so that it accesses a two-word structure in a single access.
     not_compared='^shared_'
     # The rewriter runs on this machine, not on the target.
     succeeds "aarch64: the rewriter" cc -O2 common/simt/rewriter/*.c -o $cross/rewrite_launch || return

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks that every variant with which claims are measured gives right results. On a GPU, measure_claims.sh verifies
-# each variant on all problems of --check-all before it is timed.
+# Checks that every variant that is used to measure claims gives right results. On a GPU, measure_claims.sh verifies
+# each variant on all problems of --check-all before the variant is timed.
 #
 # run in all: $b/cpu/variants/*
 set -u

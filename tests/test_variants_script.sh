@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/variants.sh: a change that does not apply is an error, and every variant has its own hash.
+# Tests common/variants.sh: a change that does not apply must be an error, and every variant must have its own hash.
 set -u
 . "$(dirname "$0")/tap.sh"
 variants=$PWD/common/variants.sh
@@ -9,8 +9,8 @@ ln -s "$root/common" "$scratch/common"
 cd "$scratch" || exit 1
 echo 'enum { WARPS = 6 };' >chapters/05_gate/gate.cu
 
-# change FILE TEXT [ONE]: writes TEXT to FILE as the only variant and sets $said to its hash; if FILE stands for several
-# variants, to the hash of variant ONE
+# change FILE TEXT [ONE]: writes TEXT to FILE as the only variant and sets $said to the variant's hash or, if FILE
+# stands for several variants, to the hash of variant ONE
 change() {
     rm -f chapters/05_gate/variants/*
     printf '%s\n' "$2" >"chapters/05_gate/variants/$1"

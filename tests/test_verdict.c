@@ -21,7 +21,7 @@
 
 static char program[512];
 
-/** Runs graded_program with small limits, so that tests are short, and returns the verdict; the caller frees it. */
+/** Runs graded_program with low limits, which keep tests short, and returns the verdict, which the caller frees. */
 static struct verdict judge(const char *what, double seconds)
 {
     const struct graded_program graded = {
@@ -120,7 +120,7 @@ static void a_hang(void **state)
     expect_refused_within("hang", 0.2, "only", "the program was stopped after 0.2 s: an endless loop?");
 }
 
-/** Checks whether a process runs; a zombie does not. */
+/** Checks whether a process is running; a zombie is not. */
 static bool is_running(int process)
 {
     char path[64], state = 'Z';
@@ -136,7 +136,7 @@ static bool is_running(int process)
     return state != 'Z' && state != 'X';
 }
 
-/** Waits until the process whose id a program printed has ended: it has been killed, but may not have ended yet. */
+/** Waits until the process whose id a program printed has ended: it was killed but may not have ended yet. */
 static void expect_gone(const struct verdict *verdict)
 {
     enum { TRIES = 1000, MILLISECOND = 1000 };

@@ -1,4 +1,4 @@
-/** @file test_watch.c  Tests the wait for saves: which saves are reported together, and what ends the wait. */
+/** @file test_watch.c  Tests waiting for saves: which saves are reported together, and what ends the wait. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct watched {
     struct watch watch;
     int stop[2];
     int saves;
-    int steps_left; /**< further saves, each made when the one before it is reported */
+    int steps_left; /**< further saves, each made when the preceding save is reported */
     char last[64];
 };
 
@@ -108,7 +108,7 @@ static void save_that_is_one_step(void **state)
     assert_string_equal(watched->last, "one");
 }
 
-/* Makes each further save when the one before it is reported; without a pause, the wait would not report them all. */
+/* Makes each further save when the preceding one is reported; only a wait for a pause reports all of them. */
 static void steps_of_a_save(void **state)
 {
     struct watched *const watched = *state;
@@ -121,7 +121,7 @@ static void steps_of_a_save(void **state)
     assert_string_equal(watched->last, "step");
 }
 
-/* Tests that a file that is saved endlessly does not keep the others from being graded. */
+/* Tests that a file that is saved endlessly does not prevent other files from being graded. */
 static void steps_without_end(void **state)
 {
     struct watched *const watched = *state;

@@ -1,6 +1,6 @@
 /**
  * @file test_workspace.c
- * @brief Tests chapter 18's workspaces: one for each stream, number of experts and capture, all zeros at first.
+ * @brief Tests chapter 18's workspaces: one per stream, number of experts and capture, initially all zeros.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
-# Settings for other compilers, for the tests that build with them (. tests/toolchains.sh).
+# Settings for other compilers, for the tests that build with these compilers (. tests/toolchains.sh).
 
-# toolchain_edits COMPILER: prints the sed script for the variables at the top of build.ninja, so that this compiler,
-# such as gcc-14 or clang++-19, compiles everything
+# toolchain_edits COMPILER: prints a sed script that changes the variables at the top of build.ninja so that this
+# compiler, such as gcc-14 or clang++-19, compiles everything
 #
-# Clang has no options that leave loads and stores as in the source, so it compiles kernels without optimisation. By
-# default its thread sanitizer leaves out a load before a store to the same address.
+# Clang has no options that preserve loads and stores as in the source, so it compiles kernels without optimisation. By
+# default, its thread sanitizer does not instrument a load before a store to the same address.
 toolchain_edits() {
     version=${1##*[a-z]}
     omp_header=$(find /usr/lib/llvm-*/lib/clang/*/include/omp.h 2>/dev/null | tail -n 1) # of any version that has it
@@ -23,7 +23,7 @@ toolchain_edits() {
     esac
 }
 
-# toolchain_variable COMPILER NAME: prints the value of a variable of build.ninja with that compiler
+# toolchain_variable COMPILER NAME: prints the value of a variable in build.ninja with that compiler
 toolchain_variable() {
     toolchain_edits "$1" | sed -f - build.ninja | sed -n "s/^$2 = //p"
 }

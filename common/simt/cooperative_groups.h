@@ -1,6 +1,6 @@
 /**
  * @file cooperative_groups.h
- * @brief CUDA's groups of threads for kernels: the grid, the block, tiles of a warp and converged lanes, with
+ * @brief CUDA's cooperative groups for kernels: the grid, the block, tiles of a warp and converged lanes, with
  *        reductions and scans over a group.
  *
  * This header also contains what CUDA declares in cooperative_groups/reduce.h and scan.h. It lacks groups larger than a
@@ -84,7 +84,10 @@ class grid_group
     }
 };
 
-/** Any group of threads in a block: the whole block, if the mask is 0, or lanes of a warp. */
+/**
+ * Any group of threads in a block: the whole block if the mask is 0, otherwise the lanes of a warp that are in the
+ * mask.
+ */
 class thread_group
 {
     unsigned mask;
@@ -158,7 +161,7 @@ class thread_block
 template <unsigned tile_size, class Parent = void>
 class thread_block_tile;
 
-/** `tile_size` neighbouring lanes of a warp: 1, 2, 4, 8, 16 or 32. */
+/** A tile of `tile_size` neighbouring lanes of a warp; `tile_size` is 1, 2, 4, 8, 16 or 32. */
 template <unsigned tile_size>
 class thread_block_tile<tile_size, void>
 {
@@ -377,7 +380,7 @@ SIMT_DEVICE thread_block_tile<tile_size, thread_block_tile<size>> tiled_partitio
     static_assert(tile_size <= size, "a tile of a tile is not larger");
     return thread_block_tile<tile_size, thread_block_tile<size>>();
 }
-/** Returns the calling lane's tile of a size that is known only at run time. */
+/** Returns the calling lane's tile, whose size is known only at run time. */
 template <class Group>
 SIMT_DEVICE thread_group tiled_partition(const Group &, unsigned size)
 {
@@ -437,7 +440,7 @@ SIMT_GROUP_OPERATION(bit_or, x | y, SIMT_REDUCE_OR, SIMT_REDUCE_OR)
 SIMT_GROUP_OPERATION(bit_xor, x ^ y, SIMT_REDUCE_XOR, SIMT_REDUCE_XOR)
 #undef SIMT_GROUP_OPERATION
 
-/** True if one instruction reduces T by the operation. */
+/** True if a single instruction reduces values of type T with the operation. */
 template <class T, class Operation>
 struct simt_in_one : std::false_type {
 };
@@ -482,8 +485,8 @@ SIMT_DEVICE T exclusive_scan(const Group &group, T value)
 }
 
 /**
- * Reduces as CUDA does: by a single instruction if there is one and the tile has at least 16 lanes, else by a tree of
- * shuffles.
+ * Reduces a value as CUDA does: with a single instruction if there is one and the tile has at least 16 lanes, otherwise
+ * with a tree of shuffles.
  */
 template <class T, class Operation, unsigned tile_size>
 SIMT_DEVICE T simt_reduce_tile(const thread_block_tile<tile_size> &tile, T value, Operation operation)

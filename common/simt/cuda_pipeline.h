@@ -8,20 +8,20 @@
 
 #include "cuda_runtime.h"
 
-/** Copies 4, 8 or 16 bytes asynchronously. The last `zfill` bytes are not read; they become zeros. */
+/** Copies 4, 8 or 16 bytes asynchronously. The last `zfill` bytes are not read but set to zero. */
 SIMT_DEVICE void __pipeline_memcpy_async(void *dst_shared, const void *src_global, size_t size_and_align,
                                          size_t zfill = 0)
 {
     simt_copy(dst_shared, src_global, size_and_align, zfill);
 }
 
-/** Commits the copies that the thread has issued since its last commit as a group. */
+/** Commits, as one group, the copies that the thread has issued since its last commit. */
 SIMT_DEVICE void __pipeline_commit(void)
 {
     simt_copies_commit();
 }
 
-/** Waits for all groups of the thread except the last `prior`. */
+/** Waits until all groups of the thread except the last `prior` are complete. */
 SIMT_DEVICE void __pipeline_wait_prior(size_t prior)
 {
     simt_copies_wait(prior);

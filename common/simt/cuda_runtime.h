@@ -1,12 +1,13 @@
 /**
  * @file cuda_runtime.h
- * @brief The part of CUDA's runtime that the course uses, on a CPU: for C the host functions, for C++ also the kernel
- *        language.
+ * @brief The part of the CUDA runtime that the course uses, on a CPU: the host functions for C, and also the kernel
+ *        language for C++.
  *
  * In a kernel file that is compiled as C++ with this directory first on the include path, the compiler's
  * instrumentation reports every load, store, basic block and call of the kernels (see instrumentation.c). `__shared__`
  * variables are thread-local variables: the program's thread-local storage is the shared memory of the running block,
- * and is overwritten before every block. So a program for the simulator must not have any other thread-local variables.
+ * and is overwritten before each block starts. Therefore a program for the simulator must not have any other
+ * thread-local variables.
  */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H
@@ -14,8 +15,8 @@
 #ifdef __cplusplus
 #include <cstddef>
 /*
- * libstdc++ would add Bessel functions and others to <math.h>. They account for a third of a kernel's compile time, and
- * no kernel uses them.
+ * libstdc++ would add Bessel and other special functions to <math.h>. They account for a third of a kernel's compile
+ * time, and no kernel uses them.
  */
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #endif
@@ -129,7 +130,7 @@ struct cudaPointerAttributes {
 };
 
 struct cudaExtent {
-    size_t width, height, depth; /**< the width in bytes */
+    size_t width, height, depth; /**< `width` is in bytes */
 };
 
 struct cudaPitchedPtr {
@@ -138,7 +139,7 @@ struct cudaPitchedPtr {
 };
 
 struct cudaPos {
-    size_t x, y, z; /**< x in bytes */
+    size_t x, y, z; /**< `x` is in bytes */
 };
 
 /** Parameters of a copy of rows and planes in pitched memory; the simulator has no CUDA arrays. */
@@ -256,7 +257,7 @@ struct cudaDeviceProp {
     int tccDriver;
     int pciDomainID, pciBusID, pciDeviceID;
     size_t textureAlignment, texturePitchAlignment, surfaceAlignment;
-    int maxTexture1D, maxTexture2D[2], maxTexture3D[3]; /**< 0: there are none */
+    int maxTexture1D, maxTexture2D[2], maxTexture3D[3]; /**< 0, because there are no textures */
     int maxTexture1DLayered[2], maxTexture2DLayered[3];
 };
 
@@ -344,7 +345,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream);
-/* Allocate and free like cudaMalloc() and cudaFree(), but the host does not wait. */
+/* Allocate and free memory like cudaMalloc() and cudaFree(), but do not make the host wait. */
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 
@@ -377,7 +378,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 
-/* Call the function at once, not when the stream's earlier work is done. */
+/* Call the function immediately, not when the stream's earlier work has completed. */
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data);
@@ -386,7 +387,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
-/* Has the arguments of CUDA 12, of which the last three must be NULL. */
+/* Takes the arguments of CUDA 12's function; the last three must be NULL. */
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
                                      cudaGraph_t *graph, const cudaGraphNode_t **dependencies, size_t *count);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);

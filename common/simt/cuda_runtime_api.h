@@ -1,6 +1,6 @@
 /**
  * @file cuda_runtime_api.h
- * @brief CUDA's header of host functions. In the simulator it includes cuda_runtime.h, which has host and kernel
+ * @brief CUDA's header for host functions. In the simulator it includes cuda_runtime.h, which declares host and kernel
  *        functions.
  */
 #ifndef SIMT_CUDA_RUNTIME_API_H

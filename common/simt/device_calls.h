@@ -15,7 +15,9 @@
 extern "C" {
 #endif
 
-/* Number of bytes by which the address of an out-of-bounds element is moved down, to where no memory is mapped. */
+/*
+ * Number of bytes by which the address of an out-of-bounds element is lowered, to a region where no memory is mapped.
+ */
 #define SIMT_FAR (1LL << 46)
 
 enum simt_shuffle { SIMT_SHUFFLE_INDEX, SIMT_SHUFFLE_UP, SIMT_SHUFFLE_DOWN, SIMT_SHUFFLE_XOR };
@@ -48,11 +50,11 @@ enum simt_atomic_op {
     SIMT_ATOMIC_ADD_DOUBLE,
     SIMT_ATOMIC_ADD_HALF,
     SIMT_ATOMIC_ADD_BFLOAT16,
-    SIMT_ATOMIC_ADD_HALF2, /* each half of the word separately */
+    SIMT_ATOMIC_ADD_HALF2, /* adds to each half of the word separately */
     SIMT_ATOMIC_ADD_BFLOAT162
 };
 
-/* Collectives of the lanes in `mask` or, with SIMT_ACTIVE, of the lanes that are active at the call. */
+/* Collectives over the lanes in `mask` or, if `mask` is SIMT_ACTIVE, over the lanes that are active at the call. */
 #define SIMT_ACTIVE 0
 uint64_t simt_shuffle(simt_lane_mask mask, enum simt_shuffle kind, uint64_t value, int argument, int width,
                       unsigned bytes);
@@ -65,12 +67,12 @@ uint32_t simt_reduce(simt_lane_mask mask, enum simt_reduction kind, uint32_t val
 void simt_syncwarp(simt_lane_mask mask);
 simt_lane_mask simt_activemask(void);
 /*
- * A call, or an iteration of a loop, that a lane is in. The scope ends where the lane leaves the function or the loop's
- * body. For warps of 64 lanes, the engine finds the active lanes from these scopes.
+ * A call or a loop iteration that a lane is executing. The scope ends where the lane leaves the function or the loop's
+ * body. For warps of 64 lanes, the engine derives the active lanes from these scopes.
  */
 struct simt_scope {
     const struct simt_scope *outer;
-    const struct simt_scope *call; /* the innermost call around the scope; null: the kernel */
+    const struct simt_scope *call; /* the innermost call that encloses the scope; null for the kernel */
     uint64_t key;                  /* position of the call in the caller, or of the loop's body */
     unsigned calls;                /* number of enclosing calls, including this scope if it is a call */
     int is_loop;
@@ -81,7 +83,8 @@ void simt_scope_ends(struct simt_scope *scope);
 unsigned simt_lane_number(void);
 
 /*
- * Ends the launch if a kernel's thread runs the host function `name`. The rewriter's mark in that function calls this.
+ * Ends the launch if a kernel's thread runs the host function `name`. The mark that the rewriter inserts into that
+ * function calls simt_host_function().
  */
 void simt_host_function(const char *name);
 /*
@@ -93,7 +96,7 @@ void simt_lanes_join(unsigned number);
 uint64_t simt_call_begins(unsigned number);
 void simt_call_ends(uint64_t caller);
 
-/* `call` distinguishes the calls in one line of the source. */
+/* `call` distinguishes the calls on one line of the source. */
 void simt_syncthreads(unsigned call);
 int simt_syncthreads_count(int predicate, unsigned call);
 int simt_syncthreads_and(int predicate, unsigned call);
@@ -101,23 +104,23 @@ int simt_syncthreads_or(int predicate, unsigned call);
 void simt_grid_sync(void);
 /* Waits for the launches that this one may overlap. */
 void simt_grid_wait(void);
-/* Checks whether the launch is cooperative, so that simt_grid_sync() may be called. */
+/* Returns whether the launch is cooperative, so that simt_grid_sync() may be called. */
 int simt_grid_is_cooperative(void);
 
-/* `in_block`: the scope is the block; otherwise it is the device. */
+/* `in_block` selects block scope; otherwise the scope is the device. */
 uint16_t simt_atomic16(void *address, enum simt_atomic_op op, int in_block, uint16_t operand, uint16_t compare);
 uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint32_t operand, uint32_t compare);
 uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint64_t operand, uint64_t compare);
 void simt_fence(int in_block);
 long long simt_clock(void);
 void simt_sleep(void);
-/* Checks a load by __ldg() of bytes that the launch must write neither before nor after the load. */
+/* Checks a load by __ldg(): the launch must not write the loaded bytes, either before or after the load. */
 void simt_read_only(const void *pointer, unsigned bytes);
 /* Returns simt_clock() in a kernel, and `of_host` on the host. */
 long long simt_clock_or(long long of_host);
 /* Returns the position of the n-th set bit, counted from 0, or 32 if there are fewer. */
 unsigned simt_nth_bit(uint32_t bits, unsigned n);
-/* Returns the bits at the positions that are set in `mask`, packed from bit 0 up. */
+/* Returns the bits at the positions that are set in `mask`, packed from bit 0 upwards. */
 uint32_t simt_gather_bits(uint32_t bits, uint32_t mask);
 /* Allocate and free device memory in a kernel, and host memory on the host. */
 void *simt_malloc(size_t bytes);
@@ -136,13 +139,13 @@ void simt_copies_wait(size_t prior);
 /* mbarriers in shared memory, and copies that count towards them. A barrier occupies 8 bytes. */
 void simt_mbarrier_init(void *barrier, uint32_t arrivals);
 void simt_mbarrier_init_fence(void);
-/* Arrives once, and adds `bytes` to the bytes that the phase waits for. */
+/* Arrives once, and adds `bytes` to the number of bytes that the phase expects. */
 void simt_mbarrier_arrive(void *barrier, uint32_t bytes);
 /* Arrives once, when the asynchronous copies that the thread has issued so far are complete. */
 void simt_mbarrier_arrive_copies(void *barrier);
 /*
- * Waits until the phase with the given parity has ended, and returns 1. Returns 0 only if no lane of the block can go
- * on before that.
+ * Waits until the phase with the given parity has ended, and returns 1. Returns 0 only if the phase has not ended and
+ * no lane of the block can continue.
  */
 int simt_mbarrier_try_wait(void *barrier, uint32_t parity);
 void simt_mbarrier_wait(void *barrier, uint32_t parity);
@@ -154,22 +157,22 @@ typedef struct simt_tensor_map {
     const void *matrix;
     uint64_t rows, columns;
     uint32_t tile_rows, tile_columns;
-    uint32_t swizzle; /* 0, 32, 64, 128 */
-    uint32_t made;    /* SIMT_TENSOR_MAP_MADE */
+    uint32_t swizzle; /* width in bytes: 0, 32, 64 or 128 */
+    uint32_t made;    /* SIMT_TENSOR_MAP_MADE once the map has been made */
 } simt_tensor_map;
 void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier);
 /*
- * A proxy fence between the thread's accesses and those of bulk copies and warpgroup products: in shared memory and, if
- * `global`, also in global memory.
+ * Executes a proxy fence between the thread's accesses and those of bulk copies and warpgroup products, for shared
+ * memory and, if `global`, also for global memory.
  */
 void simt_proxy_fence(int global);
-/* Checks whether the lane is the first of its warp; all lanes of the warp must call it together. */
+/* Returns whether the lane is the first of its warp; all lanes of the warp must call this function together. */
 int simt_elect(void);
 
 /*
  * Matrix operations of a warp on tensor cores. A lane's part of a matrix, its fragment, is passed and returned in
- * registers. So a kernel's arrays stay local to the thread, and the compiler does not instrument accesses to them,
- * because it only instruments memory that other threads could access.
+ * registers, so that a kernel's arrays stay local to the thread. The compiler does not instrument accesses to such
+ * arrays, because it instruments only memory that other threads could access.
  */
 enum simt_number { SIMT_BFLOAT16, SIMT_HALF };
 struct simt_words {
@@ -179,17 +182,17 @@ struct simt_floats {
     float value[4];
 };
 
-/* Return d + a b: 16x16 times 16x8. The fragments are those of PTX's mma.m16n8k16. */
+/* Return d + a b, where a is 16x16 and b is 16x8. The fragments have the layout of PTX's mma.m16n8k16. */
 struct simt_floats simt_mma_bfloat16(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
                                      float d0, float d1, float d2, float d3);
 struct simt_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1, float d0,
                                  float d1, float d2, float d3);
 /*
- * Loads like PTX's ldmatrix: `count` matrices of 8x8 16-bit elements. Lane i passes the address of row i % 8 of matrix
- * i / 8.
+ * Loads `count` matrices of 8x8 16-bit elements, as PTX's ldmatrix does. Lane i passes the address of row i % 8 of
+ * matrix i / 8.
  */
 struct simt_words simt_ldmatrix(const void *row, unsigned count, int transposed);
-/* Computes d = a b + c: 16x16 times 16x16. A lane holds a row of a, a column of b and half a row of d. */
+/* Computes d = a b + c for 16x16 matrices. A lane holds a row of a, a column of b, and half a row of c and d. */
 void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_number number);
 /* Checks that all lanes of a warp load or store the same matrix, with rows `pitch` bytes apart. */
 void simt_wmma_memory(const void *matrix, size_t pitch);

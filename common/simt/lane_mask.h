@@ -18,7 +18,7 @@
 typedef uint32_t simt_lane_mask;
 #elif SIMT_WARP_SIZE == 64
 typedef uint64_t simt_lane_mask;
-/* A different name, so that kernels for 64 lanes do not link with a library for 32. */
+/* A different name, so that kernels for 64 lanes cannot be linked with a library for 32. */
 #define simt_launch_kernel simt_launch_kernel_of_64_lanes
 #else
 #error "SIMT_WARP_SIZE is the number of lanes in a warp: 32 or 64"

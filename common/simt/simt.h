@@ -31,15 +31,15 @@ void simt_counters_read(struct simt_counters *counters);
 
 /**
  * Returns how many different kernels have been launched since simt_counters_reset(). Kernels are distinguished by the
- * name in the launch, without namespace and template arguments; a launch by address has the name of the host function
- * that made it.
+ * name in the launch, without namespace and template arguments; a kernel launched by address gets the name of the host
+ * function that launched it.
  */
 int simt_kernels(void);
 
 /**
- * Returns the name and the counters of a kernel. Kernels are numbered in the order of their first launches. Over all
- * kernels the counters add up to those of simt_counters_read(). The name stays valid until the next launch or reset.
- * Returns false if there is no such index.
+ * Retrieves the name and the counters of a kernel. Kernels are numbered in the order of their first launches. Summed
+ * over all kernels, the counters equal those of simt_counters_read(). The name stays valid until the next launch or
+ * reset. Returns false if there is no kernel with this index.
  */
 bool simt_kernel_counters(int index, const char **name, struct simt_counters *counters);
 
@@ -52,8 +52,8 @@ struct simt_branch {
 enum { SIMT_BRANCHES = 64 };
 
 /**
- * Copies the divergent branches since simt_counters_reset(), or the first SIMT_BRANCHES of them. Returns the number
- * copied.
+ * Copies the divergent branches recorded since simt_counters_reset(), or the first SIMT_BRANCHES of them, and returns
+ * the number copied.
  */
 int simt_divergent_branches(struct simt_branch branches[SIMT_BRANCHES]);
 
@@ -61,28 +61,28 @@ int simt_divergent_branches(struct simt_branch branches[SIMT_BRANCHES]);
 void simt_place(uintptr_t pc, char *text, size_t size);
 
 /**
- * Returns one line about the last launch or call that failed, with file, line, thread and block, and after "; try: "
- * what to try. Returns NULL if none has failed.
+ * Returns one line about the last launch or call that failed, with file, line, thread and block, followed by "; try: "
+ * and advice. Returns NULL if none has failed.
  */
 const char *simt_fault(void);
 
 /**
  * Makes device memory shared with processes that are forked later. Must be called before the first allocation. Also
  * reads in advance what launches would otherwise read from files, and starts a process that looks up source lines, so
- * that the forked processes need no files. Returns false if out of memory or the process cannot be started.
+ * that the forked processes need no files. Returns false if memory runs out or the process cannot be started.
  */
 bool simt_share_memory(void);
 
 /**
- * Leaves device memory accessible to the host from now on if `open`, and otherwise protects it again; calls nest. Use
- * it for host code that is known to access device memory only by runtime calls. Without it, each of these calls opens
- * and closes the memory, which takes longer than copying a few pages.
+ * Keeps device memory accessible to the host from now on if `open`, and otherwise protects it again; calls nest. Meant
+ * for host code that is known to access device memory only through runtime calls: each of these calls would otherwise
+ * open and close the memory, which takes longer than copying a few pages.
  */
 void simt_allow_host_access(bool open);
 
 /**
- * Restricts kernels to these bytes of their allocation from now on: an access to the rest (guard bands) is an
- * out-of-bounds fault. Messages call the bytes `name`.
+ * Restricts kernels to these bytes of their allocation from now on: an access to the rest of the allocation (guard
+ * bands) is an out-of-bounds fault. Messages refer to the bytes as `name`.
  */
 void simt_array(const void *begin, size_t bytes, const char *name);
 
@@ -99,38 +99,38 @@ void simt_mark_unwritten(const void *begin, size_t bytes);
  * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "dynamic_shared" (its "offset"
  * in shared memory, and "bytes"), "source", "truncated" and "events", in the order of execution, one for each operation
  * of a warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier, shared_load, shared_store, global_load,
- * global_store, atomic, mma, matrix_memory, copy_from, copy_to, bulk_copy, mbarrier, return), "warp", "line" ("file"
- * where it is not "source"; an unknown line is null) and "lanes", a mask. Columns have an element per lane, null for
- * lanes that do not take part. Values are bits in hexadecimal. The members and columns for each kind are:
+ * global_store, atomic, mma, matrix_memory, copy_from, copy_to, bulk_copy, mbarrier, return), "warp", "line" (and
+ * "file" if it is not "source"; an unknown line is null) and "lanes", a mask. Columns have one element per lane, which
+ * is null for lanes that do not take part. Values are bits in hexadecimal. Each kind has these members and columns:
  *
- *   shuffle        operation, bytes, from (the lane each lane reads; -1: none, it keeps its own), in, out
+ *   shuffle        operation, bytes, from (the lane that each lane reads; -1 if it keeps its own value), in, out
  *   vote           operation, in, out
- *   block_barrier  barrier (how many came before), warps; one event for each warp, when the last one has arrived
+ *   block_barrier  barrier (number of earlier barriers), warps; one event per warp, when the last warp has arrived
  *   shared_*       bytes, offset in shared memory, value
- *   global_*       bytes, allocation (by address; -1: a __device__ variable), offset in it, value
+ *   global_*       bytes, allocation (by address; -1 for a __device__ variable), offset in it, value
  *   atomic         bytes, space, allocation if global, offset, value (before the operation)
- *   mma            operation; no columns. A product of a warpgroup (wgmma) is one event for each of its warps
- *   matrix_memory  operation: of ldmatrix (or .trans), whose shared_load comes before, or of a load or store by wmma
- *   copy_from      as global_load: the source of an asynchronous copy; bytes 0: it writes only zeros
+ *   mma            operation; no columns. A warpgroup product (wgmma) is one event for each of its warps
+ *   matrix_memory  operation: an ldmatrix (or .trans), whose shared_load precedes it, or a load or store by wmma
+ *   copy_from      as global_load, for the source of an asynchronous copy; bytes is 0 if it writes only zeros
  *   copy_to        as shared_store; the value has not arrived yet
- *   bulk_copy      allocation, offset in it: the first byte that it reads (-1, 0: it writes only zeros); to (offset in
- *                  shared memory), copied (bytes)
- *   mbarrier       operation (init, arrive, arrive_expect, arrive_copies, wait), offset in shared memory; phase (but
- *                  for init), from 0; arrivals (of init), announced (bytes, of arrive_expect), parity (of wait). The
- *                  event of a wait comes when its phase has ended; phase -1, before the first, ended at the init
- *   return         line: the last recorded line of the first of the lanes
+ *   bulk_copy      allocation and offset of the first byte that it reads (-1 and 0 if it writes only zeros); to (offset
+ *                  in shared memory), copied (bytes)
+ *   mbarrier       operation (init, arrive, arrive_expect, arrive_copies, wait), offset in shared memory; phase (except
+ *                  for init), counted from 0; arrivals (for init), announced (bytes, for arrive_expect), parity (for
+ *                  wait). A wait's event is recorded when its phase has ended; phase -1 ended at the init
+ *   return         line: the last recorded line of the first lane
  */
 bool simt_trace_begin(size_t most_events);
 
 /**
- * Restricts the trace to a launch of the kernel with this name, without template arguments; NULL: any kernel. Must be
- * called after simt_trace_begin().
+ * Restricts the trace to a launch of the kernel with this name, without template arguments; NULL means any kernel. Must
+ * be called after simt_trace_begin().
  */
 void simt_trace_only(const char *kernel);
 
 /**
  * Ends the trace and writes it to `stream` unless that is NULL. Returns false if nothing was launched, if writing
- * failed, or if memory ran out; errno is then ENOMEM in the last case.
+ * failed, or if memory ran out; in the last case errno is ENOMEM.
  */
 bool simt_trace_end(FILE *stream);
 

@@ -30,8 +30,8 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 /*
- * The rewriter inserts this at the beginning of a kernel's body. It adds an entry to the section simt_bounds: the
- * position in the code, and the largest number of threads in a block.
+ * The rewriter inserts this macro at the beginning of a kernel's body. The macro adds an entry to the section
+ * simt_bounds: the position in the code and the largest number of threads per block.
  */
 #define SIMT_LAUNCH_BOUNDS(...)                                                                          \
     __asm__ volatile(".pushsection simt_bounds,\"a?\"\n.long 1f - ., %c0\n.popsection\n1:" /* no code */ \
@@ -59,7 +59,7 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 
 /*
  * The rewriter inserts a gap after each variable, so that an access past the end of the variable falls into the gap and
- * is reported. The size of the gaps keeps every variable in the same banks as without gaps.
+ * is reported. The gaps are sized so that every variable stays in the same banks as without gaps.
  */
 #define SIMT_SHARED_GAP          SIMT_SHARED_GAP_(__COUNTER__)
 #define SIMT_SHARED_GAP_(number) SIMT_SHARED_GAP_NAMED(number)
@@ -67,7 +67,7 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
     static __thread __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1))) unsigned char simt_gap_##number[128];
 #define __constant__ __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant")))
 
-/* The same gaps for variables in global and constant memory, which are kept apart from the host's variables. */
+/* The same gaps for variables in global and constant memory, which are kept separate from the host's variables. */
 #define SIMT_DEVICE_VARIABLE     __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device")))
 #define SIMT_DEVICE_GAP          SIMT_GAP_(__COUNTER__, "simt_device")
 #define SIMT_CONSTANT_GAP        SIMT_GAP_(__COUNTER__, "simt_constant")
@@ -105,7 +105,7 @@ extern const simt_index simt_grid_dim;
 }
 
 extern "C" {
-extern __thread unsigned char simt_dynamic_shared[]; /* under whatever name a kernel declares it */
+extern __thread unsigned char simt_dynamic_shared[]; /* the dynamic array, under any name that a kernel gives it */
 }
 
 #define threadIdx simt_thread_idx
@@ -117,8 +117,8 @@ static constexpr int warpSize = SIMT_WARP_SIZE;
 /* --- operations that C++ leaves undefined and a GPU defines ------------------------------------------------------- */
 
 /*
- * The rewriter inserts these replacements in device functions: for the count of a shift, and for a conversion to an
- * integer.
+ * The rewriter inserts these replacements in device functions, for the counts of shifts and for conversions to
+ * integers.
  */
 #define SIMT_CONSTEXPR constexpr inline __attribute__((always_inline))
 #define SIMT_CUDA_ARCH 900
@@ -161,8 +161,8 @@ static constexpr simt_count_type simt_count = {};
     }
 
 /*
- * Shift without a branch. If the count is the width of T or more, the result is 0 or, for a right shift of a signed
- * value, the sign.
+ * Shift without a branch. If the count is at least the width of T, the result is 0 or, for a right shift of a signed
+ * value, copies of the sign bit.
  */
 template <class T>
 SIMT_CONSTEXPR T simt_shift_left(T value, unsigned places)
@@ -209,8 +209,8 @@ template <class T>
 struct simt_to {
 };
 /*
- * Converts a number to an integer, and truncates its fraction. A NaN becomes 0 if both types have 4 bytes, and
- * otherwise the integer in which only the highest bit is set.
+ * Converts a number to an integer by truncation. A NaN becomes 0 if both types have 4 bytes, and otherwise the integer
+ * in which only the highest bit is set.
  */
 template <class To, class From>
 SIMT_CONSTEXPR To simt_cast(From value)
@@ -230,7 +230,7 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
 }
 
 /*
- * The rewriter writes a[i] as a[simt_within<__typeof__(a)>() |= i], with an assignment operator because the index may
+ * The rewriter turns a[i] into a[simt_within<__typeof__(a)>() |= i], with an assignment operator because the index may
  * be any expression and assignment has the lowest precedence. If a is an array or an std::array, an index outside it is
  * moved, without a branch, so far away that no memory is mapped there. In &a[i] the index may also be one past the last
  * element, which simt_up_to allows. An array of one element is not checked, because it may be the last member of a
@@ -287,8 +287,7 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
  */
 
 /*
- * The rewriter's marks, numbered in the order of the source. They do nothing in an expression that is evaluated at
- * compile time.
+ * The rewriter's marks, numbered in source order. They do nothing in an expression that is evaluated at compile time.
  */
 #define SIMT_BLOCK simt_basic_block(__COUNTER__)
 #define SIMT_SIDE  simt_side(__COUNTER__)
@@ -324,9 +323,9 @@ SIMT_CONSTEXPR bool simt_operand(unsigned number)
     return true;
 }
 /*
- * Makes the lanes that diverged in an expression wait for each other. SIMT_JOIN appends a comma operator with this type
- * on its right, which is evaluated after the expression and returns the expression's value. For an expression of type
- * void, the built-in comma operator is used.
+ * Makes the lanes that diverged in an expression wait for each other. SIMT_JOIN appends a comma operator whose right
+ * operand has this type. The operator is evaluated after the expression and returns the expression's value. For an
+ * expression of type void, the built-in comma operator is used.
  */
 struct simt_join {
 };
@@ -442,8 +441,8 @@ SIMT_CACHED_STORE(__stwt)
 #undef SIMT_CACHED_STORE
 
 /*
- * The C library's functions are not instrumented, so kernels call these replacements. Clang itself inserts calls to
- * copy structures: up to version 14 it calls the library's functions, and later versions call the thread sanitizer's
+ * The C library's functions are not instrumented, so kernels call these replacements. Clang also inserts its own calls
+ * to copy structures: versions up to 14 call the library's functions, and later versions call the thread sanitizer's
  * replacements.
  */
 #ifdef __clang__
@@ -519,14 +518,14 @@ SIMT_DEVICE void cudaGridDependencySynchronize(void)
 {
     simt_grid_wait();
 }
-/* Does nothing: the call orders no accesses, it only allows the next launch to start. */
+/* Does nothing, because the call orders no accesses and only allows the next launch to start. */
 SIMT_DEVICE void cudaTriggerProgrammaticLaunchCompletion(void)
 {
 }
 
 /* --- warps and blocks --------------------------------------------------------------------------------------------- */
 
-/** The unsigned type with `bytes` bytes. */
+/** The unsigned integer type with `bytes` bytes. */
 template <size_t bytes>
 struct simt_bits;
 template <>
@@ -710,8 +709,8 @@ SIMT_DEVICE unsigned __lane_id(void)
     return simt_lane_number();
 }
 /*
- * The HIP compiler's builtins that order accesses within a wave. The barrier orders them; the fence does nothing,
- * because it is part of the barrier.
+ * The HIP compiler's builtins that order accesses within a wave. The barrier orders the accesses; the fence does
+ * nothing, because the barrier includes it.
  */
 SIMT_DEVICE void __builtin_amdgcn_wave_barrier(void)
 {

@@ -3,8 +3,8 @@
  * @brief CUDA's arithmetic functions of a single thread: bits, integers, rounded arithmetic, conversions, bytes of a
  *        word. simt_device.h includes this header.
  *
- * No function has a branch, because all are inlined into kernels. Operations round as CUDA defines, in every mode.
- * Functions that CUDA approximates (__expf and its variants) are as accurate here as those of the C library.
+ * No function has a branch, because all are inlined into kernels. Operations round as CUDA specifies, in every rounding
+ * mode. Functions that CUDA approximates (__expf and its variants) are as accurate here as those of the C library.
  */
 #ifndef SIMT_INTRINSICS_H
 #define SIMT_INTRINSICS_H
@@ -69,7 +69,7 @@ SIMT_DEVICE int __popcll(unsigned long long x)
 {
     return __builtin_popcountll(x);
 }
-/* A 1 is appended below the lowest bit, so that zero is not a special case. */
+/* Appends a 1 below the lowest bit, so that zero is not a special case. */
 SIMT_DEVICE int __clz(int x)
 {
     return __builtin_clzll((unsigned long long)(unsigned)x << 32 | 0x80000000u);
@@ -104,8 +104,8 @@ SIMT_DEVICE unsigned simt_byte_of(unsigned x, unsigned y, unsigned selector)
     return (unsigned)(bytes >> 8 * (selector & 7)) & 0xff;
 }
 /*
- * Uses three of the four bits of each selector. CUDA's function clears the fourth, with which PTX's prmt replicates a
- * sign.
+ * Uses three of the four bits of each selector. CUDA's function clears the fourth; if it were set, PTX's prmt would
+ * replicate a sign.
  */
 SIMT_DEVICE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
 {
@@ -208,7 +208,7 @@ SIMT_MIN_MAX(long long)
 SIMT_MIN_MAX(unsigned long long)
 #undef SIMT_MIN_MAX
 
-/* A signed and an unsigned operand are compared as unsigned numbers, as in CUDA. */
+/* Compares a signed and an unsigned operand as unsigned numbers, as CUDA does. */
 SIMT_DEVICE unsigned min(int x, unsigned y)
 {
     return min((unsigned)x, y);
@@ -388,7 +388,7 @@ SIMT_DEVICE int simt_is_negative(Real value)
 }
 
 /**
- * Returns `nearest` or its neighbour, as the mode requires; `above` and `below` tell on which side of `nearest` the
+ * Returns `nearest` or its neighbour, as the mode requires; `above` and `below` indicate on which side of `nearest` the
  * exact value lies.
  */
 template <simt_rounding mode, class Real>
@@ -401,8 +401,8 @@ SIMT_DEVICE Real simt_round(Real nearest, bool above, bool below)
 }
 
 /**
- * Returns term + other, rounded by the mode; `nearest` is the sum rounded to nearest. When rounding down, a sum that is
- * exactly 0 is -0 unless both operands are +0.
+ * Returns term + other, rounded in the given mode; `nearest` is the sum rounded to nearest. When rounding down, a sum
+ * that is exactly 0 is -0 unless both operands are +0.
  */
 template <simt_rounding mode, class Real>
 SIMT_DEVICE Real simt_sum(typename simt_wider<Real>::type term, Real other, Real nearest)
@@ -565,7 +565,7 @@ SIMT_DEVICE Real simt_rsqrt(Real x)
 {
     return (Real)1 / (Real)__builtin_sqrt(x);
 }
-/** Returns sin(pi (x + quarters / 2)), exact where x + quarters / 2 is a multiple of 1/2. */
+/** Returns sin(pi (x + quarters / 2)), which is exact if x + quarters / 2 is a multiple of 1/2. */
 template <class Real>
 SIMT_DEVICE Real simt_turn(Real x, int quarters)
 {
@@ -607,8 +607,8 @@ SIMT_DEVICE float normcdff(float x)
     return (float)normcdf((double)x);
 }
 /*
- * Rounds the reciprocal and the product, as a GPU does, so x / x need not be 1. A reciprocal below the smallest normal
- * float becomes 0.
+ * Multiplies by the rounded reciprocal and rounds again, as a GPU does, so that x / x need not be 1. A reciprocal below
+ * the smallest normal float becomes 0.
  */
 SIMT_DEVICE float __fdividef(float x, float y)
 {

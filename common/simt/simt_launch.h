@@ -9,12 +9,13 @@
 
 extern "C" {
 /**
- * Checks and runs a launch; call(arguments) runs one thread of the kernel. `name` is the kernel as written in the
- * launch; if it is NULL, the name in the program's symbols is used. An error becomes the result of cudaGetLastError().
+ * Checks and runs a launch; call(arguments) runs one thread of the kernel. `name` is the kernel's name as written in
+ * the launch; if it is NULL, the name in the program's symbols is used. An error becomes the result of
+ * cudaGetLastError().
  */
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *how,
                                void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes);
-/** Checks a pointer that the next launch passes as a parameter, see simt_launch_kernel(). */
+/** Checks a pointer that the next launch passes as a parameter (see simt_launch_kernel()). */
 void simt_pass_pointer(const void *pointer);
 /** Records that the program has obtained a variable's address, which may then be passed to kernels. */
 cudaError_t simt_symbol_address(const void *symbol);
@@ -54,7 +55,7 @@ constexpr size_t simt_parameter_bytes()
     return bytes;
 }
 
-/** Checks a parameter of the launch that follows: a pointer must not be the host's address of a device's variable. */
+/** Checks a parameter of the next launch: a pointer must not be the host's address of a device variable. */
 template <class Parameter>
 static inline void simt_pass(const Parameter &parameter)
 {
@@ -78,7 +79,7 @@ struct simt_pack<First, Rest...> {
     }
 };
 
-/** A kernel, or a function object that calls the kernel, and its parameters. */
+/** A kernel, or a function object that calls one, together with the parameters. */
 template <class Kernel, class... Parameters>
 struct simt_call {
     Kernel kernel;
@@ -132,8 +133,8 @@ struct simt_launcher {
 };
 
 /*
- * Resolve a kernel's name to a function: simt_only if the name is that of a single function; simt_with, by parameter
- * types, if it is that of a template or of overloads.
+ * Resolve a kernel's name to a function: simt_only if the name denotes a single function; simt_with, which uses the
+ * parameter types, if the name denotes a template or overloads.
  */
 struct simt_only {
     template <class... Parameters>
@@ -151,7 +152,7 @@ struct simt_with {
 };
 
 /**
- * Finds the kernel by the types of the arguments. If they are not exactly the types of the parameters, each thread
+ * Finds the kernel by the types of the arguments. If these types do not match the parameter types exactly, each thread
  * calls the kernel by its name, so that the arguments are converted.
  */
 template <class Find, class Call>
@@ -175,8 +176,8 @@ struct simt_finder {
 };
 
 /*
- * Makes two function objects from a kernel's name, which may be that of a template without its arguments: one finds the
- * function, the other calls it.
+ * Makes two function objects from a kernel's name, which may name a template without its arguments: the first finds the
+ * function, and the second calls it.
  */
 #define SIMT_KERNEL(...)                                                                     \
     [=](auto simt_how) -> decltype(simt_how(__VA_ARGS__)) { return simt_how(__VA_ARGS__); }, \
@@ -201,10 +202,7 @@ static inline __attribute__((always_inline)) auto simt_launch(const Find &find, 
 template <class... Parameters>
 simt_launcher(void (*)(Parameters...), simt_configuration) -> simt_launcher<Parameters...>;
 
-/**
- * Fills a parameter list from the addresses of the arguments, first to last; only the types of the parameters are
- * known.
- */
+/** Fills a parameter list from the addresses of the arguments, in order; only the types of the parameters are known. */
 static inline void simt_fill(simt_parameters<> *, void **)
 {
 }
@@ -303,7 +301,7 @@ static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *byte
 }
 /**
  * Finds the block size with the most resident threads per multiprocessor; ties go to the largest block size.
- * `shared_of` returns the dynamic shared memory of a block of a given size.
+ * `shared_of` returns the number of bytes of dynamic shared memory for a block of a given size.
  */
 template <class Kernel, class Shared>
 static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, Kernel kernel,

@@ -4,8 +4,9 @@
  *        converts the bits. cuda_fp16.h and cuda_bf16.h define the types with these templates.
  *
  * Sums, differences, products and quotients are computed in float and rounded again to 16 bits. Float has more than
- * twice as many digits, so the result is the same as if it had been rounded once. A double that is not exact is rounded
- * to odd (see simt_odd), so that it too rounds correctly to 16 bits. No function has a branch, and all are inlined.
+ * twice as many digits, so that the result is the same as with a single rounding. A double that is not exact is rounded
+ * to odd (see simt_odd), so that rounding it again to 16 bits is also correct. No function has a branch, and all are
+ * inlined.
  */
 #ifndef SIMT_SMALL_FLOAT_TYPE_H
 #define SIMT_SMALL_FLOAT_TYPE_H
@@ -30,7 +31,7 @@ SIMT_INLINE Integer simt_select(bool condition, Integer yes, Integer no)
 
 /**
  * Returns the bits of the number to which a mode rounds: `nearest` or its neighbour, given whether the exact value lies
- * above or below `nearest`. `nearest` must have the sign of the exact value, even if it is 0.
+ * above or below `nearest`. `nearest` must have the sign of the exact value, even if `nearest` is 0.
  */
 template <simt_rounding mode, class Bits>
 SIMT_INLINE Bits simt_step(Bits nearest, bool above, bool below)
@@ -43,8 +44,8 @@ SIMT_INLINE Bits simt_step(Bits nearest, bool above, bool below)
 }
 
 /**
- * Rounds to odd: rounds the exact value towards 0, and sets the last bit unless `nearest` is exact. A later rounding to
- * fewer digits gives the same number as rounding the exact value.
+ * Rounds to odd: rounds the exact value towards 0, and sets the lowest bit unless `nearest` is exact. A later rounding
+ * to fewer digits gives the same number as rounding the exact value directly.
  */
 SIMT_INLINE double simt_odd(double nearest, bool above, bool below)
 {
@@ -209,7 +210,7 @@ struct simt_small_float {
 
     /*
      * Defines a comparison. As in CUDA, every comparison with a NaN is false, even "not equal"; the variant whose name
-     * ends in u is true.
+     * ends in u is then true.
      */
 #define SIMT_SMALL_FLOAT_COMPARISON(name, condition) \
     friend SIMT_METHOD bool __h##name(self a, self b) { return condition; } \
@@ -227,7 +228,7 @@ struct simt_small_float {
         return ((a.__x & 0x7fffu) == format::INFINITE) * (1 - 2 * (a.__x >> 15));
     }
 
-    /* Return the other number if one is a NaN, and CUDA's canonical NaN if both are. */
+    /* If one number is a NaN, return the other; if both are, return CUDA's canonical NaN. */
     friend SIMT_METHOD self __hmax(self a, self b)
     {
         const uint32_t number = select_bits(a.order(0) >= b.order(0), a.__x, b.__x);
@@ -284,7 +285,7 @@ struct __attribute__((aligned(4))) simt_small_float2 {
     friend SIMT_METHOD self &operator++(self &a) { return a = a + self(1, 1); }
     friend SIMT_METHOD self &operator--(self &a) { return a = a - self(1, 1); }
 
-/* Defines a function of pairs: `name` is its name in CUDA, and `one` the function of one number. */
+/* Defines a function on pairs: `name` is its name in CUDA, and `one` is the function on a single number. */
 #define SIMT_BOTH(name, one) friend SIMT_METHOD self name(self a) { return self(one(a.x), one(a.y)); }
 #define SIMT_BOTH_OF_TWO(name, one) \
     friend SIMT_METHOD self name(self a, self b) { return self(one(a.x, b.x), one(a.y, b.y)); }

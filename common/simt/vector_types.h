@@ -3,9 +3,9 @@
  * @brief CUDA's short vectors, char1 to double4, with CUDA's alignment, and their make_ functions.
  *
  * In C++ a copy makes the same accesses as on a GPU: one for a vector of up to 16 bytes, two for a vector of 32 bytes,
- * and one for each component of a vector of three, whose alignment does not allow wider ones. A copy that the compiler
- * generates would be split differently, which would change the counters. The default constructor is trivial: vectors
- * are not initialised implicitly, and shared memory may hold them.
+ * and one per component for a vector of three components, whose alignment does not allow wider accesses. A copy that
+ * the compiler generates would be split differently, which would change the counters. The default constructor is
+ * trivial: vectors are not initialised implicitly, and shared memory may hold them.
  *
  * C sees plain structures of the same layout. They must not be passed by value between C and C++, because C++ passes
  * them by reference.
@@ -42,7 +42,7 @@ struct simt_access<16> {
     typedef unsigned long long __attribute__((may_alias, vector_size(16))) type;
 };
 
-/** Copies a vector by the widest accesses that its alignment allows: one, two or three. */
+/** Copies a vector in one, two or three accesses, the widest that its alignment allows. */
 template <typename vector>
 SIMT_INLINE void simt_copy(vector *to, const vector *from)
 {
@@ -60,9 +60,7 @@ SIMT_INLINE void simt_copy(vector *to, const vector *from)
 /* clang-format mistakes a structure in a macro for a function. */
 // clang-format off
 
-/**
- * The members that all vectors of two or more components share; the constructor from the components comes after them.
- */
+/** The members that all vectors of two or more components share; the constructor from the components follows them. */
 #define SIMT_COPIED_WHOLE(vector) \
     vector() = default; \
     SIMT_METHOD vector(const vector &other) { simt_copy(this, &other); } \

@@ -29,7 +29,7 @@ def draw_bit_table(data, title):
 
 
 def _draw_set(ax, x, y, rows, num_rows, data):
-    """Draws one set of rows: each with its written bit and its counts; zeros where a row is not written."""
+    """Draws one set of rows, each with its written bit and its counts; a row that is not written has zeros."""
     for block in range(num_rows):
         here = rows[block] if block < len(rows) else None
         write(ax, x, y + 28 * block + 18, f"row {block}")

@@ -22,7 +22,7 @@ ARROWS = (("call", "dispatcher", ""), ("dispatcher", "stable", "CUDA"), ("dispat
 
 
 def draw_call(_, title):
-    """Draws the boxes from the call down to where the kernels run, and an arrow from each to the next."""
+    """Draws rows of boxes, from the call at the top to where the kernels run at the bottom, connected by arrows."""
     ax, edges = canvas(880, TOP + PITCH * len(ROWS) - 20, title), {}
     for number, row in enumerate(ROWS):
         y = TOP + PITCH * number

@@ -1,4 +1,4 @@
-"""Draws the figure of chapter 17: a chain of kernels in time. Data come from chain_steps.py."""
+"""Draws the figure of chapter 17: the timeline of a chain of kernels. The data come from chain_steps.py."""
 from figure_style import boxes, canvas, lines, write
 
 UNIT, ROW, LEFT, TOP = 11, 34, 34, 76  # a unit of time, the height of a kernel's row, the position of the first row
@@ -7,7 +7,7 @@ LEGEND = {"start": "start", "loads": "loads before the wait", "wait": "waiting",
 
 
 def _draw_rows(ax, y, timeline):
-    """Draws a row for each kernel, and a line where a wait returns."""
+    """Draws a row for each kernel and a line where a wait returns."""
     for number, row in enumerate(timeline["rows"]):
         top = y + ROW * number
         write(ax, 14, top + 18, row["kernel"], size=13, bold=True)
@@ -20,7 +20,7 @@ def _draw_rows(ax, y, timeline):
 
 
 def draw_chain(data, title):
-    """Draws the chain without overlap, and below it with overlap; time goes to the right."""
+    """Draws the chain without overlap and, below it, the chain with overlap; time runs from left to right."""
     longest = max(timeline["end"] for timeline in data["timelines"])
     height = TOP + sum(52 + ROW * len(timeline["rows"]) for timeline in data["timelines"]) + 8
     ax, x, y = canvas(LEFT + UNIT * longest + 46, height, title), 14, TOP

@@ -1,14 +1,14 @@
-"""Data of chapter 17's figure: its example of a chain of kernels, computed by the rules for wait and trigger. Used by
+"""Data of chapter 17's figure: its example chain of kernels, computed from the rules for wait and trigger. Used by
 figures.py."""
 
 FIRST, START, LOADS, WORK = 20, 4, 3, 10  # time units: the first kernel; another kernel's start, loads, other work
 
 
 def timelines(names):
-    """Returns the chain of these kernels without and with overlap: for each kernel its parts, as [what, begin, end].
+    """Returns the timelines of a chain of these kernels without and with overlap: each kernel's parts as [what, begin,
+    end]. With overlap, a kernel starts when the preceding kernel triggers.
 
-    With overlap, a kernel starts when the kernel before it triggers. The first kernel triggers when it begins, the
-    others when their wait returns, that is, when the kernel before them has ended.
+    The first kernel triggers when it begins, the others when their wait returns: when the preceding kernel has ended.
     """
     made = []
     for overlap in (False, True):

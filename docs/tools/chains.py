@@ -1,6 +1,6 @@
-"""Recorded runs of a chain of kernels: tables of the time that each kernel saves if it overlaps the one before it.
+"""Recorded runs of a chain of kernels: tables of the time saved when each kernel overlaps the preceding one.
 
-A table is requested in words, as in its marker:
+The words of a table's marker request the table:
 
     CHAPTER 1 16...     the chains of chapter 17's program, for these numbers of tokens
 """
@@ -23,8 +23,8 @@ def parse(words, recorded):
 
 
 def _chain_rows(rows, size):
-    """Yields the lines of the chains for this number of tokens: for each chain a heading, a row for each kernel, and a
-    row for all kernels."""
+    """Yields the table lines of the chains for this number of tokens: for each chain a heading, a row for each kernel,
+    and a row for all kernels together."""
     for chain in dict.fromkeys(row["chain"] for row in rows):
         title = chain if "," in chain else f"router, gate, align, {chain}"
         yield f"| *{size:,} token{'s' * (size != 1)}: {title}* |" + " |" * len(COLUMNS)
@@ -34,7 +34,7 @@ def _chain_rows(rows, size):
 
 
 def table(request):
-    """Returns the table's lines, followed by the source of its figures."""
+    """Returns the table's lines, followed by the source of its numbers."""
     run = request.run
     lines = ["", f"| kernel | {' | '.join(COLUMNS)} |", "|---|" + "---:|" * len(COLUMNS)]
     for size in request.sizes:

@@ -17,8 +17,8 @@ FORMATS = {"<i4": "i", "<i8": "q", "<f4": "f"}
 
 
 def read_array(path):
-    """Returns the shape and the elements, in order, of a .npy file of i32, i64 or f32. Raises ValueError, with one
-    line, if the file is not such an array."""
+    """Returns the shape and the elements, in order, of a .npy file of i32, i64 or f32. Raises ValueError with
+    a one-line message if the file is not such an array."""
     try:
         content = pathlib.Path(path).read_bytes()
         start = 10 + struct.unpack("<H", content[8:10])[0]
@@ -32,8 +32,8 @@ def read_array(path):
 
 
 def _rows(path, columns, kind):
-    """Returns the rows of an array [n, columns], or the single row of an array [columns], of whole numbers (int) or
-    floats."""
+    """Returns the rows of an array [n, columns], or the only row of an array [columns]; `kind` is int or float, the
+    type that its elements must have."""
     shape, elements = read_array(path)
     if shape[-1:] != (columns,) or len(shape) > 2 or not elements or not isinstance(elements[0], kind):
         raise ValueError(f"{path}: it must be {'f32' if kind is float else 'i32'}, {columns} in a row")
@@ -53,16 +53,16 @@ def _scores(logits):
 
 
 def _groups(scores, bias):
-    """Returns a token's choices, for each group its two best choices, the better one first, and the groups that
-    stay."""
+    """Returns a token's choices (scores plus bias), the two best choices of each group, the better one first, and the
+    kept groups."""
     choice = [value + of_expert for value, of_expert in zip(scores, bias)]
     best = [sorted(choice[first:first + GROUP], reverse=True)[:2] for first in range(0, NUM_EXPERTS, GROUP)]
     return choice, best, sorted(range(len(best)), key=lambda group: -sum(best[group]))[:KEPT]
 
 
 def _bounded(logits, bias):
-    """Returns a token's choices, for each group its two best choices, the groups that stay, in ascending order, chapter
-    13a's bound, and the experts that pass it, in ascending order."""
+    """Returns a token's choices, the two best choices of each group, the kept groups in ascending order, chapter 13a's
+    bound, and the experts that pass the bound, in ascending order."""
     choice, best, stay = _groups(_scores(logits), bias)
     bound = min(best[group][1] for group in stay)
     return choice, best, sorted(stay), bound, [expert for expert in range(NUM_EXPERTS)
@@ -72,14 +72,14 @@ def _bounded(logits, bias):
 @functools.lru_cache(maxsize=None)
 def candidates():
     """Returns the number of experts that pass chapter 13a's bound for each token of the router's data, in ascending
-    order. The bound is the lowest of the second-best choices of the groups that stay."""
+    order. The bound is the lowest of the second-best choices of the kept groups."""
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
     return sorted(len(_bounded(row, bias[0])[-1]) for row in logits)
 
 
 def flow(directory):
-    """Returns the last token of a gate's answer with the result of each step, recalculated from the router's data.
-    Raises ValueError if the answer differs."""
+    """Returns the last token of a gate's output with the result of each step, recomputed from the router's data.
+    Raises ValueError if the gate's output differs."""
     ids, weights = (_rows(pathlib.Path(directory) / f"{name}.npy", TOPK, kind)
                     for name, kind in (("topk_ids", int), ("topk_weights", float)))
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
@@ -106,9 +106,9 @@ def flow(directory):
 
 
 def bounded_tokens(directory):
-    """Returns the tokens of a gate's answer with the steps of chapters 13a to 13c: the groups that stay and their
-    second-best experts, the bound, the candidates in ascending order and their slots. Raises ValueError if the answer
-    has other ids."""
+    """Returns the tokens of a gate's output with the results of the steps of chapters 13a to 13c: the kept groups and
+    their second-best experts, the bound, the candidates in ascending order and their slots. Raises ValueError if the
+    gate's output has different ids."""
     ids = _rows(pathlib.Path(directory) / "topk_ids.npy", TOPK, int)
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
     tokens = []
@@ -131,8 +131,8 @@ def bounded_token(directory, row):
 
 
 def lanes(directory):
-    """Returns the tokens of chapter 13b's first warp: for each of a token's lanes, the number of its candidates and the
-    position in the list at which they end."""
+    """Returns the tokens of chapter 13b's first warp. For each lane of a token: its number of candidates, and the
+    position in the token's list at which they end."""
     tokens = bounded_tokens(directory)
     for token in tokens:
         groups = [expert // GROUP for expert in token["candidates"]]
@@ -142,7 +142,7 @@ def lanes(directory):
 
 
 def mask(directory, row, group):
-    """Returns the values from which the lane of a group that stays makes its mask in chapter 13c: the sign bit of each
+    """Returns the values from which the lane of a kept group builds its mask in chapter 13c: the sign bit of each
     choice minus the bound, the halves of the mask after 1, 2, 4, 8 and 16 steps, and the ids that the lane lists."""
     token, first = bounded_tokens(directory)[row], group * GROUP
     if group not in token["stay"]:
@@ -158,7 +158,7 @@ def mask(directory, row, group):
 
 
 def blocks(directory):
-    """Returns align's arrays, and for each position of topk_ids the expert of the block that holds the position."""
+    """Returns align's arrays and, for each position in topk_ids, the expert of the block that holds the position."""
     names = ("sorted_token_ids", "expert_ids", "num_tokens_post_padded")
     sorted_ids, expert_ids, (padded, *_) = (read_array(pathlib.Path(directory) / f"{name}.npy")[1] for name in names)
     numel, block_size = max(sorted_ids), len(sorted_ids) // len(expert_ids)
@@ -172,9 +172,9 @@ def blocks(directory):
 
 
 def bit_table(directory):
-    """Returns align's arrays as chapter 14a computes them: for each expert its ids' bits, its group's first slot and,
-    for each position, its rank, which is the number of bits set below it. Raises ValueError if the array has the
-    position in another slot."""
+    """Returns the bit table from which chapter 14a computes the slots: for each expert the bits of its positions and
+    the first slot of its group, and for each position its rank, the number of its expert's bits that are set below it.
+    Raises ValueError if sorted_token_ids has a position in another slot."""
     data = blocks(directory)
     experts, size, begin, rows = data["experts"], data["block_size"], 0, []
     for expert in range(max(experts) + 1):
@@ -198,8 +198,8 @@ def published_rows(directory, part, later):
 
 
 def load(directory):
-    """Returns the number of choices that each expert gets in a gate's answer, the busiest expert first, and the words
-    that the busiest experts get most often."""
+    """Returns how often each expert is chosen in a gate's output, the busiest expert first, and the words that the
+    busiest experts receive most often."""
     shape, ids = read_array(pathlib.Path(directory) / "topk_ids.npy")
     if len(shape) != 2 or not ids or not isinstance(ids[0], int):
         raise ValueError(f"{directory}/topk_ids.npy: it must be [tokens, topk] of i32")
@@ -220,8 +220,8 @@ def load(directory):
 
 
 def words(directory):
-    """Returns the words that blocks publish in chapter 15, made from the ids of the answer. For the expert that most
-    tokens chose, each block has its position, its slot and the number of earlier tokens that chose the expert."""
+    """Returns the words that chapter 15's blocks publish, computed from the ids in the gate's output. For the expert
+    chosen by most tokens, each block has the position, the slot and the number of earlier tokens that chose it."""
     folder = pathlib.Path(directory)
     (num_tokens, topk), ids = read_array(folder / "topk_ids.npy")
     slots = read_array(folder / "sorted_token_ids.npy")[1]

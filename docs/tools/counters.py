@@ -1,6 +1,6 @@
-"""Counters: their labels, the counts of the simulator and of Nsight Compute, and tables of these in Markdown.
+"""Counters: their labels, the counts from the simulator and from Nsight Compute, and Markdown tables of these counts.
 
-A table is requested in words, as in its marker: "03 04"; "per token, 03 04"; "of align_kernel, 07 08";
+The words of a table's marker request the table: "03 04"; "per token, 03 04"; "of align_kernel, 07 08";
 "by num_experts, 08_e32 08_e128"; "64 lanes, 02 03"; "06:fill_kernel 06:sort_kernel"; "03 machine:03".
 """
 import functools
@@ -18,14 +18,15 @@ SUMS = {"global_requests": ("global load and store requests", "global_load_reque
         "shared_wavefronts": ("shared load and store wavefronts", "shared_load_wavefronts", "shared_store_wavefronts")}
 GPU_ONLY = {"branches": "branch instructions", "instructions": "instructions run by a warp",
             "thread_instructions": "instructions run by a lane"}
-OTHERWISE_ON_GPU = ("block_barriers", "warp_barriers")  # a GPU counts these in another unit
+OTHERWISE_ON_GPU = ("block_barriers", "warp_barriers")  # a GPU counts these in a different unit
 NEVER_PER_TOKEN = ("launches",)
 MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}"  # the arguments of 08_e32
 
 
 @functools.lru_cache(maxsize=None)
 def names():
-    """Returns the labels that tables give the simulator's counters, by the counters' names, in the order of reports."""
+    """Returns the tables' labels for the simulator's counters, keyed by the counters' names, in the order of
+    reports."""
     return dict(re.findall(r'^(?:RARE_)?COUNTER\((\w+), "([^"]*)", "[^"]*"\)$', COUNTER_LIST.read_text(), re.M))
 
 
@@ -36,7 +37,7 @@ def rare():
 
 
 def label(name):
-    """Returns the label in tables of a counter, of a sum of two counters, or of a counter that only a GPU has."""
+    """Returns the tables' label for a counter, for a sum of two counters, or for a counter that only a GPU has."""
     labels = {sum_name: parts[0] for sum_name, parts in SUMS.items()} | GPU_ONLY | names()
     if name not in labels:
         raise ValueError(f"'{name}' is no counter")
@@ -50,8 +51,8 @@ def format_number(number):
 
 
 def run_of(name):
-    """Returns the program and the arguments of a run. "08" is chapter 08, "08_plain_tree" another build of its kernel;
-    either may run with 32 experts, "08_e32", or with 256 tokens, "08_t256"."""
+    """Returns the program and the arguments of a run. "08" is chapter 08, and "08_plain_tree" is another build of its
+    kernel; either name may end in the number of experts, as in "08_e32", or of tokens, as in "08_t256"."""
     number, twin, experts, tokens = re.fullmatch(r"(\d\d[a-z]?)(_\w+?)??(?:_e(\d+)|_t(\d+))?", name).groups(default="")
     chapters = results.chapters(number)
     if not chapters:
@@ -60,8 +61,8 @@ def run_of(name):
 
 
 def report(build, name, folder="cpu"):
-    """Returns the report of a run's program in the build's folder, see run_of(). Raises ValueError if the program's
-    result was not verified."""
+    """Returns the report of the program in the build's folder for a run named as in run_of(). Raises ValueError if the
+    program's result was not verified."""
     program, arguments = run_of(name)
     chapter = results.chapter_of(program)
     made = runs.report(build, program, arguments, folder)
@@ -73,7 +74,7 @@ def report(build, name, folder="cpu"):
 
 
 def count(report, name, kernel="", per_token=False):
-    """Returns the value of a counter or of a sum in a report: of one kernel or of all kernels, in all or per token."""
+    """Returns the value of a counter or of a sum in a report: for one kernel or all kernels, in total or per token."""
     kernels = {entry["name"]: entry["counters"] for entry in report.get("kernels", [])}
     counts = kernels.get(kernel) if kernel else report.get("counters")
     if counts is None:
@@ -124,7 +125,7 @@ def parse_row(words):
 
 
 def _read_column(build, recorded, column, folder):
-    """Adds the counts, .report, and the run that has them, .run, to a column. A GPU's run is the recorded one."""
+    """Adds to a column the counts, .report, and the run that has them, .run: for a GPU's column, the recorded run."""
     if not column.machine:
         column.run = column.report = report(build, column.name, folder)
         return
@@ -160,7 +161,7 @@ def _cell(request, column, name):
 
 
 def _sources(request, one_run):
-    """Returns the lines that name the sources of the simulator's counters and of the GPU's."""
+    """Returns the lines that name the sources of the simulator's and the GPU's counters."""
     reports = [column.run for column in request.columns if not column.machine]
     machines = [column.run for column in request.columns if column.machine]
     lines = []
@@ -174,7 +175,7 @@ def _sources(request, one_run):
 
 
 def table(request, rows, build, recorded):
-    """Returns the table's lines, a row for each counter and remark, followed by the sources of its figures."""
+    """Returns the table's lines, a row for each counter and remark, followed by the sources of its numbers."""
     if not rows:
         raise ValueError("counters without rows; <!-- row: shuffles --> is one")
     for column in request.columns:

@@ -1,9 +1,9 @@
 """The style of all figures: colours for light and dark pages, shapes in pixels, and SVG that follows the reader's
 theme. Used by the modules that draw figures.
 
-Figures are drawn with matplotlib in the colours of the light theme, one unit to a pixel. svg() rewrites matplotlib's
-output: each style becomes a CSS class, and a media query gives the classes their dark colours. Hues are Okabe and
-Ito's, which readers with colour-blindness can distinguish; text is 12 px or larger.
+Figures are drawn with matplotlib in the colours of the light theme, with one unit per pixel. svg() rewrites
+matplotlib's output: each style becomes a CSS class, and a media query gives the classes their dark colours. The hues
+are Okabe and Ito's, which colour-blind readers can distinguish; text is at least 12 px in size.
 """
 import html
 import io
@@ -22,7 +22,7 @@ THEMES = {
     "ink": ("#1a1a1a", "#e3e8ed"), "grey": ("#767676", "#98a3ae"), "pale": ("#b5b5b0", "#627080"),
     "blue": ("#0072b2", "#5ab4f0"), "sky": ("#56b4e9", "#4596d1"), "green": ("#009e73", "#2fc79a"),
     "orange": ("#e69f00", "#f0b63c"), "vermillion": ("#d55e00", "#ff7d4d"), "purple": ("#cc79a7", "#e29cc4"),
-    # Backgrounds of text: lighter than the colour of the same name on a light page, darker on a dark page.
+    # Backgrounds for text: lighter than the colour of the same name on a light page, darker on a dark page.
     "ground": ("#ffffff", "#12161b"), "light_blue": ("#a5d6f3", "#1c4c6e"), "light_green": ("#8ed8c1", "#0f5441"),
     "light_orange": ("#f6d58c", "#5e4610"), "light_vermillion": ("#f0b48a", "#713813"),
     "rank_0": ("#fefefe", "#13171c"), "rank_1": ("#e3f2fb", "#162735"), "rank_2": ("#c6e6f8", "#18364d"),
@@ -42,7 +42,7 @@ matplotlib.rcParams.update({
 
 
 def canvas(width, height, title=""):
-    """Returns an area of pixels with its origin at the top left and the figure's title."""
+    """Returns axes in pixels, with the origin at the top left and with the figure's title."""
     ax = Figure(figsize=(width / 72, height / 72), dpi=72).add_axes([0, 0, 1, 1], xlim=(0, width), ylim=(height, 0))
     ax.axis("off")
     write(ax, 14, 25, title, size=15, bold=True)
@@ -57,7 +57,7 @@ def plot_area(ax, left, top, right, bottom, **properties):
 
 
 def write(ax, x, y, text, align="left", size=12, bold=False):
-    """Writes a line of text with its base line at y; `align` says whether x is its left end, its centre or its right
+    """Writes a line of text with its baseline at y; `align` says whether x is the text's left end, centre or right
     end."""
     if text != "":
         ax.text(x, y, str(text), ha=align, va="baseline", size=size, weight="bold" if bold else "normal",
@@ -78,7 +78,7 @@ def boxes(ax, rectangles, fill, edge=None):
 
 
 def cell(ax, x, y, width, height, texts, fill="ground", edge="grey", bold=False):
-    """Draws a box with lines of text in its middle, the first line bold or not."""
+    """Draws a box with centred lines of text; the first line is bold if `bold` is true."""
     boxes(ax, [(x, y, width, height)], fill, edge)
     for number, text in enumerate(texts):
         write(ax, x + width / 2, y + height / 2 + 5 + 16 * number - 8 * (len(texts) - 1), text, "center",
@@ -101,7 +101,7 @@ def lines(ax, segments, colour, width=1.0, head=0):
 
 
 def _outline(data):
-    """Shortens a path's commands: one decimal, relative lines, one number for horizontal and for vertical lines."""
+    """Shortens a path's commands: one decimal, relative lines, and one number for a horizontal or vertical line."""
     parts, here = [], [0, 0]
     for command, arguments in re.findall(r"([MLCQz])([^MLCQz]*)", data):
         numbers = tenths = [round(float(number) * 10) for number in arguments.split()]
@@ -129,7 +129,7 @@ def _elements(node):
 
 
 def _written(elements):
-    """Returns the elements as SVG, neighbours of one style in a group, and the CSS class of each style."""
+    """Returns the elements as SVG, with consecutive elements of one style grouped, and the CSS class of each style."""
     classes, body = {}, []
     for style, group in itertools.groupby(elements, key=lambda element: element[0]):
         texts = [f"<{tag}{attributes}>{text}</{tag}>" if text else f"<{tag}{attributes}/>"
@@ -140,7 +140,7 @@ def _written(elements):
 
 
 def svg(ax, title, description):
-    """Returns the figure as SVG on a card that is light or dark as the page is, with a description for screen
+    """Returns the figure as SVG on a card that is light or dark like the page, with a description for screen
     readers."""
     raw = io.StringIO()
     ax.figure.savefig(raw, format="svg", metadata={"Date": None}, transparent=True)

@@ -1,10 +1,11 @@
-"""Draws the files docs/figures/*.svg that are not up to date, from programs' traces and arrays and recorded runs:
+"""Draws the files docs/figures/*.svg that are not up to date, from the programs' traces and arrays and the recorded
+runs:
 
     python3 docs/tools/figures.py [--build build]            draws; needs matplotlib
     python3 docs/tools/figures.py --check [--build build]    names files that are not up to date; exits 1 if there
                                                              are any
 
-The build folder has the programs in cpu/. --figures DIR is another folder for the figures.
+The build folder has the programs in cpu/. --figures DIR puts the figures into another folder.
 
 A figure's file contains a hash of its data, of the code that draws it and of the file itself. The check therefore needs
 no matplotlib, and it accepts files that another version of matplotlib has written.
@@ -39,14 +40,14 @@ PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
 def _traced(find, *wanted, **more):
-    """Returns a function that makes a figure's data with find(TRACE..., more). Each trace is of a run: a program with
-    arguments or, without arguments, the run that readers step through."""
+    """Returns a function that makes a figure's data with find(TRACE..., more). Each trace is that of a run: of a
+    program with arguments or, if no arguments are given, of the run that readers step through."""
     return lambda build: find(*(trace.read(runs.trace(build, *run.split(" ", 1))) for run in wanted), **more)
 
 
 # For each figure's name: its title, with {} for fields of its data; the function, MODULE.NAME, that draws it; and the
-# function that makes its data from the build folder. A figure's description is the alternative text in the Markdown
-# that shows it.
+# function that makes its data from the build folder. A figure's description is its alternative text in the Markdown
+# file that shows it.
 FIGURES = {
     "01_flow": ('One token through the gate: the word "{word}", row {row} of the data', "trace_figures.draw_flow",
                 lambda build: choices.flow(runs.arrays(build, "01_cpu_baseline", "--num-tokens 6"))),
@@ -150,8 +151,8 @@ def read_data(name, build):
 
 
 def _mark(name, data, svg):
-    """Returns the line with the hash of a figure's data, of the code that draws it, without comments, and of its
-    SVG."""
+    """Returns the line that holds the hash of a figure's data, of the code that draws the figure (without comments) and
+    of its SVG."""
     parts = [json.dumps(data, sort_keys=True), svg]
     for module in (FIGURES[name][1].split(".")[0], "figure_style"):
         lines = pathlib.Path(__file__).with_name(f"{module}.py").read_text().splitlines()
@@ -161,7 +162,7 @@ def _mark(name, data, svg):
 
 
 def fault(path, name, data):
-    """Returns the reason why the figure in the file is not up to date; "" if it is."""
+    """Returns the reason why the figure in the file is out of date, or "" if it is up to date."""
     if not path.exists():
         return "it is missing"
     text = path.read_text()
@@ -171,7 +172,7 @@ def fault(path, name, data):
 
 
 def draw(path, name, data):
-    """Draws a figure and writes its file, whole or not at all."""
+    """Draws a figure and writes its file, completely or not at all."""
     module, function = FIGURES[name][1].split(".")
     ax = getattr(importlib.import_module(module), function)(data, data["title"])
     svg = importlib.import_module("figure_style").svg(ax, data["title"], data["description"])

@@ -1,4 +1,4 @@
-"""Functions that all tools share: arguments, the end of a tool after an error, and reading and writing of files."""
+"""Functions that all tools share: parsing arguments, ending the tool after an error, reading and writing files."""
 import argparse
 import contextlib
 import os
@@ -31,8 +31,8 @@ def reason(error):
 
 
 def _drop_output():
-    """Redirects a full standard output to /dev/null, because Python flushes it again when it exits, and exits with 120
-    if that fails."""
+    """Redirects standard output to /dev/null if its disk is full, because Python flushes standard output again when it
+    exits, and exits with status 120 if that fails."""
     try:
         if sys.stdout:
             sys.stdout.flush()
@@ -44,13 +44,13 @@ def _drop_output():
 
 @contextlib.contextmanager
 def errors_in_one_line(tool, status=1):
-    """Ends the tool after an error, with this status and the error in one line. If the error is that a program failed,
-    the program has printed its own error, and the tool ends with the program's status."""
+    """Ends the tool after an error with this status and a one-line message. If a program that the tool ran has failed,
+    it has already printed its own error, and the tool ends with the program's status."""
     try:
         if sys.stdout is None:
             raise ValueError("standard output: it is closed")
         yield
-        sys.stdout.flush()  # here a full disk is still reported as the tool's error
+        sys.stdout.flush()  # so that a full disk is still reported here as the tool's error
     except subprocess.CalledProcessError as error:
         sys.exit(error.returncode)
     except ImportError as error:
@@ -65,7 +65,7 @@ def errors_in_one_line(tool, status=1):
 
 
 def write_whole(path, text):
-    """Replaces the file's text completely or not at all, and keeps the file's permissions."""
+    """Replaces the file's text completely or not at all, and preserves the file's permissions."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -81,15 +81,15 @@ def write_whole(path, text):
 
 
 def readmes():
-    """Returns the Markdown files that hold tables and show figures: README.md and all pages, except the list of
+    """Returns the Markdown files that may have tables and figures: README.md and all pages, except the list of
     exercises, which tests/record_session.sh writes."""
     return [path for pattern in ("README.md", "chapters/*/*.md", "docs/pages/*.md", "common/data/*/README.md",
                                  "exercises/[0-9]*/README.md") for path in sorted(pathlib.Path().glob(pattern))]
 
 
 def snippets(path):
-    """Returns for each line of a source file the innermost named snippet that holds it, "" if none does. A snippet goes
-    from a line `// [name]` to the next line with the same name."""
+    """Returns, for each line of a source file, the name of the innermost snippet that contains the line, or "". A
+    snippet extends from a line `// [name]` to the next line with the same name."""
     names, open_snippets = [], []
     for text in pathlib.Path(path).read_text().splitlines():
         marker = MARKER.fullmatch(text)

@@ -14,7 +14,7 @@ def _dots(ax, points, colour, size=6, ring=False):
 
 
 def _looks(data):
-    """Returns for each style its experts and their legend, the most prominent style last."""
+    """Returns, for each style, its name, its experts and their legend, with the most prominent style last."""
     chosen = {expert for expert, slot in zip(data["candidates"], data["slots"]) if slot < TOPK}
     inside = {expert for expert in range(len(data["choice"])) if expert // GROUP in data["stay"]}
     passing = set(data["candidates"])
@@ -25,7 +25,7 @@ def _looks(data):
 
 
 def _draw_rows(ax, data, at, left, right, top, pitch):
-    """Draws the groups' rows with their dots. at: the position of each expert's dot."""
+    """Draws the groups' rows with their dots; `at` has the position of each expert's dot."""
     for group in range(len(data["choice"]) // GROUP):
         y, stays = top + pitch * group, group in data["stay"]
         boxes(ax, [(left, y, right - left, pitch - 4)], "ground", "edge")
@@ -40,8 +40,8 @@ def _draw_rows(ax, data, at, left, right, top, pitch):
 
 
 def draw_bound(data, title):
-    """Draws a row for each group with a dot for each expert and the bound as a line; then the chosen experts by
-    slot."""
+    """Draws a row for each group with a dot for each expert, the bound as a line and, below, the chosen experts in slot
+    order."""
     left, right, top, pitch, num_groups = 88, 686, 66, 44, len(data["choice"]) // GROUP
     low, high, foot = min(data["choice"]) - 0.03, max(data["choice"]) + 0.03, top + pitch * num_groups
     ax = canvas(700, foot + 192, title)
@@ -125,7 +125,7 @@ def _draw_list(ax, token, first_lane, colours, left, y, width):
 
 
 def _bits(ax, columns, y, bits, marked):
-    """Draws a row of bits; the bits of value `marked` belong to candidates."""
+    """Draws a row of bits; bits that equal `marked` belong to candidates."""
     for x, bit in zip(columns, bits):
         cell(ax, x, y, 16, 22, [bit], "light_blue" if bit == marked else "ground", "blue" if bit == marked else "pale",
              bold=bit == marked)

@@ -1,7 +1,7 @@
 """Data of the figures that show kernels step by step, from the kernels' traces. Used by figures.py and tree_steps.py.
 
-Each function takes traces as trace.read() gives them and returns lists and dictionaries of texts and whole numbers.
-It raises ValueError, with one line, if the kernel did not do what the figure should show.
+Each function takes traces as trace.read() returns them and returns lists and dictionaries of texts and whole numbers.
+It raises ValueError with a one-line message if the kernel did not do what the figure is meant to show.
 """
 import files
 import trace as traces
@@ -11,13 +11,14 @@ UNWRITTEN, UNKNOWN = "-", "?"
 
 
 def _snippets(trace):
-    """Returns for each event the snippet of the kernel's source that holds its line, "" if none does."""
+    """Returns, for each event, the name of the snippet of the kernel's source that contains its line, or ""."""
     names = dict(enumerate(files.snippets(trace["source"]), 1))
     return [names.get(event.get("line"), "") if event["file"] == trace["source"] else "" for event in trace["events"]]
 
 
 def _distance(event):
-    """Returns the distance between the lanes of a whole warp's exchange; 0 if the event is no such exchange."""
+    """Returns the distance between the lanes that a whole warp's shuffle exchanges, or 0 if the event is no
+    exchange."""
     if event["kind"] != "shuffle" or event["operation"] != "__shfl_xor_sync" or len(event["active"]) < 32:
         return 0
     distance = event["from"][0]
@@ -25,9 +26,9 @@ def _distance(event):
 
 
 def _exchanges(trace, snippet, first_distance, steps):
-    """Returns the value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events
-    after them. The exchange is the first in which 16 lanes or more have a value above -infinity, so it is not the one
-    that ranks 8 groups."""
+    """Returns the pair of shuffles, of the value and of the id, in each step of one warp's exchange in the snippet, and
+    the warp's later events. The exchange is the first in which at least 16 lanes have a value above -infinity, which
+    excludes the exchange that ranks the 8 groups."""
     where, events = f"in snippet [{snippet}]", trace["events"]
     first = next((number for number, (event, name) in enumerate(zip(events, _snippets(trace)))
                   if name == snippet and _distance(event) == first_distance and
@@ -44,8 +45,8 @@ def _exchanges(trace, snippet, first_distance, steps):
 
 
 def _takes_last(value, id_, following):
-    """Returns which lanes end with the value that they read last. `following`: a sort's next shuffle, which shows each
-    lane's final value."""
+    """Returns, for each lane, whether it keeps the value that it read in the last step. `following` is the shuffle
+    after a sort, which shows each lane's final value, or None."""
     if following:
         return [after != before for after, before in zip(following.get("in", value["in"]), value["in"])]
     return [(traces.as_float(value["out"][lane]), -id_["out"][lane]) >
@@ -54,8 +55,8 @@ def _takes_last(value, id_, following):
 
 
 def _is_stored(ids, events, lanes_together):
-    """Checks whether all lanes that exchange with each other hold one best, whose id the warp stores in shared memory
-    within its next four events."""
+    """Checks whether all lanes that exchange with each other hold the same best candidate, whose id the warp stores in
+    shared memory within its next four events."""
     firsts = LANES[::lanes_together]
     return (all(ids[lane] == ids[lane - lane % lanes_together] for lane in LANES) and
             any(event["kind"] == "shared_store" and all(event["value"][lane] == ids[lane] for lane in firsts)
@@ -63,8 +64,8 @@ def _is_stored(ids, events, lanes_together):
 
 
 def _is_sorted(values, ids, events):
-    """Checks whether the lanes hold the same ids as before, in the order of their values, and the next shuffle reads
-    them."""
+    """Checks whether the lanes hold the same set of ids as before, in descending order of value, and whether the next
+    shuffle reads the sorted values."""
     floats = [traces.as_float(word) for word in values[-1]]
     return (events and events[0].get("in") == values[-1] and floats == sorted(floats, reverse=True)
             and set(ids[-1]) == set(ids[0]))
@@ -72,8 +73,8 @@ def _is_sorted(values, ids, events):
 
 def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=False):
     """Returns the values and ids of a warp's 32 lanes before each step of a butterfly or a sort and after the last
-    step, the distance of each step, and the lanes that take a new value in it. The kernel must continue with the
-    result."""
+    step, the distance of each step, and the lanes that take a new value in it. Raises ValueError if the kernel does not
+    go on with the result."""
     pairs, rest = _exchanges(trace, snippet, first_distance, steps)
     taken_last = _takes_last(*pairs[-1], rest[0] if sorts and rest else None)
     values, ids = ([pair[part]["in"] for pair in pairs] +
@@ -88,7 +89,7 @@ def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=Fal
 
 
 def split(before, after):
-    """Returns which lanes take a new candidate in each step of the butterfly. They must be the same lanes in both
+    """Returns which lanes take a new candidate in each step of the butterfly; they must be the same in both
     chapters."""
     taken = [exchange(trace, "warp_best", 16, 5)["taken"] for trace in (before, after)]
     if taken[0] != taken[1]:
@@ -101,7 +102,8 @@ def _next_event(events, kind):
 
 
 def _warp_scan(events):
-    """Returns the values before each of the warp's next five shuffles and after the last; None if they are no scan."""
+    """Returns the values before each of the warp's next five shuffles and after the last, or None if these shuffles are
+    not a scan."""
     values = []
     for step in range(5):
         event = _next_event(events, "shuffle")
@@ -135,8 +137,8 @@ def two_level_scan(trace):
 
 
 def _accesses(event, begin, count):
-    """Yields lane, word and value, None if unknown, of the event's accesses to `count` words from the byte `begin`
-    on."""
+    """Yields (lane, word, value) for each of the event's accesses to the `count` words that start at byte `begin`; an
+    unknown value is None."""
     for lane in event["active"]:
         offset, value = event["offset"][lane] - begin, event["value"][lane]
         if -event["bytes"] < offset < count * WORD_BYTES:
@@ -148,8 +150,8 @@ def _accesses(event, begin, count):
 
 
 def words_at_barriers(trace, first, count):
-    """Returns words of dynamic shared memory at the beginning, at every barrier and at the end: each time, for each
-    word a pair of its content, UNWRITTEN or UNKNOWN, and the number of writes to it so far."""
+    """Returns words of dynamic shared memory at the beginning, at every barrier and at the end. Each word is a pair:
+    its content, which may be UNWRITTEN or UNKNOWN, and the number of writes to it so far."""
     now = [(UNWRITTEN, 0)] * count
     moments = [list(now)]
     for events in traces.intervals(trace):
@@ -159,7 +161,7 @@ def words_at_barriers(trace, first, count):
                 if event["kind"] != "shared_load":
                     is_known = event["kind"] == "shared_store" and value is not None
                     now[word] = (value if is_known else UNKNOWN, writes + 1)
-                elif value is not None and content == UNKNOWN:  # a load shows what atomics left there
+                elif value is not None and content == UNKNOWN:  # a load reveals the result of earlier atomics
                     now[word] = (value, writes)
                     for words in moments:
                         words[word] = now[word] if words[word][1] == writes else words[word]
@@ -168,15 +170,16 @@ def words_at_barriers(trace, first, count):
 
 
 def _sources(read, word, value):
-    """Returns those of the words that the lane has read from which the value was made: two words whose sum it is, or
-    one word that it equals."""
+    """Returns the words, among those that the lane has read, from which it computed the value: two words whose sum is
+    the value, or one word that equals it."""
     pairs = [[a, b] for a in sorted(read) for b in sorted(read) if a < b and read[a] + read[b] == value]
     same = sorted((a for a in read if read[a] == value), key=lambda a: (a == word, -a))
     return pairs[0] if pairs else same[:1]
 
 
 def _follow_interval(events, begin, count):
-    """Returns, for one interval, the sources of each word's new value, a value stored elsewhere, and its sources."""
+    """Returns, for one interval, the sources of each word's new value, and a value stored elsewhere with its
+    sources."""
     made_of, aside, aside_of, read = {}, None, [], {}
     for event in events:
         accesses = list(_accesses(event, begin, count))
@@ -194,9 +197,9 @@ def _follow_interval(events, begin, count):
 
 
 def tree(trace, count=8):
-    """Returns the steps of sums up and down a tree in the first `count` words of dynamic shared memory: after each
-    barrier the words' values, the words that each new value was made of, and a value kept elsewhere with the words that
-    it was made of."""
+    """Returns the steps of the up-sweep and the down-sweep of a tree in the first `count` words of dynamic shared
+    memory: after each barrier the words' values, the words from which each new value was computed, and a value stored
+    elsewhere with the words from which it was computed."""
     if trace["dynamic_shared"]["bytes"] < WORD_BYTES * count:
         raise ValueError(f"{trace['source']}: it has no {count} words of dynamic shared memory")
     values, first, steps = [[value for value, _ in words] for words in words_at_barriers(trace, 0, count)], None, []
@@ -213,7 +216,7 @@ def tree(trace, count=8):
 
 def timeline(trace):
     """Returns the operations of each warp between the block's barriers, as runs [snippet, active lanes, operations].
-    Neighbouring warps that do the same are one row."""
+    Neighbouring warps with the same operations share a row."""
     work, snippets, rows = [[[]] for _ in range(trace["warps"])], {}, []
     for event, snippet in zip(trace["events"], _snippets(trace)):
         intervals = work[event["warp"]]
@@ -244,8 +247,8 @@ PUBLISHING_STAGES = {"mark_tile": 0, "sum_words": 1, "publish": 1, "scan_experts
 
 def publishing_stages(trace, blocks):
     """Returns the number of accesses that warp 0 makes in each stage of chapter 14b: marking, publishing, ordering,
-    polling, writing; and for each of `blocks` blocks its delay in the figure after the first block. The snippets may be
-    in any of the chapter's files."""
+    polling, writing. Also returns how much later than the first block each of `blocks` blocks starts in the figure. The
+    snippets may be in any of the chapter's files."""
     lengths, stage = [0] * 5, 0
     for event, snippet in ((event, _snippet_at(event)) for event in trace["events"] if event["warp"] == 0):
         if event["kind"] in ("block_barrier", "return"):
@@ -259,12 +262,13 @@ def publishing_stages(trace, blocks):
 
 
 def _snippet_at(event):
-    """Returns the snippet of the file that holds the event's line, "" if none does."""
+    """Returns the name of the snippet that contains the event's line in its file, or ""."""
     return dict(enumerate(files.snippets(event["file"]), 1)).get(event.get("line"), "") if event["file"] else ""
 
 
 def _list_stores(trace):
-    """Returns the requests that fill the list to which the first store to global memory goes, and the list's bytes."""
+    """Returns the requests that fill the list that the first store to global memory writes to, and the list's size in
+    bytes."""
     stores = [event for event in trace["events"] if event["kind"] == "global_store" and event["lanes"] & 1]
     stores = [event for event in stores if event["allocation"][0] == stores[0]["allocation"][0]]
     requests = [{"warp": event["warp"], "bytes": event["bytes"],
@@ -287,8 +291,8 @@ def stores(before, after):
 
 
 def pieces(trace):
-    """Returns which 16-byte chunk is stored in each slot of the first 8 rows, of 8 chunks each, that lanes copy
-    asynchronously, 8 lanes a row."""
+    """Returns which 16-byte chunk each slot holds in the first 8 rows that lanes copy asynchronously. A row has 8
+    chunks and is copied by 8 lanes."""
     found = [[None] * 8 for _ in range(8)]
     for event in trace["events"]:
         if event["kind"] == "copy_to" and event["bytes"] == 16:
@@ -302,8 +306,8 @@ def pieces(trace):
 
 
 def fragments(trace):
-    """Returns the lane that holds each element of a product of matrices: a[row][k] and b[k][token], which are
-    multiplied, and the sums d[row][token]. Raises ValueError if warp 0 loads or stores them in another layout."""
+    """Returns the lane that holds each element of a matrix product: of the factors a[row][k] and b[k][token] and of the
+    sums d[row][token]. Raises ValueError if warp 0 loads or stores the fragments in another layout."""
     held = {"a": [[row % 8 * 4 + k % 8 // 2 for k in range(16)] for row in range(16)],
             "b": [[token * 4 + k % 8 // 2 for token in range(8)] for k in range(16)],
             "d": [[row % 8 * 4 + token // 2 for token in range(8)] for row in range(16)]}
@@ -312,7 +316,7 @@ def fragments(trace):
     stores = [event["offset"] for event, name in events if (event["kind"], name) == ("shared_store", "results")][:2]
     if len(loads) < 2 or len(stores) < 2:
         raise ValueError(f"{trace['source']}: {trace['kernel']} multiplies no matrices")
-    line, pitch = loads[0][1] - loads[0][0], stores[0][1] - stores[0][0]  # pitch: of two tokens
+    line, pitch = loads[0][1] - loads[0][0], stores[0][1] - stores[0][0]  # pitch: between pairs of tokens
     rows = ([loads[0][0] + lane % 16 * line + lane // 16 * 16 for lane in LANES],
             [loads[1][0] + (lane // 16 * 8 + lane % 8) * line + lane // 8 % 2 * 16 for lane in LANES])
     places = {stores[0][0] + token // 2 * pitch + token % 2 * (stores[1][0] - stores[0][0]) + row * 2: lanes[token]
@@ -323,8 +327,8 @@ def fragments(trace):
 
 
 def ring(trace, stages):
-    """Returns warp 0's operations on a ring of stages, in order: [what, step, stage], with copy, wait or multiply as
-    `what`."""
+    """Returns warp 0's operations on a ring of stages, in order, as [what, step, stage], where `what` is "copy", "wait"
+    or "multiply"."""
     begin, size = trace["dynamic_shared"]["offset"], trace["dynamic_shared"]["bytes"] // stages
     done, steps = [], {"copy": 0, "wait": 0, "multiply": 0}
     wanted = {("copy_to", "source"): "copy", ("block_barrier", "accumulate"): "wait",
@@ -343,9 +347,9 @@ def ring(trace, stages):
 
 
 def weight_requests(trace, row_bytes, num_requests, label_every, row_height):
-    """Returns the first request for the weights of each of the first `num_requests` warps: the bytes at which lanes
-    read, counted from the first row. The weights are the second array that is read from global memory, one element a
-    lane."""
+    """Returns the first request for weights by each of the first `num_requests` warps: the byte offsets at which lanes
+    read, counted from the first row. The weights are the second array that is read from global memory with one element
+    per lane."""
     loads = [event for event in trace["events"] if event["kind"] == "global_load" and event["bytes"] < WORD_BYTES]
     weights = next((event["allocation"][0] for event in loads
                     if event["allocation"][0] != loads[0]["allocation"][0]), None)

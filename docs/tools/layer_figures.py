@@ -1,5 +1,5 @@
-"""Draws, for figures.py, the bytes of the weights that a warp's requests read, and the words that blocks pass to each
-other. Data come from kernel_steps.py and from choices.py."""
+"""Draws, for figures.py, which bytes of the weights a warp's requests read and which words blocks pass to each other.
+The data come from kernel_steps.py and choices.py."""
 from figure_style import boxes, canvas, cell, lines, write
 
 SECTOR = 32  # bytes
@@ -29,7 +29,8 @@ def draw_requests(data, title):
 
 
 def draw_words(data, title):
-    """Draws blocks in rows, time from left to right: ids, the word, the others' words, one expert's count and slot."""
+    """Draws a row for each block, with time from left to right: its ids, its word, the other blocks' words, and one
+    expert's count and slot."""
     top, row, height = 84, 92, 58
     columns = (("chooses", 76, 170), ("publishes", 262, 168), ("waits", 514, 96), ("counts", 626, 132),
                ("writes", 774, 112))

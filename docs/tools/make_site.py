@@ -1,8 +1,8 @@
 """Makes the documentation site in BUILD/docs/html: python3 docs/tools/make_site.py --build BUILD, from the root.
 
-The programs that the pages run must have been built (ninja docs). The tool fails, with the reason in one line, if a
-page names something that does not exist, if a committed table or figure is not up to date, and at Doxygen's first
-warning. --steppers makes only the pages on which a reader steps through a run, which need no site:
+The programs that the pages run must have been built (ninja docs). The tool fails with a one-line message if a page
+names something that does not exist, if a committed table or figure is out of date, or if Doxygen prints a warning.
+--steppers makes only the pages on which a reader steps through a run, which work without the site:
 BUILD/docs/stepper/stepper_NN.html.
 """
 import fcntl
@@ -52,7 +52,7 @@ PATCHES = (
 
 
 def _drop_wrong_links(html, page_ids):
-    """Removes links from words that are not the name of the link's target: Doxygen 1.9.8 makes thousands, as from
+    """Removes links whose text is not the name of their target. Doxygen 1.9.8 makes thousands of them, for example from
     `float` to a kernel."""
     pages = {path.name: path.read_text() for path in html.glob("*.html")}
     names = {name + member[1]: member[2] for name, text in pages.items()
@@ -66,8 +66,8 @@ def _drop_wrong_links(html, page_ids):
 
 
 def _documented_files(text):
-    """Returns the paths of the files that a page of Doxygen's documents: one file, or those that declare a structure of
-    this name."""
+    """Returns the paths of the files that a page of Doxygen's documents: a single file, or all files that declare a
+    structure of this name."""
     made_from = re.search(r"was generated from the following files?:<ul>(.*?)</ul>", text, re.DOTALL)
     items = re.findall(r"<li>(.*?)</li>", made_from[1]) if made_from else [
         "/".join(re.findall(r'<li class="navelem">(.*?)</li>', text))]
@@ -86,8 +86,8 @@ def _included_by(folder):
 
 
 def _drop_links_to_namesakes(html, texts):
-    """Removes links from a page's listings to functions and structures that only have the same names: the right ones
-    are in the folder of one of the listings, or in a header that its sources include."""
+    """Removes links from a page's listings to functions and structures that merely have the same names. The right
+    targets are in the folder of one of the listings or in a header that the sources in that folder include."""
     documented = {path.name: _documented_files(path.read_text()) for path in html.glob("*.html")}
     for name, text in texts.items():
         folders = {os.path.dirname(path) for path in re.findall(r"(?m)^\\snippet\S* (\S+)", text)}
@@ -117,7 +117,7 @@ def _patch(html, page_ids):
 
 
 def _define_terms(html, definitions):
-    """Gives each link to a glossary term its definition as title, which is shown when a reader points at the link."""
+    """Gives each link to a glossary term the term's definition as its title, which browsers show as a tooltip."""
     titles = {term: escape(text, quote=True) for term, text in definitions.items()}
     for path in html.glob("*.html"):
         text = path.read_text()
@@ -136,7 +136,7 @@ def _write_files(folder, texts):
 
 
 def check_what_is_committed(build):
-    """Checks that tables and figures are up to date, and ends the tool if one is not."""
+    """Checks that all tables and figures are up to date, and ends the tool if any is not."""
     for tool in ("tables.py", "figures.py"):
         subprocess.run([sys.executable, TOOLS / tool, "--check", "--build", build], check=True)
 
@@ -174,7 +174,7 @@ def make_site(build, check=check_what_is_committed):
 
 
 def make_steppers(build):
-    """Makes the pages that play a run, each a separate HTML file, and returns their folder."""
+    """Makes the pages that play back a run, each as a separate HTML file, and returns their folder."""
     folder = build / "docs" / "stepper"
     _write_files(folder, stepper_pages.write_pages(build, ".html"))
     for path in ("docs/stepper/stepper.js", "docs/stepper/stepper.css"):

@@ -1,6 +1,6 @@
 """Prints the recorded times of chapter 18, as tables of text:
 
-    python3 docs/tools/model_times.py calls     what a call costs the host, recorded by check.py
+    python3 docs/tools/model_times.py calls     the host time of a call, recorded by check.py
     python3 docs/tools/model_times.py steps     a decode step and the prefill, recorded by model.py
     python3 docs/tools/model_times.py parts     where a step's GPU time goes, recorded by model.py
     python3 docs/tools/model_times.py gains     shares and speed-ups, computed from the parts; an estimate for 61 layers
@@ -32,7 +32,7 @@ def number(value, digits):
 
 
 def table(head, rows):
-    """Returns lines with the first column flush left, the others flush right."""
+    """Returns the table's lines, with the first column left-aligned and the others right-aligned."""
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     return ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
                       for i, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in [head, *rows]]
@@ -70,7 +70,7 @@ def parts():
 
 
 def step_ms(experts, mode, batch):
-    """Returns the recorded milliseconds of a decode step; None if there is no record."""
+    """Returns the recorded time of a decode step in milliseconds, or None if there is no record."""
     record = read("model.json") or {"steps": ()}
     found = [one.get("ms") for one in record["steps"]
              if (one["experts"], one["mode"], one["batch"]) == (experts, mode, batch)]
@@ -78,22 +78,27 @@ def step_ms(experts, mode, batch):
 
 
 def all_layers(us):
-    """Estimates the microseconds of a step of all layers on one GPU from the parts of the measured model's step.
-    Returns two numbers, because the record does not say how much of the rest belongs to the MoE layers: for none of
-    it, and for all of it."""
+    """Estimates the time of a step through all layers on one GPU, in microseconds, from the parts of the measured
+    model's step. Returns two estimates, one with none of the rest in the MoE layers and one with all of it, because the
+    record does not divide the rest."""
     moe = ALL_MOE_LAYERS / MOE_LAYERS
     known = us["attention"] * ALL_LAYERS / LAYERS + moe * (us["gate"] + us["align"] + us["experts"])
     return known + us["rest"], known + moe * us["rest"]
 
 
 def span(values, digits):
-    """Returns "least to most" of two numbers, or one number if both look the same."""
+    """Returns two numbers as "least to most", or only one of them if they are equal when rounded."""
     texts = [number(value, digits) for value in sorted(values)]
     return texts[0] if texts[0] == texts[1] else " to ".join(texts)
 
 
+def with_align(us):
+    """Returns the time of experts and align together, because grouped_mm's experts include its sort."""
+    return us["experts"] + us["align"]
+
+
 def gains():
-    """Compares ours with grouped_mm, part by part: a column for each number of sequences."""
+    """Compares the course's kernels with grouped_mm, part by part, with a column for each number of sequences."""
     known, columns = {(batch, name): us for batch, name, us in part_rows()}, []
     for batch in BATCHES:
         theirs, ours = known.get((batch, "grouped_mm")), known.get((batch, "ours"))
@@ -102,11 +107,11 @@ def gains():
             continue
         step, full, our_full = sum(theirs.values()), all_layers(theirs), all_layers(ours)
         gate = theirs["gate"] * ALL_MOE_LAYERS / MOE_LAYERS
-        columns.append([number(100 * theirs["experts"] / step, 1), number(theirs["experts"] / ours["experts"], 2),
+        columns.append([number(100 * theirs["experts"] / step, 1), number(with_align(theirs) / with_align(ours), 2),
                         number(step / sum(ours.values()), 2), number(100 * theirs["gate"] / step, 1),
                         span([one / other for one, other in zip(full, our_full)], 2),
                         span([100 * gate / one for one in full], 1)])
-    titles = ("experts, % of grouped_mm's step", "experts, times as fast", "step, times as fast",
+    titles = ("experts, % of grouped_mm's step", "experts, align: times as fast", "step, times as fast",
               "gate, % of grouped_mm's step", "61 layers: step, times as fast", "61 layers: gate, % of the step")
     return table(["computed from the parts", *map(str, BATCHES)], [list(row) for row in zip(titles, *columns)])
 

@@ -2,8 +2,8 @@
 
 Links lead to pages of the site, to the pages of source files, or to copies of other files; a picture on its own
 line becomes a figure; each snippet has a link to its source above it; the first use of each term links to the
-glossary; headings have ids, so that links to them stay valid. Functions raise ValueError, with one line that names
-the file and the line.
+glossary; headings have ids, so that links to them stay valid. Functions raise ValueError with a one-line
+message that names the file and the line.
 """
 import collections
 import dataclasses
@@ -18,7 +18,7 @@ import files
 SOURCE_FOLDERS = ("chapters", "common", "docs/primer")
 SOURCE_SUFFIXES = (".c", ".h", ".cpp", ".cu", ".cuh", ".py")
 GLOSSARY = "docs/pages/glossary.md"
-LIST_ITEM = re.compile(r"([0-9]+[.)]|[-+*]|#+) ")  # may match by accident, if a paragraph is broken before "256. "
+LIST_ITEM = re.compile(r"([0-9]+[.)]|[-+*]|#+) ")  # may match by accident, if a line of a paragraph begins with "256. "
 NO_PROSE = re.compile(r"$|[ #<]|[0-9]+[.)] |[-+*] ")  # lines after which a list or a heading may begin
 Page = collections.namedtuple("Page", "path id title")  # a file that becomes a page, whose file is named after the id
 
@@ -28,9 +28,9 @@ class Site:
     """All targets that a page may refer to."""
     pages: list  # a list of Page
     sources: list  # the paths of the source files that the site shows, in order
-    terms: dict  # from words in lower case to the id of the glossary's term that they lead to
+    terms: dict  # from words in lower case to the id of the glossary term that they link to
     term_pages: dict = dataclasses.field(default_factory=dict)  # from a term's id to its entry in read_term_pages()
-    files: dict = dataclasses.field(default_factory=dict)  # files that pages link to: from addresses to paths
+    files: dict = dataclasses.field(default_factory=dict)  # the files that pages link to: from addresses to paths
 
     def has_term(self, term, page_id):
         """Checks whether a term's words have the glossary's meaning on a page."""
@@ -47,8 +47,8 @@ def find_sources():
 
 
 def source_url(sources, path):
-    """Returns the address of the page that shows a source, None if the site does not show it. Doxygen names the page
-    after the file, and after the part of the path that files of the same name do not share."""
+    """Returns the address of the page that shows a source, or None if the site does not show it. Doxygen names the page
+    after the file and after as much of the path as distinguishes it from other files of the same name."""
     if path not in sources:
         return None
     parts = path.split("/")
@@ -59,8 +59,8 @@ def source_url(sources, path):
 
 
 def read_page(path, default_id):
-    """Returns the page that a file becomes. The file's first line, `# Title {#id}`, gives the title and the id; without
-    {#id} the page has the default id."""
+    """Returns the Page for a file. The file's first line, `# Title {#id}`, gives the title and the id; without {#id}
+    the page has the default id."""
     first = pathlib.Path(path).read_text().partition("\n")[0]
     title = re.fullmatch(r"# (.*?)( \{#(\w+)\}.*)?", first, re.ASCII)
     if not title:
@@ -69,10 +69,10 @@ def read_page(path, default_id):
 
 
 def read_terms(path=GLOSSARY):
-    """Returns the words that lead to the glossary's terms, with the terms' ids, in order. A heading with an {#id} is a
-    term; the line after it may list words: `<!-- words: request, requests -->`. Without this line no word leads to the
+    """Returns the words that link to the glossary's terms, with the terms' ids, in order. A heading with an {#id} is a
+    term; the line after it may list words: `<!-- words: request, requests -->`. Without this line no word links to the
     term automatically. The next line may list phrases in which such a word has another meaning: `<!-- not: pull
-    requests -->`. Their id is ""."""
+    requests -->`. The id of these phrases is ""."""
     terms, term = {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
@@ -89,9 +89,10 @@ def read_terms(path=GLOSSARY):
 
 
 def read_term_pages(path=GLOSSARY):
-    """Returns where a term's words have the glossary's meaning. Below the term's heading, `<!-- only on: chapter_0*,
-    primer -->` names the pages on which they lead to the term, `<!-- not on: ... -->` those on which they do not. A key
-    is a term's id, its value is (whether the marker is `only`, patterns of page ids)."""
+    """Returns on which pages each term's words have the glossary's meaning. Below the term's heading, `<!-- only on:
+    chapter_0*, primer -->` names the pages on which the words link to the term, and `<!-- not on: ... -->` names the
+    pages on which they do not. The keys are the terms' ids, the values (whether the marker is `only`, page id
+    patterns)."""
     found, term = {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
@@ -102,7 +103,7 @@ def read_term_pages(path=GLOSSARY):
 
 
 def read_definitions(path=GLOSSARY):
-    """Returns the terms' definitions by their ids: the text of each, without Markdown's marks."""
+    """Returns the terms' definitions, keyed by the terms' ids, as text without Markdown syntax."""
     found, term = {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
@@ -118,12 +119,12 @@ class Writer:
     """The state of a page while it is written."""
     site: Site
     page: Page
-    expand_marker: object  # called with a comment's text: returns its replacement, None if it is no marker
+    expand_marker: object  # takes a comment's text; returns its replacement, or None if it is not a marker
     pieces: re.Pattern
     linked_terms: set = dataclasses.field(default_factory=set)
     words: int = 0
     lines_of_code: int = 0
-    fence: str = ""  # the fence of the code block that the line is in
+    fence: str = ""  # the fence of the current code block, or ""
     in_generated: bool = False
     in_bold: bool = False
 
@@ -143,7 +144,7 @@ def _resolve(writer, target):
 
 
 def _link_target(writer, target):
-    """Returns the address on the site to which a link to `target` leads."""
+    """Returns the address on the site for a link to `target`."""
     site, (path, _, section) = writer.site, _resolve(writer, target).partition("#")
     if target.startswith(("http://", "https://", "#", "@")):
         return target
@@ -170,7 +171,7 @@ def _piece(writer, piece, terms):
     if piece.lastgroup == "bold":  # Doxygen 1.9.4 does not convert `**"`
         writer.in_bold = not writer.in_bold
         return "<b>" if writer.in_bold else "</b>"
-    if piece.lastgroup == "mark":  # between two quotation marks Doxygen recognises neither code nor links
+    if piece.lastgroup == "mark":  # Doxygen recognises neither code nor links between quotation marks
         return "&quot;"
     if piece.lastgroup == "term":
         term = writer.site.terms[piece[0].lower()]
@@ -182,13 +183,13 @@ def _piece(writer, piece, terms):
 
 
 def _text_line(writer, line, terms):
-    """Converts a line of a paragraph, a list or a table. Links terms if `terms` is true."""
+    """Converts a line of a paragraph, a list or a table, and links terms to the glossary if `terms` is true."""
     return writer.pieces.sub(lambda piece: _piece(writer, piece, terms), line)
 
 
 def figure(name, alternative):
-    """Returns the HTML of a picture of docs/figures. It links to itself, because at full size it may be wider than the
-    page."""
+    """Returns the HTML of a picture from docs/figures. The picture links to its own file, because at full size it may
+    be wider than the page."""
     return (f'\n@htmlonly<figure class="picture"><a href="figures/{name}"><img src="figures/{name}" '
             f'alt="{html.escape(alternative)}" loading="lazy"/></a></figure>@endhtmlonly\n')
 
@@ -207,7 +208,7 @@ def _figure_line(writer, line):
 
 
 def snippet_lines(path, tag):
-    """Returns the range of line numbers in a snippet."""
+    """Returns the range of a snippet's line numbers."""
     marks = [number for number, text in enumerate(pathlib.Path(path).read_text().splitlines(), 1) if f"[{tag}]" in text]
     if len(marks) != 2:
         raise ValueError(f"the tag [{tag}] stands in {path} {len(marks)} times; it must stand there twice")
@@ -230,7 +231,7 @@ def _snippet_line(writer, line):
 
 
 def _comment_line(writer, line):
-    """Returns the replacement of a comment that is a marker of the site, None for another comment."""
+    """Returns the replacement for a comment that is a marker of the site, or None for any other comment."""
     if " -->" not in line:
         raise ValueError("a comment must end on its own line")
     text = line[len("<!-- "):line.index(" -->")]
@@ -243,7 +244,7 @@ def _comment_line(writer, line):
 
 
 def _heading_line(writer, line):
-    """Gives a heading an id made from its words if it has none."""
+    """Gives a heading without an id one that is made from its words."""
     if "{#" in line:
         return _text_line(writer, line, False)
     words = re.findall(r"[a-z0-9]+", line.lower())
@@ -251,7 +252,7 @@ def _heading_line(writer, line):
 
 
 def _line(writer, line, following):
-    """Converts a line of the file; returns None if it is to be left out."""
+    """Converts a line of the file; returns None if the line must be left out."""
     fence = line.lstrip(" ")[:3]
     if writer.fence or fence in ("```", "~~~"):
         is_end = fence == writer.fence
@@ -273,7 +274,7 @@ def _line(writer, line, following):
         raise ValueError("the paragraph before has '**' without its other end")
     if not writer.in_generated:
         writer.words += len(re.findall(r"[A-Za-z0-9]\S*", line))
-    # A summary is itself a control, and Doxygen 1.9.8 accepts no link in it.
+    # A <summary> is itself an interactive element, and Doxygen 1.9.8 accepts no link in it.
     if re.search(r"<summary>.*\]\(.*</summary>", line):
         raise ValueError("a link in a summary, where a click unfolds what is below; put it there")
     is_prose = not line.startswith(("|", "<details>")) and not writer.in_generated and writer.page.path != GLOSSARY
@@ -281,13 +282,13 @@ def _line(writer, line, following):
 
 
 def _is_open(line):
-    """Checks whether code, or a link's text, continues in the next line: Doxygen does not recognise such a link."""
+    """Checks whether inline code or a link's text continues on the next line, where Doxygen would not recognise it."""
     return line.rfind("[") > line.rfind("]") or (line.lstrip()[:3] != "```" and line.count("`") % 2 == 1)
 
 
 def write(site, page, expand_marker):
-    """Returns the Writer, with its counts of words and of lines of code, and the text below the page's title for
-    Doxygen."""
+    """Returns the Writer, which has the numbers of words and of lines of code, and Doxygen's text for what is below the
+    page's title."""
     writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms))
     lines, out, at = pathlib.Path(page.path).read_text().splitlines(), [], 1
     while at < len(lines):

@@ -1,13 +1,13 @@
 """Makes the documentation site's pages from the repository's Markdown files, as text for Doxygen. Used by make_site.py.
 
-Each chapters/NN_name/README.md becomes a page: the walkthrough, with its number and part, links to its neighbours, the
-time that it takes to read, and links to its files and exercises. The page of its NOTES.md, the lab notes, is below it.
-Each docs/pages/NAME.md, the router data and each exercise, to which its chapter links, also becomes a page. The page
-"chapters" lists the chapters. The Markdown files may have these markers:
+Each chapters/NN_name/README.md becomes a page: the walkthrough, with its number and part, links to its neighbours, its
+reading time, and links to its files and exercises. The page of the chapter's NOTES.md, the lab notes, is below it in
+the tree. Each docs/pages/NAME.md, the router data's README.md and each exercise, to which its chapter links, also
+become pages. The page "chapters" lists the chapters. The Markdown files may have these markers:
 
     <!-- results: ... -->    docs/figures/results.svg, with this alternative text
     <!-- chapters -->        the chapters and their recorded speed-ups
-    <!-- fold: SUMMARY -->   folds the text up to <!-- unfold -->, which a reader can unfold
+    <!-- fold: SUMMARY -->   folds away the text up to <!-- unfold -->; a reader can unfold it
     <!-- run: COMMAND -->    the command and its output; <!-- run 1: COMMAND --> must exit with 1
 """
 import os
@@ -33,7 +33,7 @@ PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"),
          ("common/data/router/README.md", "router_data"), ("exercises/README.md", "exercises"),
          ("exercises/[0-9]*/README.md", "exercise_{folder}"), ("exercises/AUTHORING.md", "exercise_authoring"))
 WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
-MODEL_CHAPTER = "18_into_a_model"  # its times are those of a model's decode step
+MODEL_CHAPTER = "18_into_a_model"  # its times are for a model's decode step
 
 
 def find_pages():
@@ -75,14 +75,14 @@ def _part_of(number):
 
 
 def subpages(ids):
-    """Returns the text that puts pages below this one in Doxygen's tree, which lists only pages that another page
-    names."""
+    """Returns the text that puts pages below the current one in Doxygen's tree, which lists only pages that another
+    page names."""
     items = "".join(f"- \\subpage {page_id}\n" for page_id in ids)
     return f"\n@htmlonly<div hidden>@endhtmlonly\n\n{items}\n@htmlonly</div>@endhtmlonly\n"
 
 
 def way(label, before, middle, after):
-    """Returns a row of links to neighbours; each of the three is HTML, "" for none."""
+    """Returns a row of links to neighbouring pages; each of the three links is HTML, or "" if there is none."""
     return f'\n@htmlonly<nav class="way" aria-label="{label}">{before}{middle}{after}</nav>@endhtmlonly\n'
 
 
@@ -166,9 +166,9 @@ def _operator(page):
 
 
 def _operator_cells(page, run, is_host, sizes):
-    """Returns the cells of a chapter with an operator. Chapter 01 runs on the host, and the run of the next chapter has
-    its times. If the lists of chapters give other numbers of tokens for the operator than for the first, each time is
-    followed by its number of tokens."""
+    """Returns the cells of a chapter with an operator. Chapter 01 runs on the host, and its times are in the next
+    chapter's run. A time is followed by its number of tokens if this number differs from the one in the table's
+    head."""
     cells = []
     for tokens, in_head in zip(times.few_and_many(_name(page)) or sizes, sizes):
         row = results.row_of(run, tokens)
@@ -180,16 +180,16 @@ def _operator_cells(page, run, is_host, sizes):
 
 
 def _chain_cells(run):
-    """Returns the cells of a chapter that times chains of kernels: the first chain, overlapping, and its speed-up over
-    the same chain without overlap, for the fewest and the most tokens."""
+    """Returns the cells of a chapter that times chains of kernels: the first chain's time with overlap and its speed-up
+    over the same chain without overlap, for the fewest and the most tokens."""
     rows = [row for row in run["rows"] if row["kernel"] == "all" and row["chain"] == run["rows"][0]["chain"]]
     return [cell for row, number in ((rows[0], ""), (rows[-1], f" ({rows[-1]['num_tokens']:,} tokens)"))
             for cell in (times.format_us(row["overlapped_us"]) + number, _ratio(row["plain_us"], row["overlapped_us"]))]
 
 
 def _model_cells():
-    """Returns the cells of the chapter on a model: a decode step with the course's kernels, and its speed-up over the
-    step with PyTorch's grouped products, for the fewest and the most sequences."""
+    """Returns the cells of the chapter on a model: the time of a decode step with the course's kernels and the speed-up
+    over the step with PyTorch's grouped products, for the fewest and the most sequences."""
     cells = []
     for batch, number in ((min(model_times.BATCHES), ""), (max(model_times.BATCHES), " ({:,} sequences)")):
         theirs, ours = (model_times.step_ms(name, "graph", batch) for name in ("grouped_mm", "ours"))
@@ -205,8 +205,8 @@ def _chain_run(recorded, page):
 
 
 def _label(page, run, chain):
-    """Returns the words that begin a row in a list of chapters with several operators: what is timed and, if there are
-    times, with what it is compared."""
+    """Returns the words that begin a row in a list of chapters with several operators: what is timed and, if times are
+    recorded, the baseline."""
     if chain:
         return f"{chain['rows'][0]['chain']}, vs no overlap"
     if _name(page) == MODEL_CHAPTER:
@@ -217,7 +217,7 @@ def _label(page, run, chain):
 
 
 def _gain(page, run, chain, is_host, sizes, has_label):
-    """Returns a chapter's row. `chain` is its run of chains of kernels, or None."""
+    """Returns a chapter's row. `chain` is the chapter's run of chains of kernels, or None."""
     cells = _chain_cells(chain) if chain else \
         _model_cells() if _name(page) == MODEL_CHAPTER else _operator_cells(page, run, is_host, sizes)
     run = run or chain
@@ -228,7 +228,7 @@ def _gain(page, run, chain, is_host, sizes, has_label):
 
 
 def _compared(pages, runs):
-    """Returns, in brackets, the baselines of the chapters that are not compared with the chapter above them."""
+    """Returns, in brackets, the baselines of the chapters whose baseline is not the chapter above them."""
     others = [(number_of(page), run["before"]) for page, run, above in zip(pages, runs, [None, *pages])
               if run and run.get("before") and not (above and run["before"] == above.path.split("/")[1])]
     words = [f"for {number}, of {results.number_of(before)}" for number, before in others]
@@ -236,8 +236,8 @@ def _compared(pages, runs):
 
 
 def _chapter_list(site, recorded):
-    """Returns the parts with their tables of chapters. Doxygen does not treat the parts' headings as sections; its tree
-    lists the chapters themselves."""
+    """Returns the parts with their tables of chapters. The parts' headings are HTML, so that Doxygen's tree lists the
+    chapters themselves and not the parts as sections."""
     text = ""
     for part, (_, title) in enumerate(PARTS):
         text += f"\n<h1>Part {part + 1}: {title}</h1>\n\n"
@@ -279,7 +279,7 @@ def _run(command, expected):
 
 
 def _expand_marker(site, recorded, text):
-    """Returns the replacement of a marker; None if the text is no marker."""
+    """Returns the replacement for a marker, or None if the text is not a marker."""
     if text == "chapters":
         return _chapter_list(site, recorded)
     if text.startswith("results: "):
@@ -314,7 +314,7 @@ def _page(site, page, recorded, step_pages):
 
 
 def _uses(site):
-    """Returns comments that add, to the page of each shared kernel, the chapters that use it."""
+    """Returns comments that list, on the page of each shared kernel, the chapters that use the kernel."""
     uses = {path: [f'@ref {page.id} "{page.title}"' for page in _chapters(site) if path in _included(site, page)]
             for path in site.sources if path.startswith(("common/kernels/", "chapters/"))}
     return "".join(f"/**\n * @file {path}\n *\n * Used in {', '.join(users)}.\n */\n"
@@ -322,7 +322,8 @@ def _uses(site):
 
 
 def write_pages(site, recorded, step_pages):
-    """Returns all pages by the names of their files; chapters link to the pages of steps with the ids `step_pages`."""
+    """Returns all pages, keyed by the names of their files. Chapters link to the step pages with the ids
+    `step_pages`."""
     pages = {f"{page.id}.md": _page(site, page, recorded, step_pages) for page in site.pages}
     pages["chapters.md"] = ("# The chapters {#chapters}\n" + _chapter_list(site, recorded) +
                             subpages([page.id for page in _chapters(site)]))

@@ -16,7 +16,7 @@ CONTENT = re.compile(r'<h1 class="title">(.*?)</h1>.*?<div class="contents">(.*)
 
 
 def one_page(html):
-    """Returns one HTML page with all these pages, each a section with the page's name as its id."""
+    """Returns one HTML page that contains all pages of ORDER, each as a section with the page's name as its id."""
     paths = [path for name in ORDER for path in sorted(html.glob(f"{name}.html"))]
     sections = ""
     for path in paths:

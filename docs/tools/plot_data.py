@@ -8,8 +8,8 @@ from operators import OPERATORS
 
 
 def _lines(operator, recorded):
-    """Returns the lines of the chapters that have recorded runs, and the runs. A new chapter is in the plots once its
-    times are recorded."""
+    """Returns the lines of the chapters that have recorded runs, and the runs. A new chapter appears in the plots once
+    its times are recorded."""
     names = [name
              for name in results.chapters(kernel=f"{operator}.*") if name in recorded or name == times.HOST_CHAPTER]
     return times.lines(f"{OPERATORS[operator].standard} {' '.join(names)}", recorded)
@@ -21,7 +21,7 @@ def _old(lines):
 
 
 def time_lines(operator, recorded):
-    """Returns times against tokens, a line for each library, each chapter and the floor."""
+    """Returns times against numbers of tokens, with a line for each library, for each chapter and for the floor."""
     lines, runs = _lines(operator, recorded)
     return {"source": provenance.machines(runs), "old": _old(lines), "lines": [
         {"kind": line.kind, "label": line.label.replace("_", " "), "points": line.points} for line in lines]}
@@ -35,8 +35,8 @@ def _row(line, few_and_many):
 
 
 def _without_slow(recorded, operator):
-    """Returns the recorded runs without the chapters that are too slow for the most tokens of the operator's panel, as
-    11a is."""
+    """Returns the recorded runs without the chapters that, like 11a, are too slow for the most tokens of the operator's
+    panel."""
     def ends_early(name):
         run = times.chapter_run(recorded, name) if name in results.chapters(kernel=f"{operator}.*") else None
         return run and run["rows"][-1]["num_tokens"] < OPERATORS[operator].panel[1][1]
@@ -45,8 +45,8 @@ def _without_slow(recorded, operator):
 
 
 def few_and_many(recorded):
-    """Returns the times for one token and for many, a row for each library (the faster of PyTorch's forms), each
-    chapter and the floor."""
+    """Returns the times for one token and for many tokens, with a row for each library (the faster of PyTorch's forms),
+    for each chapter and for the floor."""
     made = {name: _lines(name, _without_slow(recorded, name)) for name, operator in OPERATORS.items() if operator.panel}
     panels = {name: {"panel": OPERATORS[name].panel,
                      "rows": [_row(line, OPERATORS[name].panel[1]) for line in lines if line.label != "PyTorch eager"]}
@@ -65,7 +65,7 @@ def roofline(words, recorded):
 
 
 def counter_panels(operator, build):
-    """Returns the simulator's counters of each chapter, a panel for each counter: the values and their texts."""
+    """Returns the simulator's counters for each chapter, with a panel for each counter: the values and their texts."""
     names, per_token = results.chapters(kernel=f"{operator}.cu"), OPERATORS[operator].per_token
     reports = [counters.report(build, results.number_of(name)) for name in names]
     panels = []

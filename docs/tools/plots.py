@@ -1,11 +1,11 @@
 """Draws plots for figures.py: recorded times, the simulator's counters, and the number of choices that each expert
-gets. Data come from plot_data.py and choices.py."""
+gets. The data come from plot_data.py and choices.py."""
 import math
 import textwrap
 
 from figure_style import COLOURS, boxes, canvas, lines, plot_area, write
 
-# Colours and marks of chapters, the last chapter's first. Lines of other kinds have dashes.
+# Colours and markers of the chapters' lines, the last chapter's first. Lines of other kinds are dashed.
 LAST, *OTHERS = (("vermillion", "o", None, 3), ("orange", "s", None, 1.6), ("green", "^", None, 1.6),
                  ("sky", "o", None, 1.6),
                  ("purple", "D", None, 1.6), ("grey", "P", None, 1.6), ("ink", "p", None, 1.6))
@@ -15,7 +15,7 @@ KINDS = {"host": [("grey", "v", (5, 3), 1.6)], "library": [("ink", "x", (6, 2, 1
 
 
 def _styles(kinds):
-    """Returns the colour, mark, dashes and width of each line."""
+    """Returns the colour, marker, dashes and width of each line."""
     of_kind = {**KINDS, "chapter": [*OTHERS[:kinds.count("chapter") - 1], LAST]}
     return [of_kind[kind][kinds[:number].count(kind)] for number, kind in enumerate(kinds)]
 
@@ -33,7 +33,7 @@ def _apart(heights, gap):
 
 
 def _draw_line(ax, area, line, style, end, label_y, right):
-    """Draws a line with its marks, and its name after its end."""
+    """Draws a line with its markers, and the line's name after its end."""
     colour, mark, dashes, width = style
     filled = width > 2 or (mark, colour) == ("s", "ink")
     look = {"marker": mark, "markersize": 6, "markeredgecolor": COLOURS[colour], "markeredgewidth": 1.2,
@@ -45,7 +45,7 @@ def _draw_line(ax, area, line, style, end, label_y, right):
 
 
 def _wrapped(notes, width):
-    """Wraps sentences into lines of at most `width` characters; each sentence begins a line."""
+    """Wraps sentences into lines of at most `width` characters; each sentence starts on a new line."""
     return [line for note in notes for line in textwrap.wrap(note, width)]
 
 
@@ -110,7 +110,7 @@ def draw_roofline(data, title):
 
 def draw_results(data, _):
     """Draws panels one below the other, narrow and with large text, so that they fit the width of a phone."""
-    panels, told, pitch, left, right = list(data["panels"].values()), None, 28, 178, 464
+    panels, pitch, left, right = list(data["panels"].values()), 28, 178, 464
     notes = [data["source"], "Floor: an empty kernel, or moving the bytes.", *textwrap.wrap(data["old"], 60)[::-1]]
     ax, y = canvas(472, 40 + sum(46 + pitch * len(panel["rows"]) for panel in panels) + 18 * len(notes)), 46
     for panel in panels:
@@ -123,10 +123,9 @@ def draw_results(data, _):
         for number, row in enumerate(rows):
             row_y = y + 32 + pitch * number
             few, many = (left + math.log(us / low) / math.log(high / low) * (right - left) for us in row["us"])
-            if number == 0 and few_and_many != told:
-                told = few_and_many
+            if number == 0:
                 apart = max(0, 76 - (many - few)) / 2
-                for x, tokens in zip((few - apart, many + apart), told):
+                for x, tokens in zip((few - apart, many + apart), few_and_many):
                     write(ax, x, y + 12, f"{tokens:,} token{'s' * (tokens > 1)}", "center", size=13)
             lines(ax, [(few, row_y, many, row_y)], "edge", 4)
             for x, mark, colour in ((few, "o", "blue"), (many, "s", "vermillion")):
@@ -159,7 +158,8 @@ def draw_counters(data, title):
 
 
 def _write_busiest(ax, data, left, pitch, top, place):
-    """Writes the busiest experts' words, each with a line from its bar's top: place(rank, choices)."""
+    """Writes the words of the busiest experts and connects each to the top of the expert's bar, place(rank,
+    choices)."""
     write(ax, left, top + 16, "The words that each of the busiest gets most often, of how many there are:", size=13,
           bold=True)
     for rank, expert in enumerate(data["busiest"]):

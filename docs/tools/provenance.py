@@ -1,11 +1,12 @@
-"""Makes the texts below tables and plots that name the sources of their figures. Used by the tools that write these."""
+"""Makes the texts below tables and plots that name the sources of the numbers. Used by the tools that write these
+tables and plots."""
 import re
 
 import results
 
 
 def distinct(texts):
-    """Returns the different texts in their order, without empty texts; "?" replaces characters that are not printable
+    """Returns the distinct, non-empty texts in their order, with "?" in place of characters that are not printable
     ASCII or that Markdown would interpret."""
     clean = ["".join(c if " " <= c <= "~" and c not in "`|<>" else "?" for c in text) for text in texts]
     return [text for text in dict.fromkeys(clean) if text]
@@ -28,8 +29,8 @@ def machines(runs):
 
 
 def _commands(commands, only_first):
-    """Joins commands as `a`, `b` and `c`, or as `a`, and so on. Their output files, which do not matter, are left
-    out."""
+    """Joins commands as "`a`, `b` and `c`", or as "`a`, and so on", without their output files, which do not
+    matter."""
     commands = distinct(command.split(" --out ")[0].rstrip() for command in commands)
     return f"`{commands[0]}`, and so on" if only_first and len(commands) > 1 else join(commands, "`")
 
@@ -40,7 +41,7 @@ def recorded(runs, only_first_command=False):
     runs = [run for run in runs if run]
     if not runs:
         return "Nothing is recorded yet."
-    programs = [results.program_of(run) for run in runs]  # replaced by NAME, because the chapters share a command
+    programs = [results.program_of(run) for run in runs]  # replaced by NAME, so that equal commands merge
     commands = [run["command"] if program in results.PEERS else run["command"].replace(program, "NAME", 1)
                 for run, program in zip(runs, programs)]
     return f"{machines(runs)} by {_commands(commands, only_first_command)}."
@@ -48,8 +49,8 @@ def recorded(runs, only_first_command=False):
 
 def simulated(reports, any_program, only_first_command=False):
     """Returns the commands and the inputs of the simulator's reports, in Markdown: "`command`; the input: words.". With
-    any_program NAME replaces the program's own name. The programs' folder is shown as in the course, wherever they
-    were built."""
+    any_program, NAME replaces the program's own name. The programs' folder is shown as build/cpu, wherever they were
+    built."""
     commands = [re.sub(r"^(?:.*cpu(64)?/)?(\S*)", lambda match: f"build/cpu{match[1] or ''}/" +
                        ("NAME" if any_program else match[2]), report["command"]) for report in reports]
     inputs = distinct(report["input"] for report in reports)

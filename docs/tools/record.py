@@ -3,10 +3,10 @@
     build/gpu/02_warp_per_group --bench --format json | python3 docs/tools/record.py
     python3 docs/tools/record.py [FILE...]
 
-Run it in the repository's root. The input is JSON, any number of runs one after the other. It is printed by programs
+Run it in the repository's root. The input is any number of runs, one after the other, in JSON, as printed by programs
 with `--bench --format json`, by tests/peers/pytorch_gate.py --format json, by tests/gpu/count_on_gpu.sh and, on GPUs,
 by chapter 12 with --format json. A run replaces a recorded run of the same command or of the same problem. The folder
-is named after the GPU: h200. record_all.py runs and records everything.
+is named after the GPU, for example h200. record_all.py runs and records everything.
 """
 import json
 import pathlib
@@ -18,7 +18,7 @@ import results
 
 
 def gpu_of(run):
-    """Returns the name of a GPU's folder: "h200" for "NVIDIA H200"."""
+    """Returns the name of the folder for a GPU: "h200" for "NVIDIA H200"."""
     name = str(run.get("device") or run.get("gpu") or "unknown").lower()
     return re.sub(r"[^a-z0-9]+", "_", name.removeprefix("nvidia ")).strip("_")
 
@@ -31,11 +31,11 @@ def _problem(run):
 
 
 def record(text, folder=results.FOLDER.parent):
-    """Puts the runs in a text into their files in a folder of results; returns a line for each run."""
+    """Adds the runs in a text to their files in a folder of results; returns a line for each run."""
     decoder, said, at = json.JSONDecoder(), [], 0
     while at < len(text.rstrip()):
         run, at = decoder.raw_decode(text, re.compile(r"\s*").match(text, at).end())
-        if isinstance(run, dict) and "stages" in run:  # from a GPU, which has no counters
+        if isinstance(run, dict) and "stages" in run:  # a run on a GPU, which has no such counters
             run = {name: value for name, value in run.items() if name not in ("counters", "kernels")}
         program = results.program_of(run) if isinstance(run, dict) else ""
         stem = results.chapter_of(program) or program

@@ -1,4 +1,4 @@
-"""Runs on a GPU everything that docs/results holds, and records it.
+"""Runs, on a GPU, every command whose results are in docs/results, and records the results.
 
     ninja && ninja gpu && python3 docs/tools/record_all.py [--counters] [--only WORD] [--list] [--results DIR]
     ninja gpu && python3 docs/tools/record_all.py --layer [--only WORD] [--list] [--results DIR]
@@ -10,9 +10,9 @@ Run it in the repository's root. --counters also counts with Nsight Compute, whi
 GPU's counters. --layer instead runs the layer's chapters and the implementations they are compared with, which needs
 40 GB of GPU memory; --gpus instead runs the layer on one GPU and on two, which needs NCCL; --overlap instead runs
 launches that overlap, which needs compute capability 9.0 and, for the layer, 40 GB of memory; --claims instead runs the
-commands that docs/pages/claims.md compares and no chapter's page does, ncu among them. --only runs the commands that
-contain the word; --list prints them; --results is docs/results. A command that fails is named, and the others still
-run; the exit status is then 1.
+commands, including ncu, that docs/pages/claims.md compares and no chapter's page does. --only runs only the commands
+that contain the word; --list prints the commands; --results is docs/results by default. A command that fails is named,
+and the others still run; the exit status is then 1.
 """
 import subprocess
 import sys
@@ -29,7 +29,7 @@ FEW_TOKENS = [f"--num-tokens {tokens} --num-experts 64 --topk 8 --dist uniform -
 DTYPES = ("--dtype f32", "--dtype f16", "--dtype bf16")
 F32_ONLY = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
-# no page shows a GPU's counters for these, or times of their small kernel alone
+# No page shows a GPU's counters for these chapters, or times of their small kernel alone.
 AT_THE_LIMIT = ("13a_gate_bound", "13b_gate_lane_per_group", "13c_gate_fewer_instructions", "14a_align_bit_ranks",
                 "14b_align_published_counts")
 ONE_KERNEL = ("13c_gate_fewer_instructions_few", "13c_gate_fewer_instructions_many")
@@ -51,7 +51,7 @@ def bench(programs, every_options):
 
 
 def claims():
-    """Returns every command whose run docs/pages/claims.md compares and no chapter's page does."""
+    """Returns every command whose run is compared in docs/pages/claims.md but not on any chapter's page."""
     gate, align = ([f"variants/{name}" for name in results.variants(kernel=kernel)]
                    for kernel in ("gate.cu", "align.cu"))
     pads = [program for program in align if "/07" in program]
@@ -64,8 +64,8 @@ def claims():
 
 
 def layer():
-    """Returns every command that runs the layer, with its chapters and with the implementations they are compared
-    with."""
+    """Returns every command that runs the layer: the chapters' programs and the implementations with which they are
+    compared."""
     return [*(line for name in results.chapters(kernel="moe.cu")
               for line in bench([name], LAYER)),
             *(f"python3 tests/peers/moe_peers.py {dist} --format json" for dist in LAYER)]
@@ -99,7 +99,7 @@ def commands(counters):
 
 
 def run(command, folder):
-    """Runs a command and records its output. Returns the error, or ""."""
+    """Runs a command and records its output. Returns the error, or "" if there was none."""
     try:
         done = subprocess.run(command.split(), capture_output=True, text=True, check=False)
         if done.returncode != 0:

@@ -4,7 +4,7 @@ chapter. Used by all tools that read or write times.
 A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". Instead of rows, a run
 printed by tests/gpu/count_on_gpu.sh has "counters", a run printed by tests/gpu/figures.sh "figures", and the run of a
 layer on several ranks "stages". A run's fields say what it measured, and find() finds it by them. Paths are relative to
-the repository's root, in which the tools run. Functions raise ValueError, with one line, or OSError.
+the repository's root, in which the tools run. Functions raise OSError, or ValueError with a one-line message.
 """
 import functools
 import hashlib
@@ -21,7 +21,7 @@ PEERS = {"cub_align": "tests/peers/cub_align.cu", "moe_peers": "tests/peers/moe_
          "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py",
          "pytorch_launches": "chapters/01_cpu_baseline/grouped_topk.py",
          "cycles": "tests/gpu/cycles.cu", "store_rate": "tests/gpu/store_rate.cu"}
-# the list in a run, and a field that each of its entries has
+# The list that a run holds, and a field that each of its entries has.
 KINDS = {"rows": "num_tokens", "counters": "counter", "figures": "figure", "stages": "stage"}
 COMMON = pathlib.Path(__file__).resolve().parents[2] / "common"
 
@@ -37,15 +37,16 @@ ONLY_64_LANES = ("19_sixty_four_lanes",)  # its program is in cpu64, and it has 
 
 
 def kernel_of(chapter):
-    """Returns the path of a chapter's kernel, OPERATOR.cu or, on the host, gate.c; None if there is no such chapter,
-    or if it uses other chapters' kernels."""
+    """Returns the path of a chapter's kernel, OPERATOR.cu or, on the host, gate.c; returns None if there is no such
+    chapter or if it uses other chapters' kernels."""
     folder = pathlib.Path("chapters", chapter)
     paths = [*folder.glob("*.cu"), *folder.glob("gate.c")] if re.fullmatch(r"\d\d[a-z]?_\w+", chapter) else []
     return next(iter(paths), None)
 
 
 def number_of(name):
-    """Returns the number of a chapter or an exercise, as "02" or "11a": the part of its name before the first "_"."""
+    """Returns the number of a chapter or an exercise, such as "02" or "11a": the part of its name before the first
+    "_"."""
     return name.partition("_")[0]
 
 
@@ -58,8 +59,8 @@ def chapters(number="[0-9][0-9]*", kernel="*"):
 
 
 def variants(number="[0-9][0-9]", kernel="*"):
-    """Returns the names of the programs that run such a chapter's kernel with a change, and the changes' paths. A file
-    WHAT_N.sed stands for WHAT_1.sed and so on, see common/variants.sh."""
+    """Returns the programs that run a changed kernel of the chapters that match: their names and the paths of the
+    changes. A file WHAT_N.sed stands for WHAT_1.sed and so on; see common/variants.sh."""
     paths = [path for name in chapters(number, kernel)
              for path in sorted(pathlib.Path("chapters", name, "variants").glob("*"))]
     changes = [path.with_name(path.name.replace("_N.", f"_{value}.")) for path in paths
@@ -68,16 +69,16 @@ def variants(number="[0-9][0-9]", kernel="*"):
 
 
 def chapter_of(program):
-    """Returns the chapter whose kernel the program runs. For a kernel that was built otherwise or changed, this is the
-    chapter that the program's name begins with: 08_align_blelloch for 08_align_blelloch_plain_tree. "" if there is
-    none."""
+    """Returns the chapter whose kernel the program runs, or "" if there is none. For another build of a kernel or a
+    changed kernel, this is the chapter whose name begins the program's name: 08_align_blelloch for
+    08_align_blelloch_plain_tree."""
     while program and not kernel_of(program):
         program = program.rpartition("_")[0]
     return program
 
 
 def source_of(program):
-    """Returns the path of the source that the program measures; None if there is none."""
+    """Returns the path of the source that the program measures, or None if there is none."""
     if program in PEERS:
         return pathlib.Path(PEERS[program]) if pathlib.Path(PEERS[program]).is_file() else None
     return variants(program[:2]).get(program, kernel_of(chapter_of(program)))
@@ -85,8 +86,8 @@ def source_of(program):
 
 @functools.lru_cache(maxsize=None)
 def source_hash(path):
-    """Returns the "kernel_source_sha256" that a program reports if it was built from this source or, for a change, from
-    the changed kernel."""
+    """Returns the "kernel_source_sha256" that a program reports if it was built from this source or, if the path is a
+    change, from the changed kernel."""
     script = [COMMON / "variants.sh", "--hash"] if path.parent.name == "variants" else [COMMON / "source_hash.sh"]
     if path.suffix == ".py" or not script[0].exists():  # without the lines that mark a snippet
         return hashlib.sha256(re.sub(rb"(?m)^# \[.*\n", b"", path.read_bytes())).hexdigest()
@@ -97,7 +98,7 @@ def source_hash(path):
 
 
 def is_old(run):
-    """Checks whether the source has changed since the run measured it."""
+    """Checks whether the measured source has changed since the run."""
     return run["kernel_source_sha256"] != source_hash(source_of(program_of(run)))
 
 
@@ -110,7 +111,7 @@ def _is_run(run):
 
 
 def check_run(run, stem, where):
-    """Raises ValueError, with `where` in front, if the run is not valid in the file of that name."""
+    """Raises ValueError, with `where` at the start of its message, if the run is not valid in the file named `stem`."""
     if not _is_run(run):
         raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", '
                          'and "rows", "counters", "figures" or "stages"')
@@ -140,7 +141,7 @@ def read(path):
 
 
 def load(folder=FOLDER):
-    """Returns all recorded runs: for each program's name, the list of its runs."""
+    """Returns all recorded runs: a list of runs for each program's name."""
     runs = [run for path in sorted(pathlib.Path(folder).iterdir()) if path.suffix == ".json" for run in read(path)]
     return {program: list(own) for program, own in itertools.groupby(sorted(runs, key=program_of), program_of)}
 
@@ -152,24 +153,24 @@ def _field_text(name, value):
 
 
 def _place(run):
-    """Returns a run's sort key in its file, which does not depend on when the run was recorded."""
+    """Returns a run's sort key within its file, which does not depend on when the run was recorded."""
     parts = re.split(r"(\d+)", run["command"])
     return program_of(run), "counters" in run, [int(part) if part.isdigit() else part for part in parts]
 
 
 def write(path, runs):
-    """Writes the runs of a file, one field or row on each line."""
+    """Writes the runs of a file, with one field or row on each line."""
     objects = [",\n".join(_field_text(*field) for field in run.items()) for run in sorted(runs, key=_place)]
     files.write_whole(path, "[\n" + ",\n".join(f"  {{\n{text}\n  }}" for text in objects) + "\n]\n")
 
 
 def field(run, name):
-    """Returns a field of a run or of its problem; None if neither has it."""
+    """Returns a field of a run or of its problem, or None if neither has the field."""
     return run.get(name, run.get("problem", {}).get(name))
 
 
 def find(results, program, **fields):
-    """Returns the program's run of times with these values in its fields, or None, as in find(results, "06_a",
+    """Returns the program's run of times with these values in its fields, or None. Example: find(results, "06_a",
     kernel="small", num_experts=64, num_tokens=16). With num_tokens, the run must have a row for this number of
     tokens."""
     size = fields.get("num_tokens")
@@ -182,20 +183,20 @@ def find(results, program, **fields):
 
 
 def find_counters(results, chapter):
-    """Returns the chapter's run of Nsight Compute, which has "counters", the one of 2048 tokens if there are several;
-    None if none is recorded."""
+    """Returns the chapter's Nsight Compute run, which has "counters": if there are several, the run with 2048 tokens;
+    returns None if none is recorded."""
     runs = (run for run in results.get(chapter, []) if "counters" in run)
     return max(runs, key=lambda run: run["command"].endswith(" 2048"), default=None)
 
 
 def row_of(run, num_tokens):
-    """Returns the run's row for this number of tokens; {} if there is none."""
+    """Returns the run's row for this number of tokens, or {} if there is none."""
     return next((row for row in run["rows"] if row["num_tokens"] == num_tokens), {}) if run else {}
 
 
 def median(row, name):
-    """Returns the median microseconds of "here", "before", "eager_graph"... in a row, or the number itself; None if
-    there is no time."""
+    """Returns the median microseconds of a row's "here", "before", "eager_graph" and so on, which may also be a plain
+    number; returns None if there is no time."""
     value = row.get(name)
     value = value.get("median_us") if isinstance(value, dict) else value
     return value if isinstance(value, (int, float)) and 0 < value < 1e12 else None

@@ -1,4 +1,4 @@
-"""Draws the figures of chapter 16 for figures.py: the phases of a ring's barriers, and a warpgroup's part of a
+"""Draws the figures of chapter 16 for figures.py: the phases of a ring's barriers and a warpgroup's part of a
 product."""
 from figure_style import boxes, canvas, lines, write
 
@@ -9,7 +9,7 @@ def _bar(ax, x, y, width, height, text, fill):
 
 
 def draw_phases(data, title):
-    """Draws a row for each side, then a row for each barrier with its phases; time goes to the right."""
+    """Draws a row for each side, then a row for each barrier with its phases; time runs from left to right."""
     left, unit, row, top = 128, 84, 34, 58
     ax = canvas(left + unit * data["end"] + 60, top + row * (2 + 2 * data["stages"]) + 62, title)
     end, fills = left + unit * data["end"] + 36, ("light_blue", "light_orange")
@@ -38,7 +38,7 @@ def draw_phases(data, title):
 
 
 def draw_product(data, title):
-    """Draws the result's 64 rows by N columns, 16 rows a warp, and beside it 8 columns of one warp's rows, lane by
+    """Draws the result, 64 rows by N columns with 16 rows per warp, and beside it 8 columns of one warp's rows, lane by
     lane."""
     left, top, high, wide = 74, 66, 76, 150
     cells, width, row = data["cells"], 56, 19

@@ -1,11 +1,11 @@
-"""Data of the figures of chapter 16, computed by the rules of its barriers and products. Used by figures.py."""
+"""Data of the figures of chapter 16, computed from the rules of its barriers and products. Used by figures.py."""
 
 
 def phases(stages, tiles):
     """Returns the schedule of a ring between a copying and a multiplying warp: for each tile its stage, its round, the
-    parities that both sides wait for, and when it is copied and multiplied. A copy takes 1 unit of time, a product 2.
+    parities that both sides wait on, and when it is copied and multiplied. A copy takes 1 unit of time, a product 2.
 
-    A wait for a parity returns when the barrier's current phase has the other parity.
+    A wait on a parity returns when the barrier's current phase has the other parity.
     """
     filled, emptied = [[] for _ in range(stages)], [[] for _ in range(stages)]  # end times of each barrier's phases
     rows, copied, multiplied = [], 0, 0
@@ -24,8 +24,8 @@ def phases(stages, tiles):
 
 
 def product_layout(columns, shown_warp=0):
-    """Returns which lane of a warp holds each sum of its 16 rows and of 8 of the columns, and which of the lane's
-    numbers the sum is, as warpgroup_product.cuh describes wgmma."""
+    """Returns which lane of a warp holds each sum in the warp's 16 rows and 8 of the columns, and the sum's index
+    within the lane, as warpgroup_product.cuh describes for wgmma."""
     cells = [[None] * 8 for _ in range(16)]
     for lane in range(32):
         for number in range(4):

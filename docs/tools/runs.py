@@ -1,7 +1,7 @@
 """Runs the programs that the documentation shows, for their reports, traces, arrays and test results.
 
-Each result is kept in BUILD/docs/runs and made again only when the program is newer. Paths are relative to the
-repository's root, in which the tools run. A run that fails raises ValueError with one line.
+Each result is cached in BUILD/docs/runs and made again only if the program is newer. Paths are relative to the
+repository's root, in which the tools run. A run that fails raises ValueError with a one-line message.
 """
 import hashlib
 import json
@@ -14,7 +14,7 @@ import subprocess
 COUNTS = "--counts 3,1,7,0,4,1,6,3"
 COUNTS_64 = ("--counts 2,2,1,3,4,1,1,1,0,3,5,2,0,2,5,5,3,2,1,1,2,2,0,7,2,2,2,1,2,2,7,3,"
              "1,6,3,7,3,5,2,1,2,4,2,1,5,2,0,2,6,2,5,2,3,3,6,2,3,4,1,2,2,2,0,1")
-# A stepper cannot show the atomics of 14b's kernel; all kernels of 17 but one have steppers in their own chapters.
+# A stepper cannot show the atomics of 14b's kernel; all but one of 17's kernels have steppers in their own chapters.
 WITHOUT_STEPPER = ("14b_align_published_counts", "17_overlapping_launches")
 STEPPED = {  # the run of each chapter's program that readers step through
     "02_warp_per_group": "--num-tokens 1",
@@ -31,7 +31,7 @@ STEPPED = {  # the run of each chapter's program that readers step through
                      "--trace-kernel down_kernel",
     "11c_moe_tensor_cores": "--num-tokens 2 --hidden-size 64 --intermediate-size 64 --num-experts 2 --topk 1 "
                             "--dtype bf16",
-    # Six steps, so that the ring is filled twice; w13[0, row, k] is (k // 128 + 1) / 8, so that a value tells its step.
+    # Six steps, so that the ring is filled twice; w13[0, row, k] is (k // 128 + 1) / 8, so that a value shows its step.
     "11d_moe_async_ring": "--num-tokens 1 --hidden-size 768 --intermediate-size 64 --num-experts 1 --topk 1 "
                           "--dtype bf16 --w13 chapters/11d_moe_async_ring/weights_by_step.npy",
     "12_expert_parallel": "--num-tokens 2 --hidden-size 16 --intermediate-size 8 --num-experts 4 --topk 2 --dtype f32 "
@@ -49,8 +49,8 @@ STEPPED = {  # the run of each chapter's program that readers step through
 
 
 def _make(build, program, arguments, options, suffix, folder="cpu"):
-    """Returns the file or folder of one run. The program makes it, completely or not at all, with these options, in
-    which {} stands for its path. A report's file holds the program's output."""
+    """Returns the file or folder with the result of one run. The program writes it, completely or not at all, when run
+    with these options, in which {} stands for the result's path. A report's file holds the program's output."""
     binary, name = pathlib.Path(build) / folder / program, pathlib.Path(program).name
     if folder == "cpu64":
         name += "_64"
@@ -78,7 +78,7 @@ def _make(build, program, arguments, options, suffix, folder="cpu"):
 
 
 def report(build, program, arguments="", folder="cpu"):
-    """Returns the report with --format json of a program in the build's folder, as a dictionary."""
+    """Returns, as a dictionary, the report that a program in the build's folder prints with --format json."""
     path = _make(build, program, arguments, "--format json", ".report.json", folder)
     try:
         return json.loads(path.read_text())
@@ -87,12 +87,12 @@ def report(build, program, arguments="", folder="cpu"):
 
 
 def csv_report(build, program):
-    """Returns the path of the program's report with --format csv."""
+    """Returns the path of the report that the program prints with --format csv."""
     return _make(build, program, "", "--format csv", ".report.csv")
 
 
 def passed(build, test):
-    """Returns the number of tests of a built test program, all of which passed; None if it is not built."""
+    """Returns the number of tests in a test program, all of which must pass, or None if the program is not built."""
     if not (pathlib.Path(build) / "tests" / test).exists():
         return None
     said = _make(build, test, "", "", ".report.tap", "tests").read_text()
@@ -100,7 +100,7 @@ def passed(build, test):
 
 
 def trace(build, program, arguments=None):
-    """Returns the path of the trace that the program writes; without arguments, of its run in STEPPED."""
+    """Returns the path of the trace that the program writes with these arguments or, by default, those in STEPPED."""
     return _make(build, program, STEPPED[program] if arguments is None else arguments, "--trace {}", ".trace.json")
 
 

@@ -8,12 +8,12 @@ import re
 LEFT_OUT = re.compile(r'<(script|nav)\b.*?</\1>|<table class="diff.*?</table>|<section class="stepper.*?</section>'
                       r'|<p class="origin">.*?</p>|<div hidden>.*?</div>|<div class="toc">.*?</div>\s*(?=<div|<p)|<!--.*?-->', re.S)
 HEADING = re.compile(r"<h[1-6]\b[^>]*>(.*?)</h[1-6]>", re.S)
-# The weights of a page of the course and of Doxygen's page about a source file.
+# The weights of a page of the course and of a Doxygen page about a source file.
 COURSE, REFERENCE = 1, 0.3
 
 
 def _plain(text):
-    """Returns the words of some HTML; the end of a line or of a cell ends a word."""
+    """Returns the words of a piece of HTML; the end of a line or of a table cell ends a word."""
     text = re.sub(r"</?(?:p|div|li|t[dhr]|d[dt]|pre|br|summary|caption|figure)\b[^>]*>", " ", text)
     return " ".join(html.unescape(re.sub(r"<[^>]*>", "", text)).split())
 
@@ -30,8 +30,8 @@ def _sections(page):
 
 
 def write(folder, course):
-    """Writes search_data.js for the pages in the site's folder; `course` names the pages that are not about source
-    files."""
+    """Writes search_data.js for the pages in the site's folder. `course` names the course's own pages, which are not
+    about source files."""
     pages, sections = [], []
     for path in sorted(folder.glob("*.html")):
         text = path.read_text()

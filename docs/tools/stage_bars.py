@@ -1,7 +1,8 @@
-"""Draws the times of a layer's stages on several ranks, as parts of its time on one rank. Data come from stages.py."""
+"""Draws the times of a layer's stages on several ranks as fractions of its time on one rank, for figures.py. The data
+come from stages.py."""
 from figure_style import boxes, canvas, lines, write
 
-COLOURS = ("orange", "grey", "sky", "pale", "vermillion", "purple")  # a stage's, in the order of stages.COLUMNS
+COLOURS = ("orange", "grey", "sky", "pale", "vermillion", "purple")  # of the stages, in the order of stages.COLUMNS
 
 
 def draw_scaling(data, title):

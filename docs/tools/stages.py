@@ -1,9 +1,9 @@
 """Recorded runs of a layer on several ranks: tables of the times of its stages, and of the bytes that collectives move.
 
-A table is requested in words, as in its marker, with the program's CHAPTER and numbers of tokens:
+The words of a table's marker request the table, with the program's CHAPTER and numbers of tokens:
 
     times CHAPTER 64 4096...      microseconds of the stages, a row for each way to divide the layer
-    traffic CHAPTER 64 4096...    bytes and bandwidths of the collectives, where the experts are whole
+    traffic CHAPTER 64 4096...    bytes and bandwidths of the collectives, if each expert is whole on one rank
 """
 import types
 
@@ -11,7 +11,7 @@ import provenance
 import results
 import times
 
-# The columns of the table of times: a purpose, and the names that stages with this purpose have on the different paths.
+# The columns of the table of times: a purpose, and the names of the stages with this purpose on the different paths.
 COLUMNS = {"to the experts": ("broadcast", "dispatch"), "align": ("align",), "experts": ("experts",), "sum": ("sum",),
            "back": ("reduce DP", "reduce TP", "combine"), "the rest": ("round", "add", "gather TP")}
 
@@ -44,7 +44,7 @@ def _columns(run):
 
 
 def _alone(runs):
-    """Returns the microseconds of all stages on one rank; None if that is not recorded."""
+    """Returns the time of all stages on one rank in microseconds, or None if it is not recorded."""
     return next((sum(_columns(run)) for run in runs if run["ranks"] == 1), None)
 
 
@@ -65,7 +65,7 @@ def _traffic_rows(runs):
 
 
 def table(request):
-    """Returns the table's lines, followed by the source of its figures."""
+    """Returns the table's lines, followed by the source of its numbers."""
     if request.what == "times":
         heads, rows = ["", *COLUMNS, "all", "speed-up over one GPU"], _times_rows
     else:
@@ -79,8 +79,8 @@ def table(request):
 
 
 def scaling(words, recorded):
-    """Returns a figure's data: the time of each stage as a part of one rank's time, for each number of tokens and way
-    to divide the layer."""
+    """Returns a figure's data: the time of each stage as a fraction of one rank's time, for each number of tokens and
+    each way to divide the layer."""
     request = parse(words, recorded)
     groups = []
     for size, runs in request.runs.items():

@@ -17,10 +17,10 @@ from operators import OPERATORS
 
 CONTEXT = 3  # unchanged lines that are shown beside a change
 LEAST_FOLDED = 4  # fewer unchanged lines are not folded away
-MAX_MARKED = 0.7  # a line of which a larger part has changed gets no marks
+MAX_MARKED = 0.7  # a line with a larger changed fraction gets no marks
 
-# Chapter 02 is compared with 01, which is C for the host: each pair names parts that do the same, and the snippets of
-# both.
+# Chapter 02 is compared with chapter 01, which is C for the host. Each entry names a part of the work and the snippets
+# that do it in the two chapters.
 HOST_PAIRS = (
     ("The scores: loops over all experts; one for each lane", "scores", "score"),
     ("A group's score: a loop over its experts; five exchanges between a warp's lanes", "group_score", "group_score"),
@@ -36,14 +36,14 @@ HOST_PAIRS = (
 
 @functools.lru_cache(maxsize=None)
 def highlighted_lines(text):
-    """Returns for each line of C or CUDA C a list of characters, each with Doxygen's class for such text, or ""."""
-    import pygments.lexers  # imported here, so that everything else works without it
+    """Returns, for each line of C or CUDA C, a list of characters, each with Doxygen's highlighting class, or ""."""
+    import pygments.lexers  # imported here so that everything else works without pygments
     from pygments.token import Comment, Keyword, String
     classes = {Comment.Preproc: "preprocessor", Comment.PreprocFile: "stringliteral", Comment: "comment",
                Keyword: "keyword", String: "stringliteral"}
     lines = [[]]
     for token, piece in pygments.lexers.get_lexer_by_name("cuda", stripnl=False).get_tokens(text):
-        is_plain = piece == "thread"  # a keyword of other compilers
+        is_plain = piece == "thread"  # which pygments takes for another compiler's keyword
         name = next((name for kind, name in classes.items() if token in kind and not is_plain), "")
         for number, part in enumerate(piece.split("\n")):
             lines += [[]] if number else []
@@ -52,7 +52,7 @@ def highlighted_lines(text):
 
 
 def _escape(text):
-    """Escapes text for HTML, and asterisks too, because Doxygen searches for ends of comments everywhere."""
+    """Escapes text for HTML. Also escapes asterisks, because Doxygen searches for ends of comments everywhere."""
     return html.escape(text).replace("*", "&#42;")
 
 
@@ -73,8 +73,8 @@ def line_signs(before, after):
 
 
 def _marked_columns(texts, words, same):
-    """Returns for each line the columns of words that are not the same, and of blanks between two such words; none for
-    a line of which nearly all would be marked."""
+    """Returns, for each line, the columns of the words that differ and of the blanks between two such words, or none if
+    nearly the whole line would be marked."""
     marked, last = [set() for _ in texts], (-1, 0)
     for index, (_, line, first, end) in enumerate(words):
         if index not in same:
@@ -86,7 +86,8 @@ def _marked_columns(texts, words, same):
 
 
 def changed_words(before, after):
-    """Returns, for each of some lines and of the lines that replaced them, the columns of the words that differ."""
+    """Returns the columns of the words that differ, for each of some lines and for each of the lines that replaced
+    them."""
     sides = [[(word[0], line, *word.span()) for line, text in enumerate(texts) for word in re.finditer(r"\w+|\S", text)]
              for texts in (before, after)]
     matcher = difflib.SequenceMatcher(None, *([word[0] for word in words] for words in sides), autojunk=False)
@@ -96,8 +97,8 @@ def changed_words(before, after):
 
 
 def _cells(side, look, number, sign, marked=()):
-    """Returns the cells of a line: its number, from 1, and its code; empty cells if there is no line. `look` is their
-    class."""
+    """Returns the cells of a line: its number, from 1, and its code; empty cells if there is no line. `look` is the
+    cells' class."""
     look += ({"-": " removed", "+": " added", " ": ""}[sign] if number else " none")
     line = _line_html(side.lines[number - 1], marked) if number else ""
     code = f'<code><span class="sign">{sign}</span>{line}</code>' if number else ""
@@ -118,8 +119,8 @@ def _beside(before, old, after, new, signs="  ", marked=((), ())):
 
 
 def _same(before, old, after, new, head, tail):
-    """Returns lines that both files have: the first `head` and the last `tail` of them are shown, the others are folded
-    away."""
+    """Returns the rows for lines that both files have. The first `head` and the last `tail` lines are shown, the others
+    are folded away."""
     if len(old) < head + tail + LEAST_FOLDED:
         return _group("same", _beside(before, old, after, new))
     end = len(old) - tail
@@ -172,7 +173,7 @@ def _code(before, after):
         rows = _difference(before, after)
     heads = "".join('<th scope="col" class="n" role="columnheader">line</th><th scope="col" role="columnheader">'
                     f'{side.title}: <a href="{side.url}">{side.kernel.name}</a></th>' for side in (before, after))
-    # On a narrow page the table has no table layout, and browsers then drop its roles, so they are explicit.
+    # On a narrow page the table has no table layout, and browsers then drop its implicit roles, so they are explicit.
     return (f"## The code {{#step_{after.number}_code}}\n\n{words}\n\n@htmlonly\n"
             f'<table class="diff" role="table">\n<caption>{caption}</caption>\n'
             f'<thead role="rowgroup"><tr role="row">{heads}</tr></thead>\n{rows}</table>\n@endhtmlonly\n')
@@ -204,8 +205,8 @@ def _table(caption, heads, rows):
 
 
 def change(before, here):
-    """Returns the relative change, as "-29 %" or "+0.3 %", "same" if there is none, or "new" if there was nothing
-    before."""
+    """Returns the relative change, such as "-29 %" or "+0.3 %", or "same" if there is none, or "new" if the value
+    before was 0."""
     if before == here:
         return "same"
     if before <= 0:
@@ -251,7 +252,7 @@ def _times(before, here, recorded):
 
 
 def _side(site, page, build):
-    """Returns a chapter, with its program's report if it has a kernel for a GPU."""
+    """Returns a chapter, with its program's report if the chapter has a kernel for a GPU."""
     kernel, number = results.kernel_of(page.path.split("/")[1]), pages.number_of(page)
     is_host = kernel.suffix == ".c"
     return types.SimpleNamespace(page=page, number=number, title=f"Chapter {number}", kernel=kernel, is_host=is_host,
@@ -270,7 +271,7 @@ def write_page(before, here, recorded):
 
 
 def write_pages(site, recorded, build):
-    """Returns the pages of all chapters that change the kernel of the chapter before, by the names of their files."""
+    """Returns the pages of all chapters that change the previous chapter's kernel, keyed by the names of the files."""
     sides = [_side(site, page, build) for page in site.pages
              if pages.number_of(page) and results.kernel_of(page.path.split("/")[1])
              and page.path.split("/")[1] not in results.ONLY_64_LANES]

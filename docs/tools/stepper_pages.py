@@ -1,9 +1,9 @@
 """Makes pages on which a reader steps through a run of the warps of one block. Used by make_site.py.
 
-A page holds the program's trace, compressed, which docs/stepper/stepper.js plays. It adds what the trace lacks: the
-arrays that the kernel writes, as far as the source's lines name them, and each step in words. Without scripts the
-page is the list of steps and the source. It is either a page of the site, or a separate HTML file in a folder with
-stepper.js and stepper.css.
+A page holds the program's compressed trace, which docs/stepper/stepper.js plays back. The page adds what the trace
+lacks: the arrays that the kernel writes, as far as the source's lines name them, and a description of each step.
+Without scripts, the page shows the list of steps and the source. It is either a page of the site or a separate HTML
+file in a folder with stepper.js and stepper.css.
 """
 import base64
 import collections
@@ -29,7 +29,7 @@ from trace import WORD_BYTES
 
 # Neighbouring words of one array: `first` is the first word's index in the space, `start` its index in the array.
 Region = collections.namedtuple("Region", "space name first count start", defaults=(0,))
-SHARED = -2  # space of an event's access; other spaces are numbers of allocations
+SHARED = -2  # the space of shared memory; other spaces are allocation numbers
 TEMPLATES = {
     ".md": '# {title}, step by step {{#stepper_{number}}}\n\n@htmlonly\n<link rel="stylesheet" href="stepper.css">\n'
            '<nav class="way" aria-label="Chapters"><a href="chapter_{number}.html">&larr; Chapter {number}</a></nav>\n'
@@ -41,7 +41,7 @@ TEMPLATES = {
              '<h1>{title}, step by step</h1>\n{stepper}</body>\n</html>\n'}
 LOADS, STORES, ATOMIC = ("shared_load", "global_load", "copy_from"), ("shared_store", "global_store"), "atomic"
 MBARRIER_BYTES = 8
-FEW_LANES = 4  # up to this many lanes have their values in the text
+FEW_LANES = 4  # the text lists the values of up to this many lanes
 COPIES = ("copy_to", "copy_from")  # in the order of the call's arguments
 BULK_COPIES = ("to", "bulk_copy")
 TOGETHER = {"mma.m16n8k16": "multiply 16x16 by 16x8 numbers and add: each has four of the sums",
@@ -64,8 +64,8 @@ def _first_name(pattern, text):
 
 
 def _follow_alias(lines, number, name):
-    """Returns the array that a pointer of this name points into, if it is set by `name = (type *)(array + ...` in the
-    20 lines above; else the name."""
+    """Returns the array that the pointer of this name points into, if one of the 20 lines above sets it with
+    `name = (type *)(array + ...`; otherwise returns the name."""
     for line in reversed(lines[max(0, number - 20):number - 1]):
         _, found, behind = line.partition(f"const {name} = (")
         if found and "*" in behind and _first_name(r" \+ ", behind):
@@ -74,15 +74,15 @@ def _follow_alias(lines, number, name):
 
 
 def _argument_name(lines, number, call, index):
-    """Returns the name that one of the first two arguments begins with, in a line that has such a call; "" if it has
-    none."""
+    """Returns the name with which one of the call's first two arguments begins, or "" if the line has no such
+    call."""
     arguments = re.search(call + r"\((.*?),\s+(.*)", " ".join(lines[number - 1:number + 1]))
     return re.match(r"&?(?:\w+\.)*(\w*)", arguments[1 + index])[1] if arguments else ""
 
 
 def array_name(event, side="bulk_copy"):
-    """Returns the name of the array that the event's line of source reads from or writes to; "" if the line has none. A
-    bulk copy reads from one array and writes to another, its side "to"."""
+    """Returns the name of the array that the event's source line reads or writes, or "" if the line names none. A bulk
+    copy reads one array and writes another, for which `side` is "to"."""
     lines, number, kind = _lines(event["file"]), event.get("line", 0), event["kind"]
     if not 1 <= number <= len(lines):
         return ""
@@ -108,7 +108,7 @@ def _space(event, lane):
 
 
 def shared_arrays(program):
-    """Returns the __shared__ arrays of a program, by its symbols: the simulator keeps the arrays in thread-local
+    """Returns the __shared__ arrays of a program from its symbol table: the simulator keeps them in thread-local
     storage."""
     symbols = subprocess.run(["readelf", "-sWC", program], capture_output=True, text=True, check=True).stdout
     found = re.findall(r": ([0-9a-f]+) +(\w+) TLS .*?(\w+)$", symbols, re.M)
@@ -117,7 +117,7 @@ def shared_arrays(program):
 
 
 def dynamic_array(trace):
-    """Returns, in a list, the array that is all of the dynamic shared memory; [] if the source has more than one."""
+    """Returns a list with the array that spans the dynamic shared memory, or [] unless the source has exactly one."""
     names = re.findall(r"extern __shared__ [^;]*?(\w+)\[\];", "\n".join(_lines(trace["source"])))
     offset, size = (trace["dynamic_shared"].get(name, 0) // WORD_BYTES for name in ("offset", "bytes"))
     return [Region(SHARED, names[0], offset, size)] if len(names) == 1 and size else []
@@ -130,7 +130,7 @@ def _words(event, lane):
 
 
 def _copied_words(trace):
-    """Returns, for each word of shared memory that bulk copies write and lanes read, a bulk copy that writes it."""
+    """Returns a bulk copy that writes it for each word of shared memory that bulk copies write and lanes read."""
     events, copies = trace["events"], {}
     for event in (event for event in events if event["kind"] == "bulk_copy"):
         for lane in event["active"]:
@@ -142,9 +142,10 @@ def _copied_words(trace):
 
 
 def find_regions(trace, arrays):
-    """Returns the regions that are written in the course of a trace, in the order of memory: neighbours in one of these
-    arrays, else neighbours whose first writers name the same array. An allocation is one array. Of the words that bulk
-    copies write, only those that lanes read are included, because a warpgroup's operands are too large to be shown."""
+    """Returns the regions that are written in the course of a trace, in address order. A region consists of
+    neighbouring words in one of these arrays or, otherwise, of neighbouring words whose first writers name the same
+    array. An allocation is one array. Words that bulk copies write are included only if lanes read them, because a
+    warpgroup's operands are too large to be shown."""
     writers = {(SHARED, word): event for word, event in _copied_words(trace).items()}
     arrays = arrays + dynamic_array(trace)
     for event in trace["events"]:
@@ -171,7 +172,8 @@ def _lanes(event):
 
 
 def _shuffle_text(event):
-    """Describes a shuffle by the lane that each lane reads, if one rule holds for all; else only that lanes read."""
+    """Describes a shuffle by the lane that each lane reads if one rule holds for all lanes; otherwise says only that
+    they read."""
     active, source = event["active"], event["from"]
     apart, below = active[0] ^ source[active[0]], active[-1] - source[active[-1]]
     if all(source[lane] == source[active[0]] for lane in active):
@@ -186,8 +188,8 @@ def _shuffle_text(event):
 
 
 def mbarrier_names(trace):
-    """Returns the name of each mbarrier, by its offset in shared memory: the name in the line that initialises it, with
-    the index if it is in an array."""
+    """Returns the name of each mbarrier, keyed by its offset in shared memory: the name in the line that initialises
+    it, with the index if it is in an array."""
     names, first = {}, {}
     for event in trace["events"]:
         if event.get("operation") == "init":
@@ -202,13 +204,13 @@ def mbarrier_names(trace):
 
 
 def _numbers(event, column):
-    """Returns, as text, the number that all lanes have in a column, or the lowest and the highest."""
+    """Returns, as text, the number that all lanes have in a column, or the lowest and the highest number."""
     numbers = [event[column][lane] for lane in event["active"]]
     return f"{min(numbers):,}" if min(numbers) == max(numbers) else f"{min(numbers):,} to {max(numbers):,}"
 
 
 def _mbarrier_text(event, names):
-    """Describes an operation of lanes on an mbarrier; `names` has the mbarriers' names by their offsets."""
+    """Describes an operation of lanes on an mbarrier; `names` has the mbarriers' names, keyed by their offsets."""
     operation, one = event["operation"], len(event["active"]) == 1
     offsets = list(dict.fromkeys(event["offset"][lane] for lane in event["active"]))
     called = [f'"{names[offset]}"' if offset in names else f"at word {offset // WORD_BYTES} of shared memory"
@@ -229,7 +231,7 @@ def _mbarrier_text(event, names):
 
 
 def _region_name(regions, space, offset):
-    """Returns the name of the region that contains a byte; "" if none does."""
+    """Returns the name of the region that contains a byte, or "" if none does."""
     word = offset // WORD_BYTES
     return next((region.name for region in regions
                  if region.space == space and 0 <= word - region.first < region.count), "")
@@ -266,7 +268,7 @@ def _access_text(regions, event, dtype):
 
 
 def step_text(trace, regions, event, dtype, mbarriers):
-    """Describes an event in one line; `mbarriers` has the mbarriers' names by their offsets."""
+    """Describes an event in one line; `mbarriers` has the mbarriers' names, keyed by their offsets."""
     kind = event["kind"]
     if kind == "shuffle":
         return _shuffle_text(event)
@@ -288,7 +290,7 @@ def step_text(trace, regions, event, dtype, mbarriers):
 
 
 def steps_in_words(trace, regions, dtype=None):
-    """Returns a line for each step. A block barrier, which the trace has for every warp, has one line only."""
+    """Returns a line for each step. A block barrier, which the trace has once per warp, gets only one line."""
     barriers, texts, mbarriers = 0, [], mbarrier_names(trace)
     for event in trace["events"]:
         is_barrier = event["kind"] == "block_barrier"
@@ -302,7 +304,7 @@ def steps_in_words(trace, regions, dtype=None):
 
 
 def _steps_html(texts):
-    """Returns the steps in words as items of a list; equal steps in a row are one item with their number."""
+    """Returns the descriptions of the steps as items of a list; consecutive equal steps are one item with a count."""
     lines = []
     for text, equal in itertools.groupby(texts):
         times, text = len(list(equal)), html.escape(text, quote=False)
@@ -318,8 +320,8 @@ def _file_html(path):
 
 
 def kernel_name(trace):
-    """Returns the kernel's own name. A trace of a cooperative launch has the name of the call that launched it instead;
-    then the name is that of the last kernel above the first event in its source."""
+    """Returns the kernel's own name. A trace of a cooperative launch has the name of the launching call instead; the
+    function then returns the name of the last kernel above the line of the first event in the kernel's source."""
     name = trace["kernel"].partition("<")[0]
     if not name.startswith("cudaLaunch"):
         return name
@@ -352,8 +354,8 @@ def stepper_html(path, command, arrays):
 
 
 def write_pages(build, suffix=".md"):
-    """Returns the pages of the site, by the names of their files, or with ".html" the same pages as separate HTML
-    files."""
+    """Returns the site's stepper pages, keyed by the names of their files, or, with the suffix ".html", the same pages
+    as separate HTML files."""
     pages = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         paths = list(pool.map(functools.partial(runs.trace, build), runs.STEPPED))

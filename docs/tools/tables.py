@@ -2,7 +2,7 @@
 
     python3 docs/tools/tables.py [--check] [--build build] [--results docs/results/h200] [FILE.md...]
 
-Run it in the repository's root; without files it writes all pages. It writes between a marker and the line
+Run it in the repository's root; without files it updates all pages. It writes the text between a marker and the line
 <!-- end -->:
 
     <!-- times: f32 -->               recorded times, see times.py
@@ -12,15 +12,15 @@ Run it in the repository's root; without files it writes all pages. It writes be
     <!-- row: shuffles: remark -->    with a counter and a remark
     <!-- tree: 0-7 PROGRAM ... -->    words 0 to 7 of dynamic shared memory at each barrier, when the program
                                       runs with these arguments, see tree_steps.py
-    <!-- prints: COMMAND -->          the output of a command in a shell; of `ninja run`, its tables
+    <!-- prints: COMMAND -->          the output of a shell command; for `ninja run`, its tables
     <!-- values: head | head -->      a table of values, see values.py; a row for each marker that follows, in which
     <!-- row: label | {VALUE} -->     they are in braces
 
 A value within a line is <!-- value: VALUE -->14.5<!-- end -->; its text stays if its program is not built.
 Any other table of numbers must have a reason above it: <!-- by hand: REASON -->.
 
---check writes nothing. Exits 1 if it finds text that it would write differently, 2 if a file cannot be read
-or understood or a program fails.
+--check writes nothing, and exits with 1 if the tool would change any text. The tool exits with 2 if a file cannot be
+read or understood or if a program fails.
 """
 import functools
 import os
@@ -45,8 +45,8 @@ OF_THE_SITE = r"(words|not|results|fold|run)"  # see page_text.py and pages.py
 
 
 def _parse_marker(line):
-    """Returns a line's marker and its words; (None, "") for another line. Raises ValueError for a comment that begins
-    like a marker but is unknown."""
+    """Returns a line's marker and its words, or (None, "") for a line without a marker. Raises ValueError for a comment
+    that begins like a marker but is unknown."""
     if line == "<!-- end -->":
         return "end", ""
     match = re.fullmatch(rf"<!-- ({'|'.join(TABLES)}|row): (.*?) ?-->", line)
@@ -102,7 +102,7 @@ def _parse_table(kind, words, line, build, recorded):
 
 
 def _check_place(kind, table):
-    """Raises ValueError if the marker is not allowed at its position, inside a table or outside all tables."""
+    """Raises ValueError if the marker is not allowed at its position, inside or outside a table."""
     if kind in TABLES and table:
         raise ValueError("the table before has no <!-- end -->")
     if kind == "end" and not table:
@@ -146,7 +146,7 @@ def make_page(path, text, build, recorded):
 
 
 def do_file(path, check, build, recorded):
-    """Writes or checks a page; returns the first difference from the text that it should have, or None."""
+    """Writes or checks a page; returns its first difference from the text that it should have, or None."""
     try:
         text = path.read_bytes().decode()
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Draws what tensor cores multiply and how a ring of stages is filled. Data come from kernel_steps.py."""
+"""Draws what tensor cores multiply and how a ring of stages is filled. The data come from kernel_steps.py."""
 from figure_style import boxes, canvas, cell, lines, write
 
 
@@ -10,7 +10,7 @@ def draw_fragments(data, title):
                               (right, top, "B: tokens, 16 k by 8", data["b"]),
                               (right, below, "D: sums, 16 rows by 8 tokens", data["d"])):
         write(ax, x, y - 26, name, bold=True)
-        across = 1 if name.startswith("B") else 2  # neighbours of one lane
+        across = 1 if name.startswith("B") else 2  # neighbouring cells of one lane
         for column in range(len(lanes[0])):
             write(ax, x + (column + 0.5) * width, y - 8, column, "center")
         for number in range(16):

@@ -1,20 +1,19 @@
-"""Recorded times: tables in Markdown, and the numbers of plots and of pages about one chapter.
+"""Recorded times: tables in Markdown, and the numbers in plots and on the pages about one chapter.
 
-Times are requested in words, as in a table's marker:
+The words of a table's marker request times:
 
-    f32 [CHAPTER...]                    the gate (f32, f16 or bf16), chapters beside PyTorch
+    f32 [CHAPTER...]                    the gate (f32, f16 or bf16), the chapters and PyTorch
     align 64 [uniform] [exact] [CHAPTER...]   align with that block size, for the router's choices or uniform ids,
-                                        with the padded length that these need
+                                        with the padded length that these ids need
     moe [balanced] [CHAPTER...]         the layer of DeepSeek-V3's shape, for the router's choices or balanced ids
     ceilings [balanced] CHAPTER...      the shares of the read bandwidth and of cuBLAS's rate that the same layers reach
-    routing f32 CHAPTER...              gate and align together (f32, f16 or bf16), beside what the chapter is compared
-                                        with
+    routing f32 CHAPTER...              gate and align together (f32, f16 or bf16), the chapter and its baseline
     small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
-    f32 overlap CHAPTER...              launches that overlap, beside the same ones without overlap; the word follows
+    f32 overlap CHAPTER...              launches that overlap and the same launches without overlap; "overlap" follows
                                         the type or the block size of gate, align or routing
 
-Without chapters the table has all recorded chapters. CHAPTER may also be a program with another build of a chapter's
-kernel: 08_align_blelloch_plain_tree.
+Without chapters the table has all recorded chapters. CHAPTER may also be another build of a chapter's kernel:
+08_align_blelloch_plain_tree.
 """
 import datetime
 import re
@@ -48,8 +47,8 @@ def _operator_of(program):
 
 
 def parse(words, recorded):
-    """Parses the words that request times into .operator, .fields of the runs, .chapters in the course's order, .small
-    and .ceilings."""
+    """Parses the words that request times. Returns .operator, .fields of the runs, .chapters in the course's order,
+    .small, .ceilings and .overlap."""
     first, *rest = words.split() or [""]
     request = types.SimpleNamespace(operator="align", small=first == "small", ceilings=first == "ceilings",
                                     overlap=False)
@@ -94,7 +93,7 @@ def _chapter_run(runs, name):
 
 
 def _read_runs(request, recorded):
-    """Returns the library's run or None; name, run or None and column of the requested chapters, or of all chapters if
+    """Returns the library's run or None; (name, run or None, column) for each requested chapter, or for all chapters if
     none is named (other builds of kernels only if named); and the run that has the floor."""
     operator = OPERATORS[request.operator]
     names = [name for name in recorded if _operator_of(name) == request.operator and
@@ -103,14 +102,15 @@ def _read_runs(request, recorded):
     runs = {name: run for name, run in found.items() if run}
     wanted = request.chapters or [HOST_CHAPTER] * bool(_chapter_run(runs, HOST_CHAPTER)[0]) + list(runs)
     chapters = [(name, *_chapter_run(runs, name)) for name in wanted]
-    # Chapters that move the same bytes have one floor. Align's chapters move fewer bytes for a shorter list, so the
-    # floor of the last chapter is used.
+    # Chapters that move the same bytes share one floor. Align's chapters move fewer bytes for a shorter list, so the
+    # last chapter's floor is used.
     last = None if operator.one_floor else next((run for _, run, _ in reversed(chapters) if run), None)
     return results.find(recorded, operator.library, **request.fields), chapters, last or next(iter(runs.values()), None)
 
 
 def host_words(run):
-    """Returns where the previous chapter ran, as "16 threads", for a run whose previous chapter ran on the host."""
+    """Returns how the host ran the previous chapter, such as "16 threads", for a run whose previous chapter ran on
+    it."""
     threads = (run or {}).get("host_threads")
     return f"{threads} thread{'s' if threads > 1 else ''}" if threads else "on the host"
 
@@ -127,7 +127,8 @@ def _library_label(operator, run, way):
 
 
 def _library_rows(request, run):
-    """Returns label and column of the library's rows; if chapters are named, only of the row most like them."""
+    """Returns the label and the column of each of the library's rows or, if chapters are named, only of the row that is
+    most like theirs."""
     if request.overlap:
         return []  # the library's kernels are not launched with overlap
     operator, old = OPERATORS[request.operator], run and results.is_old(run)
@@ -143,8 +144,8 @@ def _chapter_label(run, name):
 
 
 def _compared_with(request, chapters):
-    """Returns label, run and column of the baselines: of launches that overlap, each chapter's without overlap; else of
-    the last chapter, if the operator has no library."""
+    """Returns the label, the run and the column of the baselines. Overlapping launches are compared with each chapter's
+    launches without overlap; otherwise, if the operator has no library, the last chapter has a baseline."""
     if request.overlap:
         first = {results.chapter_of(name): run for name, run, _ in reversed(chapters)}
         return [(f"{name}, without overlap", run, "before") for name, run in sorted(first.items())]
@@ -176,23 +177,23 @@ def _small_table(request, recorded):
 
 
 def _layers(request, recorded):
-    """Returns the rows (label, run, column) of the library's ways and of the chapters, and the last chapter's run,
-    whose ceilings are used."""
+    """Returns the rows (label, run, column) of the library's implementations and of the chapters, and the last
+    chapter's run, whose ceilings are used."""
     library, chapters, _ = _read_runs(request, recorded)
     rows = [(label, library, way) for label, way in _library_rows(request, library)]
     return rows + [(_chapter_label(run, name), run, "here") for name, run, _ in chapters], chapters[-1][1]
 
 
 def _ceiling(run, num_tokens, work):
-    """Returns the highest rate per second at which the device does this work; None if it is not recorded."""
+    """Returns the highest rate at which the device does this work, per second, or None if it is not recorded."""
     if work == "bytes":
         return ((run or {}).get("floor") or {}).get("read_bytes_per_second")
     return results.row_of(run, num_tokens).get("cublas_operations_per_second")
 
 
 def _nearest_ceiling(run, runs, num_tokens, work):
-    """Returns the ceiling of the run itself if it is one of `runs`, else of the run nearest in time, because another
-    card, or another day, has another ceiling. None if no ceiling is recorded."""
+    """Returns the ceiling recorded in the run itself if it is one of `runs`, or else in the run nearest in time,
+    because the ceiling differs between cards and days. Returns None if no ceiling is recorded."""
     when = lambda one: datetime.datetime.fromisoformat(one["date"])
     known = [one for one in runs if _ceiling(one, num_tokens, work)]
     return _ceiling(min(known, key=lambda one: abs(when(one) - when(run))), num_tokens, work) if run and known else None
@@ -227,8 +228,9 @@ def _ceilings_table(request, recorded):
 
 
 def roofline(words, recorded):
-    """Returns, for the layers that the words name, the two ceilings; for each layer .kind ("library" or "chapter"),
-    .label, .old and .points, (operations a byte, operations a second) that ascend; and their source, in words."""
+    """Returns, for the layers that the words name: the two ceilings; for each layer .kind ("library" or "chapter"),
+    .label, .old and .points, ascending pairs (operations per byte, operations per second); and their source, as
+    text."""
     request = parse(words, recorded)
     rows, best = _layers(request, recorded)
     products = [row["cublas_operations_per_second"]
@@ -243,7 +245,7 @@ def roofline(words, recorded):
 
 
 def table(request, recorded):
-    """Returns the table's lines, followed by the source of its figures."""
+    """Returns the table's lines, followed by the source of its numbers."""
     if request.ceilings:
         return _ceilings_table(request, recorded)
     sizes, rows, source = (_small_table if request.small else _sweep_table)(request, recorded)
@@ -267,9 +269,9 @@ def _points(run, label, column):
 
 
 def lines(words, recorded):
-    """Returns a plot's lines, for the chapters that the words must name: for each line .kind ("library", "host",
-    "chapter" or "floor"), .label, .old and .points, pairs of tokens and microseconds that ascend; and the runs that they
-    show."""
+    """Returns a plot's lines, for the chapters that the words must name, and the runs that the lines show. Each line
+    has .kind ("library", "host", "chapter" or "floor"), .label, .old and .points, ascending pairs of tokens and
+    microseconds."""
     request = parse(words, recorded)
     if request.small or not request.chapters:
         raise ValueError(f"times of '{words}' have no lines; 'align 64 CHAPTER...' has")
@@ -285,7 +287,7 @@ def lines(words, recorded):
 
 
 def median(words, num_tokens, recorded, column="here"):
-    """Returns the run and the median microseconds of the one chapter that the words name, or, without one, of the
+    """Returns the run and the median microseconds of the one chapter that the words name or, if they name none, of the
     library."""
     request = parse(words, recorded)
     library, chapters, _ = _read_runs(request, recorded)
@@ -297,15 +299,15 @@ def median(words, num_tokens, recorded, column="here"):
 
 
 def few_and_many(chapter):
-    """Returns the numbers of tokens whose times are in lists of chapters; None if the chapter's kernel is of no
+    """Returns the numbers of tokens whose times lists of chapters show, or None if the chapter's kernel belongs to no
     operator."""
     operator = OPERATORS.get(_operator_of(chapter))
     return operator and operator.few_and_many
 
 
 def chapter_run(recorded, chapter):
-    """Returns the run that stands for a chapter: f32, blocks of 64 or DeepSeek-V3's layer, router data; None if it is
-    not recorded. Its rows have "here" and, for the chapter before, "before": see results.row_of(), median() and
-    is_old()."""
+    """Returns the run that represents a chapter (f32, blocks of 64 or DeepSeek-V3's layer, with router data), or None
+    if it is not recorded. Its rows have "here" and, for the previous chapter, "before": see results.row_of(), median()
+    and is_old()."""
     operator = OPERATORS.get(_operator_of(chapter))
     return results.find(recorded, chapter, **parse(operator.standard, recorded).fields) if operator else None

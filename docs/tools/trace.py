@@ -14,7 +14,7 @@ WORD_BYTES = 4
 
 
 def _cell(column, cell):
-    """Returns a column's entry for an active lane: a whole number, or the bits of a word, None if the bits are
+    """Returns a column's entry for an active lane: a whole number, or the bits of a word, or None if the bits are
     unknown."""
     if column in NUMBERS:
         if not isinstance(cell, int) or not -1 <= cell < (32 if column == "from" else 10**15):
@@ -28,8 +28,8 @@ def _cell(column, cell):
 
 
 def _check_event(event):
-    """Turns the event's columns into lists of whole numbers, None for inactive lanes; raises ValueError if it is no
-    valid event."""
+    """Turns the event's columns into lists of whole numbers, with None for inactive lanes. Raises ValueError if the
+    event is not valid."""
     mask = event["lanes"]
     if event["kind"] not in KINDS or not 1 <= mask < 1 << 32 or not 0 <= event["warp"] < 32:
         raise ValueError(event["kind"])
@@ -43,11 +43,11 @@ def _check_event(event):
 
 
 def read(path):
-    """Returns the trace in the file. Its columns hold whole numbers (a value's bits as one), each event has its active
-    lanes in a list, "active", and its source file, "file", and "warps" is the number of warps.
+    """Returns the trace in the file. Its columns hold whole numbers (a value's bits form one number), each event has a
+    list of its active lanes, "active", and its source file, "file", and "warps" is the number of warps.
 
-    Raises ValueError, with one line that names the file, if it is not the trace of a whole kernel; OSError if it cannot
-    be read.
+    Raises ValueError with a one-line message that names the file if the file is not the trace of a whole kernel, and
+    OSError if it cannot be read.
     """
     try:
         trace = json.loads(pathlib.Path(path).read_text())
@@ -95,19 +95,20 @@ def as_int(word):
 
 
 def number_text(word):
-    """Formats 32 bits as their most likely type: a float of a usual size, infinity, or a whole number. The trace does
-    not contain types; a small whole number has no exponent bits set, a float of a usual size has some."""
+    """Formats 32 bits as their most likely type: a float of ordinary magnitude, infinity, or a whole number. The trace
+    contains no types, but a small whole number has no exponent bits set, and a float of ordinary magnitude has some."""
     value = as_float(word)
     return f"{value:.4g}" if 1e-9 <= abs(value) < 1e9 or math.isinf(value) else str(as_int(word))
 
 
 def has_halves(event, dtype):
-    """Checks whether an access in a run of this type is to bf16 elements: to one element, or to a chunk of eight."""
+    """Checks whether an access, in a run with this dtype, is to bf16 elements: to one element or to a chunk of
+    eight."""
     return dtype == "bf16" and event.get("bytes") in (2, 16)
 
 
 def word_text(event, value, word, dtype):
-    """Formats a word that a lane has read or written, in a run of this type: as a number, or as its bf16 elements."""
+    """Formats a word that a lane read or wrote, in a run with this dtype, as a number or as two bf16 elements."""
     bits = value >> 32 * word & 0xffffffff
     if not has_halves(event, dtype):
         return number_text(bits)
@@ -116,7 +117,8 @@ def word_text(event, value, word, dtype):
 
 
 def short_number(word):
-    """Formats a word in at most four characters, if it is of a usual size: .634, 1.03, -inf; whole numbers in full."""
+    """Formats a word in at most four characters if its magnitude is ordinary: .634, 1.03, -inf. Whole numbers are
+    printed in full."""
     value = as_float(word)
     if 1e-5 <= abs(value) < 1:
         return "-" * (value < 0) + f"{abs(value):.3f}".lstrip("0")[:4]

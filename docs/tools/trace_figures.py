@@ -2,7 +2,7 @@
 from figure_style import boxes, canvas, cell, lines, write
 from trace import LANES, as_float, short_number
 
-ROW, TOP = 17, 92  # the height of a lane's row, and where lane 0's begins
+ROW, TOP = 17, 92  # the height of a lane's row, and where lane 0's row begins
 BOTTOM = TOP + ROW * 32
 
 
@@ -26,13 +26,13 @@ def _lane_cells(ax, x, width, texts, fills):
 
 
 def _arrows(ax, left, right, pairs, colour, width, head):
-    """Draws an arrow from the cell of each pair's first lane, which is read, to that of the second, which reads."""
+    """Draws, for each pair of lanes, an arrow from the cell that is read to the cell of the lane that reads it."""
     lines(ax, [(left + 1, _middle(read), right - 1, _middle(reader)) for read, reader in pairs], colour, width, head)
 
 
 def _fills(data, step):
-    """Returns the cells' background colours: in a sort, the larger the value, the bluer the cell; otherwise, blue for
-    the best of the lanes that exchange with each other."""
+    """Returns the cells' background colours: in a sort, larger values are bluer; otherwise, the best value among the
+    lanes that exchange with each other is blue."""
     values, ids, together = [as_float(word) for word in data["values"][step]], data["ids"], data["lanes_together"]
     if data["sorts"]:
         return [f"rank_{sum(other < value for other in values) * 6 // 32}" for value in values]
@@ -40,7 +40,7 @@ def _fills(data, step):
 
 
 def _draw_step(ax, data, step, left, right):
-    """Draws the lines between two columns; lines that bring a lane a new value are emphasised."""
+    """Draws the lines between two columns, with emphasis on lines that bring a lane a new value."""
     distance, taken, sorts = data["distances"][step], data["taken"][step], data["sorts"]
     kept = [(lane if sorts else lane ^ distance, lane) for lane in LANES if not taken[lane]]
     _arrows(ax, left, right, kept, "pale", 0.8, 0 if sorts else 5)
@@ -135,7 +135,7 @@ def draw_scan(data, title):
 
 
 def _draw_tree_step(ax, middle, y, gap, step):
-    """Draws the arrows of a step from the words above y to those below, and the words after it."""
+    """Draws a step's arrows, from the words above y to the words below, and the words after the step."""
     made_of = {int(word): words for word, words in step["made_of"].items()}
     lines(ax, [(x, y + 1, x, y + gap - 1) for word, x in enumerate(middle) if word not in made_of], "pale", 0.8)
     for parts, colour in (2, "vermillion"), (1, "blue"):
@@ -175,7 +175,7 @@ def draw_tree(data, title):
 
 
 def _draw_warps(ax, y, intervals, begins, unit, longest, colours):
-    """Draws the operations of one row's warps, as wide as their number and as high as their active lanes, and the
+    """Draws the operations of one row's warps, with their number as width and their active lanes as height, and the
     waits."""
     for i, runs in enumerate(intervals):
         x = begins[i] + 4
@@ -268,7 +268,7 @@ def draw_blocks(data, title):
 
 
 def _draw_groups(ax, data, left, pitch, width, base, top):
-    """Draws the groups' bars on the line `base`, and their boxes at `top`. Returns the x of each expert's bar."""
+    """Draws the groups' bars on the line `base` and their boxes at `top`. Returns the x of each expert's bar."""
     chosen, groups = [choice["expert"] for choice in data["chosen"]], data["groups"]
     at = [left + pitch * (expert // 32) + (expert % 32 + 0.5) * width / 32 for expert in range(256)]
     looks = ["vermillion" if expert in chosen else "sky" if groups[expert // 32]["stays"] else "pale"

@@ -3,9 +3,9 @@
     build/cpu/08_align_blelloch --counts 3,1,7,0,4,1,6,3 --block-size 1 --kernel large --trace trace.json
     python3 docs/tools/tree_steps.py 0-7 trace.json
 
-Prints words 0 to 7 of the traced block's dynamic shared memory, as signed numbers, after each block barrier if one of
-them has changed since the previous one; "-" where nothing has been written yet, "?" where an atomic's result was never
-read.
+Prints words 0 to 7 of the traced block's dynamic shared memory, as signed numbers, after each block barrier, if at
+least one of them has changed since the previous barrier; "-" is a word that has not been written yet, "?" the result of
+an atomic that was never read.
 """
 import re
 import sys
@@ -27,7 +27,7 @@ def parse_range(text):
 
 
 def steps(path, words):
-    """Returns the lines that show the words of a range, from the path of a trace."""
+    """Returns the lines that show the words of a range in the trace at this path."""
     trace = traces.read(path)
     size = trace["dynamic_shared"]["bytes"] // traces.WORD_BYTES
     if words.stop > size:

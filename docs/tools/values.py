@@ -1,20 +1,20 @@
 """Values in a page's text and in its own tables, from programs' reports and recorded runs. Used by tables.py.
 
-A value is an expression of Python and its format: per_token("05", "shuffles"):.1f. Without a format a time has three
-significant digits, and another number has thousands separators or three significant digits. The expression may use:
+A value is a Python expression and its format: per_token("05", "shuffles"):.1f. Without a format, a time has three
+significant digits, and any other number has thousands separators or three significant digits. The expression may use:
 
-    count("06", "launches")          a counter of the chapter's run in all; "06:fill_kernel" is of one kernel;
+    count("06", "launches")          a counter of the chapter's run in total, or, with "06:fill_kernel", of one kernel;
     per_token("05", "shuffles")      counters.py lists the names of runs
     report("13", "num_tokens")       a number that the chapter's program reports
-    us("f32 05_fused_gate", 512)     recorded microseconds, in the words of times.py, of the one chapter that they name;
-    us("f32", 1, "eager_graph")      or of the library's way
+    us("f32 05_fused_gate", 512)     recorded microseconds of the one chapter that these words, as in times.py, name,
+    us("f32", 1, "eager_graph")      or of one of the library's implementations
     step_us("ours", 16)              recorded microseconds of chapter 18's decode step as a graph, with these experts
                                      and this number of sequences
     figure("store_rate", "NAME")     a figure of a recorded run
     nsight("05_fused_gate", 24, "gate_kernel", "not_selected")
                                      Nsight Compute's count of a kernel with this many tokens
-    candidates(0.9)                  in 90 % of the tokens, at most this many experts pass chapter 13a's bound
-    passed("simt/test_valid")        the number of tests of build/tests/simt/test_valid, all of which pass
+    candidates(0.9)                  the largest number of experts that pass chapter 13a's bound in 90 % of the tokens
+    passed("simt/test_valid")        the number of tests in build/tests/simt/test_valid, all of which must pass
     round, min, max, sum             Python's own
 """
 import math
@@ -31,7 +31,7 @@ PIECE = re.compile(r"\{([^{}]*)\}")
 
 
 class _Time(float):
-    """Recorded microseconds, which are formatted as in tables of times."""
+    """Recorded microseconds, formatted as in tables of times."""
 
 
 class Values:
@@ -105,7 +105,7 @@ class Values:
         return times.format_us(value) if isinstance(value, _Time) else counters.format_number(value)
 
     def table(self, head, rows):
-        """Returns a table's lines from its head and rows, whose cells are divided by "|" and may have values in
+        """Returns a table's lines from its head and rows, whose cells are separated by "|" and may have values in
         braces."""
         cells = [cell.strip() for cell in head.split("|")]
         texts = [[PIECE.sub(lambda piece: self.text(piece[1]) or "-", cell.strip()) for cell in row.split("|")]

@@ -5,12 +5,12 @@ LEFT, WIDTH, GAP, HEIGHT, PITCH, TOP, BETWEEN = 170, 78, 18, 30, 38, 82, 46
 
 
 def _x(half):
-    """Returns the left end of a half's boxes: the two halves of a wave are side by side."""
+    """Returns the left end of a half's boxes; the two halves of a wave are side by side."""
     return LEFT + half * WIDTH + half // 2 * GAP
 
 
 def _draw_chapter(ax, y, name, rows):
-    """Draws a chapter's phases from y on; returns where they end."""
+    """Draws a chapter's phases from y on; returns the y at which they end."""
     write(ax, 14, y - 12, name, bold=True)
     for wave in range(len(rows[0][1]) // 2):
         write(ax, _x(2 * wave) + WIDTH, y - 12, f"wave {wave}", "center")
@@ -26,7 +26,7 @@ def _draw_chapter(ax, y, name, rows):
 
 
 def draw_waves(data, title):
-    """Draws a row of boxes for each phase; the box of a half that is idle is empty."""
+    """Draws a row of boxes for each phase; the box of an idle half is empty."""
     y, height = TOP, TOP + sum(len(rows) * PITCH + BETWEEN for _, rows in data["chapters"]) - BETWEEN + 8
     ax = canvas(LEFT + len(data["chapters"][0][1][0][1]) * WIDTH + 4 * GAP, height, title)
     for name, rows in data["chapters"]:

@@ -5,8 +5,8 @@ NUM_HALVES = 8
 
 
 def phases(kept):
-    """Returns, for each chapter, its phases as [name, for each half of a wave the text of its box, or None if it is
-    idle]. `kept` are the groups that are kept, the best one first."""
+    """Returns, for each chapter, its phases as [name, texts], where `texts` has the text in the box of each half of a
+    wave, or None if the half is idle. `kept` lists the kept groups, the best one first."""
     group_of_half = [f"group {group}" for group in range(NUM_HALVES)]
     rows_03 = [["scores of the groups", group_of_half],
                ["ranks of the groups", ["in rounds"] + [None] * (NUM_HALVES - 1)],

@@ -20,7 +20,7 @@ static void fill_distinct(struct random *random, float *choice, int count)
         choice[i] = random_normal(random);
 }
 
-/** Fills with negative numbers only, so that a maximum that starts at 0 is wrong. */
+/** Fills the choices with negative numbers, so that a maximum that starts at 0 is wrong. */
 static void fill_negative(struct random *random, float *choice, int count)
 {
     for (int i = 0; i < count; i++)
@@ -156,7 +156,7 @@ static void negative_values(struct grade *grade)
     check_filled(grade, (struct shape){4, 4, 20}, fill_negative);
 }
 
-/** Puts the two largest values into every pair of positions, in both orders. */
+/** Puts the two largest values at every pair of positions, in both orders. */
 static void every_slot(struct grade *grade)
 {
     enum { EXPERTS = 7 };

@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 02_lane_that_left: threads that return although other threads still wait for them.
+ * @brief 02_lane_that_left: threads that return while other threads still wait for them.
  *
  * As in chapter 02, a block handles a token, a warp a group and a lane an expert. A thread without further work
- * returns, which is right only in some cases. Mend the code between // TODO and // END; leave the rest unchanged.
+ * returns, which is correct only in some cases. Mend the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 

@@ -25,14 +25,14 @@ static void fill_distinct(struct random *random, float *choice, struct shape sha
         choice[expert] = random_normal(random);
 }
 
-/** Fills with negative numbers only, so that a lane which contributes 0 would win. */
+/** Fills the choices with negative numbers, so that a lane that contributes 0 would win. */
 static void fill_negative(struct random *random, float *choice, struct shape shape)
 {
     for (int expert = 0; expert < experts_of(shape); expert++)
         choice[expert] = -1.0f - random_uniform(random);
 }
 
-/** Gives the first group the largest choice of all; the group is dropped unless all are kept. */
+/** Gives the first group the largest choice of all; the group is dropped unless all groups are kept. */
 static void fill_first_dropped(struct random *random, float *choice, struct shape shape)
 {
     for (int expert = 0; expert < experts_of(shape); expert++)
@@ -58,8 +58,8 @@ static void fill_ties(struct random *random, float *choice, struct shape shape)
 }
 
 /**
- * Gives all groups the same score, so that their numbers decide which are kept, and higher-numbered groups larger best
- * choices.
+ * Gives all groups the same score, so that their numbers decide which ones are kept. The higher a group's number, the
+ * larger its best choice.
  */
 static void fill_equal_scores(struct random *random, float *choice, struct shape shape)
 {
@@ -211,7 +211,7 @@ static void first_group_dropped(struct grade *grade)
     check_filled(grade, (struct shape){4, 4, 3, 1}, fill_first_dropped);
 }
 
-/** Uses more groups than experts per group: the final warp needs lanes that have a group but no expert. */
+/** Uses more groups than experts per group, so that the final warp needs lanes that have a group but no expert. */
 static void more_groups_than_experts(struct grade *grade)
 {
     check_filled(grade, (struct shape){4, 32, 3, 32}, fill_distinct);

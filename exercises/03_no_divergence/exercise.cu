@@ -16,7 +16,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ candidate select(bool first, candidate a, candidate b)
 {
     // TODO select
-    // `?:` needs no branch if both values have been computed before it. Here they have not.
+    // `?:` needs no branch if both values have already been computed. Here they have not.
     return first ? a : b;
     // END select
 }

@@ -15,7 +15,7 @@ static void fill_equal(struct random *random, float *choice, int num_experts)
         choice[expert] = value;
 }
 
-/** Fills with -infinity and a few numbers, so that some of the chosen experts have -infinity. */
+/** Fills the choices with -infinity and a few numbers, so that some of the chosen experts have -infinity. */
 static void fill_infinities(struct random *random, float *choice, int num_experts)
 {
     for (int expert = 0; expert < num_experts; expert++)
@@ -29,7 +29,7 @@ static void fill_lowest(struct random *random, float *choice, int num_experts)
         choice[expert] = -INFINITY;
 }
 
-/** Fills with numbers of very different magnitudes: the sum or difference of two often loses the smaller one. */
+/** Fills the choices with numbers of very different magnitudes: adding two of them often loses the smaller one. */
 static void fill_far_apart(struct random *random, float *choice, int num_experts)
 {
     for (int expert = 0; expert < num_experts; expert++)

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 03_second_maximum: a warp's two largest values; a mistake loses the second one.
  *
- * A group's score is the sum of its two best choices. This code finds them, except in a case that is very rare with
- * random numbers. Mend the code between // TODO and // END; leave the rest unchanged.
+ * A group's score is the sum of its two best choices. This code finds these choices except in a case that is very rare
+ * with random numbers. Mend the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -30,7 +30,7 @@ static __device__ two_best warp_two_best(float value)
     // END warp_two_best
 }
 
-/** Finds each group's two largest. Grid: enough blocks for all groups. Block: four warps, each with its own group. */
+/** Finds each group's two best. Grid: enough blocks for all groups. Block: four warps, each with its own group. */
 static __global__ void second_maximum_kernel(const float *choice, int num_groups, int experts_per_group, two_best *best)
 {
     const int lane = threadIdx.x % WARP_SIZE;

@@ -14,7 +14,7 @@ static void fill_distinct(struct random *random, float *choice, int experts_per_
         choice[expert] = random_normal(random);
 }
 
-/** Fills with negative numbers only, so that a maximum that starts at 0 is wrong. */
+/** Fills the choices with negative numbers, so that a maximum that starts at 0 is wrong. */
 static void fill_negative(struct random *random, float *choice, int experts_per_group)
 {
     for (int expert = 0; expert < experts_per_group; expert++)
@@ -42,7 +42,7 @@ static void fill_equal(struct random *random, float *choice, int experts_per_gro
         choice[expert] = value;
 }
 
-/** Fills with -infinity and a few numbers; some groups get no number. */
+/** Fills the choices with -infinity and a few numbers; some groups get only -infinity. */
 static void fill_infinities(struct random *random, float *choice, int experts_per_group)
 {
     for (int expert = 0; expert < experts_per_group; expert++)

@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 04_compare_exchange: the compare-exchange step of a bitonic network.
  *
- * The network is complete: warp_sort() decides which lanes form a pair and which of the two keeps the better candidate.
+ * The network is complete: warp_sort() decides which lanes form a pair and which lane keeps the better candidate.
  * The exchange between the two lanes is missing. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
@@ -11,7 +11,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Checks whether `a` ranks before `b`. Of two candidates with different ids, exactly one ranks before the other. */
+/** Checks whether `a` ranks before `b`. If the ids differ, exactly one of the two candidates ranks before the other. */
 static __device__ bool ranks_before(candidate a, candidate b)
 {
     // TODO ranks_before
@@ -24,8 +24,8 @@ static __device__ bool ranks_before(candidate a, candidate b)
 static __device__ candidate compare_exchange(candidate mine, int distance, bool keep_better)
 {
     // TODO compare_exchange
-    // Get the other lane's candidate, value and id: __shfl_xor_sync(FULL_MASK, x, distance) returns its x. In one lane
-    // of each pair keep_better is true, in the other it is false. The two must never keep the same candidate.
+    // Get the other lane's value and id: __shfl_xor_sync(FULL_MASK, x, distance) returns that lane's x. keep_better is
+    // true in one lane of each pair and false in the other. The two lanes must never keep the same candidate.
     return mine;
     // END compare_exchange
 }

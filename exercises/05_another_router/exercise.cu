@@ -16,7 +16,7 @@ enum { NO_EXPERT = 0x7fffffff };
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns the best candidate of a token's eight lanes to each of them. */
+/** Returns, to each of a token's eight lanes, the best of their candidates. */
 static __device__ __forceinline__ candidate token_best(candidate mine)
 {
 #pragma unroll
@@ -30,7 +30,7 @@ static __device__ __forceinline__ candidate token_best(candidate mine)
     return mine;
 }
 
-/** Returns the sum over a token's eight lanes to each of them. */
+/** Returns, to each of a token's eight lanes, the sum of their values. */
 static __device__ __forceinline__ float token_sum(float value)
 {
 #pragma unroll
@@ -48,7 +48,7 @@ static __device__ __forceinline__ float sigmoid(float logit)
 
 template <int ROOM>
 struct experts {
-    float choice[ROOM]; /* -infinity if the choice is NaN or the expert is taken */
+    float choice[ROOM]; /* -infinity if the choice is NaN or the expert was taken */
     unsigned valid;     /* bit e: expert e's choice is a number, and the expert is not taken yet */
     unsigned invalid;   /* bit e: expert e's choice is NaN, and the expert is not taken yet */
 };
@@ -222,8 +222,8 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // END topk
 
     // TODO weights
-    // A token's eight lanes have its eight choices, one each. A weight is the choice's score divided by the sum of all
-    // scores.
+    // Each of a token's eight lanes has one of its eight chosen experts. A weight is the expert's score divided by the
+    // sum of all chosen experts' scores.
     const int id = my_chosen[group];
     const float chosen_score = id < 256 ? sigmoid(row[id]) : 0.0f; /* 0 for an expert whose choice is NaN */
     const float sum = token_sum(chosen_score);

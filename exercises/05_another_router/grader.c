@@ -39,7 +39,7 @@ static void check(struct grade *grade, const struct gate_problem *router, int64_
 
 enum { NUM_EXPERTS = 160, TOPK = 6 };
 
-/** The logits other than -4. Expert 5 is better than three chosen experts, but the only good one in its group. */
+/** The logits other than -4. Expert 5 beats three chosen experts but is the only good expert in its group. */
 static const struct {
     int expert;
     float logit;
@@ -94,7 +94,7 @@ static void many_tokens(struct grade *grade)
     check(grade, &another, 64, GATE_DIST_ZIPF);
 }
 
-/** Runs every number of tokens that the last warp may have, and warps without any: 4 tokens per warp, 24 per block. */
+/** Tests every number of tokens in the last warp, and warps without tokens: 4 tokens per warp, 24 per block. */
 static void last_warp(struct grade *grade)
 {
     for (int num_tokens = 1; num_tokens <= 5; num_tokens++)
@@ -126,7 +126,7 @@ static void router_before(struct grade *grade)
     check(grade, &before, 27, GATE_DIST_NAN);
 }
 
-/** Allows 7 shuffles for the groups, 6 rounds of 3 steps with two values each, and 3 for the sum. */
+/** Allows 7 shuffles for the groups, two in each of 3 steps of 6 rounds, and 3 for the sum. */
 static void shuffles(struct grade *grade)
 {
     enum { WARPS = 6, TOKENS = 4 * WARPS };

@@ -1,13 +1,13 @@
 /**
  * @file exercise.cu
- * @brief 05_rows_apart: the layout in shared memory of the rows of a warp's tokens.
+ * @brief 05_rows_apart: how the rows of a warp's tokens are laid out in shared memory.
  *
  * The kernel is correct, but its four rows use the same banks. Write your code between // TODO and // END; leave the
  * rest unchanged.
  */
 #include "exercise.h"
 
-/** Returns where a token's row begins, in words from the beginning of the warp's rows. */
+/** Returns the offset of a token's row, in words, from the beginning of the warp's rows. */
 static __device__ int row_of(int token_of_warp)
 {
     // TODO row
@@ -20,7 +20,7 @@ static __device__ int row_of(int token_of_warp)
 int chosen_words(void)
 {
     // TODO words
-    // The number of words that the rows of TOKENS_PER_WARP tokens need, with MAX_TOPK choices each.
+    // Return the number of words that the rows of TOKENS_PER_WARP tokens need, with MAX_TOPK choices per row.
     return TOKENS_PER_WARP * MAX_TOPK;
     // END words
 }

@@ -16,7 +16,7 @@ enum { WARP_SIZE = 32, WARPS = 2, TOKENS_PER_WARP = 4, GROUPS = 8, MAX_TOPK = 32
 int chosen_words(void);
 
 /**
- * Passes the choices of each token from one of its lanes to all of them.
+ * Passes each token's choices, which are spread over its lanes, through shared memory to topk_ids.
  *
  * @param choices   [num_tokens, topk]
  * @param topk      1 to MAX_TOPK

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 06_count_without_races: the number of ids that name each expert.
+ * @brief 06_count_without_races: counts the ids that name each expert.
  *
  * A block counts in shared memory, as in chapter 06, but with mistakes. Mend the code between // TODO and // END;
  * leave the rest unchanged.

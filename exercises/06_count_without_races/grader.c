@@ -61,7 +61,7 @@ static void check(struct grade *grade, int64_t numel, int num_experts, draw *dra
     check_ids(grade, ids, numel, num_experts);
 }
 
-/** Runs chapter 06's example: experts 0 to 3 are named at positions 2 4 9 11; 1; 6 7 8 10 12; and 0 3 5. */
+/** Runs chapter 06's example. Experts 0 to 3 are named at positions 2 4 9 11; 1; 6 7 8 10 12; and 0 3 5. */
 static void thirteen_ids(struct grade *grade)
 {
     static const int32_t ids[] = {3, 1, 0, 3, 0, 3, 2, 2, 2, 0, 2, 0, 2};

@@ -12,7 +12,7 @@ enum { THREADS = 256 };
 static __global__ void scatter_kernel(const int *topk_ids, int numel, const int *ends, int num_experts,
                                       int *sorted_token_ids)
 {
-    extern __shared__ int left[]; /* [num_experts]: an expert's slots from this one on are taken */
+    extern __shared__ int left[]; /* [num_experts]: each expert's slots from this one on are taken */
     const int thread = threadIdx.x;
 
     for (int e = thread; e < num_experts; e += THREADS)

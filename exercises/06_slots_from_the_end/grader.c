@@ -6,7 +6,7 @@
 
 enum { LANES = 32 };
 
-/** Fails at the first slot that does not hold a position of its expert, or holds one that an earlier slot has. */
+/** Fails at the first slot whose position is not one of its expert's or is already in an earlier slot. */
 static void check_slots(struct grade *grade, const int32_t *ids, int numel, const int32_t *ends, const int32_t *slots)
 {
     unsigned char *const seen = grade_host(grade, (size_t)numel + 1);

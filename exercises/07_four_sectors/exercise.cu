@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 07_four_sectors: pads with as few requests and sectors as possible.
+ * @brief 07_four_sectors: writes pads with as few requests and sectors as possible.
  *
  * The kernel is correct, but costly. Write your code between // TODO and // END; leave the rest unchanged.
  */
@@ -16,8 +16,8 @@ static __global__ void fill_kernel(int *sorted_token_ids, int capacity, int pad)
     const int thread = threadIdx.x;
 
     // TODO fill
-    // Each thread fills its own range, so the 32 lanes of a request write to 32 slots far apart: 32 sectors, with one
-    // word in each. Make a request of 4-byte stores touch 4 sectors; then let each lane store 16 bytes at a time.
+    // Each thread fills its own range, so the 32 lanes of a request write to 32 distant slots: 32 sectors, with one
+    // word in each. Make a request of 4-byte stores access only 4 sectors; then let each lane store 16 bytes at a time.
     const int stretch = (capacity + THREADS - 1) / THREADS;
 
     for (int slot = thread * stretch; slot < (thread + 1) * stretch; slot++)

@@ -6,7 +6,7 @@
 
 enum { SECTOR_WORDS = SECTOR_BYTES / 4, LANE_WORDS = 4, REQUEST_WORDS = 32 * LANE_WORDS };
 
-/** Memory in which lists are filled one after another, and the contents that it should have. */
+/** Device memory in which lists are filled one after another, and the contents that it should have. */
 struct memory {
     int32_t *device; /**< begins at a sector boundary */
     int32_t *model;
@@ -65,7 +65,7 @@ static void fill_alone(struct grade *grade, int begin, int capacity)
 
 /* --- correctness -------------------------------------------------------------------------------------------------- */
 
-/** Fills the README's list, and a list of whole 16-byte chunks. */
+/** Fills the README's list and a list that consists of whole 16-byte chunks. */
 static void shown_list(struct grade *grade)
 {
     const struct memory memory = memory_make(grade, 5 * SECTOR_WORDS);
@@ -86,7 +86,7 @@ static void random_lists(struct grade *grade)
     }
 }
 
-/** Fills lists of up to four sectors' words that begin at each word of a sector. */
+/** Fills lists of up to four sectors, beginning at each word of a sector. */
 static void short_lists(struct grade *grade)
 {
     enum { MOST = 4 * SECTOR_WORDS };

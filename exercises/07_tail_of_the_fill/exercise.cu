@@ -1,8 +1,8 @@
 /**
  * @file exercise.cu
- * @brief 07_tail_of_the_fill: pads, 16 bytes per store, for a list that may begin and end anywhere.
+ * @brief 07_tail_of_the_fill: writes pads, 16 bytes per store, to a list that may begin and end at any word.
  *
- * This is chapter 07's fill with mistakes. Mend the code between // TODO and // END; leave the rest unchanged.
+ * This is chapter 07's fill, with mistakes. Mend the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 

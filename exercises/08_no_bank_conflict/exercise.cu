@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 08_no_bank_conflict: Blelloch's scan, and how its numbers are laid out in shared memory.
+ * @brief 08_no_bank_conflict: Blelloch's scan and the layout of its numbers in shared memory.
  *
- * The kernel is correct, but the words of a step are in few banks. Write your code between // TODO and // END; leave
- * the rest unchanged.
+ * The kernel is correct, but the words that a step accesses are in few banks. Write your code between // TODO and
+ * // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -11,8 +11,8 @@
 static __host__ __device__ int padded_index(int i)
 {
     // TODO padded_index
-    // Word w is in bank w % 32. The steps access every second number, every fourth, every eighth, and so on: if numbers
-    // are side by side, 32 lanes access 16 banks, then 8, then 4. Leave gaps, so that no two lanes share a bank.
+    // Word w is in bank w % 32. The steps access every second number, every fourth, every eighth, and so on. Without
+    // gaps, 32 lanes access 16 banks, then 8, then 4. Leave gaps, so that no two lanes access the same bank.
     return i;
     // END padded_index
 }
@@ -20,7 +20,7 @@ static __host__ __device__ int padded_index(int i)
 int tree_words(int size)
 {
     // TODO words
-    // The number of words up to and including the word that holds number size - 1, with padding.
+    // Return the number of words, with padding, up to and including the word that holds number size - 1.
     return size;
     // END words
 }

@@ -9,7 +9,7 @@
 
 enum { THREADS = 256 };
 
-/** Returns the expert whose group holds `slot`, which is below offsets[num_experts]. */
+/** Returns the expert whose group contains `slot`, which is below offsets[num_experts]. */
 static __device__ int expert_of(const int *offsets, int num_experts, int slot)
 {
     // TODO expert_of

@@ -57,7 +57,7 @@ static int spread_all_to_last(struct random *random, int expert, int num_experts
     return expert == num_experts - 1 ? 100 : 0;
 }
 
-/** Makes groups whose sizes `blocks_of` returns, and `blocks_after` blocks past the last group. */
+/** Makes groups of the sizes that `blocks_of` returns, and `blocks_after` blocks past the last group. */
 static struct groups *make_groups(struct grade *grade, int num_experts, int block_size, spread *blocks_of,
                                   int blocks_after)
 {

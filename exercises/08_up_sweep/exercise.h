@@ -12,7 +12,7 @@ extern "C" {
 enum { THREADS = 1024, MAX_LEAVES = 2 * THREADS };
 
 /**
- * Adds up the counts by a tree, up to the root, in place.
+ * Adds up the counts in a tree, from the leaves to the root, in place.
  *
  * @param counts  [size]: the leaves
  * @param size    a power of two, 1 to MAX_LEAVES

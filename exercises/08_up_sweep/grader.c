@@ -23,8 +23,8 @@ static int sum_of(const int *counts, int first, int last)
 }
 
 /**
- * Checks that `word` holds the sum of the 2^n counts that end with its own; 2^n is the largest power of 2 that divides
- * word + 1.
+ * Checks that `word` holds the sum of the 2^n counts up to and including counts[word], where 2^n is the largest power
+ * of two that divides word + 1.
  */
 static void check_word(struct grade *grade, const int *counts, int word, int got)
 {
@@ -94,7 +94,7 @@ static void other_counts(struct grade *grade)
     check(grade, MAX_LEAVES, fill_one);
 }
 
-/** Allows one barrier per step, and one before the first. */
+/** Allows one barrier per step and one before the first step. */
 static void barriers(struct grade *grade)
 {
     uint64_t limit = 2;
@@ -105,7 +105,7 @@ static void barriers(struct grade *grade)
     }
 }
 
-/** Allows one request for every warp that has a pair, and the requests that fill the tree. */
+/** Allows one request per step for every warp that has a pair, and the requests that fill the tree. */
 static void store_requests(struct grade *grade)
 {
     for (int size = 2; size <= MAX_LEAVES; size *= 2) {
@@ -119,8 +119,8 @@ static void store_requests(struct grade *grade)
 }
 
 /**
- * Allows the loads of a tree: each pair is read once, the leaves are loaded from `counts`, and the words are read to be
- * written to `sums`.
+ * Allows the loads that the tree needs: each pair is read once, the leaves are loaded from `counts`, and the words are
+ * read before they are written to `sums`.
  */
 static void load_requests(struct grade *grade)
 {

@@ -16,9 +16,9 @@ static __device__ int warp_exclusive_scan(int value)
     const int lane = threadIdx.x % WARP_SIZE;
 
     // TODO warp_exclusive_scan
-    // __shfl_up_sync(FULL_MASK, sum, offset) gives each lane the `sum` of the lane `offset` below it. If there is no
-    // such lane, a lane gets its own `sum` back, and must not add it. In the end, `sum` covers the lane itself and all
-    // lanes below it. The function must return the sum over the lanes below it only.
+    // __shfl_up_sync(FULL_MASK, sum, offset) returns the `sum` of the lane `offset` below the calling lane. Without
+    // such a lane, it returns the caller's own `sum`, which must not be added. In the end, `sum` covers the lane itself
+    // and all lanes below it. The function must return the sum over only the lanes below it.
     return lane;
     // END warp_exclusive_scan
 }

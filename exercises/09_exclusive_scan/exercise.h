@@ -12,7 +12,7 @@ extern "C" {
 enum { WARP_SIZE = 32 };
 
 /**
- * Finds where each expert's group begins, for several lists of counts, with one warp per list.
+ * Computes where each expert's group begins, for several lists of counts, with one warp per list.
  *
  * @param counts       [num_lists, num_experts]: the number of slots of each expert's group; a list's sum is below 2^31
  * @param num_lists    at least 1

@@ -2,21 +2,21 @@
 #include "exercise.h"
 #include "../grade/grade_scan.h"
 
-/** Fills with counts, most of which are 0. */
+/** Fills the list with counts most of which are 0. */
 static void fill_sparse(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
         counts[e] = random_below(random, 4) ? 0 : 1 + (int32_t)random_below(random, 9);
 }
 
-/** Fills with odd numbers so large that a float cannot hold their sums exactly; the sum of 32 of them is below 2^31. */
+/** Fills the list with odd numbers whose sums a float cannot hold exactly; 32 of them add up to less than 2^31. */
 static void fill_large(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
         counts[e] = (1 << 25) + 1 + 2 * (int32_t)random_below(random, 1 << 23);
 }
 
-/** Fills with the counts of the README's example. */
+/** Fills the list with the counts of the README's example. */
 static void fill_shown(struct random *random, int32_t *counts, int num_experts)
 {
     static const int32_t shown[] = {3, 1, 7, 0, 4};
@@ -84,7 +84,7 @@ static void large_counts(struct grade *grade)
     check(grade, 4, 31, fill_large);
 }
 
-/** Allows five steps, and one more for solutions that first shift the values by one lane. */
+/** Allows five shuffles, and one more for solutions that first shift the values by one lane. */
 static void shuffles(struct grade *grade)
 {
     enum { LISTS = 4, STEPS = 6 };

@@ -28,7 +28,7 @@ static __device__ int block_sum_before(int value)
 {
     // TODO block_sum_before
     // Use two levels instead. A warp needs no barrier for sums that it can compute alone. Which numbers must the warps
-    // then pass to each other, and which threads add these up?
+    // then pass to each other, and which threads add these numbers up?
     __shared__ int sums[THREADS];
     const int thread = threadIdx.x;
 

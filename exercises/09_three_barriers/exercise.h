@@ -12,7 +12,8 @@ extern "C" {
 enum { WARP_SIZE = 32, THREADS = 1024 };
 
 /**
- * Finds where each expert's group begins, for several lists of counts. One block scans one list after the other.
+ * Computes where each expert's group begins, for several lists of counts. One block scans the lists one after the
+ * other.
  *
  * @param counts       [num_lists, num_experts]: the number of slots of each expert's group; a list's sum is below 2^31
  * @param num_lists    at least 1

@@ -2,21 +2,21 @@
 #include "exercise.h"
 #include "../grade/grade_scan.h"
 
-/** Fills with counts, most of which are 0. */
+/** Fills the list with counts most of which are 0. */
 static void fill_sparse(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
         counts[e] = random_below(random, 50) ? 0 : 1 + (int32_t)random_below(random, 9);
 }
 
-/** Fills with odd numbers too large for a float to hold their sums exactly; the sum of 1,024 of them is below 2^31. */
+/** Fills the list with odd numbers whose sums a float cannot hold exactly; 1,024 of them add up to less than 2^31. */
 static void fill_large(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
         counts[e] = (1 << 20) + 1 + 2 * (int32_t)random_below(random, 1 << 18);
 }
 
-/** Fills with the eight numbers of the README and of chapter 09. */
+/** Fills the list with the eight numbers of the README and of chapter 09. */
 static void fill_shown(struct random *random, int32_t *counts, int num_experts)
 {
     static const int32_t shown[] = {3, 1, 7, 0, 4, 1, 6, 3};
@@ -89,7 +89,7 @@ static void shared_memory(struct grade *grade)
                       WARPS, "warp");
 }
 
-/** Allows one request per warp, for its counts. */
+/** Allows each warp one request, which loads its counts. */
 static void global_memory(struct grade *grade)
 {
     check(grade, 1, THREADS, grade_fill_small);

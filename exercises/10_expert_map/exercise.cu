@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 10_expert_map: align for a GPU that holds only some of the experts.
  *
- * These are chapter 10's two align kernels without the map: a block's entry of expert_ids is the expert's number in the
+ * These are chapter 10's two align kernels without the map: a block's entry in expert_ids is the expert's number in the
  * whole model. Add the map. Write your code between // TODO and // END; leave the rest unchanged.
  */
 #include "harness/align/align.h"
@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: counts, later first slots; the last word: the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: counts, then first slots; the last word has the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(THREADS)
         *num_tokens_post_padded = counts[num_experts];
 
     // TODO expert_ids
-    // Find the expert of every block; a block past the last group has none. For which blocks may the map be read?
+    // Find the expert of every block; blocks past the last group have none. For which blocks may the map be read?
     for (int block = thread; block < num_blocks; block += THREADS)
         expert_ids[block] = block * block_size < counts[num_experts]
                                 ? expert_of(counts, num_experts, block * block_size)
@@ -173,7 +173,7 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
         sorted_token_ids[atomicAdd(&offsets[topk_ids[i] * OFFSET_STRIDE], 1)] = (int)i;
 }
 
-/** Returns the small kernel's bytes of shared memory: offsets, a row of zeros, and a row per counting thread. */
+/** Returns the small kernel's shared memory size in bytes: offsets, a row of zeros, and a row per counting thread. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
@@ -182,7 +182,7 @@ static size_t small_shared_bytes(int num_experts)
 /**
  * Does all of align. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least num_experts others
  * count, each in its own row, without atomics. A scan down each expert's column then gives every counting thread the
- * number of the expert's ids in earlier ones. All threads reach every barrier; they differ only between barriers.
+ * number of the expert's ids in earlier threads. All threads reach every barrier; they diverge only between barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

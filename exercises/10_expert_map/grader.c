@@ -45,7 +45,7 @@ static void small_kernel(struct grade *grade)
     check(grade, 126, 7, 3, (struct variation){.dist = ALIGN_DIST_ZIPF, .has_map = true, .topk = 2});
 }
 
-/** Runs both kernels with room for many blocks past the last one in use. */
+/** Runs both kernels with capacity for many blocks past the last used one. */
 static void past_the_last_block(struct grade *grade)
 {
     check(grade, 512, 40, 8, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .more_room = 800});
@@ -80,7 +80,7 @@ static void any_ids(struct grade *grade)
     check(grade, 90, 6, 7, (struct variation){.dist = ALIGN_DIST_ZIPF, .wide_ids = true, .topk = 3});
 }
 
-/** Runs with no id, with one, and with sorted_token_ids 1 to 3 words past a 16-byte boundary. */
+/** Runs with no ids, with one id, and with sorted_token_ids 1 to 3 words past a 16-byte boundary. */
 static void few_ids(struct grade *grade)
 {
     check(grade, 0, 64, 16, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 10_predict_the_fill: what a fill costs, predicted before it runs.
+ * @brief 10_predict_the_fill: predicts what a fill costs before it runs.
  *
  * Block 0 counts while other blocks write pads. First predict the store requests, sectors, bytes and barriers of such a
  * launch. Then write the missing code, and compare. Write your code between // TODO and // END; leave the rest
@@ -29,8 +29,8 @@ struct fill_forecast fill_forecast_of(int64_t capacity)
     struct fill_forecast forecast = {-1, -1, -1, -1};
 
     // TODO formulas
-    // The same four numbers for any capacity that is a multiple of 4, with sorted_token_ids on a 32-byte boundary: set
-    // forecast.store_requests, forecast.store_sectors, forecast.store_bytes and forecast.block_barriers.
+    // Compute the same four numbers for any capacity that is a multiple of 4, with sorted_token_ids on a 32-byte
+    // boundary: forecast.store_requests, forecast.store_sectors, forecast.store_bytes and forecast.block_barriers.
     // END formulas
     return forecast;
 }

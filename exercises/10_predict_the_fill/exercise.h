@@ -16,7 +16,7 @@ enum { SHOWN_NUMEL = 800, SHOWN_CAPACITY = 16960 };
 
 /** A forecast of a launch's counters. */
 struct fill_forecast {
-    int64_t store_requests; /**< requests to global memory by store instructions, not by atomics */
+    int64_t store_requests; /**< requests to global memory from store instructions, not from atomics */
     int64_t store_sectors;  /**< 32-byte sectors that these requests access, added up */
     int64_t store_bytes;    /**< bytes of sorted_token_ids that are written */
     int64_t block_barriers; /**< barriers that a block reached, added up over the blocks */
@@ -33,7 +33,7 @@ struct fill_forecast fill_forecast_shown(void);
 struct fill_forecast fill_forecast_of(int64_t capacity);
 
 /**
- * Counts the ids of each expert, and writes a pad to every slot. Block 0 counts, the others fill.
+ * Counts the ids of each expert and writes a pad to every slot. Block 0 counts; the other blocks write the pads.
  *
  * @param topk_ids          [numel]; ids outside 0 .. NUM_EXPERTS - 1 are skipped
  * @param numel             at least 0; also the pad's value

@@ -1,4 +1,4 @@
-/** @file grader.c  10_predict_the_fill: the kernel, then each of the four numbers, then each of the four formulas. */
+/** @file grader.c  10_predict_the_fill: checks the kernel, then each of the four numbers, then each formula. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -25,7 +25,7 @@ static void check_counts(struct grade *grade, const int32_t *ids, int numel, con
     grade_equal_int(grade, "counts", "expert", expected, device_counts, NUM_EXPERTS);
 }
 
-/** Checks `words` [front + capacity + back]: pads in the middle, and no stores before or after them. */
+/** Checks `words` [front + capacity + back], which must have pads in the middle and no stores before or after them. */
 static void check_slots(struct grade *grade, const int32_t *words, int front, int capacity, int back, int32_t pad)
 {
     for (int i = 0; i < front + capacity + back; i++) {
@@ -44,7 +44,8 @@ static void check_slots(struct grade *grade, const int32_t *words, int front, in
     }
 }
 
-/** Runs and checks the kernel with sorted_token_ids `front` words past a 32-byte boundary. Returns the list's bytes. */
+/** Runs and checks the kernel with sorted_token_ids `front` words past a 32-byte boundary. Returns the bytes
+ * written. */
 static uint64_t check(struct grade *grade, int numel, int capacity, int front)
 {
     enum { BACK = 8 };
@@ -132,7 +133,7 @@ static void nothing_to_fill(struct grade *grade)
     check(grade, 0, 64, 0);
 }
 
-/** Checks that lanes store side by side in full requests, and that no sector is stored to twice. */
+/** Checks that requests are full and coalesced and that no sector is stored to twice. */
 static void side_by_side(struct grade *grade)
 {
     enum { CAPACITY = 40000, SLOTS_PER_REQUEST = 4 * WARP_SIZE, SLOTS_PER_SECTOR = 8 };

@@ -20,7 +20,7 @@ static __device__ float multiply(const down_problem &problem, int position, int 
     return problem.topk_weights[position] * sum;
 }
 
-/** Computes the second product. Grid: x is a slot of sorted_token_ids, y a group of THREADS elements of the result. */
+/** Computes the second product. Grid: x is a slot of sorted_token_ids, y a group of THREADS elements of its row. */
 static __global__ void down_kernel(down_problem problem)
 {
     const int i = blockIdx.y * THREADS + threadIdx.x;
@@ -28,7 +28,7 @@ static __global__ void down_kernel(down_problem problem)
     const int expert = problem.expert_ids[blockIdx.x / problem.block_size];
 
     // TODO row
-    // Element i of this position's row of problem.partial is a product or 0, or there is no such element.
+    // Element i of this position's row of problem.partial must become a product or 0, or it does not exist.
     (void)i, (void)position, (void)expert;
     // END row
 }

@@ -13,7 +13,7 @@ extern "C" {
 struct down_problem {
     int num_positions;               /**< also the value of a pad */
     int intermediate_size;           /**< at least 1 */
-    int hidden_size;                 /**< at least 1, not necessarily a multiple of anything */
+    int hidden_size;                 /**< at least 1; need not be a multiple of any number */
     int block_size;                  /**< slots in a block, all of one expert */
     int capacity;                    /**< number of slots; a multiple of block_size */
     const float *intermediate;       /**< [num_positions, intermediate_size]; undefined for non-local experts */

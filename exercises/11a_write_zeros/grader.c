@@ -171,7 +171,7 @@ static void some_elsewhere(struct grade *grade)
     check(grade, 40, 8, 3, 64, 8);
 }
 
-/** Runs with rows of one element, rows one shorter and one longer than a block, and rows of a random length. */
+/** Runs with rows of one element, rows one element shorter or longer than a block, and rows of a random length. */
 static void any_row(struct grade *grade)
 {
     check(grade, 10, 4, 2, 1, 4);
@@ -194,7 +194,7 @@ static void no_expert_here(struct grade *grade)
     check(grade, 20, 6, 0, 96, 4);
 }
 
-/** For a row of zeros, allows each warp only the loads of its position and its expert. */
+/** Allows a warp that writes zeros only the loads of its position and its expert. */
 static void zeros_cost_no_reads(struct grade *grade)
 {
     enum { POSITIONS = 24, HIDDEN = 128, WARPS_A_SLOT = 4 };

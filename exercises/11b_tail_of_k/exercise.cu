@@ -9,11 +9,11 @@
 enum { TILE = 16, K_STEP = 32, THREADS = TILE * TILE };
 
 // TODO line
-// The number of words in a line of a tile: should it be the number of rows?
+// LINE is the number of words in a line of a tile. Should it equal the number of rows?
 enum { LINE = TILE };
 // END line
 
-/** Loads elements first_k to first_k + K_STEP - 1 of TILE rows, from first_row on. Missing elements become 0. */
+/** Loads elements first_k to first_k + K_STEP - 1 of TILE rows from first_row on. Missing elements become 0. */
 static __device__ void load_tile(float (&tile)[K_STEP][LINE], const float *from, int first_row, int num_rows,
                                  int length, int first_k)
 {
@@ -38,7 +38,7 @@ static __global__ void product_kernel(const float *rows, const float *weights, i
     float sum = 0.0f;
 
     // TODO steps
-    // One step processes K_STEP elements. Which threads must wait for which, and when?
+    // One step processes K_STEP elements. Which threads must wait for which other threads, and when?
     for (int k = 0; k + K_STEP <= length; k += K_STEP) {
         load_tile(row_tile, rows, blockIdx.x * TILE, num_rows, length, k);
         load_tile(column_tile, weights, blockIdx.y * TILE, num_columns, length, k);

@@ -1,4 +1,5 @@
-/** @file grader.c  11b_tail_of_k: every sum of a product in tiles, for any length, then its conflicts and loads. */
+/** @file grader.c  11b_tail_of_k: checks every sum of a tiled product, for any length, then bank conflicts and
+ * loads. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -55,7 +56,7 @@ static void some_steps(struct grade *grade)
     check(grade, TILE, TILE, 5 * K_STEP);
 }
 
-/** Runs a partial step, alone and after full ones; the last row ends at the end of the array. */
+/** Runs a partial step, alone and after full steps; the last row ends at the end of the array. */
 static void tail_of_k(struct grade *grade)
 {
     check(grade, TILE, TILE, K_STEP + 1);

@@ -50,7 +50,7 @@ static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[D
         }
 }
 
-/** Multiplies by the identity: the sums are the tokens' 128 elements, all different, so no two can be confused. */
+/** Multiplies by the identity: the sums are the tokens' 128 elements, all different, so that every mix-up shows. */
 static void identity(struct grade *grade)
 {
     int weights[ROWS][DEPTH] = {{0}}, tokens[DEPTH][TOKENS];

@@ -78,7 +78,7 @@ static void random_numbers(struct grade *grade)
 
 /* --- the budget --------------------------------------------------------------------------------------------------- */
 
-/** Checks that slots are computed without a table or shuffles, which would cost as much as they save. */
+/** Checks that slots are computed without a table or shuffles, which would cost as much as the swizzle saves. */
 static void no_detour(struct grade *grade)
 {
     multiply_random(grade);

@@ -40,7 +40,7 @@ static void four_ranks(struct grade *grade)
     check(grade, 4, 4 * THREADS);
 }
 
-/** Runs rings of 1 to 8 ranks, with chunks of one element, and with chunks shorter and longer than a block. */
+/** Runs rings of 1 to 8 ranks with chunks of one element and with chunks shorter and longer than a block. */
 static void any_ring(struct grade *grade)
 {
     check(grade, 1, 5);
@@ -50,7 +50,7 @@ static void any_ring(struct grade *grade)
     check(grade, 8, 8 * (3 * THREADS + (int)random_below(grade_random(grade), THREADS)));
 }
 
-/** Allows full requests of neighbouring lanes for one chunk per step: 2 (ranks - 1) / ranks of an array per rank. */
+/** Allows coalesced requests for one chunk per step, in total 2 (ranks - 1) / ranks of an array per rank. */
 static void as_few_bytes(struct grade *grade)
 {
     enum { RANKS = 6, CHUNK_REQUESTS = 4, COUNT = RANKS * CHUNK_REQUESTS * 32 };

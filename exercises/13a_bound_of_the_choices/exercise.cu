@@ -43,8 +43,8 @@ static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *c
         key[g] = keys[token * EXPERTS + g * WARP_SIZE + lane];
 
     // TODO bound
-    // Find the highest lower bound of the eighth largest key that follows from this: each of the four groups has two
-    // keys that are at least the group's second largest key.
+    // Each of the four groups has two keys that are at least the group's second largest key. Find the highest lower
+    // bound of the eighth largest key that follows from this.
     // END bound
 
     // TODO list
@@ -54,8 +54,8 @@ static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *c
     __syncwarp();
 
     // TODO choose
-    // A candidate's slot among the choices is the number of larger entries. There may be more candidates than
-    // lanes.
+    // A candidate's slot among the choices is the number of entries larger than its own. There may be more candidates
+    // than lanes.
     // END choose
     if (lane == 0)
         candidates[token] = count;

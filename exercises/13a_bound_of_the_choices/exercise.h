@@ -17,8 +17,8 @@ enum { WARP_SIZE = 32, GROUPS = 4, EXPERTS = GROUPS * WARP_SIZE, TOPK = 8 };
  *
  * @param keys        [num_tokens, EXPERTS]; 0 is a key like any other
  * @param topk_ids    [num_tokens, TOPK]: the largest first; ties go to the lower id
- * @param candidates  [num_tokens]: number of keys that are at least the bound, the smallest of the groups' second
- *                    largest keys
+ * @param candidates  [num_tokens]: number of keys that are at least the bound, which is the smallest of the groups'
+ *                    second largest keys
  */
 cudaError_t choose_launch(const uint32_t *keys, int num_tokens, int32_t *topk_ids, int32_t *candidates);
 

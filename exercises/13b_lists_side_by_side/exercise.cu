@@ -28,8 +28,8 @@ static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds
     int end = own_count, count = 0;
 
     // TODO scan
-    // `end`: the number of candidates of this lane's group and of the same token's groups before it.
-    // `count`: the number of all candidates of the token, in each of its lanes.
+    // `end`: the number of candidates in this lane's group and in the same token's groups before it.
+    // `count`: the number of all candidates of the token, in each of the token's lanes.
     // END scan
 
     // TODO store

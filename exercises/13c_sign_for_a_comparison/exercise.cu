@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 13c_sign_for_a_comparison: the slots of 32 values from signs, with a separate path for rare rows.
+ * @brief 13c_sign_for_a_comparison: ranks 32 values using sign bits, with a separate path for rare rows.
  *
  * Write your code between // TODO and // END; leave the rest unchanged.
  */
@@ -10,7 +10,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns the slot of the lane's value, for any values, but slowly: with 32 shuffles. */
+/** Returns the slot of the lane's value. Works for any values but is slow, because it uses 32 shuffles. */
 static __device__ int slot_by_shuffles(float value)
 {
     const unsigned bits = __float_as_uint(value), flip = (unsigned)((int)bits >> 31) | 0x80000000u;
@@ -38,8 +38,8 @@ static __global__ void slots_kernel(const float *values, int *slots)
     __syncwarp();
 
     // TODO quick
-    // `slot`: WARP_SIZE - 1, less 1 for each value in `others` that is below this lane's own. The sign of a difference
-    // shows which value is smaller.
+    // `slot`: WARP_SIZE - 1 minus the number of values in `others` that are below this lane's own. The sign of a
+    // difference shows which value is smaller.
     // END quick
 
     // TODO unsure

@@ -7,7 +7,7 @@
 
 enum { MAX_ROWS = 8 };
 
-/** Returns a number by which values are ranked: the largest ranks first. */
+/** Returns a value's sort key: the value with the largest key ranks first. */
 static uint32_t key_of(float value)
 {
     uint32_t bits;
@@ -30,7 +30,7 @@ static void fill_row(struct grade *grade, float *row)
     }
 }
 
-/** Checks the slots of rows that have special values at random positions. */
+/** Launches the kernel on rows that have special values at random positions, and checks the slots. */
 static void check(struct grade *grade, int num_rows, const char *what, int num_special, const float *special)
 {
     const size_t count = (size_t)num_rows * WARP_SIZE;

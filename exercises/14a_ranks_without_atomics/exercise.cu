@@ -32,9 +32,9 @@ static __global__ void __launch_bounds__(WARP_SIZE)
         int rank = -1;
 
         // TODO rank
-        // Which lanes have this lane's expert? __ballot_sync(FULL_MASK, condition) returns a bit for each lane in which
-        // the condition holds, __match_any_sync(FULL_MASK, value) a bit for each lane with the same value. Which lanes
-        // must add to counts, how much, and when may other lanes read counts?
+        // Which lanes have this lane's expert? __ballot_sync(FULL_MASK, condition) sets the bit of each lane in which
+        // the condition holds, __match_any_sync(FULL_MASK, value) the bit of each lane with the caller's value. Which
+        // lanes must add to counts, how much, and when may other lanes read counts?
         if (valid)
             rank = atomicAdd(&counts[id], 1);
         // END rank

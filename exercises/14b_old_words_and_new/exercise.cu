@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     const int sum = __reduce_add_sync(FULL_MASK, (int)word - 1);
 
     // TODO leave
-    // The next launch must find zeros in all words. Which block may write them, and when? Others may still be polling.
+    // The next launch must find zeros in all words. Which block may write these zeros, and when? Others may still poll.
     // END leave
 
     if (lane == 0)

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 15_words_between_blocks: the blocks of a launch publish a number for each other.
+ * @brief 15_words_between_blocks: each block of a launch publishes a number for the other blocks.
  *
  * A block knows only its own id. Let all blocks know all ids. Write your code between // TODO and // END; leave the
  * rest unchanged.
@@ -17,15 +17,15 @@ static __global__ void __launch_bounds__(WARP_SIZE)
 {
     const int lane = threadIdx.x, own = blockIdx.x, num_blocks = gridDim.x;
     const uint32_t id = (uint32_t)ids[own];
-    int both = 0;     /* lower half: this lane's part of the total; upper half: of the rank */
+    int both = 0;     /* this lane's part of the total in the lower half, of the rank in the upper half */
     bool good = true; /* false: a word was not published */
 
     if (own == absent)
         return;
 
     // TODO exchange
-    // Publish the id as one word, by one atomic. Which word encodes the id, but is never 0, the words' value before
-    // the launch? The lanes below num_blocks each poll one word with a volatile load, until it is published or
+    // Publish the id as one word, with one atomic. Which word encodes the id but is never 0, the words' value before
+    // the launch? Each lane below num_blocks polls one word with a volatile load until the word is published or
     // MAX_POLLS polls have failed. __nanosleep(20) between two polls lets other warps run.
     if (lane == 0)
         words[own] = id;

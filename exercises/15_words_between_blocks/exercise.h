@@ -12,8 +12,8 @@ extern "C" {
 enum { MAX_BLOCKS = 12, NO_LANE_ABSENT = -1 };
 
 /**
- * Finds, in each block, the number of blocks with the same id, and how many of these come before it. Each block has one
- * warp and one id; all blocks are on the device at the same time.
+ * Finds, for each block, the number of blocks with the same id and how many of these blocks come before it. Each block
+ * has one warp and one id; all blocks are on the device at the same time.
  *
  * @param ids         [num_blocks], at least 0
  * @param num_blocks  1 to MAX_BLOCKS

@@ -1,4 +1,4 @@
-/** @file grader.c  15_words_between_blocks: every total and rank, and no endless wait for an absent block. */
+/** @file grader.c  15_words_between_blocks: checks all totals and ranks, and that no block waits forever. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

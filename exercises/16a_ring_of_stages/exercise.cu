@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 16a_ring_of_stages: one warp copies and two add, with a ring of three stages between them.
+ * @brief 16a_ring_of_stages: one warp copies and two warps add, with a ring of three stages between them.
  *
  * The code is correct only for the first round of the ring. Write your code between // TODO and // END; leave the rest
  * unchanged.
@@ -32,16 +32,16 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
 
         if (warp == CONSUMERS && lane == 0) {
             // TODO copy
-            // The code does not wait until the stage's last row has been added. mbarrier_wait(&barrier, parity) waits
-            // for the end of a phase: parity 0 names the first phase, 1 the second, 0 the third. In the first phase, a
-            // wait for parity 1 returns at once.
+            // The code does not wait until the stage's previous row has been added. mbarrier_wait(&barrier, parity)
+            // waits for the end of a phase: parity 0 names the first phase, 1 the second, 0 the third. In the first
+            // phase, a wait on parity 1 returns immediately.
             (void)round;
             mbarrier_arrive_expect(&filled[stage], LENGTH * sizeof(float));
             bulk_copy(ring[stage], rows + step * LENGTH, LENGTH * sizeof(float), &filled[stage]);
             // END copy
         } else if (warp < CONSUMERS) {
             // TODO add
-            // In later rounds this waits for a phase that ended long ago. No lane signals that the row has been added.
+            // In later rounds, the code waits for a phase that ended long ago. No lane signals that the row was added.
             mbarrier_wait(&filled[stage], 0);
             sum += ring[stage][thread];
             // END add

@@ -32,7 +32,7 @@ static __global__ void product_kernel(const uint16_t *weights, const uint16_t *t
     __pipeline_wait_prior(0);
     __syncthreads();
 
-    async_proxy_fence_shared(); /* makes the threads' copies visible to the asynchronous proxy */
+    async_proxy_fence_shared(); /* makes the threads' writes visible to the asynchronous proxy */
     wgmma_keep(d);
     wgmma_fence();
     for (int k = 0; k < LENGTH; k += PRODUCT_K)

@@ -11,7 +11,7 @@
 enum { WARP_SIZE = 32 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/* Waits for the previous kernel. If the grader counts what comes before the wait, the thread ends here. */
+/* Waits for the previous kernel. If the grader counts only what runs before the wait, the thread ends here. */
 #define WAIT()                  \
     wait_for_previous_kernel(); \
     if (to_the_wait)            \
@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(WIDTH)
     token[threadIdx.x] = prompt[threadIdx.x] + (logits[threadIdx.x % num_rows] & 3);
 }
 
-/** Adds a row's product with the token, and its bias, to the row's logit. Grid: one block of WIDTH threads per row. */
+/** Adds a row's bias and its product with the token to the row's logit. Grid: one block of WIDTH threads per row. */
 static __global__ void __launch_bounds__(WIDTH)
     logits_kernel(const int32_t *weights, const int32_t *bias, const int32_t *token, bool to_the_wait, int32_t *logits)
 {
@@ -34,8 +34,8 @@ static __global__ void __launch_bounds__(WIDTH)
     const int thread = threadIdx.x, row = blockIdx.x;
 
     // TODO order
-    // In a launch without overlap, the order of these statements is correct. Reorder them so that all statements that
-    // may come before WAIT() do so, and no others. All threads must execute WAIT() once.
+    // In a launch without overlap, the order of these statements is correct. Reorder them so that exactly the
+    // statements that may come before WAIT() come before it. All threads must execute WAIT() once.
     const int32_t element = token[thread];
     const int32_t before = logits[row];
     WAIT();

@@ -1,4 +1,4 @@
-/** @file grader.c  17_late_wait: every logit of several steps, and what a thread does before it waits. */
+/** @file grader.c  17_late_wait: checks every logit of several steps, and what a thread does before it waits. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -6,7 +6,7 @@
  */
 #include "exercise.h"
 
-/** A workspace: either no call has used it, or only calls of one kind have. */
+/** A workspace. Either no call has used it yet, or only calls of one kind have used it. */
 struct workspace {
     int num_experts;
     bool taken;
@@ -33,11 +33,11 @@ static int count_spare(int num_experts)
     return count;
 }
 
-/** Returns the number of the call's workspace: that of earlier calls of its kind, or the first spare one, or -1. */
+/** Returns the number of the call's workspace: that of earlier calls of its kind, else a spare one, else -1. */
 static int take(const struct call *call)
 {
     // TODO take
-    // Two launches that may run at the same time must not share a workspace. What must match besides the stream?
+    // Two launches that may run concurrently must not share a workspace. What must match besides the stream?
     for (int i = 0; i < num_workspaces; i++)
         if (workspaces[i].taken && workspaces[i].stream == call->stream)
             return i;

@@ -15,7 +15,7 @@ static const char *name_of(char text[96], const struct call *calls, int i)
     return text;
 }
 
-/** Returns why two calls must not share a workspace, or NULL if they must. */
+/** Returns why two calls must not share a workspace, or NULL if they must share one. */
 static const char *reason_apart(const struct call *a, const struct call *b)
 {
     if (a->stream != b->stream)

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 19_ranks_by_votes: the ranks of a token's eight groups, from two votes of a warp.
+ * @brief 19_ranks_by_votes: computes the ranks of a token's eight groups from two votes of a warp.
  *
  * Chapter 19 compares all pairs of eight groups in one vote of 64 lanes. A warp of 32 lanes needs two votes. Write your
  * code between // TODO and // END; leave the rest unchanged.
@@ -26,7 +26,7 @@ static __global__ void ranks_kernel(const float *scores, int num_tokens, int *ra
 
     // TODO kernel
     // In the first vote, lane 8i + j compares group j with group i; in the second, with group i + 4. Eight lanes then
-    // write the ranks to ranks[token * NUM_GROUPS + group]. __popc(bits) returns the number of bits that are 1.
+    // write the ranks to ranks[token * NUM_GROUPS + group]. __popc(bits) returns the number of set bits.
     // END kernel
 }
 

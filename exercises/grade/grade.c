@@ -1,4 +1,4 @@
-/** @file grade.c  Runs one case of a grader: its memory, its launches, and its end. */
+/** @file grade.c  Runs one case of a grader: manages its memory, its launches and its end. */
 #include "grade.h"
 
 #include "grade_state.h"
@@ -12,7 +12,7 @@
 
 /* --- the case ----------------------------------------------------------------------------------------------------- */
 
-/** Returns the number of a name's stream of random numbers (Fowler, Noll and Vo's hash). */
+/** Returns the number of the random stream for a name (the Fowler-Noll-Vo hash). */
 static uint64_t stream_of(const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -4,8 +4,8 @@
  *
  * A grader.c defines `grade_cases`. Each case makes its input, launches the learner's kernel, checks the output, and
  * reports a mistake in the learner's terms. A case passes by returning. It ends at its first failure: grade_fail() does
- * not return, nor does any other function here that finds a mistake, unless its comment says so. Memory from this
- * header is freed when the case ends, however it ends.
+ * not return, nor does any other function here that finds a mistake, unless its comment says so. Memory that these
+ * functions allocate is freed when the case ends, however it ends.
  */
 #ifndef GRADE_H
 #define GRADE_H
@@ -30,7 +30,7 @@ struct grade_case {
     bool needs_counters; /**< skipped on a GPU, which has no counters */
 };
 
-/** The grader's cases, the simplest first, because the learner is shown the first one that fails. */
+/** The grader's cases, from the simplest on, because the learner is shown the first one that fails. */
 extern const struct grade_case grade_cases[];
 extern const int num_grade_cases;
 
@@ -40,23 +40,23 @@ extern const struct gpu_needs grade_needs;
 /* --- input -------------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns the case's random numbers (base/random.h): new ones in every run, but the same for the same seed and case.
+ * Returns the case's random number generator (base/random.h). It depends on the seed, new in every run, and the case.
  */
 struct random *grade_random(struct grade *grade);
 
 /** Allocates `bytes` of host memory. */
 void *grade_host(struct grade *grade, size_t bytes);
 
-/** Fills an array with normally distributed numbers, hardly any two of which are equal. */
+/** Fills an array with normally distributed numbers, nearly all of which are distinct. */
 void grade_fill_distinct(struct random *random, float *values, int count);
 
 /** Fills an array with -1, 0 and 1, so that many elements are equal. */
 void grade_fill_ties(struct random *random, float *values, int count);
 
-/** Describes the input of the following launches, to be appended to messages: "3 tokens of 20 experts, many equal". */
+/** Describes the next launches' input for messages, which end with it: "3 tokens of 20 experts, many equal". */
 __attribute__((format(printf, 2, 3))) void grade_given(struct grade *grade, const char *format, ...);
 
-/* --- a small operator of the exercise's own ----------------------------------------------------------------------- */
+/* --- the exercise's own small operator ---------------------------------------------------------------------------- */
 
 /**
  * Copies an array to device memory, between guard bands. The launch must not change it. `name` is the parameter's name.
@@ -73,23 +73,24 @@ void *grade_inout(struct grade *grade, const char *name, const void *host, size_
 enum { GRADE_POISON = 0xa5 };
 
 /**
- * Launches and checks the status: grade_ran(grade, warp_maximum_launch(...)). On the simulator the learner's code runs
- * in its own process, of which only the changes to device memory are kept. Waits for the kernel, then fails the case if
- * the kernel had a fault, wrote to a guard band or changed an input. Afterwards grade_counter() refers to this launch.
+ * Launches and checks the status: grade_ran(grade, warp_maximum_launch(...)). On the simulator, the learner's code runs
+ * in its own process, and only its changes to device memory are kept. Waits for the kernel, then fails the case if the
+ * kernel had a fault, wrote to a guard band or changed an input. Afterwards grade_counter() refers to this launch.
  */
 #define grade_ran(grade, launch) (grade_launch(grade, launch), grade_launched(grade))
 void grade_launched(struct grade *grade);
 
 /**
- * Does the first half of grade_ran(): launches, and returns the status, which can be checked before grade_launched().
+ * Does the first half of grade_ran(): launches and returns the status, so that it can be checked before
+ * grade_launched().
  */
 #define grade_launch(grade, launch) \
     (grade_apart_begins(grade) ? grade_apart_ends(grade, (launch)) : (void)0, grade_apart_status(grade))
 cudaError_t grade_apart_status(struct grade *grade);
 
 /**
- * Calls a function of the learner's that returns numbers instead of launching: GRADE_ASK(grade, &forecast,
- * forecast_of(capacity)). The result must not contain pointers and has at most GRADE_ASKED_BYTES.
+ * Calls a learner's function that returns numbers instead of launching a kernel: GRADE_ASK(grade, &forecast,
+ * forecast_of(capacity)). The result must not contain pointers and has at most GRADE_ASKED_BYTES bytes.
  */
 #define GRADE_ASK(grade, result, call)                                                                        \
     (grade_apart_begins(grade) ? (*(result) = (call), grade_apart_returns(grade, (result), sizeof *(result))) \
@@ -103,19 +104,20 @@ bool grade_apart_begins(struct grade *grade);
 void grade_apart_ends(struct grade *grade, cudaError_t status);
 void grade_apart_returns(struct grade *grade, const void *result, size_t bytes);
 
-/** Returns a host copy of a whole array that grade_output() or grade_inout() made. */
+/** Returns a host copy of an entire array that grade_output() or grade_inout() made. */
 const void *grade_result(struct grade *grade, const void *device);
 
-/** Checks whether all bytes are still poison, so that a message can say "never written" instead of a strange number. */
+/** Checks whether all bytes are still poison, so that a message can say "never written" instead of an odd number. */
 bool grade_is_unwritten(const void *element, size_t bytes);
 
 /**
- * Fails at the first element that differs: "expert 17: offsets: expected 42, got 41". `of` names the index ("expert").
+ * Fails at the first element that differs: "expert 17: offsets: expected 42, got 41". `of` is the index's name
+ * ("expert").
  */
 void grade_equal_int(struct grade *grade, const char *name, const char *of, const int32_t *expected, const void *device,
                      size_t count);
 
-/** Fails at the first float that differs. NaN equals NaN. */
+/** Fails at the first float that differs. NaN counts as equal to NaN. */
 void grade_equal_float(struct grade *grade, const char *name, const char *of, const float *expected, const void *device,
                        size_t count);
 
@@ -126,13 +128,13 @@ typedef cudaError_t grade_gate_launch(const struct gate_problem *problem, const 
                                       cudaStream_t stream);
 
 /**
- * Generates logits (and a bias) of the distribution, launches, and fails the case with the course checker's line:
- * token, group, expert, expected, got. Afterwards the counters are those of this launch.
+ * Generates logits (and a bias) with this distribution, launches, checks the output and, if it is wrong, fails the case
+ * with the course checker's message: token, group, expert, expected, got. The counters are then those of this launch.
  */
 void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gate_problem *problem,
                 enum gate_dist dist);
 
-/** Parameters of align's ids that the problem does not include. */
+/** Parameters for generating align's ids, in addition to the problem's. */
 struct grade_ids {
     enum align_dist dist;
     int topk;     /**< ids per token; 0 stands for 8 */
@@ -141,8 +143,8 @@ struct grade_ids {
 };
 
 /**
- * Generates ids, launches align and fails the case like grade_gate(). If the problem's capacity is 0, the capacity is
- * that of `step` or, if `step` defines none, align_capacity().
+ * Generates ids, launches align and, like grade_gate(), fails the case if the output is wrong. If the problem's
+ * capacity is 0, the capacity is that of `step` or, if `step` defines none, align_capacity().
  */
 void grade_align(struct grade *grade, const struct align_implementation *step, const struct align_problem *problem,
                  const struct grade_ids *ids);
@@ -161,40 +163,40 @@ uint64_t grade_kernel_counter(struct grade *grade, const char *kernel, const cha
 /** Reports a measured figure to the learner. */
 void grade_measure(struct grade *grade, const char *name, double value);
 
-/** Reports the figure, and fails if it exceeds the limit: "shuffles: 20, at most 10 are allowed". */
+/** Reports the measured figure and fails if it exceeds the limit: "shuffles: 20, at most 10 are allowed". */
 void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit);
 
-/** Reports the divergent branches, and fails if there are any, with the lines at which a warp diverges. */
+/** Reports the number of divergent branches and, if it is not 0, fails with the lines at which a warp diverges. */
 void grade_without_divergence(struct grade *grade);
 
 /**
- * Reports the figure per unit, for `count` units that `of` names ("warp"), and fails if it exceeds the limit:
+ * Reports the measured figure per unit, for `count` units called `of` ("warp"), and fails if it exceeds the limit:
  * "shuffles: 60 by 4 warps, 15 each; at most 10 each are allowed".
  */
 void grade_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int count,
                        const char *of);
 
-/** Fails if the figure is below `least`, which suggests another method: "too few shuffles: 0, at least 20: WHY". */
+/** Fails if the figure is below `least`, a sign of another method: "too few shuffles: 0, at least 20: WHY". */
 void grade_at_least(struct grade *grade, const char *name, uint64_t measured, uint64_t least, const char *why);
 
 /** Fails if the counter is not 0: "no votes are needed here, and 4 were counted: WHY". */
 void grade_unused(struct grade *grade, const char *name, const char *why);
 
 /**
- * Checks that lanes exchange data only by shuffles: each of `warps` warps loads its input in one request, uses `least`
- * to `most` shuffles, and no votes, shared memory or atomics.
+ * Fails unless lanes exchange data by shuffles only: each of `warps` warps must load its input in one request and use
+ * `least` to `most` shuffles, but no votes, shared memory or atomics.
  */
 void grade_by_shuffles(struct grade *grade, int warps, int least, int most);
 
 /**
- * Reports the figure if the prediction is right; otherwise fails without revealing it: "shuffles: you predicted 5;
- * fewer were measured".
+ * Reports the measured figure if the prediction is right; otherwise fails without revealing the figure: "shuffles: you
+ * predicted 5; fewer were measured".
  */
 void grade_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured);
 
 /* --- failing ------------------------------------------------------------------------------------------------------ */
 
-/** Ends the case with the mistake in one line, in the learner's terms: "token 3, expert 7: expected 0.5, got 0.25". */
+/** Ends the case with a one-line message in the learner's terms: "token 3, expert 7: expected 0.5, got 0.25". */
 _Noreturn __attribute__((format(printf, 2, 3))) void grade_fail(struct grade *grade, const char *format, ...);
 
 #endif

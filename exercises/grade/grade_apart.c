@@ -2,8 +2,8 @@
  * @file grade_apart.c
  * @brief Runs each launch of the learner's code in its own forked process.
  *
- * The process shares only device memory and a page for its results with the grader, so a crash or an endless loop does
- * not affect the grader.
+ * The process shares only device memory and a page for its results with the grader, so that a crash or an endless loop
+ * does not affect the grader.
  */
 #include "grade.h"
 #include "grade_state.h"
@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Limit on processor time, for loops without events. The event limit stops all other loops much earlier. */
+/* Limit on CPU time, which stops endless loops without events. The event limit stops all others much earlier. */
 enum { LAUNCH_SECONDS = 2 };
 
 bool grade_apart_open(struct grade *grade)
@@ -30,7 +30,7 @@ bool grade_apart_open(struct grade *grade)
     grade->apart = mmap(NULL, sizeof *grade->apart, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (grade->apart == MAP_FAILED)
         grade->apart = NULL;
-    backend_allow_host_access(true); /* only in the grader: the learner's process forbids it again */
+    backend_allow_host_access(true); /* only in the grader: the learner's process disables it again */
     return grade->apart && backend_share_with_forks();
 }
 
@@ -72,7 +72,7 @@ void grade_apart_returns(struct grade *grade, const void *result, size_t bytes)
 
 /* --- the grader's process ----------------------------------------------------------------------------------------- */
 
-/** Describes how a process ended that crashed, exited or was stopped. */
+/** Describes the end of a process that crashed, exited or was stopped. */
 static void say_death(int status, const struct rusage *used, char *text, size_t size)
 {
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -127,7 +127,7 @@ bool grade_apart_begins(struct grade *grade)
     return false;
 }
 
-/** Ends the case if the process died. Otherwise returns the launch's status. */
+/** Returns the launch's status, or ends the case if the process died. */
 cudaError_t grade_apart_status(struct grade *grade)
 {
     if (grade->apart_death[0])

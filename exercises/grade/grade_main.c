@@ -7,7 +7,7 @@
  *     PROGRAM [--seed S] [--only CASE] --trace FILE
  *
  * With --until-failure, no case runs after the first one that does not pass. Without --records, reports go to standard
- * output. With --trace nothing is reported or judged: the first case that launches a kernel writes that launch's trace.
+ * output. With --trace, nothing is reported or judged: the first case that launches a kernel writes the launch's trace.
  *
  * Exits with 0 if every case passed, 1 if not, 2 for a bad command line, 3 without a device.
  */
@@ -45,7 +45,7 @@ __attribute__((format(printf, 1, 2))) static void report(const char *format, ...
     }
 }
 
-/** Reports how a case ended, and its figures. */
+/** Reports how a case ended and the figures that it measured. */
 static void report_case(const struct grade_case *grade_case, struct grade *grade)
 {
     static const char *const results[] = {
@@ -68,7 +68,7 @@ static bool can_go_on(const struct grade *grade)
     return grade->status != cudaErrorLaunchTimeout && (cudaGetLastError(), cudaDeviceSynchronize() == cudaSuccess);
 }
 
-/** Checks whether a case is to run. */
+/** Checks whether the options select a case. */
 static bool is_asked(const struct grade *grade, const struct grade_case *grade_case, const char *only)
 {
     return (!grade_case->needs_counters || grade_has_counters(grade)) && (!only || strcmp(only, grade_case->name) == 0);
@@ -112,7 +112,7 @@ static int try_cases(struct grade *grade, const struct grade_options *options)
     return failed;
 }
 
-/** Writes the trace of the first launch, which runs in this process. Returns false with a reason on failure. */
+/** Writes the first launch's trace; the launch runs in this process. Returns false with a reason on failure. */
 static bool trace_case(struct grade *grade, const char *only, FILE *file, struct error *error)
 {
     for (int i = 0; i < num_grade_cases; i++) {
@@ -172,7 +172,7 @@ static bool read_arguments(int argc, char **argv, struct grade_options *options)
     return true;
 }
 
-/** The needs of graders that define none. */
+/** The default, for graders that do not define their needs. */
 __attribute__((weak)) const struct gpu_needs grade_needs = {0};
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/** @file grade_operators.c  Grades a whole gate or align: generated input, one checked run. */
+/** @file grade_operators.c  Grades a whole gate or align: generates the input and checks one run. */
 #include "grade.h"
 #include "grade_state.h"
 #include "harness/align/problem.h"
@@ -16,8 +16,8 @@ static cudaError_t status_now;
 static struct grade *grade_now;
 
 /**
- * Returns the launch's status, or cudaErrorLaunchFailure if the process died; settle() then ends the case, after the
- * run has freed its memory.
+ * Returns the launch's status, or cudaErrorLaunchFailure if the process died. In that case settle() ends the case,
+ * after the run has freed its memory.
  */
 static cudaError_t launched(void)
 {
@@ -40,7 +40,7 @@ static cudaError_t launch_align(const struct align_problem *problem, const struc
     return launched();
 }
 
-/** Ends the case unless the run was verified. The run has freed its memory by then. */
+/** Ends the case unless the run was verified. The run must have freed its memory. */
 static void settle(struct grade *grade, const struct error *error)
 {
     grade_now = NULL;

@@ -38,7 +38,7 @@ void grade_fill_one(struct random *random, int32_t *counts, int num_experts)
     counts[random_below(random, (uint32_t)num_experts)] = 1 + (int32_t)random_below(random, 999);
 }
 
-/** Fails the case with a message about the wrong offset; `expert` is num_experts for the list's total. */
+/** Fails the case with a message about the wrong offset. For the list's total, `expert` is num_experts. */
 static _Noreturn void fail_offset(struct grade *grade, int list, int expert, int num_experts, int32_t expected,
                                   int32_t got)
 {

@@ -12,13 +12,13 @@ typedef void grade_fill(struct random *random, int32_t *counts, int num_experts)
 
 grade_fill grade_fill_random; /**< 0 to 999 */
 grade_fill grade_fill_small;  /**< 1 to 99: no group is empty */
-grade_fill grade_fill_equal;  /**< the same for all, 1 to 1,000 */
+grade_fill grade_fill_equal;  /**< one count, 1 to 1,000, for all experts */
 grade_fill grade_fill_zero;
 grade_fill grade_fill_one; /**< one expert has all ids, 1 to 999 */
 
 /**
- * The type of the learner's launch function, which finds where groups begin. `counts` is [num_lists, num_experts];
- * `offsets` is [num_lists, num_experts + 1], and the last offset of each list is its total.
+ * The type of the learner's launch function, which computes where groups begin. `counts` is [num_lists, num_experts];
+ * `offsets` is [num_lists, num_experts + 1], and the last offset of each list is the list's total.
  */
 typedef cudaError_t grade_scan_launch(const int32_t *counts, int num_lists, int num_experts, int32_t *offsets);
 

@@ -44,7 +44,7 @@ struct grade {
     struct grade_apart *apart;    /**< shared with the learner's processes; NULL on a GPU, which has none */
     cudaError_t apart_status;     /**< the launch's status, set by grade_apart_begins() and grade_apart_ends() */
     char apart_death[192];        /**< how the process ended if not normally, or "" */
-    struct run_counters counters; /**< of the last launches that grade_ran() and similar functions waited for */
+    struct run_counters counters; /**< of the launches that grade_ran() or a similar function last waited for */
     char given[GRADE_GIVEN_SIZE];
     struct grade_array arrays[GRADE_MAX_ARRAYS];
     int num_arrays;
@@ -66,10 +66,11 @@ bool grade_apart_open(struct grade *grade);
 /** Reads the counters of the launches since the last call, and resets them. */
 void grade_count(struct grade *grade);
 
-/** Ends the case after a launch that failed with `status`: with the simulator's message if it has one, else `text`. */
+/** Ends the case after a launch that failed with `status`. The message is the simulator's if it has one, else
+ * `text`. */
 _Noreturn void grade_fault(struct grade *grade, cudaError_t status, const char *text);
 
-/** Ends the case for a reason for which the learner is not responsible. */
+/** Ends the case because of a problem that is not the learner's fault. */
 _Noreturn void grade_give_up(struct grade *grade, const struct error *error);
 
 #endif

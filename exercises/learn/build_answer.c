@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The compilers and their flags as space-separated words. The build generates the definitions. */
+/* The compilers and their flags, as space-separated words, whose definitions the build generates. */
 extern const char answer_rewriter[], answer_compile[], answer_link[], answer_libraries[];
 extern const char answer_gpu_compile[], answer_gpu_link[], answer_gpu_libraries[];
 
@@ -23,7 +23,7 @@ enum { MAX_WORDS = 96, COMMAND_SIZE = 4096, PATH_ROOM = 2 * BUILT_PATH_SIZE, COM
 struct command {
     const char *words[MAX_WORDS + 1]; /**< the last one is NULL */
     int count;
-    char text[COMMAND_SIZE]; /**< storage of the words that are not the caller's */
+    char text[COMMAND_SIZE]; /**< storage for the words that the caller does not own */
     size_t used;
 };
 
@@ -103,7 +103,7 @@ static enum build_result run(struct command *command, struct built_answer *built
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
-/** Maps a line of the written file to its source by the #line directives. Returns false if it has none. */
+/** Maps a line of the written file to its source, using the #line directives. Returns false if the line has none. */
 static bool find_source_line(const char *text, int number, char path[PATH_ROOM], int *line)
 {
     int physical = 0;
@@ -124,7 +124,8 @@ static bool find_source_line(const char *text, int number, char path[PATH_ROOM],
 }
 
 /**
- * Replaces the file and line in a message of rewrite_launch, which knows only the copy, by those of the learner's file.
+ * Replaces the file and line in a message of rewrite_launch, which knows only the copy, with those in the learner's
+ * file.
  */
 static void rename_place(struct built_answer *built, const char *source, const char *text)
 {
@@ -164,7 +165,7 @@ static bool make_folder(struct built_answer *built, struct error *error)
 }
 
 /**
- * Writes the text after a #line directive with its path. Returns the written text, which the caller frees, or NULL.
+ * Writes a #line directive with the text's path, then the text. Returns what was written (the caller frees it) or NULL.
  */
 static char *write_source(const struct text *text, const char *path, struct error *error)
 {

@@ -19,7 +19,7 @@ extern const char answer_build[];
 /** The result of building an answer. */
 enum build_result {
     BUILD_DONE,
-    BUILD_REFUSED,    /**< it does not compile or link; `messages` have the reason, with the learner's line numbers */
+    BUILD_REFUSED,    /**< it does not compile or link; `messages` gives the reason, with the learner's line numbers */
     BUILD_IMPOSSIBLE, /**< for a reason that `error` gives: no compiler, no grader, no disk space, no nvcc */
 };
 
@@ -35,14 +35,14 @@ struct built_answer {
 /** An answer to build. */
 struct answer {
     const char *exercise; /**< the exercise's name, which is its folder's name: "02_warp_maximum" */
-    struct text text;     /**< the whole file, filled; text.path is the name that messages use for its first line */
+    struct text text;     /**< the whole file with its regions filled in; text.path is the file's name in messages */
     bool gpu;             /**< compile with nvcc, for a GPU */
     bool colour;          /**< colour the compiler's messages */
 };
 
 /**
- * Builds in a new folder below build/exercises/, in about a second. After every result, call built_answer_remove().
- * The text is written unchanged, after a #line directive with its path.
+ * Builds the answer in a new folder below build/exercises/, in about a second. The text is written unchanged, after a
+ * #line directive with its path. The caller must call built_answer_remove(), whatever the result.
  */
 enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error);
 

@@ -33,7 +33,7 @@ static void close_end(int *end)
     *end = -1;
 }
 
-/** Moves a descriptor to a number that the child does not use. Closes the old one. Returns -1 on failure. */
+/** Moves a descriptor to a number that the child does not use, and closes the old one. Returns -1 on failure. */
 static int move_up(int descriptor)
 {
     const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, LOWEST_FD);
@@ -83,7 +83,7 @@ static bool pipes_open(struct pipes *pipes, struct error *error)
 
 /* --- the child's side --------------------------------------------------------------------------------------------- */
 
-/** The child's environment: this process's with a few variables set, and storage for their texts. */
+/** The child's environment: this process's environment with a few variables set, and storage for their text. */
 struct environment {
     char **variables;
     char events[64];
@@ -128,7 +128,7 @@ static void limit(int resource, rlim_t value)
         setrlimit(resource, &(struct rlimit){value, value});
 }
 
-/** Replaces the child by the program; on failure, sends errno to the parent. Uses only calls allowed after fork(). */
+/** Executes the program in the child; on failure, sends errno to the parent. Uses only calls allowed after fork(). */
 static _Noreturn void become(const char *const arguments[], const struct pipes *pipes,
                              const struct environment *environment, const struct verdict_limits *limits, pid_t parent)
 {
@@ -157,7 +157,7 @@ static _Noreturn void become(const char *const arguments[], const struct pipes *
     _exit(127);
 }
 
-/** Forks a child that becomes the program. Returns the child's id, or -1 with errno. */
+/** Forks a child that executes the program. Returns the child's process id, or -1 with errno set. */
 static pid_t start(const char *const arguments[], const struct pipes *pipes, const struct verdict_limits *limits)
 {
     struct environment environment;
@@ -176,7 +176,7 @@ static pid_t start(const char *const arguments[], const struct pipes *pipes, con
     return child;
 }
 
-/** Starts the program and closes the child's ends of the pipes. Returns the child's id, or -1 with a one-line error. */
+/** Starts the program and closes the child's pipe ends. Returns the child's process id, or -1 with a one-line error. */
 static pid_t start_with_pipes(const char *const arguments[], const struct verdict_limits *limits, struct pipes *pipes,
                               struct error *error)
 {
@@ -196,7 +196,7 @@ static pid_t start_with_pipes(const char *const arguments[], const struct verdic
 
 /* --- the parent's side -------------------------------------------------------------------------------------------- */
 
-/** A pipe that is read until its end. */
+/** A pipe that is read to its end. */
 struct stream {
     int *end;
     struct child_text *text;
@@ -223,7 +223,7 @@ static bool keep(struct stream *stream, const char *bytes, size_t size)
     return true;
 }
 
-/** Reads the available bytes once; closes the pipe at its end. */
+/** Reads the available bytes once, and closes the pipe at its end. */
 static void take(struct stream *stream)
 {
     char bytes[16384];
@@ -235,7 +235,7 @@ static void take(struct stream *stream)
         close_end(stream->end);
 }
 
-/** Waits at most `milliseconds` for either pipe and reads it. Returns the number of pipes with data or at their end. */
+/** Waits at most `milliseconds` for data or the end of either pipe, and reads. Returns the number of ready pipes. */
 static int take_any(struct stream streams[2], int milliseconds)
 {
     struct pollfd ready[2];
@@ -264,7 +264,7 @@ void child_stop_when(int (*asked)(void))
     stop_asked = asked;
 }
 
-/** Reads until the child has ended or must be stopped. Does not reap it, so that its id is not reused. */
+/** Reads until the child has ended or must be stopped. Does not reap the child, so that its id is not reused. */
 static enum child_how watch(pid_t child, struct stream streams[2], const struct verdict_limits *limits)
 {
     enum { SLICE = 20 };
@@ -288,7 +288,7 @@ static enum child_how watch(pid_t child, struct stream streams[2], const struct 
             return CHILD_BROKEN_OFF;
         if (!ended && seconds_now() > deadline)
             return CHILD_TOOK_TOO_LONG;
-        if (ended && seconds_now() > deadline) /* another process still writes */
+        if (ended && seconds_now() > deadline) /* another process still writes to a pipe */
             return CHILD_EXITED;
     }
 }

@@ -9,10 +9,10 @@
 
 enum child_how {
     CHILD_EXITED,
-    CHILD_DIED, /**< by a signal */
+    CHILD_DIED, /**< killed by a signal */
     CHILD_TOOK_TOO_LONG,
     CHILD_WROTE_TOO_MUCH,
-    CHILD_BROKEN_OFF, /**< stopped at the request of child_stop_when()'s function */
+    CHILD_BROKEN_OFF, /**< stopped at the request of the function given to child_stop_when() */
 };
 
 /** A child's output, terminated by a NUL; NULL if there is none. */
@@ -26,23 +26,23 @@ struct child_end {
     enum child_how how;
     int exit_code;             /**< if CHILD_EXITED */
     int signal;                /**< if CHILD_DIED */
-    bool short_of_memory;      /**< it may have died because memory was short */
+    bool short_of_memory;      /**< it may have died because it ran out of memory */
     double seconds;            /**< wall time */
     struct child_text output;  /**< the first 64 KiB of standard output and error */
     struct child_text records; /**< the output on descriptor 3 */
 };
 
 /**
- * Runs arguments[0] with descriptor 3 for records, an empty standard input, and the limits; waits until it ends or is
- * stopped. No process of its group is left afterwards. Returns false with a one-line error if it could not be
- * started; otherwise the caller calls child_end_free().
+ * Runs arguments[0] with descriptor 3 for records, an empty standard input and the limits, and waits until it ends or
+ * is stopped. No process of its group is left afterwards. Returns false with a one-line error if it could not be
+ * started; otherwise the caller must call child_end_free().
  */
 bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_end *end,
                struct error *error);
 
 /**
- * Sets a function that child_run() calls about fifty times a second. When it returns a value other than 0, the child is
- * stopped. NULL: none.
+ * Sets a function that child_run() calls about fifty times a second; when it returns a non-zero value, the child is
+ * stopped. NULL removes the function.
  */
 void child_stop_when(int (*asked)(void));
 

@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-/** Makes the folder of the pages. Returns false with a one-line error on failure. */
+/** Makes the folder for the pages. Returns false with a one-line error on failure. */
 static bool make_folder(char *folder, size_t size, struct error *error)
 {
     snprintf(folder, size, "%s/step", answer_build);
@@ -23,7 +23,7 @@ static bool make_folder(char *folder, size_t size, struct error *error)
            error_set(error, "%s: it cannot be made: %s", folder, strerror(errno));
 }
 
-/** Makes the page of a trace with docs/stepper. Returns false with a one-line error on failure. */
+/** Makes the stepper page of a trace, using docs/stepper. Returns false with a one-line error on failure. */
 static bool make_page(const struct learn *learn, const struct exercise *exercise, const char *trace, const char *page,
                       struct error *error)
 {

@@ -27,7 +27,7 @@ static void note_saved(void *context, const char *name)
     }
 }
 
-/** If all exercises are marked, as happens when the system has lost events, keeps only the learner's current one. */
+/** Keeps only the learner's current exercise if all are marked, as happens when the system has lost events. */
 static void keep_one_of_all(const struct learn *learn, struct saved *saved)
 {
     const struct exercise *const current = learn_current(learn);
@@ -42,7 +42,7 @@ static void keep_one_of_all(const struct learn *learn, struct saved *saved)
 }
 
 /**
- * Makes the copy of the learner's current exercise and shows its path. Returns false if nothing can be watched.
+ * Copies the learner's current exercise and shows the copy's path. Returns false if nothing can be watched.
  */
 static bool show_start(struct learn *learn, const struct exercise **current, struct error *error)
 {
@@ -67,7 +67,7 @@ static bool show_start(struct learn *learn, const struct exercise **current, str
     return true;
 }
 
-/** After a pass, shows the progress and the next exercise, and makes that exercise's copy. */
+/** Shows the progress and the next exercise after a pass, and makes the learner's copy of that exercise. */
 static void move_on(struct learn *learn)
 {
     struct error error = {0};
@@ -175,7 +175,7 @@ static int watch_files(struct learn *learn, struct watch *watch, struct saved *s
 {
     struct error error = {0};
     const struct exercise *shown = NULL;
-    char key = ' '; /* 0: keys cannot be read */
+    char key = ' '; /* 0 if keys cannot be read */
 
     for (bool idle = false;;) {
         for (size_t i = 0; i < num_exercises && !interrupt_seen(); i++)
@@ -228,7 +228,7 @@ int command_watch(struct learn *learn, const struct command_words *words)
     if (current)
         saved.files[current - exercise_list] = true;
     sigaction(SIGCONT, &(struct sigaction){.sa_handler = note_nothing},
-              NULL); /* wakes the wait, which sets up the keys again */
+              NULL); /* interrupts the wait, so that key input is set up again */
     sigaction(SIGWINCH, &(struct sigaction){.sa_handler = note_nothing}, NULL);
     code = watch_files(learn, &watch, &saved);
     watch_close(&watch);

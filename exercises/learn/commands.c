@@ -55,7 +55,7 @@ int command_run(struct learn *learn, const struct command_words *words)
 }
 
 /**
- * Locks the record and returns the exercise's entry, which is made if there is none. On failure returns NULL with a
+ * Locks the record and returns the exercise's entry, adding one if there is none. On failure returns NULL with a
  * one-line error.
  */
 static struct progress_entry *begin_entry(struct learn *learn, const struct exercise *exercise, struct error *error)
@@ -131,9 +131,9 @@ int command_hint(struct learn *learn, const struct command_words *words)
     return code;
 }
 
-/* --- beginning anew ----------------------------------------------------------------------------------------------- */
+/* --- starting over ------------------------------------------------------------------------------------------------ */
 
-/** Sets the learner's file aside and copies the exercise again. On failure, nothing has changed. */
+/** Sets the learner's file aside and copies the exercise again. On failure, changes nothing. */
 static bool remake(const struct exercise *exercise, char *kept, size_t size, struct error *error)
 {
     char original[LEARN_PATH_SIZE], path[LEARN_PATH_SIZE];

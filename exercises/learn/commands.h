@@ -12,7 +12,7 @@ struct grading {
     uint64_t seed;
     bool gpu;
     bool show_output;
-    bool watching; /**< after a pass, the caller shows what comes next */
+    bool watching; /**< after a pass, the caller shows the next exercise */
     /** The file for the trace of one launch, or NULL. With a trace, only compile errors are shown. */
     const char *trace;
 };

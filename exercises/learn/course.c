@@ -35,7 +35,8 @@ static bool find_root(char root[PATH_MAX], struct error *error)
 }
 
 /**
- * Finds the path prefix from `here` to `root`: several "../" if `here` is below the root, else the root's full path.
+ * Writes the path prefix from `here` to `root`: one or more "../" if `here` is below the root, else the root's full
+ * path.
  */
 static void find_prefix(const char *root, const char *here, char prefix[PATH_MAX])
 {
@@ -59,7 +60,7 @@ bool course_find(struct course *course, struct error *error)
     if (!find_root(course->root, error))
         return false;
     if (!getcwd(here, sizeof here))
-        here[0] = '\0'; /* the folder was removed: use full paths */
+        here[0] = '\0'; /* the working directory was removed: use full paths */
     find_prefix(course->root, here, course->prefix);
     return chdir(course->root) == 0 || error_set(error, "%s: %s", course->root, strerror(errno));
 }

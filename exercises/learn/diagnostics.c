@@ -11,7 +11,7 @@ static bool has(const char *line, size_t size, const char *words)
 
 /**
  * Returns the kind of message that the line begins. Lines such as "In function ..." precede an error or a warning and
- * add nothing to it.
+ * are CONTEXT, because they add nothing to it.
  */
 static enum kind kind_of(const char *line, size_t size)
 {

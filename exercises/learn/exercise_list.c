@@ -23,8 +23,8 @@ const char *exercise_stars(const struct exercise *exercise)
 enum { MAX_WANTED = 64, MAX_SHOWN = 4 };
 
 /**
- * Extracts the name from a user's word: lower case, without folders and ".cu". Returns false if it is empty or too
- * long.
+ * Extracts the exercise name from what the user typed: lower case, without directories and ".cu". Returns false if it
+ * is empty or too long.
  */
 static bool plain_word(const char *wanted, char word[MAX_WANTED])
 {
@@ -45,7 +45,7 @@ static bool plain_word(const char *wanted, char word[MAX_WANTED])
     return true;
 }
 
-/** Returns how many letters must be changed, added or removed to make `word` a part of `name`. */
+/** Returns the number of letters to change, add or remove to make `word` a substring of `name`. */
 static size_t letters_off(const char *word, const char *name)
 {
     const size_t length = strlen(word);
@@ -71,7 +71,7 @@ static size_t letters_off(const char *word, const char *name)
     return best;
 }
 
-/** Lists names that are at most `most` letters off. */
+/** Lists the names that are at most `most` letters off. */
 static void list_names(const char *word, size_t most, char *list, size_t size)
 {
     size_t used = 0;

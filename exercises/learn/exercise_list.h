@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /**
- * What the learner does: WRITE missing code, MEND broken code, meet a BUDGET, PREDICT and measure, EXTEND working code.
+ * The learner's task: WRITE missing code, MEND broken code, meet a BUDGET, PREDICT and measure, or EXTEND working code.
  */
 enum exercise_kind { WRITE, MEND, BUDGET, PREDICT, EXTEND };
 
@@ -31,9 +31,9 @@ const char *exercise_kind_word(enum exercise_kind kind);
 const char *exercise_stars(const struct exercise *exercise);
 
 /**
- * Finds the exercise whose name is `wanted` or contains it. Ignores case, a path before the name and ".cu" after it, so
- * that a file name from the shell works. On failure returns NULL with a one-line error, which lists the matching names
- * or the nearest ones.
+ * Finds the exercise whose name is or contains `wanted`. Ignores case, a leading path and a trailing ".cu", so that a
+ * file name completed by the shell works. On failure returns NULL with a one-line error that lists the matching names
+ * or, if there are none, the nearest names.
  */
 const struct exercise *exercise_find(const char *wanted, struct error *error);
 

@@ -24,7 +24,7 @@ struct attempt {
     char *original;             /**< text of exercise.cu */
     char *text;                 /**< text of the learner's file */
     struct built_answer built;
-    bool compiled; /**< it compiled, so `verdict` is set */
+    bool compiled; /**< the file compiled, so that `verdict` is set */
     struct verdict verdict;
     double seconds;
 };
@@ -34,7 +34,7 @@ static struct text text_of(const char *path, const char *text)
     return (struct text){.path = path, .text = text, .size = strlen(text)};
 }
 
-/** Reads the learner's file. Returns false with an error if the file differs from the exercise outside the regions. */
+/** Reads the learner's file. Returns false with an error on failure or if it differs outside the regions. */
 static bool read_learners(struct attempt *attempt, struct error *error)
 {
     char original_path[LEARN_PATH_SIZE];
@@ -69,7 +69,7 @@ static bool run_built(struct attempt *attempt, struct error *error)
     return attempt->compiled;
 }
 
-/** Runs the program only for the trace. Returns false with a reason on failure. */
+/** Runs the program only to write the trace. Returns false with a reason on failure. */
 static bool run_traced(struct attempt *attempt, struct error *error)
 {
     static const struct verdict_limits limits = {

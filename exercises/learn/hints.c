@@ -13,7 +13,7 @@ static char *next_line(char *line)
     return *line ? line + 1 : line;
 }
 
-/** Removes white space at the end of the text. Returns its first line that is not blank. */
+/** Removes white space at the end of the text. Returns the text's first non-blank line. */
 static char *without_blanks(char *text)
 {
     size_t length = strlen(text);
@@ -34,14 +34,14 @@ static bool is_heading(const char *line, int number)
            end[strspn(end, " \t\r")] == '\n';
 }
 
-/** Checks whether a line of Markdown does not continue a paragraph: it is empty, or begins a list, code or a fence. */
+/** Checks whether a line of Markdown ends a paragraph: it is empty, or begins a list item, code or a fence. */
 static bool begins_anew(const char *line)
 {
     return line[0] == '\n' || line[0] == '\0' || line[0] == '-' || line[0] == '*' || isdigit((unsigned char)line[0]) ||
            strncmp(line, "    ", 4) == 0 || strncmp(line, "```", 3) == 0;
 }
 
-/** Joins the lines of each Markdown paragraph into one; code is unchanged. */
+/** Joins the lines of each Markdown paragraph into one line; leaves code unchanged. */
 static void join_paragraphs(char *text)
 {
     bool fenced = false;
@@ -55,7 +55,7 @@ static void join_paragraphs(char *text)
     }
 }
 
-/** Splits the text into hints. Returns false if a heading is not the next number, or a hint is empty. */
+/** Splits the text into hints. Returns false if the headings are not numbered consecutively or a hint is empty. */
 static bool cut_steps(struct hints *hints)
 {
     char *next;

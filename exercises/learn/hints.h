@@ -14,7 +14,7 @@ struct hints {
     int count;              /**< at least 1 */
 };
 
-/** Reads the hints of a file. On failure returns false with a one-line error that names the file; nothing to free. */
+/** Reads a file's hints. On failure returns false with a one-line error that names the file; nothing is to be freed. */
 bool hints_read(const char *path, struct hints *hints, struct error *error);
 
 void hints_free(struct hints *hints);

@@ -14,7 +14,7 @@ static void note(int signal_number)
     const int saved = errno;
     const ssize_t put = write(ends[1], "", 1);
 
-    (void)put; /* if the pipe is full, it is already readable */
+    (void)put; /* a failure does not matter: if the pipe is full, it is already readable */
     seen = signal_number;
     errno = saved;
 }
@@ -29,7 +29,7 @@ bool interrupt_open(struct error *error)
         return error_set(error, "no pipe can be had: %s", strerror(errno));
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         if (signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
-            continue; /* ignored, as under nohup */
+            continue; /* the signal is ignored, as under nohup */
         sigaction(signals[i], &action, NULL);
     }
     return true;

@@ -6,16 +6,17 @@
 
 #include <stdbool.h>
 
-/** Makes SIGINT, SIGTERM and SIGHUP only interrupt blocking calls and set the flag. Returns false with a reason. */
+/** Makes SIGINT, SIGTERM and SIGHUP only interrupt blocking calls and set the flag. Returns false with a reason on
+ * failure. */
 bool interrupt_open(struct error *error);
 
-/** Returns the last signal, or 0. */
+/** Returns the last signal's number, or 0 if there was none. */
 int interrupt_seen(void);
 
 /** Returns a descriptor that becomes readable when a signal arrives. */
 int interrupt_descriptor(void);
 
-/** Ends the process as the last signal would have. Returns only if there was none. */
+/** Ends the process as the last signal would have ended it. Returns only if there was no signal. */
 void interrupt_obey(void);
 
 #endif

@@ -49,23 +49,24 @@ bool learn_end(struct learn *learn, struct error *error);
 void learn_drop(struct learn *learn);
 
 /**
- * Makes the learner's copy and its entry in the record if the exercise has not been begun. If the learner has deleted
- * the copy, returns false with a one-line error. To be called between learn_begin() and learn_end().
+ * Makes the learner's copy and its entry in the record if the exercise has not been begun. Returns false with a
+ * one-line error on failure or if the learner has deleted the copy. Must be called between learn_begin() and
+ * learn_end().
  */
 bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error);
 
 /**
- * Records the exercise that `next` chose, or that was passed last. To be called between learn_begin() and learn_end().
+ * Records the exercise that `next` chose or that was passed last. Must be called between learn_begin() and learn_end().
  */
 void learn_set_at(struct learn *learn, const struct exercise *exercise);
 
 /**
- * Returns the learner's current exercise, which is the first one that is not passed, starting the search at the
- * recorded one. Returns NULL if all are passed.
+ * Returns the learner's current exercise: the first one, starting at the recorded one, that has not been passed.
+ * Returns NULL if all have been passed.
  */
 const struct exercise *learn_current(const struct learn *learn);
 
-/** Checks whether the learner has begun learn_current()'s exercise, and not merely reached it by passing another. */
+/** Checks whether the learner has begun learn_current()'s exercise and not merely reached it by passing another one. */
 bool learn_has_begun(const struct learn *learn);
 
 /** Returns the next exercise that has not been passed, wrapping around at the end, or NULL if there is no other. */

@@ -12,7 +12,7 @@
 
 enum { MAX_KEPT = 10000 };
 
-/** Reads up to `size` bytes; fewer at the end of the file. Returns their number, or -1. */
+/** Reads `size` bytes, or fewer at the end of the file. Returns the number of bytes read, or -1 on failure. */
 static ssize_t read_all(int file, char *bytes, size_t size)
 {
     size_t used = 0;
@@ -46,7 +46,7 @@ static bool write_all(int file, const char *bytes, size_t size)
     return true;
 }
 
-/** Returns a message if the text cannot be a learner's file, else NULL. */
+/** Returns an error message if the text cannot be a learner's file, or NULL if it can. */
 static const char *bad_text(const char *text, size_t size)
 {
     if (memchr(text, 0, size))
@@ -113,7 +113,7 @@ static bool write_and_close(int file, const char *text)
     return written;
 }
 
-/** Writes the file at its path directly, for file systems without links. */
+/** Creates the file directly at its path, for file systems without hard links. */
 static bool make_in_place(const char *path, const char *text)
 {
     const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -130,8 +130,8 @@ static bool make_in_place(const char *path, const char *text)
 }
 
 /**
- * Makes the whole file at once, by a link to a temporary file beside it. A link never replaces a file, and the watch
- * for saved files ignores it.
+ * Creates the complete file atomically, by linking a temporary file to its path. A link never replaces an existing
+ * file, and the watch for saved files ignores it.
  */
 static bool make_by_link(const char *path, const char *text)
 {

@@ -1,4 +1,4 @@
-/** @file learner_file.h  The learner's copies of the exercises: makes, reads and renames them, never overwrites one. */
+/** @file learner_file.h  Makes, reads and renames the learner's copies of the exercises; never overwrites a copy. */
 #ifndef LEARNER_FILE_H
 #define LEARNER_FILE_H
 
@@ -11,8 +11,9 @@
 enum { LEARNER_FILE_MAX_BYTES = 1 << 20 };
 
 /**
- * Reads a text file: at least one character other than white space, no NUL, at most LEARNER_FILE_MAX_BYTES. The caller
- * frees the text, which ends with a NUL. Returns false with a one-line error that begins with `path`.
+ * Reads a text file, which must have at least one character other than white space, no NUL and at most
+ * LEARNER_FILE_MAX_BYTES bytes. The caller frees the text, which is NUL-terminated. On failure returns false with a
+ * one-line error that begins with `path`.
  */
 bool learner_file_read(const char *path, char **text, struct error *error);
 
@@ -20,8 +21,8 @@ bool learner_file_read(const char *path, char **text, struct error *error);
 bool learner_file_make(const char *exercise, const char *path, struct error *error);
 
 /**
- * Renames the file, folder or link at `path` to the first free of PATH.1, PATH.2, ..., and stores that name in `kept`,
- * or "" if the path did not exist. Returns false with a one-line error on failure.
+ * Renames the file, folder or link at `path` to the first free name among PATH.1, PATH.2, ..., and stores that name in
+ * `kept`, or "" if the path did not exist. Returns false with a one-line error on failure.
  */
 bool learner_file_set_aside(const char *path, char *kept, size_t size, struct error *error);
 

@@ -124,7 +124,7 @@ static bool parse(char *text, struct progress *progress, struct error *error)
     return want == WANT_NOTHING;
 }
 
-/** Renames a damaged file, and describes that in `notice`. */
+/** Renames a damaged file, and stores a one-line description of the damage and of the renaming in `notice`. */
 static void move_aside(const char *path, struct error *notice)
 {
     char aside[4096], kept[4096];

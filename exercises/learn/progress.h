@@ -16,8 +16,8 @@ enum progress_last { PROGRESS_UNGRADED, PROGRESS_FAILED, PROGRESS_PASSED };
 struct progress_entry {
     char name[PROGRESS_NAME_SIZE];
     enum progress_last last;
-    bool passed;  /**< passed at least once since it was begun */
-    bool refused; /**< asked for the solution; before a pass, the first request is refused */
+    bool passed;  /**< passed at least once since the learner began it */
+    bool refused; /**< the solution was requested; before a pass, the first request is refused */
     int hints;    /**< number of hints shown */
 };
 
@@ -28,10 +28,10 @@ struct progress {
 };
 
 /**
- * Reads the file. A missing file counts as an empty record. So does a file that cannot be read or parsed, and then
- * `notice` describes it in one line; otherwise `notice` is "". With `set_aside`, a damaged file is renamed to
- * PATH.damaged, and an older one of that name to PATH.damaged.1, ...; only a process that holds the record's lock may
- * do so. Returns false with a reason if out of memory. After true, the caller frees with progress_free().
+ * Reads the file. A missing file counts as an empty record. So does a file that cannot be read or parsed; `notice` then
+ * describes the problem in one line and is "" otherwise. With `set_aside`, which requires the record's lock, a damaged
+ * file is renamed to PATH.damaged, and an older file of that name to PATH.damaged.1, ... Returns false with a reason if
+ * out of memory. If it returns true, the caller must call progress_free().
  */
 bool progress_read(const char *path, bool set_aside, struct progress *progress, struct error *notice,
                    struct error *error);
@@ -42,7 +42,7 @@ bool progress_write(const char *path, const struct progress *progress, struct er
 /** Returns the exercise's entry, or NULL. */
 struct progress_entry *progress_find(const struct progress *progress, const char *name);
 
-/** Returns the exercise's entry, new if necessary; NULL with a reason if out of memory or the name is too long. */
+/** Returns the exercise's entry, adding it if necessary. On failure returns NULL with a reason. */
 struct progress_entry *progress_begin(struct progress *progress, const char *name, struct error *error);
 
 void progress_free(struct progress *progress);

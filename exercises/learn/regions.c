@@ -6,7 +6,7 @@
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
-/** A line of a text: [begin, end) without white space at its end; the next line begins at `next`. */
+/** A line of a text: [begin, end) without trailing white space; the next line begins at `next`. */
 struct line {
     size_t begin, end, next;
     int number;
@@ -38,7 +38,7 @@ static bool line_step(const struct text *text, struct line *line)
     return true;
 }
 
-/** Finds the line's text without leading white space, for messages. Returns its length, at most 100 characters. */
+/** Finds the line's text without leading white space, for messages. Returns the text's length, at most 100. */
 static int line_shown(const struct text *text, const struct line *line, const char **begin)
 {
     enum { MOST = 100 };
@@ -57,7 +57,7 @@ static bool is_name_character(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/** Checks whether the line consists of `word` and a name; copies the name. */
+/** Checks whether the line consists of `word` and a name; if so, copies the name. */
 static bool is_marker(const struct text *text, const struct line *line, const char *word, char name[REGION_NAME_SIZE])
 {
     const size_t word_length = strlen(word);
@@ -87,7 +87,7 @@ struct search {
     const struct text *text;
     const struct regions *known; /**< the only names to look for; NULL: all names */
     struct regions *regions;
-    struct region *open; /**< the region that the search is in, or NULL */
+    struct region *open; /**< the region that is open at the current line, or NULL */
 };
 
 static bool begin_region(struct search *search, const struct line *line, const char *name, struct error *error)
@@ -155,7 +155,7 @@ bool regions_find(const struct text *text, struct regions *regions, struct error
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
 
-/** Checks that there are only comments and blank lines between the regions of answers. */
+/** Checks that there are only comments and blank lines between the answers' regions. */
 static bool nothing_between(const struct text *answers, const struct regions *regions, struct error *error)
 {
     struct line line = {0};
@@ -176,7 +176,7 @@ static bool nothing_between(const struct text *answers, const struct regions *re
     return true;
 }
 
-/** Finds the regions of answers and checks that the exercise has each of them. */
+/** Finds the answers' regions and checks that the exercise has each of them. */
 static bool find_answers(const struct regions *asked, const struct text *answers, struct regions *regions,
                          struct error *error)
 {
@@ -289,7 +289,7 @@ static bool equal_lines(const struct text *a, const struct line *line_a, const s
            memcmp(a->text + line_a->begin, b->text + line_b->begin, length) == 0;
 }
 
-/** Compares line by line, ignoring blanks at the ends of lines. Additional lines at the end must be blank. */
+/** Compares two texts line by line, ignoring trailing blanks. Additional lines at the end must be blank. */
 static bool same_lines(const struct text *exercise, const struct text *learner, int line_before, struct error *error)
 {
     struct line expected = {0}, found = {.number = line_before};

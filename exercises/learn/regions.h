@@ -36,22 +36,23 @@ struct regions {
 
 /**
  * Finds the regions of an exercise. On failure returns false with a one-line error, PATH:LINE: and the mistake: a
- * region that is not closed, that is opened inside another or twice, an END without its TODO, or no region at all.
+ * region that is not closed, is inside another region or has a name used before, an END without its TODO, or no region
+ * at all.
  */
 bool regions_find(const struct text *text, struct regions *regions, struct error *error);
 
 /**
- * Replaces the texts of the exercise's regions by the answers' texts. Answers contain only regions of the exercise and,
- * between them, blank lines and lines that begin with //. A region that `answers` lacks is taken from `rest`; if that
- * is NULL, it is an error. With `#line` directives, compilers and the simulator name the file that a line comes from.
- * On success *filled is the text, terminated by a NUL, which the caller frees.
+ * Replaces the exercise's regions with the answers' regions. Answers contain only regions of the exercise and, between
+ * them, blank lines and lines that begin with //. A region that `answers` lacks is taken from `rest`; if `rest` is
+ * NULL, the missing region is an error. With `#line` directives, compilers and the simulator name the file that a line
+ * comes from. On success *filled is the NUL-terminated text, which the caller frees.
  */
 bool regions_fill(const struct text *exercise, const struct text *answers, const struct text *rest, char **filled,
                   struct error *error);
 
 /**
  * Compares the texts outside the regions, except for white space at the ends of lines and blank lines at the end.
- * Returns false with a one-line error that names the learner's first different line and quotes the exercise's.
+ * Returns false with a one-line error that names the learner's first differing line and quotes the exercise's line.
  */
 bool regions_same_outside(const struct text *exercise, const struct text *learner, struct error *error);
 

@@ -84,7 +84,7 @@ static bool is_untouched(const struct exercise *exercise)
     return untouched;
 }
 
-/** Returns the exercise's state in words, and stores the style to print it in. */
+/** Returns the exercise's state in words, and stores the style in which to print it. */
 static const char *state_of(const struct learn *learn, const struct exercise *exercise, enum style *style)
 {
     const struct progress_entry entry = entry_of(learn, exercise);
@@ -102,7 +102,7 @@ static const char *state_of(const struct learn *learn, const struct exercise *ex
     return "failing";
 }
 
-/** Returns the number of columns of the longest name. */
+/** Returns the length of the longest name in columns. */
 static int name_columns(void)
 {
     int columns = 8;
@@ -178,7 +178,7 @@ static const char *comment_of(const char *line)
     return begin + 3;
 }
 
-/** Shows the comment lines from `line` on with the same indentation, filled to the width. Returns the next line. */
+/** Shows the equally indented comment lines from `line` on, filled to the width. Returns the line after them. */
 static const char *show_comment(const struct learn *learn, const char *line)
 {
     const int indent = (int)strspn(line, " ");
@@ -282,7 +282,7 @@ static int count_case_passed(const struct verdict *verdict)
 }
 
 /**
- * Copies a text, shortening the full paths that the simulator prints to paths from the learner's folder.
+ * Copies a text, replacing the full paths that the simulator prints with paths relative to the learner's directory.
  */
 static void shorten_paths(const struct learn *learn, const char *text, char *shorter, size_t size)
 {
@@ -297,7 +297,7 @@ static void shorten_paths(const struct learn *learn, const char *text, char *sho
         snprintf(shorter + used, size - used, "%s", text);
 }
 
-/** Shows "NOT PASSED at equal_scores  (3 of 9 cases pass)", and the reason in the task's terms. */
+/** Shows "NOT PASSED at equal_scores  (3 of 9 cases pass)" and the reason, in the task's terms. */
 static void show_failure(const struct learn *learn, const struct verdict *verdict)
 {
     char reason[LINE_SIZE];
@@ -383,7 +383,7 @@ static void show_warnings(const struct learn *learn, const struct graded *graded
     show_diagnostics(learn, &warnings, 1, "warning");
 }
 
-/** Shows the program's output, or the option that shows it. */
+/** Shows the program's output, or names the option that shows it. */
 static void show_output(const struct learn *learn, const struct graded *graded)
 {
     const char *const output = graded->verdict ? graded->verdict->output : NULL;

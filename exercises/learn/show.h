@@ -25,7 +25,7 @@ void show_progress(const struct learn *learn);
 /** Shows the exercise's title, the file that describes the task, and the learner's file. */
 void show_exercise(const struct learn *learn, const struct exercise *exercise);
 
-/** Shows how a grading ended, the first failure, and the commands to use next. */
+/** Shows the result of a grading, the first failure, and the commands to use next. */
 void show_graded(const struct learn *learn, const struct graded *graded);
 
 /** Shows a solution's text, with its comments filled to the terminal's width. */
@@ -34,7 +34,7 @@ void show_solution(const struct learn *learn, const char *text);
 /** Shows every exercise, one per line. */
 void show_list(const struct learn *learn);
 
-/** Shows the next exercise, or that all are passed. */
+/** Shows the next exercise, or says that all have been passed. */
 void show_next(const struct learn *learn, const struct exercise *next);
 
 #endif

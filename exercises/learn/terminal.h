@@ -1,4 +1,4 @@
-/** @file terminal.h  Output for people: wrapped to the terminal's width, and in colour if wanted. */
+/** @file terminal.h  Human-readable output: wrapped to the terminal's width and, if wanted, in colour. */
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/** The style of a text, for terminals with colour. Colour never carries information that the text lacks. */
+/** The style of a text on a terminal with colours. Colour never carries information that the text lacks. */
 enum style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_BAD, STYLE_NOTE };
 
 struct terminal {
@@ -23,20 +23,20 @@ void terminal_measure(struct terminal *terminal);
 
 /**
  * Makes standard input return single keys without echo until terminal_end_keys(). Returns false unless standard input
- * and the stream are terminals and this program is in the foreground. To be called again after a stop, because the
- * shell resets the mode.
+ * and the stream are terminals and this program is in the foreground. Must be called again after the process was
+ * suspended, because the shell resets the mode.
  */
 bool terminal_begin_keys(const struct terminal *terminal);
 void terminal_end_keys(void);
 
-/** Prints in a style, without changes. The text must be the program's own; use terminal_wrap() for any other text. */
+/** Prints text unchanged, in a style. The text must be the program's own; use terminal_wrap() for any other text. */
 __attribute__((format(printf, 3, 4))) void terminal_print(const struct terminal *terminal, enum style style,
                                                           const char *format, ...);
 
 /**
- * Prints text of any origin in lines that fit the width, broken between words if possible. The first line is indented
- * by `first` columns, the others by `rest`. The text's own line breaks are kept; tabs become spaces; control characters
- * and bytes that are not UTF-8 become `?`. Ends with a line break.
+ * Prints text of any origin, wrapped to the width, between words if possible. The first line is indented by `first`
+ * columns, the others by `rest`. The text's own line breaks are kept; tabs become spaces; control characters and bytes
+ * that are not UTF-8 become `?`. Ends with a line break.
  */
 void terminal_wrap(const struct terminal *terminal, enum style style, int first, int rest, const char *text);
 

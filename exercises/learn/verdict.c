@@ -72,7 +72,7 @@ static void read_measure(const struct record *record, struct verdict *verdict, c
     struct verdict_measure *const measure = &verdict->measures[verdict->num_measures];
 
     if (verdict->num_measures == VERDICT_MAX_MEASURES)
-        return; /* further figures are ignored */
+        return; /* ignore further figures */
     memcpy(measure->of_case, records->trying, sizeof measure->of_case);
     copy_shown(measure->name, sizeof measure->name, record->field[1]);
     measure->value = strtod(record->field[2], NULL);
@@ -128,7 +128,7 @@ static void records_read(const struct child_text *text, struct verdict *verdict,
 
 /* --- judging ------------------------------------------------------------------------------------------------------ */
 
-/** Writes why a program was stopped or crashed. Returns false if it exited. */
+/** Writes why a program was stopped or crashed. Returns false if the program exited. */
 static bool say_how_it_ended(const struct child_end *end, const struct verdict_limits *limits, char *text, size_t size)
 {
     const double mebibytes = (double)limits->memory_bytes / (1 << 20);
@@ -155,7 +155,7 @@ static bool say_how_it_ended(const struct child_end *end, const struct verdict_l
     }
 }
 
-/** Writes what is missing in records that report no failure. Returns false if they are complete. */
+/** Writes what is missing from records that report no failure. Returns false if the records are complete. */
 static bool say_what_is_missing(const struct verdict *verdict, const struct records *records,
                                 const struct child_end *end, char *text, size_t size)
 {
@@ -179,7 +179,7 @@ static const struct verdict_case *first_failure(const struct verdict *verdict)
     return NULL;
 }
 
-/** Sets passed, no_device, reason and at_case from the first case that failed, else from how the program ended. */
+/** Sets passed, no_device, reason and at_case from the first failed case or, if none failed, from the program's end. */
 static void judge(struct verdict *verdict, const struct records *records, const struct child_end *end,
                   const struct verdict_limits *limits)
 {

@@ -1,6 +1,6 @@
 /**
  * @file verdict.h
- * @brief Runs a graded program within limits, and judges it by its records and by how it ended.
+ * @brief Runs a graded program within limits and judges it by its records and by how it ended.
  *
  * The program runs as a child, in its own process group: `PROGRAM --records --seed S [--until-failure] [--only CASE]`,
  * with limits on time, memory and output. It reports on descriptor 3, one record per line, with fields separated by
@@ -12,8 +12,8 @@
  *     case NAME pass|fail|fault MESSAGE   after each case
  *     done                                last
  *
- * It has passed if all N cases were reported as passed, `done` was reported, the exit code is 0, and it stayed within
- * its limits. Its printed output does not matter.
+ * The program has passed if it reported all N cases as passed and then `done`, exited with 0 and stayed within its
+ * limits. Its printed output does not matter.
  */
 #ifndef VERDICT_H
 #define VERDICT_H
@@ -48,7 +48,7 @@ struct verdict_limits {
     /** Size of the address space; default 2 GiB, of which the simulator reserves 1.3. SIZE_MAX: no limit, for a GPU. */
     size_t memory_bytes;
     size_t output_bytes; /**< size of standard output and error; default 4 MiB */
-    uint64_t events;     /**< events of a simulated launch until it is reported as endless */
+    uint64_t events;     /**< number of events after which a simulated launch is reported as endless */
 };
 
 /** A graded program and how to run it. */
@@ -63,7 +63,7 @@ struct graded_program {
 /** The result of a run. */
 struct verdict {
     bool passed;
-    bool no_device; /**< exit code 3: no GPU can run it, for the reason in `reason` */
+    bool no_device; /**< exit code 3: no GPU can run it; `reason` says why */
     char reason
         [VERDICT_MESSAGE_SIZE];      /**< "" if it passed, else one line: the first case that failed, or how it ended */
     char at_case[VERDICT_NAME_SIZE]; /**< the case that `reason` is about, or "" */
@@ -76,7 +76,7 @@ struct verdict {
     double seconds; /**< wall time */
 };
 
-/** Runs and judges a program. If it cannot be started, returns false with a one-line error, and nothing to free. */
+/** Runs and judges a program. If it cannot be started, returns false with a one-line error; nothing is to be freed. */
 bool verdict_run(const struct graded_program *graded, struct verdict *verdict, struct error *error);
 
 /** Frees the output. */

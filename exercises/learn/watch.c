@@ -10,7 +10,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-/* An editor's events for one save are a few milliseconds apart; no save takes MAX_QUIET_MS without a pause. */
+/* An editor's events for one save are a few milliseconds apart; MAX_QUIET_MS limits the wait if they continue. */
 enum { QUIET_MS = 80, MAX_QUIET_MS = 1000 };
 
 bool watch_open(struct watch *watch, const char *folder, struct error *error)
@@ -67,7 +67,7 @@ enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*sav
 {
     struct pollfd polled[] = {
         {.fd = watch->descriptor, .events = POLLIN}, {.fd = stop, .events = POLLIN}, {.fd = keys, .events = POLLIN}};
-    double first = -1; /* time of the first save that the next return reports */
+    double first = -1; /* time of the first save since the last return, or -1 */
 
     for (;;) {
         const int ready = poll(polled, first < 0 ? 3 : 2, first < 0 ? -1 : QUIET_MS);

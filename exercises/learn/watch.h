@@ -13,7 +13,7 @@ enum watch_result {
     WATCH_KEY,     /**< `keys` became readable */
     WATCH_WOKEN,   /**< a signal arrived: the terminal's mode or size may have changed */
     WATCH_STOPPED, /**< `stop` became readable */
-    WATCH_LOST,    /**< the folder is gone, or cannot be watched any more; with a reason */
+    WATCH_LOST,    /**< the folder is gone or can no longer be watched; `error` gives the reason */
 };
 
 /** Starts watching a folder. Returns false with a reason on failure. */
@@ -21,7 +21,7 @@ bool watch_open(struct watch *watch, const char *folder, struct error *error);
 
 /**
  * Waits for a save, and then until nothing has been saved for a moment, so that all events of one save in an editor are
- * reported together. A save is a file that was closed after writing, or renamed to its name.
+ * reported together. A file counts as saved when it was closed after writing or another file was renamed to its name.
  *
  * @param stop   a descriptor that becomes readable when the wait must end
  * @param keys   a descriptor that becomes readable when a key was pressed; -1: there are no keys

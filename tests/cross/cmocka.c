@@ -1,8 +1,8 @@
 /**
  * @file cmocka.c
- * @brief The part of cmocka that the simulator's tests use, for processors for which it is not installed. Prints TAP.
+ * @brief The part of cmocka that the simulator's tests use, for processors without an installed cmocka. Prints TAP.
  *
- * The tests include cmocka's own header; this file only has the functions that its macros call.
+ * The tests include cmocka's own header; this file has only the functions that the header's macros call.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-"""Makes a small course in its own folder, for the tests of docs/tools: chapters, recorded runs, programs, pages."""
+"""Makes a small course in its own folder for the tests of docs/tools: chapters, recorded runs, programs and pages."""
 import contextlib
 import io
 import json
@@ -21,20 +21,20 @@ ANY_MARKER = ("<!-- times: f32 -->, <!-- counters: 03 04 --> and <!-- tree: 0-7 
 
 
 def build_folder():
-    """Returns the folder of the built programs, relative to the repository's root: the test's argument if it is such a
-    folder, else `build`."""
+    """Returns the folder of the built programs, relative to the repository's root: the test's argument if that is such
+    a folder, otherwise `build`."""
     given = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "")
     return os.path.relpath(given.resolve() if (given / "cpu").is_dir() else ROOT / "build", ROOT)
 
 
 def python_with(module):
-    """Returns the command of a Python that has the module, or [] if no python3 here has it."""
+    """Returns the command of a Python that has the module, or [] if no installed python3 has it."""
     command = ["sh", str(ROOT / "common" / "python.sh"), module]
     return command if subprocess.run([*command, "-c", ""], capture_output=True, check=False).returncode == 0 else []
 
 
 def write(path, text, mode=None):
-    """Writes a file, after making its folders."""
+    """Writes a file after making its folders."""
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -43,8 +43,8 @@ def write(path, text, mode=None):
 
 
 def program(name, *reports, trace=None, status=0):
-    """Writes build/cpu/NAME: a program that prints these reports and, if there is a `trace`, writes it to the file that
-    follows --trace."""
+    """Writes build/cpu/NAME, a program that prints these reports and, if a `trace` is given, writes it to the file
+    named after --trace."""
     lines = ["#!/bin/sh"]
     if trace is not None:
         lines += ['while [ "$1" != --trace ]; do shift; done', "cat >\"$2\" <<'END'", json.dumps(trace), "END"]
@@ -54,7 +54,7 @@ def program(name, *reports, trace=None, status=0):
 
 
 def access(kind, size, offsets, values, space="shared"):
-    """Returns an event of a trace: an access by those lanes of warp 0 whose offset is not None."""
+    """Returns a trace event: an access by the lanes of warp 0 whose offset is not None."""
     lanes = sum(1 << lane for lane, offset in enumerate(offsets) if offset is not None)
     others = [None] * (32 - len(offsets))
     return {"kind": kind, "warp": 0, "lanes": lanes, "space": space, "bytes": size, "offset": offsets + others,
@@ -62,12 +62,12 @@ def access(kind, size, offsets, values, space="shared"):
 
 
 def barrier(number):
-    """Returns the events of a block barrier of two warps."""
+    """Returns the events of a block barrier that two warps reach."""
     return [{"kind": "block_barrier", "warp": warp, "lanes": 0xffffffff, "barrier": number} for warp in range(2)]
 
 
 def trace(events, offset, size):
-    """Returns a trace of these events, of a launch with `size` bytes of dynamic shared memory from `offset` on."""
+    """Returns a trace with these events of a launch that has `size` bytes of dynamic shared memory from `offset` on."""
     return {"kernel": "k", "block": [64, 1, 1], "dynamic_shared": {"offset": offset, "bytes": size}, "truncated": False,
             "events": events}
 
@@ -89,7 +89,7 @@ def call(main, *arguments, stdin=""):
 
 
 class Course(unittest.TestCase):
-    """Base class of tests, each of which runs in its own folder with the files that make_course() writes."""
+    """Base class for tests that each run in their own folder with the files that make_course() writes."""
 
     maxDiff = None
 
@@ -121,7 +121,7 @@ class Course(unittest.TestCase):
         return call(tables.main, *(arguments or ["a.md"]))
 
     def writes(self, *lines):
-        """Writes these lines and an end marker to a.md and generates its tables; --check must then find nothing
+        """Writes these lines and an end marker to a.md and generates the page's tables; --check must then find nothing
         to change. Returns written()."""
         self.page(*lines, "<!-- end -->")
         self.assertEqual(self.tables(), (0, ""))

@@ -9,7 +9,7 @@ WORDS = re.compile(r"(?<![.\w])ninja((?: +(?:-j *\d+|[a-z][\w./-]*))+)")
 
 
 def code(text):
-    """Returns the code of a Markdown file: the text between fences, without comments, and between backquotes."""
+    """Returns the code in a Markdown file: the text between fences, without comments, and the text in backquotes."""
     fence = re.compile(r"^( *)```.*?\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
     blocks = [re.sub(r" +# .*", "", found[2]) for found in fence.finditer(text)]
     return blocks + [found.replace("\n", " ") for found in re.findall(r"`([^`]+)`", fence.sub("", text))]

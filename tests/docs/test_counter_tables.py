@@ -1,5 +1,5 @@
 # run: $b
-"""Tests of tables of counters: the course's tables against the programs' CSV, the simulator's counts against a GPU's,
+"""Tests of the counter tables: the course's tables against the programs' CSV, the simulator's counts against a GPU's,
 and inputs that are rejected."""
 import csv
 import io

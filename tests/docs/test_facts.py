@@ -1,5 +1,5 @@
-"""Tests of the numbers on pages: values in their text and in their own tables, the output of commands, no table of
-numbers typed by hand without a reason, and README's two commands."""
+"""Tests of the numbers on pages: values in the text and in tables, the output of commands, the reasons for tables of
+numbers typed by hand, and README's two commands."""
 import pathlib
 import re
 import unittest
@@ -20,7 +20,7 @@ PAGES = ("README.md", "chapters/*/*.md", "docs/pages/*.md", "common/data/*/READM
 
 
 def is_of_numbers(block):
-    """Checks whether the lines of a Markdown table, or of a code block without a language, are a table of numbers."""
+    """Checks whether a Markdown table or a code block without a language, given by its lines, is a table of numbers."""
     if not block[0].startswith("|"):
         return re.fullmatch(r" *```(console|text)?", block[0]) and \
             sum(len(NUMBER.findall(line)) >= 3 for line in block[1:]) >= 2
@@ -30,8 +30,8 @@ def is_of_numbers(block):
 
 
 def blocks(text):
-    """Yields a page's tables and blocks of code outside of markers: each with its line number, its lines, and the line
-    above it."""
+    """Yields a page's tables and code blocks that are outside markers, each with its line number, its lines and the
+    line above it."""
     block, written, above = [], False, ""
     for number, line in enumerate([*text.split("\n"), ""], 1):
         fenced = block and not block[0].startswith("|")
@@ -135,7 +135,7 @@ class Values(course.Course):
             "kernel_source_sha256": results.source_hash(pathlib.Path("tests/gpu/cycles.cu"))}])
 
     def value(self, words):
-        """Generates a value in place of another text, checks that --check then accepts it, and returns it."""
+        """Generates a value in place of other text, checks that --check accepts the result, and returns the value."""
         self.page(f"It is <!-- value: {words} -->?<!-- end -->, no less.")
         self.assertEqual(self.tables("--check", "a.md")[0], 1)
         self.assertEqual((self.tables(), self.tables("--check", "a.md")), ((0, ""), (0, "")))

@@ -1,5 +1,5 @@
 # run in all: $b
-"""Tests that the figures are up to date with their data and readable on light and dark pages, and that bad inputs are
+"""Tests that the figures match their current data and are readable on light and dark pages, and that bad inputs are
 rejected."""
 import ast
 import collections
@@ -87,8 +87,8 @@ class Committed(unittest.TestCase):
         self.assertEqual({path.stem for path in FOLDER.iterdir()}, set(figures.FIGURES))
 
     def test_what_every_one_must_be(self):
-        """Checks that a figure is valid XML with a description for screen readers, has a card as its background, is
-        readable, is a small file, and loads no other files."""
+        """Checks that each figure is valid XML with a description for screen readers, has a card as its background, is
+        readable, is a small file and loads no other files."""
         for path in FOLDER.iterdir():
             with self.subTest(path.name):
                 text = path.read_text()
@@ -181,7 +181,7 @@ class Committed(unittest.TestCase):
             self.assertEqual(" ".join(text[2:] for text in texts(name) if text.startswith("^ ")), expected)
 
     def test_what_the_lanes_hold(self):
-        """Checks the results of the butterflies and of the sort in the traces, and that the figures show the values."""
+        """Checks the results of the butterflies and the sort in the traces, and that the figures show these values."""
         for name, program, together in (("02_butterfly", "02_warp_per_group", 32), ("05_tokens", "05_fused_gate", 8)):
             data = figures.read_data(name, BUILD)
             for lane in range(32):
@@ -212,8 +212,8 @@ class Committed(unittest.TestCase):
         self.assertEqual(texts("03_split").count("new"), 160)
 
     def test_each_element_has_one_lane(self):
-        """Checks the fragments: a lane holds 8 elements of A, 4 of B and 4 sums of D, and a cell of A or D shows two
-        of them."""
+        """Checks the fragments: a lane holds 8 elements of A, 4 of B and 4 sums of D, and each cell of A or D stands
+        for two of them."""
         found = figures.read_data("11c_fragments", BUILD)
         for name, each in (("a", 8), ("b", 4), ("d", 4)):
             held = collections.Counter(lane for row in found[name] for lane in row)
@@ -246,13 +246,13 @@ class Committed(unittest.TestCase):
                                               if expert // 32 in data["stay"] and choice >= data["bound"]])
 
     def events(self, program, snippet, kind, operation=None):
-        """Returns the events of this kind that the run of four tokens has in a snippet of its kernel."""
+        """Returns the events of this kind in a snippet of the kernel, from the run of four tokens."""
         read = trace.read(runs.trace(BUILD, program, "--num-tokens 4"))
         return [event for event, name in zip(read["events"], kernel_steps._snippets(read))
                 if name == snippet and event["kind"] == kind and event.get("operation") == operation]
 
     def stored(self, program, snippet, room):
-        """Returns the words that each lane stores in its token's list, with their slots; a list has `room` slots."""
+        """Returns the words that each lane stores in its token's list of `room` slots, with their slots."""
         events, stored = self.events(program, snippet, "shared_store"), collections.defaultdict(list)
         begin = min(event["offset"][lane] for event in events for lane in event["active"])
         for event in events:

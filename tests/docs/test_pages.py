@@ -1,6 +1,6 @@
 # run: $b
 """Tests of the site's pages that are made from Markdown files: how their lines are converted, and all errors that must
-keep pages from being made."""
+prevent pages from being made."""
 import json
 import pathlib
 
@@ -41,7 +41,7 @@ class TinyCourse(course.Course):
         write(FIRST, "\n".join(["# 01 First {#chapter_01}", "", "**The idea.**", "", *lines, ""]))
 
     def make(self, step_pages=()):
-        """Makes all pages; returns them by their names."""
+        """Makes all pages; returns them keyed by their names."""
         self.site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms(),
                                    page_text.read_term_pages())
         results.source_hash.cache_clear()
@@ -97,7 +97,7 @@ class Lines(TinyCourse):
         self.becomes("@htmlonly</details>@endhtmlonly", "<!-- unfold -->")
 
     def test_summaries(self):
-        """A summary must not contain links, because a click on it unfolds the text below."""
+        """Checks that a summary with a link is rejected, because a click on a summary unfolds the text below it."""
         question = "<details><summary>Why a warp?</summary>"
         self.becomes(question, question, "A warp it is.")
         self.becomes("A [warp](@ref term_warp) it is.", question, "A warp it is.")

@@ -1,5 +1,5 @@
 # run: $b
-"""Tests of the primer: its programs end as its page says and print the numbers that its text explains, and a reader's
+"""Tests of the primer: its programs exit as the page says and print the numbers that the text explains, and a reader's
 own kernel can be built as the page says."""
 import os
 import pathlib
@@ -68,7 +68,7 @@ class Primer(unittest.TestCase):
             self.assertEqual(pathlib.Path(path).read_text().splitlines()[int(number) - 1], line)
 
     def test_pages_are_short(self):
-        """Like a chapter, a page has at most 1,800 words of prose."""
+        """Checks that a page, like a chapter, has at most 1,800 words of prose."""
         for page in PAGES:
             prose = re.sub(r"<!--.*?-->|^```.*?^```|<details>.*?</details>|^ *[|\\@#<].*?$|\]\([^)]*\)", "", page.read_text(),
                            flags=re.M | re.S)

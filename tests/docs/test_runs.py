@@ -1,4 +1,4 @@
-"""Tests that a run's arrays are made only once, even if two tools need them at the same time."""
+"""Tests that a run's arrays are made only once even if two tools need them at the same time."""
 import pathlib
 import unittest
 

@@ -1,5 +1,5 @@
 """Checks that each line of a chapter's kernel file is in a snippet on the chapter's page or in its lab notes, or is
-unchanged from the previous chapter, which shows it. Comments, braces, blank lines and includes do not count.
+unchanged from the previous chapter, whose page shows the line. Comments, braces, blank lines and includes do not count.
 
     python3 tests/docs/test_shown_code.py [CHAPTER...]     prints the lines that no page shows (default: all chapters)
 """
@@ -12,10 +12,10 @@ import unittest
 
 CHAPTERS = pathlib.Path(__file__).resolve().parents[2] / "chapters"
 
-# Chapters whose pages do not yet show all of their kernel file. Remove a chapter once its page does.
+# Chapters whose pages do not yet show the whole kernel file. Remove a chapter from the set once its page does.
 INCOMPLETE = set()
 
-# For a chapter that does not continue the nearest earlier one of its operator: the chapter that it continues.
+# For each chapter that does not continue the nearest earlier chapter of its operator: the chapter that it continues.
 CONTINUES = {"19_sixty_four_lanes": "03_divergence_free"}
 
 # Host files, besides main.c, that are never a chapter's kernel file.
@@ -42,8 +42,8 @@ def chapters():
 
 
 def chapter_before(chapter):
-    """Returns the chapter that this one continues: the nearest before it whose kernel file has the same name, or the one
-    in CONTINUES; None if there is none."""
+    """Returns the chapter that this chapter continues, or None: the one in CONTINUES or else the nearest earlier
+    chapter whose kernel file has the same name."""
     if chapter in CONTINUES:
         return CONTINUES[chapter]
     earlier = [other for other in chapters() if other < chapter]
@@ -52,7 +52,7 @@ def chapter_before(chapter):
 
 
 def code_lines(text):
-    """Returns {line number: line without comments and outer blanks} for the lines that must be shown."""
+    """Returns {line number: line} for the lines that must be shown, without comments and outer blanks."""
     blanked = re.sub(r"/\*.*?\*/|//[^\n]*", lambda comment: re.sub(r"[^\n]", "", comment[0]), text, flags=re.DOTALL)
     lines = {number: line.strip() for number, line in enumerate(blanked.splitlines(), 1)}
     return {number: line for number, line in lines.items() if line.strip("{}; ") and not line.startswith("#include")}

@@ -1,9 +1,9 @@
 # run in all: $b
 # takes: long
 # needs: pygments
-"""Tests of the documentation site as a whole, in a copy of the course, so that tests can break it. The site must be made
-without a warning, its links must be valid, a browser that reads it from files must show it correctly, its functions for
-readers must work, and errors must stop it from being made."""
+"""Tests of the whole documentation site, in a copy of the course, which tests can modify. The site must be made without
+a warning, its links must be valid, a browser must display it correctly from files, its features for readers must work,
+and errors must prevent it from being made."""
 import base64
 import functools
 import os
@@ -25,7 +25,7 @@ BUILD = (course.ROOT / course.build_folder()).resolve()
 NO_DOXYGEN = not shutil.which("doxygen") or not make_site.AWESOME.is_dir() or not make_site.LUNR.is_dir()
 CHAPTER = "chapters/02_warp_per_group/README.md"
 DOWN, ENTER, ESCAPE = "\ue015", "\ue007", "\ue00c"
-# Returns the search's results once it has an answer to the typed text.
+# Returns the search results once the search has processed the typed text.
 FOUND = """
 const field = document.getElementById('search-field'), list = document.getElementById('search-results');
 list.replaceChildren();
@@ -44,7 +44,7 @@ return new Promise(function wait(done) {
 STORED = "return Object.keys(localStorage).filter(key => key.startsWith('moe-routing:')).sort()"
 
 
-# Makes a site without the check of committed tables and figures, which takes longest and has tests of its own.
+# Makes a site without checking the committed tables and figures: the check takes longest and has its own tests.
 UNCHECKED = """
 import sys, pathlib
 sys.path.insert(0, "docs/tools")
@@ -63,7 +63,7 @@ def make(build="build", command=("docs/tools/make_site.py", "--build"), **enviro
 
 @functools.lru_cache(maxsize=None)
 def copy_of_the_course():
-    """Returns a copy of the course with its site, made once, and the output of making it."""
+    """Returns a copy of the course with its site, which is made only once, and the output of making the site."""
     copy = pathlib.Path(tempfile.mkdtemp())
     unittest.addModuleCleanup(shutil.rmtree, copy)
     unittest.addModuleCleanup(os.chdir, os.getcwd())
@@ -92,13 +92,13 @@ class Site(unittest.TestCase):
 
 
 class Files(Site):
-    """Tests of the site's files, and of the errors that must stop them from being made."""
+    """Tests of the site's files and of the errors that must prevent them from being made."""
 
     def read(self, name):
         return (self.html / name).read_text()
 
     def stops(self, patterns, *changes, **how):
-        """Checks that the site is not made with these changes to files, and that the output matches all patterns."""
+        """Checks that making the site fails after these changes to files, and that the output matches all patterns."""
         kept = {path: pathlib.Path(path).read_text() for path, _, _ in changes}
         for path, before, after in changes:
             self.assertRegex(kept[path], before)
@@ -151,7 +151,7 @@ class Files(Site):
 
     def test_what_doxygen_warns_of_stops_it(self):
         said = ["unknown command"]
-        if subprocess.check_output(["doxygen", "--version"], text=True).split()[0] != "1.9.8":  # 1.9.8 does not warn
+        if subprocess.check_output(["doxygen", "--version"], text=True).split()[0] != "1.9.8":  # 1.9.8 is silent
             said.append("unable to resolve")
         wrong = "@no_such_command See @ref no_page_has_this_name."
         self.stops([f"{file}.*{reason}" for file in ("primer.md", "tensor.h") for reason in said],
@@ -185,10 +185,10 @@ class InABrowser(Site):
         return self.browser.run(script, *arguments)
 
     def test_every_page_wide_and_narrow_light_and_dark(self):
-        """Checks that pages do not scroll sideways, have no error and have enough contrast. The pages that Doxygen
-        generates for files, folders and structures are all alike, so only every sixteenth of them is opened, and only
-        every fortieth listing of a source file. The exercises' pages are also alike, so every fourth is opened;
-        test_steppers.py opens the steppers."""
+        """Checks that pages do not scroll sideways, cause no errors and have enough contrast. The pages that Doxygen
+        generates for files, folders and structures are alike, so only every sixteenth of them is opened, and only every
+        fortieth source listing. The exercises' pages are also alike, so only every fourth is opened; test_steppers.py
+        opens the steppers."""
         names = sorted(path.name for path in self.html.glob("*.html"))
         listings = [name for name in names if name.endswith("_source.html")]
         reference = [name for name in names if REFERENCE.search(name) and name not in listings]
@@ -233,8 +233,8 @@ class InABrowser(Site):
             self.assertTrue(self.run_script("return document.getElementById('search-results').hidden"))
 
     def test_the_search_shows_pages_of_the_course_first(self):
-        """Checks that results from the course's pages precede those from sources, that a term's definition comes first,
-        and that every word of a walkthrough is found, however common it is."""
+        """Checks that results from the course's pages precede results from sources, that a term's definition comes
+        first, and that every word of a walkthrough is found, however common it is."""
         self.open("index.html")
         for text in ("warp", "occupancy", "barrier", "gate_launch"):
             found = [entry[0] for entry in self.run_script(FOUND, text)]
@@ -253,8 +253,8 @@ class InABrowser(Site):
         self.assertTrue(title.startswith("A group of 32 threads of a block."), title)
 
     def test_terms_of_another_meaning(self):
-        """Checks the pages on the layer, where `gate` is a half of w13 and a group is a group of copies, so
-        neither word may be linked to the glossary."""
+        """Checks that the pages on the layer link neither `gate` nor `group` to the glossary: there, `gate` is a half
+        of w13 and a group is a group of copies."""
         for path in self.html.glob("chapter_1[126]*.html"):
             self.assertNotRegex(path.read_text(), r"glossary\.html#term_(gate|group)\"", path.name)
         self.assertIn('glossary.html#term_group"', self.read_page("chapter_02.html"))
@@ -300,7 +300,7 @@ class InABrowser(Site):
         self.run_script("localStorage.clear()")
 
     def test_figures_are_dark_where_the_page_is(self):
-        """Checks that a figure's colours follow the page's own switch, not the system's setting."""
+        """Checks that a figure's colours follow the page's own switch and not the system's setting."""
         ground = """
             const box = document.querySelector('figure.picture img').getBoundingClientRect();
             return [box.x + 8, box.y + 20];"""
@@ -316,7 +316,7 @@ class InABrowser(Site):
                 self.assertAlmostEqual(shown, expected, delta=3)
 
     def pixel(self, x, y):
-        """Returns the colour of a pixel of the window."""
+        """Returns the colour of a pixel in the window."""
         clip = {"x": round(x), "y": round(y), "width": 1, "height": 1, "scale": 1}
         shot = self.browser.devtools("Page.captureScreenshot", format="png", clip=clip)["data"]
         script = """
@@ -367,8 +367,8 @@ class InABrowser(Site):
             self.assertEqual(self.run_script(cut), [], page)
 
     def test_print(self):
-        """Checks that a printed page is light, with its answers unfolded and without the parts that are useful only on
-        a screen, and that the page on the screen is unchanged afterwards."""
+        """Checks that a printed page is light, has its answers unfolded and lacks the parts that are useful only on a
+        screen, and that the page on the screen is unchanged afterwards."""
         look = """
             const seen = name => [...document.querySelectorAll(name)].some(e => e.checkVisibility());
             window.printed = [document.documentElement.classList.contains('dark-mode'),

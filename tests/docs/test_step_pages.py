@@ -1,7 +1,7 @@
 # run: $b
 # needs: pygments
-"""Tests of the pages that show what a chapter changed in the previous chapter's kernel: the course's pages against the
-files that they are made from, changed lines, and inputs that are missing or invalid."""
+"""Tests of the pages that show how a chapter changes the previous chapter's kernel: the course's pages against the
+files from which they are made, changed lines, and inputs that are missing or invalid."""
 import html.parser
 import json
 import os
@@ -71,7 +71,7 @@ class TheCourse(unittest.TestCase):
                        for page in site.pages if pages.number_of(page)}
 
     def test_each_step_has_its_page(self):
-        """The first chapters of align and of the layer have no such page, because each begins an operator."""
+        """Checks which chapters have a step page; the first chapters of align and of the layer have none."""
         self.assertEqual(list(self.pages), ["02", "03", "04", "05", "07", "08", "09", "10", "11b", "11c", "11d", "13b", "13c",
                                             "14b", "16b"])
         for number, page in self.pages.items():
@@ -141,7 +141,7 @@ RECORDED = "docs/results/h200/04_fourth.json"
 
 
 class Step(course.Course):
-    """Two kernels; in the second a line is changed, one is added and one removed."""
+    """Two kernels; in the second one, a line is changed, another is added and another is removed."""
 
     def make_course(self):
         write("chapters/03_third/README.md", "# 03 Third & more\n")

@@ -1,7 +1,7 @@
 # run in all: $b
 # takes: long
-"""Tests of the pages that play a run: their size, their text, their state at the end in a browser, and the events that
-the JavaScript reads from the trace. Each page shows the command that made it; the tests compare the page with that
+"""Tests of the pages that play back a run: their size, their text, their final state in a browser, and the events that
+the JavaScript reads from the trace. Each page shows the command that made it; the tests compare the page with this
 command's output."""
 import array
 import ast
@@ -24,7 +24,7 @@ import stepper_pages
 import trace as traces
 
 BUILD = course.build_folder()
-MAX_BYTES, OF_THE_RING = 300_000, 620_000  # for 11d, whose eight warps take six steps, to fill the ring twice
+MAX_BYTES, OF_THE_RING = 300_000, 620_000  # the latter for 11d: eight warps, six steps
 SPACE, LEFT, RIGHT, HOME, END = " ", "\ue012", "\ue014", "\ue011", "\ue010"
 KEYS = [(RIGHT, 1), (RIGHT, 2), (LEFT, 1), (END, None), (HOME, 0)]
 LOADED = """
@@ -35,7 +35,7 @@ return new Promise(function wait(done) {
 """
 STEPPER = "const s = document.querySelector('.stepper').stepper; "
 
-# Returns each visible element whose text has a contrast of less than 4.5 to 1 with its background, and the two colours.
+# Returns each visible element whose text has a contrast below 4.5:1 with its background, and the two colours.
 CONTRAST = r"""
 const linear = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
 const rgba = text => (text.match(/[\d.]+/g) || []).map(Number);
@@ -80,7 +80,7 @@ def read_npy(path):
 
 
 def outputs_of(command):
-    """Runs the command that the page shows. Returns the arrays that the program writes."""
+    """Runs the command that the page shows, and returns the arrays that the program writes."""
     with tempfile.TemporaryDirectory() as folder:
         words = [f"{folder}/trace.json" if word == "trace.json" else word for word in command.split()]
         words[0] = words[0].replace("build", BUILD, 1)
@@ -89,22 +89,22 @@ def outputs_of(command):
 
 
 def fragments_of(words):
-    """Returns the elements of 8x8 matrices with these rows that each lane holds: in each matrix, the two elements of
-    word lane % 4 in row lane / 4."""
+    """Returns the elements that each lane holds of 8x8 matrices with these rows: in each matrix, the two elements in
+    word lane % 4 of row lane / 4."""
     matrices = sum(text is not None for text in words[0]) // 8
     return [[words[lane % 4][8 * matrix + lane // 4] for lane in range(32)] for matrix in range(matrices)]
 
 
 def rows_of(event):
-    """Returns the numbers that the page shows in the lanes for a bulk copy, except its target, or for an operation on
+    """Returns the numbers that the page shows per lane for a bulk copy, except its destination, or for an operation on
     an mbarrier."""
     columns = [name for name in ("phase", "arrivals", "announced", "parity", "copied") if name in event]
     return [[None if number is None else str(number) for number in event[name]] for name in columns]
 
 
 def shown_events(path, dtype):
-    """Returns the events that the page should have: kind, warp, line, and for each active lane its values and the lane
-    that it reads from."""
+    """Returns the events that the page should have: kind, warp, line and, for each active lane, its values and the lane
+    from which it reads."""
     trace, barriers, events = traces.read(path), 0, []
     for event in trace["events"]:
         is_barrier = event["kind"] == "block_barrier"
@@ -130,7 +130,7 @@ def shown_events(path, dtype):
 
 
 class Pages(unittest.TestCase):
-    """Base class of tests that need all pages, which are made once for each class."""
+    """Base class for tests that need all pages, which are made once per class."""
 
     maxDiff = 2000
 
@@ -147,7 +147,7 @@ class Pages(unittest.TestCase):
             (cls.folder / name).write_text(text)
 
     def each(self):
-        """Yields the chapter, the name and the text of each page, in a subtest for each."""
+        """Yields each page's chapter, name and text, within a subtest."""
         for name, text in self.pages.items():
             with self.subTest(name):
                 yield name.removeprefix("stepper_").removesuffix(".html"), name, text
@@ -244,7 +244,7 @@ class InABrowser(Pages):
         return self.browser.run(STEPPER + script, *arguments)
 
     def test_each_page(self):
-        """Opens each page once for all checks, because opening a page takes longer than most of them."""
+        """Opens each page once for all checks, because opening a page takes longer than most checks."""
         for chapter, name, text in self.each():
             self.browser.emulate(width=1280, scheme="light", motion="reduce")  # so that colours change at once
             self.open(name)
@@ -317,7 +317,7 @@ class InABrowser(Pages):
         self.assertTrue(all(re.fullmatch(r"\S*\d \S*\d", text) for text in later if text), later)
 
     def test_halves_of_words_are_written_as_they_are_read(self):
-        """Checks elements of 2 bytes, which are stored one by one and then loaded eight at a time."""
+        """Checks 2-byte elements, which are stored one by one and then loaded eight at a time."""
         self.open("stepper_11d.html")
         shown, loaded = self.run_script("""
             const events = s.data.events, at = events.findLastIndex(event => event.kind === 'shared_load');
@@ -384,7 +384,7 @@ class InABrowser(Pages):
             self.assertEqual(wide, 0, f"{width} pixels")
 
     def shows_all_lanes_and_every_value_whole(self, *_):
-        """Tests 100 evenly spaced steps; laying each of them out takes most of this test's time."""
+        """Checks 100 evenly spaced steps; their layout takes most of this test's time."""
         self.browser.resize(1400)
         clipped = self.run_script("""
             const box = document.querySelector('.stepper-box'), out = new Set();
@@ -405,7 +405,7 @@ class InABrowser(Pages):
         self.assertEqual(clipped, [])
 
     def test_words_have_their_index(self):
-        """Checks that an array's words are numbered from 0, and that an access shows its word's number: in chapter 02,
+        """Checks that an array's words are numbered from 0 and that an access shows its word's number. In chapter 02,
         each lane loads the word of its own expert."""
         self.open("stepper_02.html")
         titles = self.browser.run("return [...document.querySelectorAll('.stepper-region p')].map(p => p.textContent)")

@@ -1,6 +1,6 @@
 # run: $b
-"""Tests of tree_steps.py, which shows an array in shared memory after each barrier: a chapter's tree, traces written by
-hand, and inputs that are rejected."""
+"""Tests of tree_steps.py, which shows an array in shared memory after each barrier: a chapter's tree, hand-written
+traces, and inputs that are rejected."""
 import json
 import os
 import subprocess

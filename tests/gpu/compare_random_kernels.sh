@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs random kernels (tests/random_kernels) on a GPU and on the simulator, and compares all words that they write.
+# Runs random kernels (tests/random_kernels) on a GPU and on the simulator and compares all words that they write.
 #
 #   sh tests/gpu/compare_random_kernels.sh both COUNT [SEED]        on this machine, which needs a GPU and nvcc
 #   sh tests/gpu/compare_random_kernels.sh gpu COUNT [SEED]         prints the results of one of the two:
@@ -7,9 +7,9 @@
 #   sh tests/gpu/compare_random_kernels.sh compare FILE FILE        compares such results
 #
 # The kernels are numbers 0 to COUNT - 1 of SEED (default 1). They are divided into programs of 50 kernels, which are
-# built and run in $FOLDER (default $BUILD/random_kernels), as many at a time as there are processors. Build the
-# simulator with ninja first, in $BUILD (default build). Contraction is off on both devices (-fmad=false on the GPU), so
-# that every product and every sum is rounded.
+# built and run in $FOLDER (default $BUILD/random_kernels), one per processor at a time. Build the simulator first, with
+# ninja, in $BUILD (default build). FMA contraction is off on both devices (-fmad=false on the GPU), so that every
+# product and every sum is rounded.
 set -u
 build=${BUILD:-build}
 folder=${FOLDER:-$build/random_kernels}
@@ -39,7 +39,7 @@ prepare() {
         for file in $libraries "$build/cpu/rewrite_launch"; do
             [ -e "$file" ] || fail "$file is missing: build it with ninja"
         done
-        # Compiles with the same options as other kernel files, but with less debug information
+        # Compile with the same options as other kernel files but with less debug information.
         compile=$(ninja -t commands "$build/tests/obj/bench_kernels.o" | sed -n '$s/ -MMD .*//p' |
             sed 's/ -gdwarf-4 / -gdwarf-4 -g1 /; s/ -W[a-z-]*//g')
         compile="$compile -w -ffp-contract=off -Itests -MMD -MF $folder/$1/NUMBER.d"
@@ -57,7 +57,7 @@ run_program() {
     count=$(($2 - $4))
     [ "$count" -le "$per_program" ] || count=$per_program
     python3 -B tests/random_kernels/generate.py --seed "$3" --first "$4" --count "$count" >"$program.cu" &&
-        # shellcheck disable=SC2086 # words
+        # shellcheck disable=SC2086 # must split into words
         $(echo "$compile" | sed "s|NUMBER|$4|") -c "$program.cu" -o "$program.o" >&2 &&
         $link "$program.o" "$folder/$1/run.o" $libraries -o "$program" >&2 && "$program" >"$program.txt"
 }
@@ -74,7 +74,7 @@ run_all() {
     done <"$folder/$1/first"
 }
 
-# compare FILE FILE: prints the kernels whose results differ, and how many are equal; fails unless all are
+# compare FILE FILE: prints which kernels' results differ and how many agree; fails unless all agree
 compare() {
     awk '
         FNR == 1 { seed[++files] = $0; next }

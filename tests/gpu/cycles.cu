@@ -1,7 +1,7 @@
 /**
  * @file cycles.cu
- * @brief Measures the GPU clock cycles of instructions and small sorts. Prints one line per figure: its name, the
- * number and the unit. Exits 1 if a result is wrong.
+ * @brief Measures how many GPU clock cycles instructions and small sorts take. Prints one line per figure: its name,
+ * the number and the unit. Exits with 1 if a result is wrong.
  *
  *   sh tests/gpu/figures.sh cycles
  */
@@ -15,12 +15,12 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 static int failures;
 
-/* --- chains: each operation needs the result of the one before ---------------------------------------------------- */
+/* --- chains: each operation needs the previous one's result ------------------------------------------------------- */
 
 /** Run-time values that a chain uses; `word` is a kernel argument, so that the compiler cannot fold it. */
 struct setting {
     unsigned word, lane;
-    unsigned *buffer; /* [WARP_SIZE] of shared memory, the warp's own */
+    unsigned *buffer; /* [WARP_SIZE] in shared memory, for this warp only */
 };
 
 struct rotate {
@@ -95,7 +95,7 @@ struct block_barrier {
 };
 
 /**
- * Runs a chain in one block. `took` gets the cycles of STEPS operations in the first warp, measured in the second
+ * Runs a chain in one block. Stores in `took` the cycles of STEPS operations in the first warp, measured in the second
  * round.
  */
 template <typename Chain>
@@ -167,7 +167,7 @@ static __device__ __forceinline__ candidate sort_lanes(candidate mine, unsigned 
     return mine;
 }
 
-/** Returns the best 32 of two sorted sets of 32, by chapter 04's merge. */
+/** Returns the best 32 of two sorted sets of 32 candidates, using chapter 04's merge. */
 static __device__ __forceinline__ candidate merge_lanes(candidate mine, candidate other, unsigned lane)
 {
     other.value = __shfl_sync(FULL_MASK, other.value, WARP_SIZE - 1 - lane);
@@ -179,7 +179,7 @@ static __device__ __forceinline__ candidate merge_lanes(candidate mine, candidat
     return mine;
 }
 
-/** Returns the k-th best candidate in lane k, by sorting COUNT candidates; if COUNT is 64, a lane starts with two. */
+/** Returns the k-th best candidate in lane k by sorting COUNT candidates; if COUNT is 64, each lane starts with two. */
 template <int COUNT>
 struct by_sorting {
     static __device__ __forceinline__ candidate best(candidate mine, candidate second, unsigned lane)
@@ -192,8 +192,8 @@ struct by_sorting {
 };
 
 /**
- * Keeps the better candidate of two lanes that are `distance` apart, in both of them; then sorts runs of 8 lanes, in a
- * direction that depends on bit `bit` of the lane.
+ * Keeps, in both of two lanes that are `distance` apart, the better of their candidates; then sorts runs of 8 lanes, in
+ * a direction that depends on bit `bit` of the lane.
  */
 static __device__ __forceinline__ candidate prune_lanes(candidate mine, unsigned lane, int distance, int bit)
 {
@@ -205,8 +205,8 @@ static __device__ __forceinline__ candidate prune_lanes(candidate mine, unsigned
 }
 
 /**
- * Returns the best 8 of 32 candidates in 14 steps: sorts runs of 8; then, twice, keeps the better half of each pair of
- * runs and sorts it.
+ * Returns the best 8 of 32 candidates in 14 steps: sorts runs of 8 and then, twice, keeps the better half of each pair
+ * of runs and sorts it.
  */
 struct by_pruning {
     static __device__ __forceinline__ candidate best(candidate mine, candidate, unsigned lane)
@@ -221,7 +221,7 @@ struct by_pruning {
     }
 };
 
-/** Returns the best candidates by chapter 03's rounds, each of which finds the best one and removes it. */
+/** Returns the best candidates using chapter 03's rounds, each of which finds the best candidate and removes it. */
 template <int COUNT>
 struct by_maxima {
     static __device__ __forceinline__ candidate best(candidate mine, candidate second, unsigned lane)
@@ -245,8 +245,8 @@ struct by_maxima {
 };
 
 /**
- * Makes SORTS choices, one after another, in each warp of a block. `zero` is 0; it makes each choice depend on the
- * previous one. `ids` [SORTS][TOPK] gets the first warp's choices, `took` the cycles of the second round.
+ * Makes SORTS choices, one after another, in each warp of a block. `zero` is 0 and makes each choice depend on the
+ * previous one. Stores the first warp's choices in `ids` [SORTS][TOPK] and the cycles of the second round in `took`.
  */
 template <typename Way>
 static __global__ void __launch_bounds__(1024) choose(int zero, int *ids, long long *took)
@@ -275,7 +275,7 @@ static __global__ void __launch_bounds__(1024) choose(int zero, int *ids, long l
     }
 }
 
-/** Checks whether `ids` are the best TOPK of `count` candidates, best first. */
+/** Checks whether `ids` are the best TOPK of `count` candidates, in descending order. */
 static bool are_best(const int *ids, int sort, int count)
 {
     for (int k = 0; k < TOPK; k++) {
@@ -308,7 +308,7 @@ static void report_choice(const char *name, int count, int *ids, long long *took
     }
 }
 
-/* --- lanes of one warp wait for each other ------------------------------------------------------------------------ */
+/* --- lanes of one warp that wait for each other ------------------------------------------------------------------- */
 
 /**
  * Passes a number back and forth between lanes 0 and 1, each in its own loop. A warp in lockstep would never leave the

@@ -3,9 +3,9 @@
 #
 #   sh tests/gpu/exercises.sh GRADE_ANSWER      (after ninja learn-gpu)
 #
-# Exercises with a budget or a prediction need the simulator's counters, so on a GPU they pass unsolved. So do exercises
-# whose fault has no effect on a GPU. Unsolved, these exercises may pass or fail; they are run to check that the grader
-# survives a crash or a hang.
+# Exercises with a budget or a prediction need the simulator's counters, so they may pass unsolved on a GPU, and so may
+# exercises whose fault has no effect on a GPU. These exercises are nevertheless run unsolved, with either result
+# allowed, to check that the grader survives a crash or a hang.
 . tests/tap.sh
 grade_answer=$1
 

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Functions for scripts that measure on a GPU.
+# Functions for scripts that take measurements on a GPU.
 
 # print_head KIND NAME SOURCE COMMAND: prints the beginning of a recorded run; KIND is chapter or peer
 print_head() {

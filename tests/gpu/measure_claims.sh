@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures on a GPU the figures of docs/pages/claims.md that no chapter's page has, records them, rewrites the page's
-# tables, and prints all figures in short form. If a measurement fails, the script reports it and continues.
+# Measures, on a GPU, the figures in docs/pages/claims.md that no chapter's page has, records them, rewrites the page's
+# tables and prints all figures in short form. If a measurement fails, the script reports the failure and continues.
 #
 #   ninja && ninja gpu && sh tests/gpu/measure_claims.sh      (some measurements need ncu and PyTorch)
 set -u

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests chapter 12 on two GPUs: every way to divide a layer must verify, and if one rank dies or hangs, both ranks must
-# end.
+# Tests chapter 12 on two GPUs: with every way to divide a layer, the result must verify, and if one rank dies or hangs,
+# both ranks must end.
 #
 #   sh tests/run.sh "tests/gpu/parallel.sh build/gpu/12_expert_parallel"
 set -u
@@ -23,7 +23,7 @@ fi
 equal "--help lists no option that it refuses" "" \
     "$("$program" --help | grep -e --bench -e --check-all -e --flush-l2 -e '--trace')"
 while read -r arguments; do
-    # shellcheck disable=SC2086 # words
+    # shellcheck disable=SC2086 # must split into words
     succeeds "two GPUs: $arguments" timeout -k 5 120 "$program" --gpus 2 $shape --repeats 2 $arguments
 done <<'END'
 --num-tokens 33
@@ -38,7 +38,7 @@ END
 
 # stops HOW STAGE DISPATCH: makes rank 1 die or hang at a stage; sets $ended to the exit status, $said to the messages
 stops() {
-    # shellcheck disable=SC2086 # words
+    # shellcheck disable=SC2086 # must split into words
     EXPERT_PARALLEL_STOP=1:$2:$1 timeout -k 5 120 "$program" --gpus 2 $shape --num-tokens 9 --timeout 5 \
         --dispatch "$3" >"$scratch/out" 2>"$scratch/err"
     ended=$?

@@ -37,8 +37,8 @@ clean() {
     ! echo "$summaries" | grep -vF "$none" || { echo 'a summary that is not clean'; return 1; }
 }
 
-# runs_of PROGRAM: prints the arguments of the runs under every tool, one run per line. The runs use every kernel, and
-# every type but f16.
+# runs_of PROGRAM: prints the arguments of the runs under every tool, one run per line. The runs use every kernel and
+# every type except f16.
 runs_of() {
     case $(operator_of "$1") in
     align)

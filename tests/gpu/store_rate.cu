@@ -1,7 +1,7 @@
 /**
  * @file store_rate.cu
- * @brief Measures how fast one multiprocessor stores, when a block of 1,024 threads fills a list with stores of 4 or 16
- * bytes; then how fast several multiprocessors store.
+ * @brief Measures how fast one multiprocessor stores when a block of 1,024 threads fills a list with stores of 4 or 16
+ * bytes, then how fast several multiprocessors store.
  *
  *   sh tests/gpu/figures.sh store_rate
  */
@@ -17,7 +17,7 @@ static __device__ long long nanoseconds()
     return now;
 }
 
-/** Fills one list per thread block. `took` gets the cycles and the nanoseconds of the first block. */
+/** Fills one list per thread block. Stores the first block's cycles and nanoseconds in `took`. */
 template <typename Piece>
 static __global__ void __launch_bounds__(THREADS) fill(Piece *lists, int pieces, Piece pad, long long *took)
 {

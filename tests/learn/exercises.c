@@ -1,6 +1,6 @@
 /**
  * @file exercises.c
- * @brief The list of exercises for the tests of build/learn: the others are copies of the first under other names.
+ * @brief The list of exercises for the tests of build/learn: copies of one exercise under different names.
  */
 #include "../../exercises/learn/exercise_list.h"
 

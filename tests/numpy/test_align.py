@@ -1,6 +1,6 @@
 # run: $b/cpu/*_align_*
 # needs: numpy
-"""Compares NumPy's and programs' answers to random align problems. Prints TAP.
+"""Compares the programs' answers to random align problems with NumPy's. Prints TAP.
 
     python3 tests/numpy/test_align.py PROGRAM... [--count N] [--seed S]
 
@@ -22,7 +22,7 @@ def random_problem(rng):
     ids = rng.choice([numpy.int32, numpy.int64])
     low, high = [(0, num_experts), (-2, num_experts + 2)][rng.integers(2)]
     topk_ids = rng.integers(low, high, shape).astype(ids)
-    if ids == numpy.int64 and low < 0:  # some become invalid, though their low 32 bits name experts
+    if ids == numpy.int64 and low < 0:  # makes some ids invalid whose low 32 bits still name experts
         topk_ids += rng.choice([0, 0, 0, 1, -5], shape) << 32
     return {"num_experts": num_experts, "block_size": int(rng.choice([1, 3, 16, 64, 128])), "topk_ids": topk_ids,
             "expert_map": random_map(rng, num_experts) if rng.integers(2) else None}
@@ -67,7 +67,7 @@ def ask_program(program, problem, folder):
 
 
 def in_order(sorted_token_ids, topk_ids, num_experts):
-    """Sorts each run of positions of one expert into ascending order, and leaves everything else unchanged."""
+    """Sorts each run of positions of one expert into ascending order and leaves everything else unchanged."""
     ids = numpy.append(topk_ids.reshape(-1), num_experts)  # the expert of a pad
     experts = ids[numpy.clip(sorted_token_ids, 0, ids.size - 1)]
     ordered = sorted_token_ids.copy()

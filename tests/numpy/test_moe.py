@@ -1,11 +1,11 @@
 # run: $b/cpu/11[ab]_*
 # needs: numpy
-"""Compares NumPy's and programs' outputs of random layers. Prints TAP.
+"""Compares the programs' outputs of random layers with NumPy's. Prints TAP.
 
     python3 tests/numpy/test_moe.py PROGRAM... [--count N] [--seed S]
 
-NumPy computes in f64. In f32, an output may differ from NumPy's by a hundred-thousandth of the largest output, in bf16
-by a fiftieth; wrong computations differ by more.
+NumPy computes in f64. An f32 output may differ from NumPy's by a hundred-thousandth of the largest output, a bf16
+output by a fiftieth; wrong computations differ by more.
 """
 import argparse
 import pathlib
@@ -39,7 +39,7 @@ def random_map(rng, experts):
 
 
 def round_to(array, dtype):
-    """Rounds an array to bf16, to nearest with ties to even, or only converts it to f32."""
+    """Rounds an array to bf16 (to nearest, ties to even) or just converts it to f32."""
     if dtype == "f32":
         return array.astype(numpy.float32)
     bits = array.astype(numpy.float32).view(numpy.uint32)
@@ -71,7 +71,7 @@ def ask_program(program, layer, dtype, folder):
 
 
 def compare(program, layer, dtype, folder):
-    """Returns the difference between the program's and NumPy's outputs as a message; "" if they agree."""
+    """Returns the difference between the program's and NumPy's outputs as a message, or "" if they agree."""
     reason, got = ask_program(program, layer, dtype, folder)
     if reason:
         return reason

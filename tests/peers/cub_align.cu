@@ -1,8 +1,8 @@
 /**
  * @file cub_align.cu
- * @brief Align with CUB, a library of the CUDA Toolkit: a radix sort of (expert, position), and a scan over experts.
+ * @brief Align with CUB, a library in the CUDA Toolkit: a radix sort of (expert, position) and a scan over the experts.
  *
- * Its times are the row of CUB in the tables of times. CUB's sort is stable, so positions ascend in every group, which
+ * Its times are in the CUB row of the tables of times. CUB's sort is stable, so positions ascend in every group, which
  * none of chapters 06 to 10 guarantees.
  */
 #include "harness/align/align.h"
@@ -12,11 +12,11 @@
 
 enum { THREADS = 256, SCAN_THREADS = 1024, ALIGNMENT = 256 };
 
-/** The arrays in the workspace. All but `sort_storage` have numel or num_experts + 1 words. */
+/** The arrays in the workspace. All except `sort_storage` have numel or num_experts + 1 words. */
 struct workspace {
     int *keys, *sorted_keys, *positions, *sorted_positions;
     int *begins;  /* [num_experts + 1]: where each expert begins in the sorted list */
-    int *offsets; /* [num_experts + 1]: where its group begins in sorted_token_ids */
+    int *offsets; /* [num_experts + 1]: where each expert's group begins in sorted_token_ids */
     void *sort_storage;
     size_t sort_bytes, bytes;
 };
@@ -119,7 +119,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
             blocks = (lower_bound(sorted_keys, numel, e + 1) - begins[e] + block_size - 1) / block_size;
         }
         block_scan(storage).ExclusiveSum(blocks, offset, sum);
-        __syncthreads(); /* the next round uses the storage again */
+        __syncthreads(); /* the next round reuses the storage */
         offset += total;
         total += sum;
         if (e >= num_experts)

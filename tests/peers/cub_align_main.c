@@ -1,4 +1,4 @@
-/** @file cub_align_main.c  Align with CUB, as a program that the chapters' harness checks and times. */
+/** @file cub_align_main.c  Makes align with CUB a program that the chapters' harness checks and times. */
 #include "harness/align/align.h"
 
 size_t cub_align_workspace_bytes(const struct align_problem *problem);

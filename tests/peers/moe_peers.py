@@ -4,11 +4,11 @@
     python3 tests/peers/moe_peers.py --dist router --format json | python3 docs/tools/record.py
 
 PyTorch's loop over the experts runs in a stream; PyTorch's grouped product and a Triton kernel run in CUDA graphs: see
-moe_layers.py. For each size the fastest of Triton's configurations is reported. Tokens and weights are random; experts
-are the router's choices, or generated as --dist says. All outputs are compared with each other, and a few of their rows
+moe_layers.py. For each size, the fastest of Triton's configurations is reported. Tokens and weights are random; experts
+are the router's choices or generated as --dist says. All outputs are compared with each other, and a few of their rows
 with rows computed in f32. A graph has 20 calls, or one call if a call takes more than 5 ms, and is replayed for
 --seconds, like the chapters' graphs. An implementation that fails is null in the JSON, with the reason. --device cpu
-and small sizes test the script, with times of calls but without graphs and Triton.
+and small sizes test the script: calls are timed, but without graphs and without Triton.
 """
 import argparse
 import datetime
@@ -31,8 +31,8 @@ DEFAULTS = {"device": "cuda", "dist": "router", "num_tokens": SIZES, "hidden_siz
 NUM_EXPERTS, TOPK, SEED = 256, 8, 1
 SLOW_US = 5000
 WAYS = ("loop_stream", "grouped_graph", "triton_graph")
-# A rounding to bf16 changes a value by at most 2^-8 of it. The values between the products, each expert's output and
-# the running sum of the eight outputs are rounded.
+# Rounding to bf16 changes a value by at most 2^-8 of its magnitude. The values between the products, each expert's
+# output and the running sum of the eight outputs are rounded.
 TOLERANCE = 2.0**-6
 SWIGLU_MEAN_SQUARE = 0.36
 
@@ -58,7 +58,7 @@ def choose(num_tokens, options):
 
 
 def random_array(shape, variance, options):
-    """Returns uniform random numbers of this variance; those of w13 and w2 are generated one expert at a time."""
+    """Returns uniform random numbers with this variance; arrays such as w13 and w2 are filled one expert at a time."""
     array = torch.empty(shape, dtype=torch.bfloat16, device=options.device)
     bound = (3 * variance) ** 0.5
     for part in array if len(shape) == 3 else [array]:
@@ -67,7 +67,7 @@ def random_array(shape, variance, options):
 
 
 def make_weights(options):
-    """Returns w13 and w2, scaled so that every layer's output is about as large as its input."""
+    """Returns w13 and w2, scaled so that a layer's output is about as large as its input."""
     hidden_size, intermediate_size = options.hidden_size, options.intermediate_size
     return (random_array((NUM_EXPERTS, 2 * intermediate_size, hidden_size), 1 / hidden_size, options),
             random_array((NUM_EXPERTS, hidden_size, intermediate_size), 1 / (SWIGLU_MEAN_SQUARE * intermediate_size),
@@ -98,7 +98,7 @@ def distance(found, expected):
 
 
 def expected_row(layer, token):
-    """Returns a token's output in f32, without rounding in between."""
+    """Returns a token's output in f32, without intermediate rounding."""
     row = torch.zeros(layer.hidden.shape[1], device=layer.hidden.device)
     for expert, weight in zip(layer.topk_ids[token].tolist(), layer.topk_weights[token]):
         gate, up = (layer.w13[expert].float() @ layer.hidden[token].float()).chunk(2)
@@ -107,7 +107,7 @@ def expected_row(layer, token):
 
 
 class Check:
-    """Checks an output: a few rows against f32, all rows against the first output that passed."""
+    """Checks an output: a few rows against rows computed in f32, all rows against the first output that passed."""
 
     def __init__(self, layer):
         self.tokens = sorted({0, len(layer.hidden) // 2, len(layer.hidden) - 1})
@@ -165,13 +165,13 @@ def time_in_graph(function, layer, check, options):
 
 
 def time_triton(row, layer, check, options):
-    """Returns the time of the fastest configuration, and puts this configuration into the row."""
+    """Returns the time of the fastest configuration and stores this configuration in the row."""
     best, reason = None, None
     for configuration in moe_layers.configurations(layer):
         function = functools.partial(moe_layers.triton_layer, configuration=configuration)
         try:
             timing = time_in_graph(function, layer, check, options)
-        except Exception as error:  # such as too little shared memory
+        except Exception as error:  # for example, too little shared memory
             reason = error
             continue
         if best is None or timing["median_us"] < best["median_us"]:

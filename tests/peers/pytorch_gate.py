@@ -1,12 +1,12 @@
-"""Times the PyTorch function, eager and compiled, on the problem that the chapters are timed on.
+"""Times the PyTorch function, eager and compiled, on the problem on which the chapters are timed.
 
     python3 tests/peers/pytorch_gate.py --dtype f32 --format json | python3 docs/tools/record.py
 
-The function is called in four ways: eager or torch.compile'd for the one size, launched in a stream or replayed from a
-CUDA graph. A sample is 20 calls, just as a graph of the chapters' programs is 20 launches. Every output is compared
-with the eager function's before and after the timing. The launches of one call are counted. A way that fails is null in
-the JSON, with the reason; the others still run. --device cpu tests the script, with times of eager calls but without
-graphs and launches.
+The function is called in four ways: eager or compiled with torch.compile for each size, and launched in a stream or
+replayed from a CUDA graph. A sample is 20 calls, just as a graph in the chapters' programs is 20 launches. Every output
+is compared with the eager function's before and after the timing. The launches of one call are counted. A way that
+fails is null in the JSON, with the reason; the other ways still run. --device cpu tests the script: it times eager
+calls but neither replays graphs nor counts launches.
 """
 import argparse
 import ctypes
@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-# so that compile_seconds is the time of a compilation, not of loading cached code
+# So that compile_seconds is the time of a compilation and not of loading cached code.
 os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
 import numpy
 import torch
@@ -70,7 +70,7 @@ def synchronize(options):
 
 
 def rows_alike(found, expected, tolerance):
-    """Checks, for each row, whether the experts are the same and the weights differ by no more than the tolerance."""
+    """Checks, for each row, whether the experts agree and the weights differ by no more than the tolerance."""
     found_ids, found_order = found[1].sort(dim=-1)
     expected_ids, expected_order = expected[1].sort(dim=-1)
     found_weights, expected_weights = found[0].gather(1, found_order), expected[0].gather(1, expected_order)
@@ -80,8 +80,8 @@ def rows_alike(found, expected, tolerance):
 
 class Check:
     """Checks an answer against the eager function's. Compiled code need not round intermediate tensors to f16 or bf16,
-    so the answer to the same logits in f32 is right as well; up to one row in twenty may match neither of the two
-    answers."""
+    so rows of the answer to the same logits in f32 are right, too. Up to one row in twenty may match neither of these
+    two answers."""
 
     def __init__(self, logits, bias, options):
         self.tolerance = WEIGHT_TOLERANCE[options.dtype]
@@ -98,7 +98,7 @@ class Check:
 
 
 def time_sample(run, options):
-    """Returns the time of one sample in microseconds; on a GPU, measures the GPU's time, with events."""
+    """Returns the time of one sample in microseconds; on a GPU, it is measured with CUDA events."""
     if options.device == "cpu":
         start = time.perf_counter()
         run()
@@ -134,7 +134,7 @@ def time_in_stream(function, problem, check, options):
 
 
 def capture(function, problem):
-    """Returns a graph of calls, and the tensors that hold the last call's output."""
+    """Returns a graph of calls and the tensors that hold the last call's output."""
     graph = torch.cuda.CUDAGraph()
     function(*problem)
     torch.cuda.synchronize()
@@ -162,7 +162,7 @@ def time_in_graph(function, problem, check, options):
 
 
 def compile_gate(problem, options):
-    """Returns the compiled function and the seconds of its first call."""
+    """Returns the compiled function and the time of its first call in seconds."""
     if not hasattr(torch, "compile"):
         raise RuntimeError(f"PyTorch {torch.__version__} has no torch.compile")
     torch._dynamo.reset()
@@ -192,7 +192,7 @@ def trace_call(function, problem):
 def count_launches(function, problem, options):
     if options.device == "cpu":
         raise RuntimeError("a CPU launches nothing")
-    trace_call(function, problem)  # the profiler's first trace may lack what ran while it started
+    trace_call(function, problem)  # the profiler's first trace may lack what ran during its start-up
     counts = dict.fromkeys(TRACED.values(), 0)
     for event in trace_call(function, problem):
         if event.get("cat") in TRACED:
@@ -203,8 +203,8 @@ def count_launches(function, problem, options):
 
 
 def sum_up_launches(counts):
-    """Returns the smallest and the largest number of launches of a call over all sizes, with the kinds of launches of
-    the latter; None if nothing was counted."""
+    """Returns the smallest and the largest number of launches per call over all sizes, with the kinds of launches of
+    the largest, or None if nothing was counted."""
     if not counts:
         return None
     most = max(counts, key=lambda count: sum(count.values()))
@@ -215,10 +215,10 @@ def sum_up_launches(counts):
 
 
 def attempt(row, name, function, *arguments):
-    """Puts the function's result into the row, or None and the reason if the function fails."""
+    """Stores the function's result in the row, or None and the reason if the function fails."""
     try:
         row[name] = function(*arguments)
-    except Exception as error:  # any exception of PyTorch is the row's reason
+    except Exception as error:  # any exception that PyTorch raises becomes the row's reason
         first_line = (str(error).strip() or "no reason given").splitlines()[0]
         row[name] = None
         row.setdefault("reasons", {})[name] = f"{type(error).__name__}: {first_line}"[:300]
@@ -260,7 +260,7 @@ def measure(options):
 
 
 def driver_version():
-    """Returns the CUDA version that the driver supports, written as in the chapters' programs."""
+    """Returns the CUDA version that the driver supports, formatted as in the chapters' programs."""
     version = ctypes.c_int(0)
     try:
         ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))
@@ -270,7 +270,8 @@ def driver_version():
 
 
 def repeating_command(options):
-    """Returns the command that measures this again, without its output format, which does not affect the figures."""
+    """Returns the command that repeats this measurement, without the output format, which does not affect the
+    figures."""
     command = ["python3", "tests/peers/pytorch_gate.py", "--dtype", options.dtype]
     for name in ("device", "num_tokens", "replays", "seconds"):
         value = getattr(options, name)
@@ -328,7 +329,7 @@ def positive(convert):
             raise ValueError
         return value
 
-    parse.__name__ = "number above 0, up to 2^20,"  # which argparse puts into its message
+    parse.__name__ = "number above 0, up to 2^20,"  # argparse puts this name into its message
     return parse
 
 

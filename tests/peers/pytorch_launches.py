@@ -1,12 +1,12 @@
-"""Measures the time of each operator of the PyTorch function for several numbers of tokens and experts, and counts the
+"""Measures the time of each operator in the PyTorch function for several numbers of tokens and experts, and counts the
 work of masked_fill's kernel.
 
     python3 tests/peers/pytorch_launches.py | python3 docs/tools/record.py
 
 Prints JSON in the form of docs/results. A row has each operator's microseconds per call from PyTorch's profiler: the
 sum over the operator's launches, averaged over 20 calls. "masked_fill" has Nsight Compute's counts of the kernel that
-fills, for 4,096 tokens and 256 experts; it is null, with the reason, if ncu is missing. --device cpu tests the script,
-with times of the CPU.
+fills, for 4,096 tokens and 256 experts; it is null, with the reason, if ncu is missing. --device cpu tests the script
+with CPU times.
 """
 import argparse
 import csv
@@ -70,7 +70,7 @@ def fill_once(device):
 
 
 def count_masked_fill():
-    """Returns METRICS of the second fill, and the kernel's name."""
+    """Returns the METRICS of the second fill and the kernel's name."""
     command = ["ncu", "--clock-control", "none", "--kernel-name-base", "demangled", "--kernel-name",
                "regex:masked_fill",
                "--launch-skip", "1", "--launch-count", "1", "--metrics", ",".join(METRICS.values()), "--print-units",

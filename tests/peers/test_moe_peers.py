@@ -30,7 +30,7 @@ def layer_of(num_tokens, dist="uniform"):
 
 
 def multiply_groups(rows, weights, offs):
-    """Multiplies groups of rows as grouped_mm does."""
+    """Multiplies groups of rows like grouped_mm."""
     begins = [0, *offs.tolist()]
     return torch.cat([rows[begin:end] @ weight for begin, end, weight in zip(begins, begins[1:], weights)])
 
@@ -62,7 +62,7 @@ class Peers(unittest.TestCase):
             changed, check = layer_of(1), moe_peers.Check(layer)
             vars(changed).update(vars(layer))
             kept = getattr(layer, change)
-            setattr(changed, change, {  # w3's rows before w1's, the neighbouring expert's weights, no routing weights
+            setattr(changed, change, {  # w3's rows before w1's; the neighbouring expert's weights; no routing weights
                 "w13": torch.cat(kept.chunk(2, dim=1)[::-1], dim=1), "w2": kept.roll(1, 0),
                 "topk_weights": torch.ones_like(kept)}[change])
             assert refused(check, moe_layers.loop(changed)), change

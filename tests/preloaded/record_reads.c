@@ -1,10 +1,10 @@
 /**
  * @file record_reads.c
- * @brief Preloaded into a test's processes: records which of the course's files they open to read, list or execute.
+ * @brief Records which of the course's files a test's processes open to read, list or execute; preloaded into them.
  *
- * tests/run.sh compiles it, and passes it two environment variables: the course's folder, READS_ROOT, and a file to
- * append to, READS_LOG. Each line is a path relative to the folder, as the process spelled it. The code allocates no
- * memory and preserves errno.
+ * tests/run.sh compiles this library and passes it two environment variables: the course's folder, READS_ROOT, and a
+ * file to append to, READS_LOG. Each line is a path relative to the folder, as the process spelled it. The code
+ * allocates no memory and preserves errno.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ static void append(const char *path)
     const int file = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 
     if (file >= 0 && size > 0 && (size_t)size < sizeof line && write(file, line, (size_t)size) != size)
-        abort(); /* a test that was not recorded would never run again */
+        abort(); /* a test whose reads were not recorded would never run again */
     if (file >= 0)
         close(file);
 }
@@ -69,7 +69,7 @@ __attribute__((constructor)) static void note_program(void)
         note(AT_FDCWD, path);
 }
 
-/** Opens a file as the C library does; records it if it is only read. `rest` has a mode if the flags require one. */
+/** Opens a file as the C library does and records it if it is only read. `rest` has a mode if the flags require one. */
 static int open_and_note(int folder, const char *path, int flags, va_list rest)
 {
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;

@@ -1,10 +1,10 @@
 /**
  * @file refuse_memory.c
- * @brief Makes one memory request of a program fail, to show how the program handles that.
+ * @brief Makes one of a program's memory requests fail, to test how the program handles the failure.
  *
  *     LD_PRELOAD=refuse_memory.so REFUSE=N PROGRAM 3>FILE
  *
- * The Nth request by the program itself, not by a library that it uses, fails, and a byte is written to FILE.
+ * The Nth request from the program itself (not from a library that it uses) fails, and a byte is written to FILE.
  */
 #include <errno.h>
 #include <link.h>
@@ -16,12 +16,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* glibc's functions, under names that are not replaced. */
+/* glibc's functions, under names that this library does not replace. */
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
 extern void *__libc_realloc(void *memory, size_t bytes);
 
-/** Where the program's code is: [begin, end). */
+/** The program's code is at [begin, end). */
 static uintptr_t begin, end;
 static atomic_long left;      /* requests until the one that fails */
 static atomic_flag ends_seen; /* set once stop_refusing() is registered */
@@ -47,7 +47,7 @@ __attribute__((constructor)) static void begin_to_count(void)
     dl_iterate_phdr(find_code, NULL);
 }
 
-/** Lets all further requests succeed: destructors run next, and some may be those of a tool, such as gcov. */
+/** Lets all further requests succeed: destructors run next, and some may belong to a tool, such as gcov. */
 static void stop_refusing(void)
 {
     left = 0;

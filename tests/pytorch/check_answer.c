@@ -2,8 +2,8 @@
  * @file check_answer.c
  * @brief Checks another program's answer to a gate problem: check_answer DIR [flags of a gate program].
  *
- * DIR holds topk_ids.npy and topk_weights.npy. The flags state the problem, --logits and --bias its tensors. Either
- * expert of a tie is accepted. The exit codes are those of a chapter's program. Used by test_answers.py.
+ * DIR holds topk_ids.npy and topk_weights.npy. The flags specify the problem, and --logits and --bias its tensors.
+ * Either expert of a tie is accepted. The exit codes are those of a chapter's program. Used by test_answers.py.
  */
 #include "harness/gate/check.h"
 #include "harness/gate/options.h"

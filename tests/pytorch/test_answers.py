@@ -1,11 +1,11 @@
 # run: $b/cpu/01_cpu_baseline $b/tests/pytorch/check_answer
 # needs: numpy, torch
-"""Compares PyTorch's and a chapter program's answers to random gate problems. Prints TAP.
+"""Compares a chapter program's answers to random gate problems with PyTorch's. Prints TAP.
 
     python3 tests/pytorch/test_answers.py PROGRAM CHECK_ANSWER [--count N] [--seed S] [--device cpu|cuda]
 
-Each answer must pass the checker on its own. Rows with the same ids must also have the same weights, to within the
-type's rounding. In f32, almost all rows must have the same ids, but experts whose choices are nearly equal may replace
+Each answer must pass the checker on its own. Rows with the same ids must also have the same weights, up to rounding in
+the type. In f32, almost all rows must have the same ids, but experts whose choices are nearly equal may replace
 each other.
 """
 import argparse
@@ -56,8 +56,8 @@ def save(path, tensor):
 
 
 def with_shared_experts(problem, weights, ids):
-    """Appends the shared experts to the chosen ones; then renormalises and scales all weights, if the problem says so.
-    `weights` are in the logits' type, neither divided nor scaled."""
+    """Appends the shared experts to the chosen experts, then renormalises and scales all weights if the problem says
+    so. `weights` are in the logits' type, neither divided nor scaled."""
     total = weights.sum(dim=-1, keepdim=True)
     numbers = torch.arange(problem["num_experts"], problem["num_experts"] + problem["shared"], dtype=ids.dtype)
     weights = torch.cat([weights, (total / problem["scale"]).expand(-1, problem["shared"])], dim=-1)
@@ -98,7 +98,7 @@ def exact_choices(problem, logits, bias):
 
 
 def run(command, may_refuse=False):
-    """Returns "" if the command succeeds, otherwise the reason for its failure; REFUSED if it may exit with 2 and does,
+    """Returns "" if the command succeeds, or the reason for its failure, or REFUSED if it exits with 2 and may do so,
     because the program does not support the problem."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 2 and may_refuse:
@@ -107,9 +107,9 @@ def run(command, may_refuse=False):
 
 
 def compare(problem, ids, weights, their_ids, their_weights, choices):
-    """Returns the difference of two answers as a message, "" if they agree. Rows with the same ids must have the same
-    weights. In f32, a few rows may have other ids, and experts whose choices are nearly equal may replace each other;
-    in 16 bits, any row may have other ids."""
+    """Returns the difference between two answers as a message, or "" if they agree. Rows with the same ids must have
+    the same weights. In f32, a few rows may have different ids, and experts whose choices are nearly equal may replace
+    each other; in 16-bit types, any row may have different ids."""
     same = (ids == their_ids).all(axis=1)
     last_bits = 0 if problem["bias"] == "none" else 1e-7  # error of the sum, which may be close to 0
     chosen = (numpy.take_along_axis(choices, row[:, :problem["topk"]], 1) for row in (ids, their_ids))
@@ -144,7 +144,7 @@ def main():
             why = "PyTorch's answer was refused: " + why if why else run(
                 [options.program, "--out", str(folder / "ours")] + flags(problem, folder), problem["shared"])
             if why == REFUSED:
-                why = ""  # the checker accepts PyTorch's answer, and this program has none
+                why = ""  # the checker accepts PyTorch's answer; this program gives none
             elif not why:
                 why = compare(problem, numpy.load(folder / "ours" / "topk_ids.npy"),
                               numpy.load(folder / "ours" / "topk_weights.npy"), *theirs)

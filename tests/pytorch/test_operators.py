@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ["MOE_ROUTING_BUILD"] = str(pathlib.Path(sys.argv[1]).resolve().parents[1])
 os.environ["MOE_ROUTING_BINDING"] = "ctypes"
 sys.path[:0] = [str(ROOT / "chapters" / "18_into_a_model"), str(ROOT / "chapters" / "01_cpu_baseline")]
-import moe_routing  # noqa: E402  it defines the operators
+import moe_routing  # noqa: E402  importing it defines the operators
 from grouped_topk import grouped_topk  # noqa: E402
 
 F32, BF16 = torch.float32, torch.bfloat16
@@ -52,7 +52,7 @@ def aligned(ids, num_experts, block_size):
 
 
 def layer_of(hidden, w13, w2, ids, weights):
-    """Returns the layer's output in double precision, and the error that roundings to bf16 and sums in f32 allow."""
+    """Returns the layer's output in double precision and the error that rounding to bf16 and f32 sums may cause."""
     h, w13, w2 = hidden.double(), w13.double(), w2.double()
     size = w2.shape[2]
     f32_unit = (hidden.shape[1] + size + 64) * 2.0 ** -23

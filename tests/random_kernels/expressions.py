@@ -1,12 +1,12 @@
-"""Expressions of random kernels: for each type the operations whose results CUDA defines to the last bit.
+"""Expressions of random kernels: for each type, the operations whose results CUDA defines to the last bit.
 
 A template's hole, such as {u}, stands for an expression of that type: c (a condition), u (unsigned), i (int), w
-(unsigned long long), l (long long), f (float), d (double), h (__half), b (__nv_bfloat16). Signed sums are computed
-unsigned, so that they cannot overflow; divisors are odd; a NaN's sign is never seen (see values.h).
+(unsigned long long), l (long long), f (float), d (double), h (__half), b (__nv_bfloat16). Signed sums are computed as
+unsigned, so that they cannot overflow; divisors are odd; a NaN's sign is never observed (see values.h).
 
-nvcc 13 evaluates some expressions differently from the GPU, so no template produces them. nvcc assumes that signed
-__mul24(), __dp2a() and __dp4a() do not overflow, and folds the constant expressions ceil(1e100) and fminf(0.0f, -0.0f)
-to -0x1p63 and +0. Floating-point constants are therefore read from memory.
+nvcc 13 evaluates some expressions differently from the GPU, so no template produces these. nvcc assumes that signed
+__mul24(), __dp2a() and __dp4a() do not overflow, and it folds the constant expressions ceil(1e100) and fminf(0.0f,
+-0.0f) to -0x1p63 and +0. Floating-point constants are therefore read from memory.
 """
 import re
 
@@ -373,5 +373,5 @@ CONSTANTS = {
 
 
 def types_in(template):
-    """Returns the types of a template's holes."""
+    """Returns the set of types of a template's holes."""
     return set(HOLE.findall(template))

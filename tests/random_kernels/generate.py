@@ -1,11 +1,11 @@
 """Writes a CUDA file of random kernels: python3 tests/random_kernels/generate.py --seed S --first N --count C >FILE.cu
 
-A kernel depends on the seed and its number only; --only N is the same as --first N --count 1. Every kernel is correct
-and deterministic: it has no race, no undefined behaviour, and no result that depends on the order of execution. run.c
-runs the kernels; tests/gpu/compare_random_kernels.sh compares the results of a GPU and of the simulator.
+A kernel depends only on the seed and its number; --only N is the same as --first N --count 1. Every kernel is correct
+and deterministic: it has no race, no undefined behaviour and no result that depends on the order of execution. run.c
+runs the kernels; tests/gpu/compare_random_kernels.sh compares the results of a GPU with the simulator's.
 
 Lanes that may have diverged exchange values only through collectives whose mask is known: a vote before each branch
-gives the masks of its sides. A `Scope` says what the statements at a point of the kernel may do.
+gives the masks of its sides. A `Scope` describes what the statements at a point in the kernel may do.
 """
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SHAPES = [(32, 1, 1), (64, 1, 1), (96, 1, 1), (128, 1, 1), (16, 4, 1), (8, 4, 2)
 GRIDS = [(1, 1, 1), (1, 1, 1), (2, 1, 1), (3, 1, 1), (2, 2, 1), (1, 2, 2), (1, 5, 1)]
 SIMPLE = re.compile(r"[\w.]+(\([^()]*\))?$")
 
-# Statements of a full warp; {m} is the mask, {U} a variable of the type u, {T} and {t} one type that can be shuffled,
-# {width} a power of two, {n} a constant below 32, {new} a number that no other statement has.
+# Statements of a full warp: {m} is the mask, {U} a variable of type u, {T} and {t} a type that can be shuffled, {width}
+# a power of two, {n} a constant below 32, {new} a number that no other statement has.
 FULL_COLLECTIVES = """
     {T} = __shfl_sync({m}, {t}, (int){u}, {width});
     {T} = __shfl_sync({m}, {t}, {n});
@@ -37,7 +37,7 @@ FULL_COLLECTIVES = """
     for (unsigned k{new} = 16; k{new} > 0; k{new} >>= 1)@    {F} = tame({F} + __shfl_down_sync({m}, {F}, k{new}), {f});
     for (unsigned k{new} = 1; k{new} < 32; k{new} *= 2) {@    const unsigned t{new} = __shfl_up_sync({m}, {U}, k{new});@    {U} += lane >= k{new} ? t{new} : 0u;@}
 """
-# The same statements for a warp in which lanes are missing: each lane reads a lane of the mask.
+# The same statements for a warp with missing lanes: each lane reads a lane that is in the mask.
 PART_COLLECTIVES = """
     {T} = __shfl_sync({m}, {t}, (int)pick_lane({m} & segment_of(lane, {width}), {u}), {width});
     {T} = __shfl_sync({m}, {t}, __ffs((int){m}) - 1);
@@ -68,7 +68,7 @@ ALL_COLLECTIVES = """
     {I} = __reduce_max_sync({m}, {i});
     lanes[tid] = {u};@__syncwarp({m});@{U} = lanes[(tid & ~31u) + pick_lane({m}, {u})];@__syncwarp({m});
 """
-# Atomics of all threads, whose final results do not depend on the order: each word has one kind of operation.
+# Atomics of all threads, whose final results do not depend on the order, because each word has one kind of operation.
 SHARED_RESULTS = """
     atomicMin(&sums[{n} & 3], {u});
     atomicMin((int *)&sums[4 + ({n} & 3)], {i});
@@ -144,8 +144,8 @@ FULL_COLLECTIVES, PART_COLLECTIVES, ALL_COLLECTIVES, SHARED_RESULTS, OWN_RESULTS
 
 @dataclasses.dataclass(frozen=True)
 class Scope:
-    """What is known at a point of a kernel: the variables, the mask of the lanes that reach it together (None: not
-    known), whether they are the whole warp, whether all threads of the block reach it, and the nesting."""
+    """What is known at a point in a kernel: the variables, the mask of the lanes that reach it together (None: not
+    known), whether these lanes are the whole warp, whether all threads of the block reach it, and the nesting depth."""
     variables: dict
     mask: str | None
     is_full: bool
@@ -170,7 +170,7 @@ class Kernel:
         self.threads = self.block[0] * self.block[1] * self.block[2]
 
     def below(self, limit):
-        return int(self.random.random() * limit)  # the only method with the same numbers in every version of Python
+        return int(self.random.random() * limit)  # the only method whose numbers are the same in every Python
 
     def chance(self, percent):
         return self.below(100) < percent
@@ -280,7 +280,7 @@ class Kernel:
         self.line("}")
 
     def uniform_branch(self, scope):
-        """Writes an if that all threads of a block take together, or all lanes of each warp."""
+        """Writes an if in which all threads of a block, or all lanes of each warp, take the same side."""
         by_warp = self.chance(40)
         if by_warp:
             condition = f"(tid / 32 & 1u) == {self.below(2)}u"
@@ -296,7 +296,7 @@ class Kernel:
         self.line("}")
 
     def choice(self, scope):
-        """Writes a switch; if the mask is known, the lanes of each case know the mask of that case."""
+        """Writes a switch; if the mask is known, so is the mask of each case."""
         name = self.new()
         mask = None
         self.line(f"const unsigned s{name} = {self.value('u', scope)} & 3u;")
@@ -367,7 +367,7 @@ class Kernel:
         self.line("}")
 
     def multiply_atomically(self, scope):
-        """Writes a compare-and-swap loop with an operation whose order does not matter."""
+        """Writes a compare-and-swap loop with a commutative operation, whose order does not matter."""
         name = self.new()
         word = f"&sums[{77 + self.below(3)}]"
         value = self.value("u", scope)
@@ -378,7 +378,7 @@ class Kernel:
         self.line("}")
 
     def call(self, scope):
-        """Writes a device function and a call of it; the function has collectives if the mask is known."""
+        """Writes a device function and a call to it; the function has collectives if the mask is known."""
         name = f"f{self.number}_{self.new()}"
         has_mask = scope.mask is not None
         outer, self.lines, indent, self.indent = self.lines, [], self.indent, 1
@@ -460,7 +460,7 @@ class Kernel:
                 self.line(f"{NAMES[type]} {name} = {loads[type].format(index)};")
 
     def masks(self, variables):
-        """Writes the mask of the warp's lanes, and returns the scope; in some kernels, some threads return here."""
+        """Writes the mask of the warp's lanes and returns the scope; in some kernels, some threads return here."""
         whole = self.threads % 32 == 0
         self.line("const unsigned m0 = " + ("0xffffffffu;" if whole else
                   f"(tid | 31u) < {self.threads} ? 0xffffffffu : (1u << {self.threads % 32}) - 1u;"))

@@ -7,25 +7,25 @@
 #define RANDOM_KERNELS_H
 
 enum {
-    NUM_WORDS = 1024, /* of `words`; generate.py masks indices accordingly */
+    NUM_WORDS = 1024, /* size of `words`; generate.py masks indices accordingly */
     NUM_REALS = 256,
-    NUM_ONES = 16,   /* words of `sums` that begin with all bits set, for minima; the others begin with 0 */
+    NUM_ONES = 16,   /* words of `sums` that are initialised to all ones, for minima; the others start at 0 */
     NUM_SUMS = 128,  /* words that atomics of all threads update */
     OWN_WORDS = 4,   /* words of `own` per thread; only this thread accesses them */
     MAX_OUTPUTS = 24 /* words of `out` per thread */
 };
 
 struct arguments {
-    const unsigned *words; /* [NUM_WORDS] never written */
-    const float *reals;    /* [NUM_REALS] never written; a NaN among them is quiet */
+    const unsigned *words; /* [NUM_WORDS], never written */
+    const float *reals;    /* [NUM_REALS], never written; any NaN is quiet */
     unsigned *sums;        /* [NUM_SUMS] */
     unsigned *own;         /* [threads][OWN_WORDS] */
-    unsigned *exchange;    /* [threads]; a thread reads its block's words, after a barrier */
+    unsigned *exchange;    /* [threads]; after a barrier, a thread may read its block's words */
     unsigned *out;         /* [threads][outputs] */
 };
 
 struct random_kernel {
-    unsigned number, blocks, threads, outputs; /* threads: per block */
+    unsigned number, blocks, threads, outputs; /* `threads` is per block */
     void (*launch)(const struct arguments *arguments);
 };
 

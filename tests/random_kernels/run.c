@@ -1,11 +1,11 @@
 /**
  * @file run.c
- * @brief Runs random kernels (see generate.py) and prints a line for each: its number, and a hash of all words that it
+ * @brief Runs random kernels (see generate.py) and prints a line for each: its number and a hash of all words that it
  *        wrote.
  *
- *   PROGRAM [NUMBER]      all kernels of the program, or one, of which it also prints the words
+ *   PROGRAM [NUMBER]      runs all kernels of the program, or one, whose words it also prints
  *
- * The inputs of a kernel depend on the seed and on its number only.
+ * A kernel's inputs depend only on the seed and the kernel's number.
  */
 #include "kernels.h"
 
@@ -19,7 +19,7 @@
 
 enum { MAX_THREADS = 1024 };
 
-/** Everything that a kernel writes, in one allocation: the hash covers it all. */
+/** Everything that a kernel writes, in one allocation; the hash covers all of it. */
 struct written {
     unsigned sums[NUM_SUMS];
     unsigned own[MAX_THREADS * OWN_WORDS];
@@ -32,7 +32,7 @@ struct read {
     float reals[NUM_REALS];
 };
 
-/** Returns a word of one of four kinds: all bits random, a small number, a power of two or near it, a few bits. */
+/** Returns a word of one of four kinds: random bits, a small number, a number at or near a power of two, few bits. */
 static unsigned random_word(struct random *random)
 {
     const unsigned bits = (unsigned)random_bits(random);
@@ -72,7 +72,7 @@ static float random_real(struct random *random)
     }
 }
 
-/** Fills the arrays that the kernel reads, and sets those that it writes to their initial values. */
+/** Fills the arrays that the kernel reads, and initialises the arrays that it writes. */
 static void fill(const struct random_kernel *kernel, struct read *input, struct written *output)
 {
     struct random random = random_seed(random_kernels_seed, kernel->number);
@@ -104,7 +104,7 @@ static unsigned long long hash_of(const struct random_kernel *kernel, const stru
     return hash;
 }
 
-/** Prints the words that each thread has written at its end, one line per thread. */
+/** Prints the words that each thread wrote at its end, one line per thread. */
 static void print_words(const struct random_kernel *kernel, const struct written *output)
 {
     for (unsigned thread = 0; thread < kernel->blocks * kernel->threads; thread++) {
@@ -115,7 +115,7 @@ static void print_words(const struct random_kernel *kernel, const struct written
     }
 }
 
-/** Runs a kernel and prints its line. Returns false after an error, which it prints in place of the hash. */
+/** Runs a kernel and prints its line. On an error, prints the error in place of the hash and returns false. */
 static bool run(const struct random_kernel *kernel, struct read *input, struct written *output,
                 struct read *device_input, struct written *device_output)
 {

@@ -2,8 +2,8 @@
  * @file values.h
  * @brief Device functions that random kernels call. All are pure and have neither branches nor loops.
  *
- * A NaN's sign and payload differ between processors, so every conversion from or to bits replaces a NaN by one
- * canonical NaN. From there on, a GPU produces the same result as a CPU.
+ * A NaN's sign and payload differ between processors, so every conversion from or to bits replaces a NaN with one
+ * canonical NaN. A GPU and a CPU then produce the same results.
  */
 #ifndef RANDOM_KERNELS_VALUES_H
 #define RANDOM_KERNELS_VALUES_H
@@ -51,9 +51,9 @@ VALUE __nv_bfloat16 bfloat16_of(unsigned bits)
     return __ushort_as_bfloat16((unsigned short)((bits & 0x7fffu) > 0x7f80u ? 0x7fffu : bits));
 }
 
-/* --- numbers that remain usable ----------------------------------------------------------------------------------- */
+/* --- values that stay finite and defined -------------------------------------------------------------------------- */
 
-/** Returns x, or 1 for a NaN, whose sign is not defined. */
+/** Returns x, or 1 if x is a NaN, whose sign is undefined. */
 VALUE float number(float x)
 {
     return x != x ? 1.0f : x;
@@ -74,25 +74,25 @@ VALUE double tame(double x, double other)
 
 /* --- lanes -------------------------------------------------------------------------------------------------------- */
 
-/** Returns one of the mask's lanes: the first from lane `start` on, cyclically. */
+/** Returns the first lane of the mask from lane `start` on, wrapping around. */
 VALUE unsigned pick_lane(unsigned mask, unsigned start)
 {
     start &= 31u;
     return ((unsigned)__ffs((int)__funnelshift_r(mask, mask, start)) - 1u + start) & 31u;
 }
-/** Returns the mask of the lane's segment of `width` lanes, a power of two. */
+/** Returns the mask of the lane's segment of `width` lanes; `width` is a power of two. */
 VALUE unsigned segment_of(unsigned lane, unsigned width)
 {
     return 0xffffffffu >> (32u - width) << (lane & (0u - width));
 }
-/** Returns the distance to the nearest lane of the mask below this lane, or 0. */
+/** Returns the distance to the nearest lane of the mask below this lane, or 0 if there is none. */
 VALUE unsigned distance_down(unsigned mask, unsigned lane)
 {
     const unsigned below = mask & ((1u << lane) - 1u);
 
     return below != 0u ? lane - (31u - (unsigned)__clz((int)below)) : 0u;
 }
-/** Returns the distance to the nearest lane of the mask above this lane, or 0. */
+/** Returns the distance to the nearest lane of the mask above this lane, or 0 if there is none. */
 VALUE unsigned distance_up(unsigned mask, unsigned lane)
 {
     const unsigned above = mask & (0xfffffffeu << lane);

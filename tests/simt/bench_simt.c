@@ -1,6 +1,6 @@
 /**
  * @file bench_simt.c
- * @brief Measures the simulator's speed on one core, with counters and race checks: events and arrivals per second.
+ * @brief Measures the simulator's speed on one core, with counters and race checks, in events and arrivals per second.
  */
 #include "bench_kernels.h"
 #include "simt.h"

@@ -35,7 +35,7 @@ static void from_device(T *host, T *device, size_t count)
     check(cudaFree(device));
 }
 
-/** Returns the architecture that a kernel was compiled for, 80 for sm_80; it may be older than the GPU. */
+/** Returns the architecture that a kernel was compiled for, such as 80 for sm_80; it may be older than the GPU. */
 static int compiled_for(const void *kernel)
 {
 #ifdef __CUDACC__
@@ -44,7 +44,7 @@ static int compiled_for(const void *kernel)
     check(cudaFuncGetAttributes(&attributes, kernel));
     return attributes.ptxVersion;
 #else
-    return kernel ? 90 : 0; /* the simulator supports what sm_90 has */
+    return kernel ? 90 : 0; /* the simulator supports the features of sm_90 */
 #endif
 }
 

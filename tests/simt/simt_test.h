@@ -1,8 +1,8 @@
 /**
  * @file simt_test.h
- * @brief Helpers for the simulator's tests: device buffers, counters, and faults found by a mark in the source.
+ * @brief Helpers for the simulator's tests: device buffers, counters, and faults at marked lines of the source.
  *
- * A test file holds kernels and their tests together. It is compiled as C++ and written like C.
+ * A test file contains kernels together with their tests. It is compiled as C++ but written in the style of C.
  */
 #ifndef SIMT_TEST_H
 #define SIMT_TEST_H
@@ -84,7 +84,7 @@ static inline int line_of(const char *file, const char *mark)
     return 0;
 }
 
-/** Checks that the last launch succeeded. */
+/** Fails the test unless the last launch succeeded. */
 static inline void expect_good(void)
 {
     const cudaError_t error = cudaGetLastError();
@@ -100,7 +100,7 @@ static inline bool lines_known(const char *fault, const char *file)
     return strncmp(fault, file, strlen(file)) == 0;
 }
 
-/** Checks that the launch failed with `error` at the line of `file` marked [mark], and that the message has `text`. */
+/** Fails unless the launch failed with `error` at the line of `file` marked [mark] and the message contains `text`. */
 static inline void expect_fault(cudaError_t error, const char *file, const char *mark, const char *text)
 {
     char place[512];

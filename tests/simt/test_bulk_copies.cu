@@ -28,7 +28,7 @@ static int add_kernel(const char *name, const char *text, unsigned threads, void
     return 0;
 }
 
-/* The elements of x are 0, 1, 2, and so on, those of y are zeros; both have WORDS elements. */
+/* The elements of x are 0, 1, 2, and so on; those of y are zeros. Both arrays have WORDS elements. */
 #define KERNEL(name, threads, text)                                                            \
     static __global__ void name(const int *x, int *y);                                         \
     [[maybe_unused]] static const int name##_added = add_kernel(#name, text, (threads), name); \
@@ -36,7 +36,7 @@ static int add_kernel(const char *name, const char *text, unsigned threads, void
 #define REFUSED(name, threads, text) KERNEL(name, threads, text)
 #define GOOD(name, threads)          KERNEL(name, threads, NULL)
 
-/** Initialises a barrier in thread 0, and synchronises the block, so that all its threads may use the barrier. */
+/** Initialises a barrier in thread 0 and synchronises the block, so that all its threads may use the barrier. */
 static __device__ __forceinline__ void make(mbarrier *barrier, uint32_t arrivals)
 {
     if (threadIdx.x == 0) {
@@ -52,7 +52,7 @@ static __device__ __forceinline__ void make(mbarrier *barrier, uint32_t arrivals
     __shared__ mbarrier full;               \
     make(&full, (arrivals))
 
-/** Announces and copies 64 words, in thread 0. */
+/** Announces and copies 64 words in thread 0. */
 #define COPY_64(to, from, barrier)               \
     if (threadIdx.x == 0) {                      \
         mbarrier_arrive_expect((barrier), 256);  \
@@ -447,7 +447,7 @@ REFUSED(map_never_made, 32, "copies by a tensor map that was never made")
     bulk_copy_tile(words, &unmade_map, 0, 0, &full); // [map_never_made]
 }
 
-/** Makes `map` a map of x and initialises a barrier. */
+/** Makes a tensor map of x and initialises a barrier. */
 static __device__ __forceinline__ void make_map(const int *x, mbarrier *barrier)
 {
     if (threadIdx.x == 0)
@@ -843,7 +843,7 @@ static void run(void **state)
 
     assert_int_equal(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES),
                      cudaSuccess);
-    /* The second launch must end like the first. */
+    /* The second launch must have the same result as the first. */
     for (int launch = 0; launch < 2; launch++) {
         kernel<<<1, bad->threads, SHARED_BYTES>>>(x, y);
         const cudaError_t error = cudaPeekAtLastError();

@@ -65,7 +65,7 @@ static __global__ void halves_kernel(int *out)
 {
     const int lane = threadIdx.x;
 
-    /* Two groups of lanes at different shuffles with disjoint masks do not wait for each other. */
+    /* Two groups of lanes that execute different shuffles with disjoint masks do not wait for each other. */
     if (lane < 16)
         out[lane] = __shfl_down_sync(0x0000ffffu, lane, 1, 16);
     else
@@ -221,7 +221,7 @@ static void votes_of_part_of_a_warp(void **)
     }
 }
 
-/** Compares reductions by shuffles with those by instructions, which older GPUs do not have, for lanes in `mask`. */
+/** Compares shuffle reductions with the reduce instructions, which older GPUs lack, for the lanes in `mask`. */
 static __global__ void reductions_kernel(unsigned mask, int *out)
 {
     const int lane = threadIdx.x;

@@ -82,7 +82,7 @@ static void blocks_that_spin_give_up_their_turn(void **)
     expect_good();
     assert_int_equal(take_words(out)[0], 10);
 
-    /* In a launch that is not cooperative, nothing guarantees that the last block runs while the others wait. */
+    /* In a non-cooperative launch, nothing guarantees that the last block runs while the others wait. */
     out = device_words(0);
     assert_int_equal(cudaMemset(flags, 0, 64), cudaSuccess);
     assert_int_equal(setenv("SIMT_EVENT_LIMIT", "3000000", 1), 0);

@@ -5,10 +5,10 @@
  *
  *     test_copies [PROGRAMS [FIRST_SEED]]
  *
- * A program gives each thread a few loads and stores of words, copies, commits, waits and barriers. The kernel records
- * each event before it happens. From these records alone, the oracle computes which events program order and barriers
- * put in order. A copy lasts from its issue to its wait. It conflicts with an access to the words that it writes, or a
- * store to the words that it reads, unless that access is ordered before the issue or after the wait.
+ * A program consists of a few loads and stores of words, copies, commits, waits and barriers per thread. The kernel
+ * records each event before it happens. From these records alone, the oracle computes which events are ordered by
+ * program order and barriers. A copy lasts from its issue to its wait. It conflicts with an access to the words that it
+ * writes or a store to the words that it reads, unless that access is ordered before the issue or after the wait.
  */
 #include "simt_test.h"
 
@@ -39,7 +39,7 @@ struct event {
     struct op op;
     uint8_t thread, block;
     int wait;                         /* for a copy: the number of the event that waits for it, or -1 */
-    uint64_t before[MAX_EVENTS / 64]; /* events that are ordered before it */
+    uint64_t before[MAX_EVENTS / 64]; /* events that are ordered before this event */
 };
 
 static __constant__ struct program constant_program;
@@ -83,7 +83,7 @@ static __global__ void run_kernel(int *global, int *out)
         else if (op->kind == GLOBAL_LOAD)
             sum += global[op->from];
         else if (op->kind == GLOBAL_STORE)
-            global[op->from] = 0; /* the value that is already there: the simulator must see the store all the same */
+            global[op->from] = 0; /* the value is already there, but the simulator must treat this as a store */
         else if (op->kind == COPY)
             __pipeline_memcpy_async(&shared[op->to], &global[op->from], 4 * op->words, 4 * op->zeros);
         else if (op->kind == COMMIT)
@@ -107,7 +107,7 @@ static HOST_ONLY bool is_before(int first, int second)
     return events[second].before[first / 64] >> first % 64 & 1;
 }
 
-/** Orders event number `i` after its thread's last event and after the barrier that it leaves. */
+/** Orders event number `i` after its thread's last event and, if it leaves a barrier, after the events before it. */
 static HOST_ONLY void order(int i)
 {
     struct event *event = &events[i];
@@ -164,7 +164,7 @@ static HOST_ONLY bool collide(const struct op *a, const struct op *b, bool share
                    b->kind == COPY ? b->words - b->zeros : 1);
 }
 
-/** Checks whether event number `first` or, for a copy, the wait for it is ordered before event number `second`. */
+/** Checks whether event number `first` (for a copy, its wait) is ordered before event number `second`. */
 static HOST_ONLY bool is_over(int first, int second)
 {
     if (events[first].op.kind != COPY)
@@ -181,7 +181,7 @@ static HOST_ONLY bool conflict(int first, int second)
         return !is_over(first, second) && (a->op.kind == COPY || a->thread != b->thread);
     if (!collide(&a->op, &b->op, false))
         return false;
-    /* The source is read until the wait for the copy; a copy without a wait counts as reading it at its issue only. */
+    /* The source is read until the copy's wait; a copy that no thread waits for counts as a read at its issue only. */
     if (a->op.kind == COPY && (a->wait < 0 || a->thread == b->thread))
         return a->wait < 0 ? !is_before(first, second) : a->wait > second;
     return !is_over(first, second) && a->thread != b->thread;
@@ -284,7 +284,7 @@ static unsigned programs = 10000;
 static uint64_t first_seed = 1;
 static int *device_words_of_global, *device_out;
 
-/** Checks whether the simulator agrees with the oracle on a seed's program; *conflicts counts programs with one. */
+/** Checks whether the simulator agrees with the oracle on a seed's program. Counts programs with a conflict. */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *conflicts)
 {
     make_program(seed);

@@ -1,4 +1,4 @@
-# Checks that the simulator's page has every counter, with the description from the list of counters.
+# Checks that the simulator's page lists every counter with the description from the list of counters.
 
 . tests/tap.sh
 

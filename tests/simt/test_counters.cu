@@ -238,7 +238,7 @@ static void atomics_and_their_conflicts(void **)
     const struct simt_counters counters = take_counters();
     const int *got = take_words(bins);
 
-    /* Per block: each of 2 warps updates 4 bins, so 28 of its 32 lanes conflict; then 4 lanes update a word each. */
+    /* In each block, 2 warps update 4 bins each, so that 28 of 32 lanes conflict; then 4 lanes update a word each. */
     assert_int_equal(counters.atomic_requests, 2 * (2 + 1));
     assert_int_equal(counters.atomic_conflicts, 2 * 2 * 28);
     for (int i = 0; i < 4; i++)
@@ -318,12 +318,12 @@ static void nested_branches_meet_again(void **)
     const struct simt_counters counters = take_counters();
 
     assert_int_equal(counters.divergent_branches, 3);
-    /* Four innermost stores of 8 lanes, two of 16 after the inner joins, one of 32 after the outer join. */
+    /* Four innermost stores of 8 lanes, two of 16 lanes after the inner joins, one of 32 lanes after the outer join. */
     assert_int_equal(counters.global_store_requests, 7);
     cudaFree(y);
 }
 
-/** Checks that warps diverged once at the line marked `mark`. */
+/** Fails the test unless warps diverged exactly once at the line marked `mark`. */
 static void expect_branch(const struct simt_branch *branches, int count, const char *mark)
 {
     char place[512], found[512];
@@ -377,7 +377,7 @@ static void a_loop_left_by_one_lane_after_another(void **)
     expect_good();
     const struct simt_counters counters = take_counters();
 
-    /* At each of the 32 tests of the condition a lane leaves the loop; all but the last test diverge. */
+    /* The condition is tested 32 times, and each time a lane leaves the loop; all tests but the last diverge. */
     assert_int_equal(counters.divergent_branches, 31);
     assert_int_equal(counters.global_load_requests, 32);
     assert_int_equal(counters.global_store_requests, 1);
@@ -469,7 +469,7 @@ static void a_trace_longer_than_its_buffer(void **)
     expect_good();
     const struct simt_counters one = take_counters();
 
-    /* The same with four warps, which share the lanes' buffers. */
+    /* The same kernel with four warps, which share the lanes' buffers. */
     long_kernel<<<1, 128>>>(x, y, ROUNDS);
     expect_good();
     const struct simt_counters four = take_counters();
@@ -589,7 +589,7 @@ static struct simt_counters kernel_counters(int index, const char *name)
     return counters;
 }
 
-/** Checks that the sum of every counter over all kernels equals its total. */
+/** Fails the test unless the sum of every counter over all kernels equals the counter's total. */
 static void expect_sums(void)
 {
     enum { COUNTERS = sizeof(struct simt_counters) / sizeof(uint64_t) };
@@ -687,7 +687,7 @@ static void names_that_launches_give(void **)
     kernel_counters(0, "shuffle_kernel");
     kernel_counters(1, "(straight ? straight_kernel : collective_kernel)");
     kernel_counters(2, "kernel");
-    assert_int_equal(kernel_counters(3, "straight_kernel").launches, 2); /* by cudaLaunchKernel() and by <<<>>> */
+    assert_int_equal(kernel_counters(3, "straight_kernel").launches, 2); /* with cudaLaunchKernel() and with <<<>>> */
     expect_sums();
     cudaFree(y);
 }
@@ -722,7 +722,7 @@ static void launches_that_fail(void **)
 
 /* --- asynchronous copies and tensor cores ------------------------------------------------------------------------- */
 
-/** Copies 8 bytes per lane, to addresses `stride` words apart; some lanes read fewer bytes, or none. */
+/** Copies 8 bytes per lane to addresses `stride` words apart; some lanes read fewer bytes or none. */
 static __global__ void copies_kernel(const int *x, int stride)
 {
     __shared__ __align__(16) int words[2048];
@@ -768,7 +768,7 @@ static void asynchronous_copies(void **)
     expect_copies(32, 32);
 }
 
-/** Loads matrices whose rows of 16 bytes are `row_words` words apart. */
+/** Loads matrices whose 16-byte rows are `row_words` words apart. */
 template <int count>
 static __global__ void rows_kernel(int *y, int row_words)
 {

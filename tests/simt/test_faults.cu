@@ -3,9 +3,9 @@
  * @brief Tests faulty kernels and host programs of each class of fault: each fault is reported with its message at its
  * line, and later launches still work.
  *
- * FAULT(group, name, grid, block, text) is followed by the body of a kernel, whose faulty line has the mark [name]; the
+ * FAULT(group, name, grid, block, text) is followed by the body of a kernel whose faulty line has the mark [name]; the
  * message must contain `text`. FAULT_LAUNCH(group, name, text) is followed by the body of a function that makes its own
- * launch. Unless the fault ends the process, a test ends with a launch of a correct kernel, which must still run.
+ * launch. Unless the fault ends the process, the test finally launches a correct kernel, which must still run.
  */
 #include "simt_test.h"
 
@@ -690,7 +690,7 @@ struct top4 {
     int id[4];
 };
 
-/* The methods precede the members that they use. */
+/* The methods are declared before the members that they use. */
 struct window {
     __device__ int get(int i) const
     {
@@ -1012,7 +1012,7 @@ static __global__ void half_kernel(int *to)
         to[threadIdx.x] = 1;
 }
 
-/* Each test has its own kernel, because the fault is reported at the kernel's line, which has the test's mark. */
+/* Each test has its own kernel, because the fault is reported at a line of the kernel, which has the test's mark. */
 #define READS(name) static __global__ void name##_reads(const int *from, int *to)
 
 READS(nothing)
@@ -1213,7 +1213,7 @@ FAULT("read_only", of_shared_memory, 1, 32, "reads 4 bytes of shared memory by _
     y[threadIdx.x] = __ldg(&words[31 - threadIdx.x]); // [of_shared_memory]
 }
 
-/* --- accesses of the host to device memory ------------------------------------------------------------------------ */
+/* --- host accesses to device memory ------------------------------------------------------------------------------- */
 
 #define HOST_FAULT(name, text)                                                  \
     static void name##_run(void);                                               \
@@ -2025,7 +2025,7 @@ FAULT_LAUNCH("launches", too_many_parameters, "bytes of parameters")
     parameters_kernel<<<1, 32>>>(all, device_y); // [too_many_parameters]
 }
 
-/* Until the program asks for errors, only the first one is reported, because it may be the cause of later ones. */
+/* Until the program reads the error, only the first fault is reported, because it may be the cause of later ones. */
 FAULT_LAUNCH("launches", refused_before_another_fault, "1 to 1,024 threads, no more than 1,024 x 1,024 x 64; try: ")
 {
     int *unwritten;
@@ -2593,7 +2593,7 @@ STREAM_FAULT(wait_for_all_in_a_capture, "a stream is being captured, and nothing
     cudaGraphDestroy(graph);
 }
 
-/* Each test captures a stream, and makes a call that is not permitted during the capture. */
+/* Each test captures a stream and makes a call that is not permitted during the capture. */
 #define CAPTURE_FAULT(name, stream, text)                                                           \
     static void name##_captured(void);                                                              \
     STREAM_FAULT(name, text)                                                                        \
@@ -2754,8 +2754,8 @@ FAULT("traps", kernel_aborts, 1, 32, "thread (3,0,0) of block (0,0,0) calls abor
 /* --- running the tests -------------------------------------------------------------------------------------------- */
 
 /**
- * Runs a test in a child process, which SIGSEGV must end or, in group "process", which must not exit with status 0.
- * Stores what the process writes to standard error in `text`.
+ * Runs a test in a child process, which must be killed by SIGSEGV in group "host" and must not exit with status 0 in
+ * group "process". Stores the child's standard error in `text`.
  */
 static void last_words(const struct fault *fault, char *text, size_t size)
 {
@@ -2838,7 +2838,7 @@ static void refused(void **state)
         cudaStreamDestroy(streams[i]);
     for (int i = 0; i < 2; i++)
         cudaEventDestroy(events[i]);
-    simt_fault(); /* read, so that the errors of destroying a stream or an event twice are not printed */
+    simt_fault(); /* reads the fault, so that errors from destroying a stream or an event twice are not printed */
     cudaGetLastError();
     while (kept_count > 0)
         assert_int_equal(cudaFree(kept[--kept_count]), cudaSuccess);

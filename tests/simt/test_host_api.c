@@ -1,4 +1,4 @@
-/** @file test_host_api.c  Tests the simulator's host API from C: memory, copies, errors, device, streams, events. */
+/** @file test_host_api.c  Tests the simulator's host API in C: memory, copies, errors, the device, streams, events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void allocations_are_aligned_and_apart(void **state)
         assert_int_equal((uintptr_t)memory[i] % 256, 0);
         for (int j = 0; j < i; j++)
             assert_true(memory[i] >= memory[j] + j * 97 + 1 + 256 || memory[i] + i * 97 + 1 + 256 <= memory[j]);
-        /* New memory must not look like zeros. */
+        /* New memory must not appear to contain zeros. */
         simt_mark_unwritten(memory[i], (size_t)i * 97 + 1);
         assert_int_equal(cudaMemcpy(host, memory[i], (size_t)i * 97 + 1, cudaMemcpyDeviceToHost), cudaSuccess);
         for (int j = 0; j <= i * 97; j++)
@@ -64,7 +64,7 @@ static void memory_runs_out(void **state)
     assert_true(available <= total && total > 0);
     expect_error(cudaMalloc(&memory, total + 1), cudaErrorMemoryAllocation);
     assert_null(memory);
-    /* More than the simulator reserves at first. */
+    /* Allocates more than the simulator reserves initially. */
     assert_int_equal(cudaMalloc(&memory, (size_t)300 << 20), cudaSuccess);
     assert_int_equal(cudaMemset((char *)memory + (300 << 20) - 4, 0, 4), cudaSuccess);
     assert_int_equal(cudaFree(memory), cudaSuccess);
@@ -506,15 +506,15 @@ static void no_stream_event_or_graph(void **state)
     assert_int_equal(cudaStreamDestroy(good), cudaSuccess);
 }
 
-/** Counts its calls; a graph calls it as a host function. */
+/** Counts its calls; used as a host function in a graph. */
 static void count_up(void *count)
 {
     ++*(int *)count;
 }
 
 /**
- * Tests two executable graphs, the second of which still runs after the first is destroyed; a graph launch during a
- * capture fails.
+ * Tests that of two executable graphs the second still runs after the first is destroyed, and that a graph launch
+ * during a capture fails.
  */
 static void graphs_that_can_be_launched(void **state)
 {

@@ -1,5 +1,5 @@
-# test_layers.sh LIBRARY: checks that the simulator's folders are layers: each calls and includes only the layers that
-# the table on the simulator's page allows.
+# test_layers.sh LIBRARY: checks that the simulator's folders form layers, each of which calls and includes only the
+# layers that the table on the simulator's page allows.
 #
 # run: $b/cpu/libsimt.a
 
@@ -37,7 +37,7 @@ upward() {
             print $1 " must not use " $3 " of " $2 }' "$scratch/layers" -
 }
 
-# circles: prints the files whose calls, read from standard input, form a cycle
+# circles: prints the files whose calls, read from standard input, form cycles
 circles() {
     awk '{ print $2, $1 }' | tsort 2>&1 >/dev/null | grep -v 'contains a loop'
 }

@@ -21,7 +21,7 @@ static int free_buffers(void **)
     return cudaFree(device_x) != cudaSuccess || cudaFree(device_y) != cudaSuccess;
 }
 
-/** Checks that nothing has failed, and returns a host copy of device_y, valid until the next call. */
+/** Fails the test if a call has failed; returns a host copy of device_y, which is valid until the next call. */
 static const int *result(void)
 {
     static int host[WORDS];
@@ -46,7 +46,7 @@ struct window {
     int first[4], second[4];
 };
 
-/* The member is not an array, but has the same name as an array elsewhere. */
+/* The member `first` is not an array but has the name of an array elsewhere. */
 struct view {
     const int *first;
     __device__ int operator[](int i) const
@@ -238,14 +238,14 @@ static void a_heap_that_a_block_shares(void **)
     assert_int_equal(result()[1], 62);
 }
 
-/* --- calls by the host -------------------------------------------------------------------------------------------- */
+/* --- calls from the host ------------------------------------------------------------------------------------------ */
 
 static void CUDART_CB count_up(void *data)
 {
     ++*(int *)data;
 }
 
-/** Tests work that is permitted during a capture: in other streams and, if the capture is relaxed, calls that wait. */
+/** Tests what is permitted during a capture: work in other streams and, if the capture is relaxed, calls that wait. */
 static void work_beside_a_capture(void **)
 {
     cudaStream_t captured, other;

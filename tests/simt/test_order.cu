@@ -1,4 +1,4 @@
-/** @file test_order.cu  Tests correct kernels, each with its own kind of ordering: no fault may be reported. */
+/** @file test_order.cu  Tests correct kernels, each of which orders its accesses differently: none may be reported. */
 #include "simt_test.h"
 
 #include <cuda_bf16.h>
@@ -163,7 +163,7 @@ static __global__ void shared_halves_kernel(const int *x, int *y)
 {
     __shared__ int words[64];
 
-    /* Threads read different bytes of a word, then each writes the bytes that it alone has read. */
+    /* Threads read different bytes of a word, then each thread writes the bytes that only it has read. */
     ((short *)words)[2 * threadIdx.x] = x[threadIdx.x];
     ((short *)words)[2 * threadIdx.x + 1] = x[threadIdx.x];
     __syncthreads();
@@ -181,7 +181,7 @@ static __global__ void half_and_whole_kernel(int *y)
 
     words[threadIdx.x] = threadIdx.x;
     __syncthreads();
-    /* Even threads read a whole word, odd ones only its lower half, so the even threads may write the upper half. */
+    /* Even threads read a whole word, odd threads only its lower half, so even threads may write the upper half. */
     if (threadIdx.x % 2 == 0) {
         y[threadIdx.x] = words[threadIdx.x];
         __shfl_xor_sync(0x55555555u, 0, 2);

@@ -1,7 +1,7 @@
 /**
  * @file test_overlap.cu
- * @brief Tests launches with programmatic stream serialization: each race with a launch that may still be running is
- *        reported with the lines of both accesses, and correct programs run without a fault.
+ * @brief Tests launches with programmatic stream serialization: each race with a launch that may still be running must
+ *        be reported with the lines of both accesses, and correct programs must run without a fault.
  *
  * The faulty access has its test's name as its mark; the earlier launch's access has the mark that the test passes as
  * `before`.
@@ -44,7 +44,7 @@ static int add_program(const char *name, const char *text, const char *before, v
 #define REFUSED(name, text, before) PROGRAM(name, text, before)
 #define GOOD(name)                  PROGRAM(name, NULL, NULL)
 
-/** Returns the configuration of a launch that may overlap the one before it. */
+/** Returns the configuration of a launch that may overlap the preceding launch. */
 static const cudaLaunchConfig_t *early(int blocks, int threads, cudaStream_t stream = NULL)
 {
     static cudaLaunchAttribute attributes[2];
@@ -56,7 +56,7 @@ static const cudaLaunchConfig_t *early(int blocks, int threads, cudaStream_t str
     return &how;
 }
 
-/** Returns the same configuration, for a cooperative launch. */
+/** Returns the same configuration for a cooperative launch. */
 static const cudaLaunchConfig_t *early_together(int blocks, int threads)
 {
     cudaLaunchConfig_t *how = (cudaLaunchConfig_t *)early(blocks, threads);
@@ -214,7 +214,7 @@ static __global__ void write_halves_kernel(short *halves)
     halves[threadIdx.x] = 1; // [write_halves]
 }
 
-/** Writes the first halves of words and, after a barrier, the second halves; launched with one block. */
+/** Writes the lower halves of words and, after a barrier, the upper halves; launched with one block. */
 static __global__ void write_halves_in_turn_kernel(short *halves)
 {
     halves[2 * threadIdx.x] = 1; // [write_halves_in_turn]
@@ -283,7 +283,7 @@ REFUSED(asynchronous_copy, "reads 4 bytes that the launch at :", "write")
     cudaLaunchKernelEx(early(1, THREADS), copy_before_wait_kernel, y, z);
 }
 
-/** Copies 256 bytes with a bulk copy, which it issues before the wait if `before`, and after the wait otherwise. */
+/** Copies 256 bytes with a bulk copy, which is issued before the wait if `before` is true, and after it otherwise. */
 static __global__ void bulk_copy_kernel(const int *from, int *to, bool before)
 {
     __shared__ __align__(16) int words[THREADS];
@@ -354,7 +354,7 @@ REFUSED(another_block, "thread (0,0,0) of block (1,0,0) reads 4 bytes that the l
     cudaLaunchKernelEx(early(2, THREADS), one_block_waits_kernel, y, z);
 }
 
-/** Block 0 waits for the earlier launch, after the grid's barrier if `after`, and before the barrier otherwise. */
+/** Waits in block 0 for the earlier launch: after the grid's barrier if `after` is true, before it otherwise. */
 static __global__ void together_kernel(const int *from, int *to, bool after)
 {
     if (blockIdx.x == 0 && !after)
@@ -436,7 +436,7 @@ REFUSED(event_of_another_stream, "race of two streams: thread (0,0,0) of block (
     copy_kernel<<<1, THREADS, 0, streams[1]>>>(y, z);
 }
 
-/** Captures the work that `record` queues in streams[0], and launches the graph twice. */
+/** Captures the work that `record` queues in streams[0] and launches the graph twice. */
 static void as_graph(void (*record)(cudaStream_t stream))
 {
     cudaGraph_t graph;
@@ -601,7 +601,7 @@ static __global__ void prologue_kernel(const int *weights, const int *from, int 
 {
     __shared__ int words[THREADS];
 
-    words[threadIdx.x] = weights[threadIdx.x]; /* the earlier launch also only reads these */
+    words[threadIdx.x] = weights[threadIdx.x]; /* the earlier launch, too, only reads the weights */
     own[threadIdx.x] = words[threadIdx.x];
     __syncthreads();
     const int value = words[63 - threadIdx.x] + own[63 - threadIdx.x];
@@ -763,7 +763,7 @@ GOOD(in_graphs)
         cudaLaunchKernelEx(early(1, THREADS, stream), wait_and_copy_kernel, y, z);
         cudaLaunchKernelEx(early(1, THREADS, stream), wait_and_copy_kernel, z, y);
     });
-    cudaLaunchKernelEx(early(1, THREADS, streams[0]), never_waits_kernel, y, z); /* after the whole graph */
+    cudaLaunchKernelEx(early(1, THREADS, streams[0]), never_waits_kernel, y, z); /* runs after the whole graph */
 }
 
 /* --- running the programs ----------------------------------------------------------------------------------------- */

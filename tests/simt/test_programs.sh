@@ -1,5 +1,6 @@
 # test_programs.sh BUILD STEP: compiles and runs every STEPth program of programs.txt, unchanged. The programs resemble
-# those of textbooks and of NVIDIA's samples; each checks its own result and prints PASSED at the end.
+# those in textbooks and in NVIDIA's samples; each checks its own result and prints PASSED at the end. Then compiles
+# kernels with mistakes that the simulator does not detect, but the compiler does.
 #
 # run: $b 4
 # run in all: $b 1
@@ -30,4 +31,17 @@ for name in $(sed -n 's|^//// ||p' tests/simt/programs.txt); do
     number=$((number + 1))
     [ $((number % $2)) -ne 0 ] || equal "$(echo "$name" | tr _ ' ')" PASSED "$(run_program "$name")"
 done
+
+# refuses NAME BODY ERROR: checks that the compiler rejects a device function with this body
+refuses() {
+    printf '#include <stdio.h>\n#include <cuda_runtime.h>\n__device__ int *function(int n)\n{\n%s\n}\n' "$2" \
+        >"$scratch/mistake.cu"
+    # shellcheck disable=SC2086 # flags are words
+    matches "$1" "*mistake.cu:*error: $3*" \
+        "$($compile -MMD -MF "$scratch/mistake.d" -c "$scratch/mistake.cu" -o "$scratch/mistake.o" 2>&1)"
+}
+refuses 'a result that is missing' 'if (n > 0) return nullptr;' '*return*'
+refuses 'an uninitialised local variable' 'int sum; printf("%d", sum); return nullptr;' '*uninitialized*'
+refuses "a local array's address as the result" 'int word[2] = {n}; return word;' '*local variable*'
+refuses 'a format that does not fit' 'printf("%s", n); return nullptr;' "*format*"
 finish

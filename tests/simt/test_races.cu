@@ -4,12 +4,12 @@
  *
  *     test_races [PROGRAMS [FIRST_SEED]]
  *
- * A program gives each thread a few accesses of 1 to 8 bytes to shared and global memory, atomics, fences and barriers.
- * The kernel that runs it records each event before it happens. From these records alone, the oracle computes the order
- * of the events as a graph, by the rules at the top of happens_before.h, and checks every pair of events.
+ * A program consists of a few accesses per thread of 1 to 8 bytes to shared and global memory, atomics, fences and
+ * barriers. The kernel that runs it records each event before it happens. From these records alone, the oracle computes
+ * the order of the events as a graph, using the rules at the top of happens_before.h, and checks every pair of events.
  *
  * In a program of the second kind, the host issues launches, copies and memsets to four streams, records events and
- * waits; the rules are at the top of stream_work.h.
+ * waits; the rules for these programs are at the top of stream_work.h.
  */
 #include "simt_test.h"
 
@@ -24,7 +24,7 @@ enum {
     MAX_WARP_COLLECTIVES = 10,
     MAX_OPS = 10 + MAX_WARP_COLLECTIVES,
     MAX_EVENTS = 1024,
-    PLACES = 16, /* bytes that a program uses of shared and of global memory */
+    PLACES = 16, /* bytes that a program uses in shared memory and in global memory */
     WORDS_OF_EVENTS = MAX_EVENTS / 64
 };
 
@@ -65,10 +65,10 @@ struct event {
     struct op op;
     uint8_t thread, block;
     bool strong;                      /* atomic, or treated like one */
-    uint64_t before[WORDS_OF_EVENTS]; /* events that are ordered before it */
-    uint64_t met[WORDS_OF_EVENTS];    /* events that program order and barriers alone order before it */
-    uint64_t sees[WORDS_OF_EVENTS];   /* atomics whose values it reads */
-    uint64_t covers[WORDS_OF_EVENTS]; /* atomics that it covers: see cover() */
+    uint64_t before[WORDS_OF_EVENTS]; /* events that are ordered before this event */
+    uint64_t met[WORDS_OF_EVENTS];    /* events that program order and barriers alone order before this event */
+    uint64_t sees[WORDS_OF_EVENTS];   /* atomics whose values this event reads */
+    uint64_t covers[WORDS_OF_EVENTS]; /* atomics that this event covers: see cover() */
 };
 
 static __constant__ struct program constant_program;
@@ -218,7 +218,7 @@ static HOST_ONLY uint32_t bytes_of(unsigned i)
     return ((1u << events[i].op.bytes) - 1) << events[i].op.place;
 }
 
-/** Records the events that program order, or the barrier that event number `i` leaves, orders before this event. */
+/** Records the events ordered before event number `i` by program order or by the barrier that the event leaves. */
 static HOST_ONLY void order_by_barriers(unsigned i)
 {
     struct event *event = &events[i];
@@ -239,7 +239,7 @@ static HOST_ONLY void order_by_barriers(unsigned i)
     }
 }
 
-/** Finds the atomics that event `i` sees: those of its location and size since the last store of another kind. */
+/** Finds the atomics that event `i` sees: those at its location, of its size, since the last store of another kind. */
 static HOST_ONLY void see(unsigned i)
 {
     struct event *event = &events[i];
@@ -264,7 +264,7 @@ static HOST_ONLY void see(unsigned i)
 
 /**
  * Finds the atomics that atomic number `i` covers: the atomics at the same location that it sees or that are ordered
- * before it. An event that is ordered after an atomic is ordered after the atomics that it covers.
+ * before it. An event that is ordered after an atomic is also ordered after all atomics that this atomic covers.
  */
 static HOST_ONLY void cover(unsigned i)
 {
@@ -316,7 +316,7 @@ static HOST_ONLY bool has_fenced(unsigned i)
     return false;
 }
 
-/** Checks whether event number `first` is in `before`, or an event in `before` that precedes `second` covers it. */
+/** Checks whether `before` contains event number `first` or an event that covers it and precedes `second`. */
 static HOST_ONLY bool saw(unsigned first, unsigned second, const uint64_t *before)
 {
     for (unsigned i = first; i < second; i++) {
@@ -343,7 +343,7 @@ static HOST_ONLY unsigned last_wide_atomic(unsigned first, unsigned second)
 }
 
 /**
- * Checks whether event number `i` is a load whose thread next loads the same bytes by a compare-and-swap, without a
+ * Checks whether event number `i` is a load whose thread next loads the same bytes with a compare-and-swap, without a
  * barrier in between.
  */
 static HOST_ONLY bool is_forgiven(unsigned i)
@@ -376,9 +376,9 @@ static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_
 }
 
 /**
- * Set if the simulator may, but need not, report a race of the last compared event: the oracle finds none only because
- * an atomic that the event has seen covers the other event (in CUDA's model this gives no order), or because the other
- * event is a load before one that is exempted.
+ * Whether the simulator may, but need not, report a race of the last compared event. The oracle then finds no race only
+ * because an atomic that the event has seen covers the other event (in CUDA's memory model this does not order them) or
+ * because the other event is a load before an exempted load.
  */
 static bool either;
 
@@ -584,7 +584,7 @@ static HOST_ONLY bool fault_names(const struct event *event)
     return strstr(simt_fault(), text) != NULL;
 }
 
-/** Checks whether the simulator agrees with the oracle on a seed's program; *raced counts the programs with a race. */
+/** Checks whether the simulator agrees with the oracle on a seed's program. Counts programs with a race in *raced. */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *raced)
 {
     make_program(seed);
@@ -597,7 +597,8 @@ static HOST_ONLY bool agrees(uint64_t seed, unsigned *raced)
     const bool expected = race < event_count;
 
     *raced += expected;
-    /* The simulator must report the first race unless it is a load's: a later compare-and-swap may exempt the load. */
+    /* The simulator must report the first race unless the event is a load, which a later compare-and-swap may
+     * exempt. */
     const bool first = !refused || !expected || events[race].op.kind == LOAD || fault_names(&events[race]);
 
     if (refused == expected ? first : refused && either)
@@ -642,7 +643,7 @@ enum step_kind {
     STEP_SET,
     STEP_SYNCHRONOUS_SET,
     STEP_SYNCHRONOUS_COPY, /* to pageable memory */
-    STEP_PAGEABLE_COPY,    /* to pageable memory, by an asynchronous call */
+    STEP_PAGEABLE_COPY,    /* to pageable memory, with an asynchronous call */
     STEP_HOST_READS,       /* the host reads pinned memory */
     STEP_HOST_WRITES,
     STEP_RECORD,
@@ -653,7 +654,7 @@ enum step_kind {
     NUM_STEP_KINDS
 };
 
-/** The accesses of a launch, which one thread makes in order. */
+/** The accesses of a launch, which a single thread makes in order. */
 struct accesses {
     uint8_t count;
     struct op op[3];
@@ -663,7 +664,7 @@ struct step {
     uint8_t kind, stream, event;
     uint8_t to, from, bytes;
     struct accesses accesses;
-    uint32_t before; /* steps that are ordered before it */
+    uint32_t before; /* steps that are ordered before this step */
 };
 
 static struct step steps[MAX_STEPS];
@@ -769,8 +770,8 @@ static HOST_ONLY void uses_of(const struct step *step, uint32_t uses[4])
 }
 
 /**
- * Checks whether two steps use a byte in common that at least one of them writes, unless both accesses are strong. The
- * host's accesses conflict only with copies, because no other steps use pinned memory.
+ * Checks whether two steps conflict: both access a byte, at least one of them writes it, and not both accesses are
+ * strong. The host's accesses conflict only with copies, because no other steps use pinned memory.
  */
 static HOST_ONLY bool conflict(const struct step *a, const struct step *b)
 {
@@ -827,7 +828,7 @@ static HOST_ONLY struct step any_step(unsigned works, unsigned stream, unsigned 
     return step;
 }
 
-/** Makes random steps. When the stream changes, the new one often waits for an event, usually the old one's. */
+/** Makes random steps. When the stream changes, the new stream often waits for an event, usually the old stream's. */
 static HOST_ONLY void make_steps(uint64_t seed)
 {
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 7;

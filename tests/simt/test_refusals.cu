@@ -1,6 +1,6 @@
 /**
  * @file test_refusals.cu
- * @brief Tests every kind of fault with a kernel that causes it: the error, the source line and the thread.
+ * @brief Tests every kind of fault with a kernel that causes it, checking the error, the source line and the thread.
  */
 #include "simt_test.h"
 
@@ -281,7 +281,7 @@ static __global__ void neighbours_kernel(const int *x, int *y)
     y[threadIdx.x] = words[threadIdx.x];
 }
 
-/** The word is also read in the line that writes it, by the thread that writes it. */
+/** Tests a word that the writing thread also reads, in the line that writes the word. */
 static void reading_what_another_thread_writes_later(void **)
 {
     char other[64];
@@ -485,7 +485,7 @@ static void past_the_end_of_a_shared_array(void **)
     beside_kernel<<<2, 32>>>(device_y, 32, false);
     EXPECT_FAULT(cudaErrorIllegalAddress, "beside_load",
                  "thread (9,0,0) of block (0,0,0) reads 4 bytes right past the end of 'sums', which has 128 bytes");
-    /* Beyond all variables, where dynamic shared memory would begin if the launch had any. */
+    /* Index 15000 is beyond all variables, where dynamic shared memory would begin if the launch had any. */
     beside_kernel<<<2, 32>>>(device_y, 15000, true);
     EXPECT_FAULT(cudaErrorIllegalAddress, "beside_store", "out-of-bounds shared access: thread (7,0,0)");
 }
@@ -668,7 +668,7 @@ static __global__ void barrier_in_if_kernel(int *y)
     y[threadIdx.x] = words[threadIdx.x % 32]; // [after_barrier_in_if]
 }
 
-/** Tests that the missed barrier is reported, not the unordered reads that result from it. */
+/** Tests that the missed barrier is reported, not the unordered reads that result from missing it. */
 static void a_barrier_in_an_if(void **)
 {
     char where[64];
@@ -694,7 +694,7 @@ static __global__ void barrier_in_loop_kernel(int *y)
     }
 }
 
-/** Tests that a race before a barrier is reported: it may be the reason why some threads miss the barrier. */
+/** Tests that a race before a barrier is reported, because it may be why some threads miss the barrier. */
 static void a_race_before_a_barrier_that_some_threads_miss(void **)
 {
     barrier_in_loop_kernel<<<1, 64>>>(device_y);
@@ -754,8 +754,8 @@ static __global__ void two_kinds_of_warps_kernel(int *y)
 }
 
 /*
- * Tests warps at different barriers. A GPU would let them pass, because it counts arrivals, but CUDA does not guarantee
- * this, and the next change to either branch could break the kernel.
+ * Tests warps at different barriers. A GPU would let the warps pass, because it counts arrivals, but CUDA does not
+ * guarantee this, and the next change to either branch could break the kernel.
  */
 static void warps_at_different_barriers(void **)
 {
@@ -910,7 +910,7 @@ static __global__ void spin_kernel(volatile int *flag)
         ;
 }
 
-/** Each of two threads takes one lock and waits for the other. */
+/** Deadlocks: each of two threads takes one lock and waits for the other thread's lock. */
 static __global__ void lock_kernel(int *locks)
 {
     while (atomicCAS(&locks[threadIdx.x], 0, 1) != 0)
@@ -920,7 +920,7 @@ static __global__ void lock_kernel(int *locks)
         ;
 }
 
-/** A thread works without memory for so long that the polls of the others would be too many, then lets them end. */
+/** Keeps thread 0 busy without memory accesses so long that the others poll very often; thread 0 then releases them. */
 static __global__ void spin_beside_work_kernel(volatile int *flag, int *y)
 {
     unsigned number = 1;
@@ -944,7 +944,7 @@ static __global__ void spin_without_memory_kernel(int *y, unsigned odd)
     *y = (int)odd;
 }
 
-/** Loops that call no hook: the rewriter marks neither macros nor constexpr functions, and no loop accesses memory. */
+/** Loops without calling a hook: the rewriter does not mark loops in macros, and the loop accesses no memory. */
 #define COUNT_FOR_EVER(count) \
     while (true)              \
     count++
@@ -1015,7 +1015,7 @@ static void a_stack_that_runs_over(void **)
     assert_non_null(strstr(simt_fault(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
 }
 
-/** Has a frame so large that it reaches past its own stack, into another thread's stack or below all stacks. */
+/** Uses a frame so large that it extends past the thread's stack, into another thread's stack or below all stacks. */
 template <int BYTES>
 static __device__ __noinline__ int large_frame(int at)
 {

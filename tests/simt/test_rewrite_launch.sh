@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests the tool that turns kernels and their launches into C++: $REWRITE_LAUNCH or, by default, the build's.
+# Tests the tool that turns kernels and their launches into C++: $REWRITE_LAUNCH or, by default, the build's tool.
 . tests/tap.sh
 tool=${REWRITE_LAUNCH:-build/cpu/rewrite_launch}
 source=$scratch/a.cu

@@ -1,4 +1,4 @@
-# test_same_counts.sh PROGRAM: checks that PROGRAM's counters are equal in every run, although its addresses differ.
+# test_same_counts.sh PROGRAM: checks that PROGRAM's counters are the same in every run although its addresses differ.
 #
 # run: $b/tests/simt/print_counts
 

@@ -3,8 +3,8 @@
  * @brief Tests the layout of fragments in tensor_core.cuh, products against scalar sums, asynchronous copies and vector
  * accesses.
  *
- * Runs on the simulator and, by "ninja test-gpu", on a GPU, from the same source. Except in the tests of numbers that
- * round, the factors are small integers. Every sum is then exact, so the order of summation does not matter.
+ * Runs on the simulator and, with "ninja test-gpu", on a GPU, from the same source. Except in the tests of rounding,
+ * the factors are small integers, so that every sum is exact and the order of summation does not matter.
  */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -105,7 +105,7 @@ static __global__ void mma_kernel(const T *a, const T *b, float *d)
         d[(group + i / 2 * 8) * N + pair + i % 2] = of_d[i];
 }
 
-/** Checks a product. `tolerance` is in units of 2^-24 times the sum of the absolute values of an element's terms. */
+/** Checks a product. `tolerance` is in units of 2^-24 times the sum of the absolute values of each element's terms. */
 template <class T>
 static bool is_product(const T *a, const T *b, const float *before, const float *after, float tolerance)
 {
@@ -267,7 +267,7 @@ static void wmma_is_right(const char *name, bool rows_of_a, bool rows_of_b)
 
 /* --- asynchronous copies ------------------------------------------------------------------------------------------ */
 
-/** Copies 4, 8 and 16 bytes per thread, the last of them zeros; a 16-byte copy of only zeros has the source NULL. */
+/** Copies 4, 8 and 16 bytes per thread, the last bytes being zeros; a copy of 16 zeros has the source NULL. */
 static __global__ void copies_kernel(const int *from, int *to)
 {
     __shared__ __align__(16) int words[3][128];
@@ -320,7 +320,7 @@ static bool copies_are_right(void)
 
 enum { TILE_M = 64, TILE_N = 16, LONG_K = 256, STEP = 32, STAGES = 3, THREADS = 128 };
 
-/** Returns the index of a chunk of 16 bytes in a row of four, swizzled so that ldmatrix has no bank conflict. */
+/** Returns the slot of a 16-byte chunk in a row of four, swizzled so that ldmatrix has no bank conflict. */
 static __device__ int swizzled(int row, int piece)
 {
     return row * STEP + (piece ^ row / 2 % 4) * 8;
@@ -471,7 +471,7 @@ int main(void)
     }
     ok(mma_is_right<__nv_bfloat16>(fill_with_integers, 0), "mma_m16n8k16_bf16");
     ok(mma_is_right<__half>(fill_with_integers, 0), "mma_m16n8k16_f16");
-    /* 17 terms: terms are aligned to the largest one, and a truncated sum has an error of up to two units per term. */
+    /* The 17 terms are aligned to the largest one, and a truncated sum has an error of up to two units per term. */
     ok(mma_is_right<__nv_bfloat16>(fill_with_reals, 2 * 17), "mma_m16n8k16_bf16 of numbers that round");
     ok(mma_is_right<__half>(fill_with_reals, 2 * 17), "mma_m16n8k16_f16 of numbers that round");
     ldmatrix_is_right();

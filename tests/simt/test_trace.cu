@@ -1,4 +1,4 @@
-/** @file test_trace.cu  Tests traces of small kernels, event by event, against text that was written by hand. */
+/** @file test_trace.cu  Compares traces of small kernels, event by event, with text that was written by hand. */
 #include "simt_test.h"
 
 #include <cuda_pipeline.h>
@@ -149,7 +149,7 @@ static void an_xor_shuffle(void **)
     cudaFree(y);
 }
 
-/** Each lane stores a word, loads it and stores it again, changed, so that the two stores have different values. */
+/** Stores a word in each lane, loads it and stores it again, changed, so that the two stores have different values. */
 static __global__ void exchange_kernel(int *y)
 {
     extern __shared__ int words[];
@@ -387,8 +387,8 @@ static __global__ void tensor_kernel(const int *x, int *y)
 }
 
 /**
- * Tests the events of copies and matrices. A copy has the events copy_from and copy_to, but only copy_to if it writes
- * only zeros; ldmatrix has shared_load and matrix_memory; and mma has only the event mma.
+ * Tests the events of copies and matrix instructions. A copy has the events copy_from and copy_to, or just copy_to if
+ * it writes only zeros; ldmatrix has shared_load and matrix_memory; mma has only the event mma.
  */
 static void copies_and_matrices(void **)
 {
@@ -420,7 +420,7 @@ static void copies_and_matrices(void **)
     cudaFree(y);
 }
 
-/** Copies 4 rows of 64 words in bulk, from row 1 of x on; completes two more phases, and stores 32 of the words. */
+/** Copies 4 rows of 64 words with bulk copies, from row 1 of x on, completes two more phases and stores 32 words. */
 static __global__ void bulk_kernel(const int *x, int *y)
 {
     __shared__ __align__(16) int words[256];
@@ -445,7 +445,7 @@ static __global__ void bulk_kernel(const int *x, int *y)
     y[threadIdx.x] = words[threadIdx.x];
 }
 
-/** Checks the event of an operation on the mbarrier at `at` by `lanes`; all operations but "init" have a phase. */
+/** Checks the event of `operation` on the mbarrier at `at` by `lanes`; all operations but "init" have a phase. */
 static void expect_mbarrier(int index, const char *mark, unsigned lanes, const char *operation, int at, int phase,
                             const char *name, int number)
 {
@@ -462,7 +462,7 @@ static void expect_mbarrier(int index, const char *mark, unsigned lanes, const c
     expect_event(index, mark, text);
 }
 
-/** Tests that bulk copies and operations on their barrier appear in program order with the lane's other accesses. */
+/** Tests that a lane's bulk copies, the operations on their barrier and its other accesses are in program order. */
 static void bulk_copies_and_mbarriers(void **)
 {
     char a[LINE], b[LINE], c[LINE], d[LINE], text[4 * LINE];
@@ -510,7 +510,7 @@ static __global__ void tile_kernel(const __grid_constant__ tensor_map map, int r
     mbarrier_wait(&full, 0);
 }
 
-/** Tests that a tile's event names the tile's first element inside the matrix, here in column 8, if there is one. */
+/** Tests that a tile's event names the tile's first element that is inside the matrix (in column 8), if any. */
 static void a_tile_begins_where_the_matrix_does(void **)
 {
     static const struct {
@@ -534,7 +534,7 @@ static void a_tile_begins_where_the_matrix_does(void **)
     cudaFree(x);
 }
 
-/** Returns the counters of a launch of bulk_kernel, without those of the simulator's own work. */
+/** Returns the counters of a launch of bulk_kernel, without the counters of the simulator's own work. */
 static struct simt_counters bulk_counters(bool traced)
 {
     struct simt_counters counters;

@@ -15,7 +15,7 @@ struct turns_taken {
     int blocks[BLOCKS], warps[WARPS], lanes[32];
 };
 
-/** Sets SIMT_ORDER for a test's launches; NULL: the usual order. */
+/** Sets SIMT_ORDER for a test's launches; NULL selects the usual order. */
 static void set_order(const char *order)
 {
     assert_int_equal(order ? setenv("SIMT_ORDER", order, 1) : unsetenv("SIMT_ORDER"), 0);
@@ -48,7 +48,7 @@ static struct turns_taken run_log(const char *order)
     return taken;
 }
 
-/** Checks that the list has each number below `count` exactly once. Returns whether the numbers ascend. */
+/** Fails unless the list has each number below `count` exactly once. Returns whether the numbers ascend. */
 static bool ascends(const int *list, int count)
 {
     bool seen[64] = {}, up = true;
@@ -82,7 +82,7 @@ static void blocks_warps_and_lanes_take_turns(void **)
     assert_true(memcmp(&first, &other, sizeof first) != 0);
 }
 
-/** Each block but the first waits for the block before it, which a GPU may start later. */
+/** Waits, in each block but the first, for the preceding block, which a GPU may start later. */
 static __global__ void wait_kernel(int *flags)
 {
     if (blockIdx.x > 0)
@@ -91,7 +91,7 @@ static __global__ void wait_kernel(int *flags)
     atomicExch(&flags[blockIdx.x], 1);
 }
 
-/** Two warps take two locks in opposite orders. */
+/** Takes two locks in two warps, in opposite orders. */
 static __global__ void locks_kernel(int *locks)
 {
     const int first = threadIdx.x / 32, second = 1 - first;
@@ -106,7 +106,7 @@ static __global__ void locks_kernel(int *locks)
     atomicExch(&locks[first], 0);
 }
 
-/** Launches locks_kernel if `locks`, otherwise wait_kernel, with SIMT_ORDER set to `order`, and returns the error. */
+/** Launches locks_kernel (if `locks`) or wait_kernel with SIMT_ORDER set to `order`, and returns the error. */
 static cudaError_t launch_in(const char *order, bool locks)
 {
     int *const words = device_words(0);
@@ -146,7 +146,7 @@ static void locks_in_opposite_orders(void **)
     assert_in_range(found, 1, 20);
 }
 
-/** Thread 0 reads a count without waiting until the other threads have added to it. */
+/** Reads a count in thread 0 without waiting until the other threads have added to it. */
 static __global__ void early_read_kernel(int *y)
 {
     __shared__ int count;

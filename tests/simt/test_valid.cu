@@ -1,6 +1,6 @@
 /**
  * @file test_valid.cu
- * @brief Tests correct kernels of the kind that readers of the course write: each must run without a fault and give the
+ * @brief Tests correct kernels such as readers of the course might write: each must run without a fault and give the
  *        right result.
  */
 #include <cuda_runtime.h>
@@ -42,7 +42,7 @@ static int free_buffers(void **)
     return cudaFree(device_x) != cudaSuccess || cudaFree(device_y) != cudaSuccess;
 }
 
-/** Checks that the last launch succeeded, and returns a host copy of device_y, valid until the next call. */
+/** Fails the test unless the last launch succeeded; returns a host copy of device_y, valid until the next call. */
 static const int *result(void)
 {
     static int host[WORDS];
@@ -518,7 +518,7 @@ static void local_memory_of_128_kilobytes(void **)
     assert_int_equal(result()[1], 31 * 1024 + 1);
 }
 
-/** An element of the lists that the threads allocate. */
+/** An element of the linked lists that the threads allocate. */
 struct link {
     int value;
     link *next;
@@ -606,7 +606,7 @@ static __device__ int sum_of(const Row &row, const int (&beside)[PLACES])
     return sum + beside[FIRST] * beside[SECOND];
 }
 
-/* Contains declarations of arrays that look like uses, and uses that look like declarations. */
+/* Contains array declarations that look like uses, and uses that look like declarations. */
 static __global__ void array_kernel(const int *x, int *y)
 {
     __shared__ int tile[2][32], *rows[2];
@@ -757,7 +757,7 @@ static void lanes_that_return_early(void **)
     assert_int_equal(result()[41], -1);
 }
 
-/** Each half of the warp runs collectives of its own. */
+/** Runs separate collectives in each half of the warp. */
 static __global__ void halves_kernel(const int *x, int *y)
 {
     const unsigned half = threadIdx.x < 16 ? 0x0000ffffu : 0xffff0000u;
@@ -787,7 +787,7 @@ static __global__ void __launch_bounds__(96, 2) bounds_kernel(int *y)
 }
 
 struct all_parameters {
-    int words[8188]; /* with a pointer before them, 4 bytes less than the limit */
+    int words[8188]; /* with the pointer before them, the parameters are 4 bytes below the limit */
 };
 
 static __global__ void parameters_kernel(int *y, all_parameters all)
@@ -854,7 +854,7 @@ static void streams_in_turn(void **)
         cudaStreamWaitEvent(second, done, 0);
         scale_kernel<<<2, 64, 0, second>>>(device_y, device_y + 1000, 2);
     }
-    /* No race: the stream that reads device_y as `second` also overwrites it, as `first` of the next turn. */
+    /* There is no race: the stream that reads device_y as `second` also overwrites it, as `first` of the next turn. */
     cudaStreamSynchronize(one);
     assert_int_equal(result()[1003], 18);
     destroy_streams();
@@ -899,7 +899,7 @@ static void the_default_stream_waits(void **)
     destroy_streams();
 }
 
-/** Tests a buffer whose parts are copied and processed alternately in two streams. */
+/** Tests a buffer whose parts are copied and processed in two streams alternately. */
 static void copies_and_kernels_overlap(void **)
 {
     enum { PARTS = 6, PART = 65 };
@@ -1344,7 +1344,7 @@ static __global__ void unrolled_tree_kernel(const int *x, int *y)
 }
 RIGHT(a_tree_for_one_size, (unrolled_tree_kernel<256><<<1, 256>>>(device_x, device_y)), 0, 32640)
 
-/* The barriers share a line with other code, as in many programs; the compiler's copies of a barrier count as one. */
+/* The barriers share lines with other code, as in many programs; the compiler's copies of a barrier count as one. */
 template <unsigned threads>
 static __global__ void tree_on_lines_kernel(const int *x, int *y)
 {
@@ -2217,7 +2217,7 @@ static __global__ void groups_of_copies_kernel(const int *x, int *y)
     y[128 + thread] = words[0][thread];
 }
 
-/** Tests that copies that no thread waits for do not change the shared memory of later blocks and launches. */
+/** Tests that copies for which no thread waits do not change the shared memory of later blocks and launches. */
 static void copies_without_a_wait(void **)
 {
     unwaited_copies_kernel<<<5, 32>>>(device_x, device_y);
@@ -2236,7 +2236,7 @@ static void groups_of_copies(void **)
 
 static __device__ __align__(16) int copied_variable[4] = {5, 6, 7, 8};
 
-/** Copies from a variable and from both ends of x, by several threads from one source; the last words are zeros. */
+/** Copies from a variable, from both ends of x, and in several threads from one source; the last words are zeros. */
 static __global__ void sources_kernel(const int *x, int *y)
 {
     __shared__ __align__(16) int words[32][4];
@@ -2261,7 +2261,7 @@ static void sources_of_copies(void **)
     assert_memory_equal(result() + 12, of_last, sizeof of_last);
 }
 
-/** After its wait, a thread may overwrite the source and the destination, and publish the data with a flag. */
+/** Overwrites a copy's source and destination after the wait, and publishes the data with a flag. */
 static __global__ void copies_again_kernel(int *x, int *y)
 {
     __shared__ __align__(16) int words[64];
@@ -2294,7 +2294,7 @@ static __global__ void copies_again_kernel(int *x, int *y)
 
 RIGHT(copies_again, (copies_again_kernel<<<1, 64>>>(device_x, device_y)), 0, 43)
 
-/** Each of several resident blocks has copies in flight while the others run. */
+/** Keeps copies in flight in each of several resident blocks while the other blocks run. */
 static __global__ void copies_of_a_grid_kernel(int *x, int *y)
 {
     __shared__ __align__(16) int words[32];
@@ -2319,7 +2319,7 @@ static void copies_of_a_grid(void **)
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
-/** Each warp of a block multiplies independently, even in branches that only some of the warps take. */
+/** Multiplies independently in each warp of a block, even in branches that only some of the warps take. */
 static __global__ void warps_that_multiply_kernel(const int *x, int *y)
 {
     const uint32_t one = 0x3f803f80, a[4] = {one, one, one, one}, b[2] = {one, one};
@@ -2341,7 +2341,7 @@ static void warps_that_multiply(void **)
     assert_int_equal(result()[127], 64);
 }
 
-/** Multiplies infinities, whose products with zeros are NaN, in f16 and in bf16. */
+/** Multiplies infinities, in f16 and in bf16; their products with zeros are NaN. */
 static __global__ void special_products_kernel(int *y)
 {
     const uint32_t infinite[2] = {0x7f807f80, 0x7c007c00}, none[2] = {0, 0}, one[2] = {0x3f803f80, 0x3c003c00};
@@ -2570,7 +2570,7 @@ static void dependent_launches(void **)
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/** Checks that a kernel has written 1 for each of its `count` checks, and that the next word is still 0. */
+/** Fails unless a kernel has written 1 for each of its `count` checks and the next word is still 0. */
 static void all_hold(int count)
 {
     const int *y = result();
@@ -2808,7 +2808,7 @@ static __global__ void clocks_kernel(int *y)
 }
 RIGHT(clocks_asserts_and_prints, (clocks_kernel<<<1, 1>>>(device_y)), 0, 1)
 
-/* --- calls by the host -------------------------------------------------------------------------------------------- */
+/* --- calls from the host ------------------------------------------------------------------------------------------ */
 
 static __global__ void increment_kernel(int *y)
 {
@@ -2845,7 +2845,7 @@ static void a_graph(void **)
     assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-/** Tests a graph captured from two streams that events fork and join; launches use the arguments of the capture. */
+/** Tests a graph captured from two streams that events fork and join; its launches use the captured arguments. */
 static void a_graph_of_two_streams(void **)
 {
     cudaStream_t first, second;

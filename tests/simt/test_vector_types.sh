@@ -1,7 +1,7 @@
 #!/bin/sh
-# Checks that copying a short vector is one access, and that a __shared__ variable of a vector or 16-bit type has no
-# hidden guard variable, by the calls of hooks that gcc inserts into tests/simt/vector_accesses.cc. Clang keeps local
-# variables in memory; its accesses are counted in tests/test_toolchains.sh.
+# Checks, using the hook calls that gcc inserts into tests/simt/vector_accesses.cc, that copying a short vector is one
+# access and that a __shared__ variable of a vector or 16-bit type has no hidden guard variable. Clang keeps local
+# variables in memory; tests/test_toolchains.sh counts its accesses.
 . tests/tap.sh
 . tests/toolchains.sh
 fixture=tests/simt/vector_accesses.cc

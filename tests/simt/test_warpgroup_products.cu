@@ -1,9 +1,9 @@
 /**
  * @file test_warpgroup_products.cu
  * @brief Tests the layout of tiles in bulk_copy.cuh, a warpgroup's products against scalar sums, and copies whose
- *        completion an mbarrier signals.
+ *        completion is signalled by an mbarrier.
  *
- * Runs on the simulator and, by "ninja test-gpu", on a GPU, from the same source. The numbers are small integers, so
+ * Runs on the simulator and, with "ninja test-gpu", on a GPU, from the same source. The numbers are small integers, so
  * that every sum is exact.
  */
 #include <cuda_bf16.h>
@@ -260,8 +260,8 @@ static void test_product(void)
 /* --- operands that threads write ---------------------------------------------------------------------------------- */
 
 /**
- * Computes c[64][16] = a[64][64] b[16][64]^T from rows that the threads' copies gather in reverse order, swizzled as in
- * a tile.
+ * Computes c[64][16] = a[64][64] b[16][64]^T from rows that the threads' copies gather in reverse order, with the
+ * swizzle of a tile.
  */
 static __global__ __launch_bounds__(128) void gather_kernel(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c)
 {
@@ -324,7 +324,7 @@ static void test_gather(void)
 
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 
-/** Passes a row from block 0 to the other blocks; one thread of each waits for the row and copies it in bulk. */
+/** Passes a row from block 0 to the others; one thread of each block waits for the row and copies it in bulk. */
 static __global__ void message_kernel(int *row, int *ready, int *out)
 {
     __shared__ __align__(16) int copied[32];

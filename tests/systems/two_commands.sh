@@ -1,18 +1,18 @@
 #!/bin/sh
 # Runs the README's commands on minimal installations of other systems, as a reader would. debootstrap makes each system
-# in a scratch folder; the system gets a clone of this repository's HEAD, and nothing but what common/setup.sh installs.
+# in a scratch folder; the system gets a clone of this repository's HEAD and only what common/setup.sh installs.
 #
 #   sh tests/systems/two_commands.sh [-b BUILD] [SYSTEM...]      a release that debootstrap knows; without one, Debian
 #                                                                12 and 13: bookworm and trixie
 #
-# In each system the commands are run by
+# In each system, the commands are run by
 #
-#   root, in /root/course and without a locale: the commands at the beginning of the README, then those of the site
+#   root, in /root/course and without a locale: the commands at the beginning of the README, then those for the site
 #   a user, in a folder with a space in its name, with a comma as the decimal separator, without a network: the same
 #   commands, with the packages that the site needs installed, so that the site's tests run as well
 #
-# Each command is a test, and its output is BUILD/systems/SYSTEM_N.log. The last line is the sum; the exit code is 1 if
-# anything failed. A system takes an hour, and 4 GB of scratch space ($TMPDIR). Needs root.
+# Each command is a test, whose output is in BUILD/systems/SYSTEM_N.log. The last line gives the totals; the exit code
+# is 1 if anything failed. A system takes an hour and 4 GB of scratch space ($TMPDIR). Needs root.
 set -u
 
 passed=0
@@ -21,7 +21,7 @@ skipped=0
 child=
 scratch=
 
-# clean_up: ends the running commands. Mounts are in a separate namespace and end with the commands.
+# clean_up: ends the running commands. Mounts are in a separate namespace and disappear with the commands.
 clean_up() {
     trap - EXIT
     [ ! "$child" ] || kill -KILL "$child" 2>/dev/null
@@ -29,7 +29,7 @@ clean_up() {
     [ ! "$scratch" ] || rm -rf --one-file-system "$scratch"
 }
 
-# finish: prints the sum, and exits
+# finish: prints the totals and exits
 finish() {
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ]
@@ -41,7 +41,7 @@ skip() {
     echo "skipped: $1: $2"
 }
 
-# wait_for COMMAND...: runs it in the background and waits, so that this script can be interrupted
+# wait_for COMMAND...: runs the command in the background and waits, so that this script can be interrupted
 wait_for() {
     "$@" </dev/null &
     child=$!

@@ -121,8 +121,8 @@ cudaError_t cudaFree(void *pointer)
 }
 
 /**
- * Records the allocation or the freeing of memory as work of a stream; other work that uses the memory must be ordered
- * after the allocation and before the freeing.
+ * Records that memory is allocated or freed as work of a stream; other work that uses the memory must be ordered after
+ * the allocation and before the free.
  */
 static cudaError_t use_all(const char *name, enum work_use use, const struct allocation *allocation,
                            cudaStream_t stream, uintptr_t caller)

@@ -92,7 +92,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return cudaSuccess;
 }
 
-/** Reports a wait for an event, or a query of one, that a captured stream has recorded. */
+/** Reports a wait for, or a query of, an event that a captured stream has recorded. */
 static cudaError_t captured(const char *name, cudaEvent_t event, uintptr_t caller)
 {
     const cudaError_t error = simt_permit(name, CALL_SIMPLE, caller);
@@ -145,7 +145,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return cudaSuccess;
 }
 
-/** Returns the host's time between two events: the duration of the simulation, which does not predict a GPU's time. */
+/** Computes the host's time between two events: the duration of the simulation, which does not predict a GPU's time. */
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
 {
     const struct event *first = event_of(begin);

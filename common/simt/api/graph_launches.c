@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /**
- * An executable graph, with its own events and a stream for each branch. The first branch uses the stream of the latest
- * launch of the graph.
+ * An executable graph, with its own events and a stream for each branch. The first branch uses the stream in which the
+ * graph was last launched.
  */
 struct CUgraphExec_st {
     cudaGraph_t graph;

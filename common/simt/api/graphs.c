@@ -20,7 +20,7 @@ enum { MAX_BRANCHES = 32 };
 
 /**
  * The steps that are ordered before a point in a graph: for each branch, one more than the index of its last such step,
- * or 0.
+ * or 0 if it has none.
  */
 struct known {
     size_t steps[MAX_BRANCHES];
@@ -33,8 +33,8 @@ struct recorded {
 };
 
 static struct capture {
-    cudaGraph_t graph;         /**< NULL: no capture is in progress */
-    unsigned long long number; /**< of this capture, or of the last one */
+    cudaGraph_t graph;         /**< NULL if no capture is in progress */
+    unsigned long long number; /**< number of this capture, or of the last one */
     bool relaxed;              /**< calls that wait for the device are permitted */
     cudaStream_t stream[MAX_BRANCHES];
     struct known known[MAX_BRANCHES];
@@ -83,7 +83,7 @@ static cudaGraph_t graph_new(void)
 
 /* --- captured work ------------------------------------------------------------------------------------------------ */
 
-/** Returns the branch of a stream, or MAX_BRANCHES if it is not captured. */
+/** Returns the branch of a stream, or MAX_BRANCHES if the stream is not captured. */
 static unsigned branch_of(cudaStream_t stream)
 {
     unsigned branch = 0;
@@ -119,7 +119,7 @@ bool simt_is_capturing(void)
     return capture.graph;
 }
 
-/** Checks whether a captured stream must wait for work of the legacy default stream. */
+/** Returns whether a captured stream must wait for work of the legacy default stream. */
 static bool captures_blocking_stream(void)
 {
     for (unsigned i = 0; capture.graph && i < capture.graph->branches; i++)
@@ -230,7 +230,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     return cudaSuccess;
 }
 
-/** Checks whether the first stream has waited for all work of the other streams. */
+/** Returns whether the first stream has waited for all work of the other streams. */
 static bool is_joined(void)
 {
     size_t last[MAX_BRANCHES] = {0};

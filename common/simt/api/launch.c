@@ -33,7 +33,7 @@ static void read_event_limit(void)
         simt_event_limit = UINT64_C(4000000000);
 }
 
-/** Checks the shape of a launch against a GPU's limits. If it is invalid, *why describes the error. */
+/** Checks the shape of a launch against a GPU's limits. If the shape is invalid, *why describes the error. */
 static cudaError_t check_shape(const struct launch *launch, const char **why)
 {
     const dim3 grid = launch->grid;
@@ -103,7 +103,7 @@ static cudaError_t check_memory(const struct launch *launch, const char **why)
     return check_shared(launch, simt_kernel_properties(launch->kernel).static_shared, why);
 }
 
-/** Checks a launch against a GPU's limits. If it is invalid, *why describes the exceeded limit, if that is known. */
+/** Checks a launch against a GPU's limits. If the launch exceeds a limit, *why describes that limit if it is known. */
 static cudaError_t check(const struct launch *launch, const char **why)
 {
     if (!launch->kernel)
@@ -136,7 +136,7 @@ static struct part {
                          (simt_program.data_high - simt_program.data_low + 3) / 4};
 }
 
-/** Reports to order/stream_work.h the uses of global and constant memory by a launch that ran at these epochs. */
+/** Records, for order/stream_work.h, how a launch that ran at these epochs used global and constant memory. */
 static void scan(uint32_t first_epoch, uint32_t last_epoch)
 {
     uint8_t uses[NUM_USES];
@@ -202,11 +202,11 @@ static cudaError_t run(const struct launch *launch)
 
 /* --- pointers to variables ---------------------------------------------------------------------------------------- */
 
-/** The variables whose address the program has obtained by cudaGetSymbolAddress(). */
+/** The variables whose addresses the program has obtained by cudaGetSymbolAddress(). */
 static uintptr_t *obtained;
 static size_t obtained_count, obtained_room;
 
-/** A variable whose address the next launch passes although the program has not obtained it; 0: none. */
+/** A variable whose address the next launch passes although the program has not obtained it; 0 if there is none. */
 static uintptr_t passed_variable;
 
 static bool in_variables(uintptr_t address)
@@ -261,7 +261,7 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
 static unsigned refused_after_fault;
 enum { REFUSED_BEFORE_SHOWN = 1000 };
 
-/** Refuses a launch after a fault. Prints the fault if the program launches again and again without reading it. */
+/** Rejects a launch after a fault. Prints the fault if the program keeps launching without reading it. */
 static cudaError_t refuse_after_fault(void)
 {
     if (++refused_after_fault == REFUSED_BEFORE_SHOWN)
@@ -303,7 +303,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     simt_signals_release();
     if (error != cudaSuccess)
         return simt_set_sticky_error(error);
-    /* Only now is it known which functions the kernel has called, and which shared variables they have. */
+    /* Which functions the kernel has called, and which shared variables they have, is known only now. */
     error = check_shared(launch, simt_static_shared_used(launch->dynamic_shared), &why);
     return error == cudaSuccess ? error : refuse(launch, error, why, caller);
 }

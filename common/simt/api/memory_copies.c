@@ -32,8 +32,8 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
 }
 
 /**
- * Reports that one end of a copy or memset is not in the memory that it must be in, device memory if `on_device` and
- * otherwise host memory, or that fewer than `bytes` bytes are there.
+ * Reports that one end of a copy or memset is not in device memory (if `on_device`) or host memory (otherwise), or that
+ * fewer than `bytes` bytes are there.
  */
 static cudaError_t reject_end(const char *name, const char *end, const void *pointer, size_t bytes, bool on_device,
                               const char *direction, uintptr_t caller)
@@ -120,8 +120,8 @@ static cudaError_t issue_work(const char *name, void *to, const void *from, size
 }
 
 /**
- * Lets the runtime access a range of the arena if `touch`, and otherwise forbids it. Does nothing for memory that the
- * host may access. Returns false if out of memory.
+ * Allows the runtime to access a range of the arena if `touch`, and otherwise forbids the access. Does nothing for
+ * memory that the host may access. Returns false if out of memory.
  */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {
@@ -129,7 +129,7 @@ static bool let_range(const void *pointer, size_t bytes, bool touch)
            simt_arena_set_access(arena_offset(pointer), arena_offset(pointer) + bytes, touch);
 }
 
-/** Marks the bytes of the copy as written or unwritten, like their sources. */
+/** Marks the copied bytes as written or unwritten, like the bytes at the source. */
 static void copy_unwritten(void *to, const void *from, size_t bytes)
 {
     simt_copy_unwritten(arena_offset(to), arena_offset(from), bytes);

@@ -81,8 +81,8 @@ unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
 }
 
 /**
- * Returns how many blocks of a kernel, including its shared variables of fixed size, fit on a multiprocessor. Returns 0
- * if a block is too large.
+ * Returns how many blocks of a kernel fit on a multiprocessor, given its shared variables of fixed size. Returns 0 if a
+ * block is too large.
  */
 static unsigned blocks_of_kernel(const void *kernel, int block_size, size_t dynamic_shared)
 {

@@ -192,7 +192,7 @@ cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config
     return kernel ? cudaDeviceSetCacheConfig(config) : simt_set_error(cudaErrorInvalidDeviceFunction);
 }
 
-/** Returns 0 in *can, because the only device is not its own peer. */
+/** Stores 0 in *can, because the only device is not its own peer. */
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     if (!can)

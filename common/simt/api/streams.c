@@ -72,8 +72,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 }
 
 /**
- * Reports a wait for a stream, or a query of a stream, whose work is being captured and therefore not executed. Also
- * reports both for the legacy default stream while a stream that waits for it is being captured.
+ * Reports a wait for, or a query of, a stream whose work is being captured and therefore not executed. Does the same
+ * for the legacy default stream while a stream that waits for it is being captured.
  */
 static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t caller)
 {

@@ -41,7 +41,7 @@ static int compare_keys(uint64_t a, uint64_t b)
 
 /**
  * Compares two positions by the calls that led there, the outermost first, then by their keys. Returns a negative
- * number if `a` is first.
+ * number if `a` comes first.
  */
 static int compare(struct position a, struct position b)
 {
@@ -66,7 +66,7 @@ static struct position position_at(const struct warp *warp, unsigned lane)
     return warp->at_iteration_end >> lane & 1 ? position_of_scope(waiting->scope) : position_of_lane(waiting);
 }
 
-/** Returns the lanes in `left` that wait at the first position in the source, and that position in *first. */
+/** Returns the lanes in `left` that wait at the first position in the source, and stores that position in *first. */
 static lane_mask first_of(const struct warp *warp, lane_mask left, struct position *first)
 {
     lane_mask group = 0;

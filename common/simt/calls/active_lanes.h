@@ -3,28 +3,31 @@
  * @brief Finds the lanes that are active at a collective without a mask, on a device whose warps have 64 lanes.
  *
  * On such a device a warp has one program counter. When lanes diverge, the warp executes one side after the other; the
- * lanes reconverge where the sides join, and at the end of each iteration of a loop. So of the waiting lanes, those at
- * the first position in the source go on first. A lane that has ended an iteration waits for the lanes that are still
- * in an iteration of the loop, wherever they are in it.
+ * lanes reconverge where the sides join, and at the end of each iteration of a loop. Therefore, of the waiting lanes,
+ * those at the first position in the source continue first. A lane that has ended an iteration waits for all lanes that
+ * are still in an iteration of the loop.
  */
 #ifndef SIMT_ACTIVE_LANES_H
 #define SIMT_ACTIVE_LANES_H
 
 #include "lanes/lanes.h"
 
-/** A position in the source, in the function that `call` has entered (NULL: the kernel). The key is as in an event. */
+/**
+ * A position in the source, in the function that `call` has entered (NULL for the kernel). The key has the form of an
+ * event's key.
+ */
 struct position {
     const struct simt_scope *call;
     uint64_t key;
 };
 
 /**
- * Returns the lanes that wait at the first position in the source: at a collective, or at the end of an iteration.
- * Returns 0 if no lane waits.
+ * Returns the lanes that wait at the first position in the source, either at a collective or at the end of an
+ * iteration. Returns 0 if no lane waits.
  */
 lane_mask simt_active_first(const struct warp *warp);
 
-/** Stores for each lane the position from which on the replay may not issue the lane's events yet. */
+/** Stores for each lane the position from which on the replay must not issue the lane's events yet. */
 void simt_active_limits(const struct warp *warp, struct position limits[WARP_LANES]);
 
 /**

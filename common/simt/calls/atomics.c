@@ -1,7 +1,7 @@
 /**
  * @file atomics.c
- * @brief Atomic operations, fences and clocks of device_calls.h. An atomic can be checked, recorded and executed in one
- *        go, because only one lane runs at a time.
+ * @brief Atomic operations, fences and clocks of device_calls.h. An atomic can be checked, recorded and executed in a
+ *        single step, because only one lane runs at a time.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -121,8 +121,7 @@ static uint64_t apply64(enum simt_atomic_op op, uint64_t old, uint64_t operand, 
 }
 
 /**
- * Records the release/acquire edges of an atomic. A compare-and-swap that failed has written nothing and releases
- * nothing.
+ * Records the release/acquire edges of an atomic. A failed compare-and-swap has written nothing and releases nothing.
  */
 static void complete_atomic(const void *address, unsigned bytes, enum simt_atomic_op op, bool failed)
 {

@@ -70,7 +70,9 @@ void simt_grid_wait(void)
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
-/** Reports threads at different __syncthreads as a fault, unless both calls are copies of one call in the source. */
+/**
+ * Reports a fault if threads wait at different __syncthreads, unless both calls are copies of one call in the source.
+ */
 static void check_barrier_sites(struct block *block, const struct lane *first)
 {
     for (unsigned i = 1; i < block->threads && !simt_faulted; i++)

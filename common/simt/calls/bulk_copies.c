@@ -4,7 +4,7 @@
  *        mbarriers.c.
  *
  * A bulk copy is checked like the copies in copies.c, except that a thread other than the issuing one may wait for it,
- * at an mbarrier. Its writes count as writes of the issuing thread at a separate epoch, which the waiting thread
+ * on an mbarrier. Its writes count as writes of the issuing thread at a separate epoch, which the waiting thread
  * acquires.
  */
 #include "bulk_copies.h"
@@ -56,7 +56,7 @@ static uint32_t drop(uint32_t number)
 
 struct chunk {
     unsigned char *to;
-    const unsigned char *from; /**< NULL: outside the matrix, so the chunk becomes zeros */
+    const unsigned char *from; /**< NULL if outside the matrix: the chunk becomes zeros */
 };
 
 static uint32_t chunk_count(const struct bulk_copy *copy)
@@ -65,8 +65,8 @@ static uint32_t chunk_count(const struct bulk_copy *copy)
 }
 
 /**
- * Returns the swizzled address: bits 4 and up are XORed with bits 7 and up, 1 to 3 bits depending on the width of the
- * swizzle.
+ * Returns the swizzled address: 1 to 3 bits from bit 4 upwards, depending on the swizzle width, are XORed with the same
+ * number of bits from bit 7 upwards.
  */
 static uintptr_t swizzled(uintptr_t address, uint32_t swizzle)
 {

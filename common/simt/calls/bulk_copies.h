@@ -1,6 +1,6 @@
 /**
  * @file bulk_copies.h
- * @brief Bulk copies of a row or a tile to shared memory, in flight until a thread has waited at their mbarrier. Used
+ * @brief Bulk copies of a row or a tile to shared memory, in flight until a thread has waited on their mbarrier. Used
  *        by mbarriers.c.
  */
 #ifndef SIMT_BULK_COPIES_H
@@ -20,7 +20,7 @@ struct bulk_copy {
     uint32_t thread;            /**< number of the issuing thread in the block */
     uint32_t epoch;             /**< epoch that holds only this copy's writes */
     uint32_t phase;             /**< phase of its barrier */
-    uint32_t next;              /**< next copy of its barrier; 0: none */
+    uint32_t next;              /**< next copy of its barrier; 0 if none */
     struct shadow_cell *shadow; /**< shadow of its block's shared memory */
 };
 
@@ -33,8 +33,8 @@ uint32_t simt_bulk_copy_issue(const struct bulk_copy *copy);
 void simt_bulk_copy_begin(uint32_t number);
 struct bulk_copy *simt_bulk_copy_at(uint32_t number);
 /**
- * Returns the offset in global memory, as in an event, of the first byte that a copy reads, or EVENT_OUTSIDE if the
- * copy writes only zeros.
+ * Returns the offset in global memory, as events record it, of the first byte that a copy reads, or EVENT_OUTSIDE if
+ * the copy writes only zeros.
  */
 uint64_t simt_bulk_copy_source(uint32_t number);
 static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)

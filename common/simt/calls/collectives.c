@@ -3,12 +3,12 @@
  * @brief Warp-level collectives: shuffles, votes, matches, reductions, __syncwarp and tensor cores. Kernels call them
  *        through device_calls.h; the scheduler completes them.
  *
- * Each arriving lane stores its operand in the warp and is suspended. When all lanes in a mask, except those that have
- * returned, are at the same collective with the same mask, they get their results and become ready again. Lanes with
- * other masks have no effect on them.
+ * Each arriving lane stores its operand in the warp's state and is suspended. When all lanes in a mask, except those
+ * that have returned, are at the same collective with the same mask, they get their results and become ready again.
+ * Lanes with other masks have no effect on them.
  *
- * A collective with SIMT_ACTIVE in place of a mask is completed when no lane of the warp can go on. It is completed for
- * the lanes at the call that is first in the source (see active_lanes.h).
+ * A collective with SIMT_ACTIVE in place of a mask is completed when no lane of the warp can continue, and only for the
+ * lanes at the call that comes first in the source (see active_lanes.h).
  */
 #include "active_lanes.h"
 #include "device_calls.h"
@@ -54,7 +54,7 @@ enum collective {
     COLLECTIVE_WGMMA_FENCE,
     COLLECTIVE_WGMMA_COMMIT,
     COLLECTIVE_WGMMA_WAIT,
-    COLLECTIVE_ITERATION_END, /* from here on: no operation, only a wait until lanes have reconverged */
+    COLLECTIVE_ITERATION_END, /* from here on: no operation, only a wait until the lanes have reconverged */
     COLLECTIVE_JOIN,
 };
 
@@ -111,8 +111,8 @@ static enum collective collective_of(uint64_t call)
 }
 
 /**
- * Checks whether a collective applies to the active lanes instead of a mask. Warps of 32 lanes have no such
- * collectives; for them, mask 0 is an error.
+ * Returns whether a collective applies to the active lanes instead of a mask. There are no such collectives for warps
+ * of 32 lanes, where mask 0 is an error.
  */
 static inline bool of_active(lane_mask mask)
 {
@@ -238,7 +238,7 @@ void simt_lanes_join(unsigned number)
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
-/* The operands and results stay on the stacks of the lanes; the collective carries their addresses. */
+/* The operands and results stay on the stacks of the lanes; the collective receives only their addresses. */
 
 static struct simt_floats mma(enum collective kind, struct mma_fragments fragments, uintptr_t site)
 {
@@ -345,8 +345,8 @@ uint32_t simt_gather_bits(uint32_t bits, uint32_t mask)
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns the lane that `lane` reads in a shuffle, or -1 if that lane is outside the segment of `lane`, which then
- * keeps its own value.
+ * Returns the lane that `lane` reads in a shuffle, or -1 if the source is outside the segment of `lane`; in that case
+ * `lane` keeps its own value.
  */
 static inline int shuffle_source(enum collective kind, int lane, int argument, int width)
 {
@@ -505,7 +505,7 @@ static bool check_same_call(lane_mask group)
 }
 
 /**
- * Keeps the accesses of the lanes that are in the mask of this collective but have returned without calling it. If a
+ * Records the accesses of the lanes that are in the mask of this collective but have returned without calling it. If a
  * lane of the group later executes one of these accesses, the absent lanes have missed the collective (see
  * warp_replay.c).
  */

@@ -5,7 +5,7 @@
  *
  * The bytes may arrive at any time between the issue and the wait. Therefore the destination words are marked at the
  * issue, and no thread may access them before the wait (shadow.c). The source must not change in that time either, so
- * the wait checks that the last write of each source word is the one that was recorded at the issue. Then the wait
+ * the wait checks that the last write to each source word is the one that was recorded at the issue. Then the wait
  * copies the bytes. The accesses of the copy count as accesses that its thread makes at the wait, and are ordered with
  * those of other threads accordingly.
  */
@@ -23,15 +23,15 @@ struct copy {
     unsigned char *to;
     const unsigned char *from;
     struct shadow_cell *to_cells;
-    struct shadow_cell *from_cells; /**< NULL: the copy writes only zeros */
+    struct shadow_cell *from_cells; /**< NULL if the copy writes only zeros */
     uintptr_t pc;
     uint32_t next;  /**< the thread's next copy in flight, or the next free copy */
     uint32_t group; /**< number of groups that the thread had committed at the issue */
     uint8_t bytes;
-    uint8_t from_bytes; /**< bytes that are read; the rest becomes zeros */
+    uint8_t from_bytes; /**< number of bytes that are read; the rest become zeros */
     struct stamp {
         uint32_t epoch, write;
-    } source[COPY_WORDS]; /**< the last write of each source word */
+    } source[COPY_WORDS]; /**< the last write to each source word */
 };
 
 static struct copy *copies; /**< indexed by number; number 0 means no copy */
@@ -126,7 +126,7 @@ static void part_from_own_stores(const struct copy *copy)
     }
 }
 
-/** Records the last write of each source word and marks the destination, which no thread may access until the wait. */
+/** Records the last write to each source word and marks the destination, which no thread may access until the wait. */
 static void begin_copy(struct copy *copy)
 {
     part_from_own_stores(copy);

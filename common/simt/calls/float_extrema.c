@@ -3,7 +3,7 @@
  * @brief fminf, fmaxf, fmin and fmax as a GPU computes them, in place of the C library's.
  *
  * For +0 and -0 the C library may return either, so the result would depend on the compiler. A GPU treats -0 as the
- * smaller one (PTX ISA, `min` and `max`). The linker finds these definitions before the C library's.
+ * smaller value (PTX ISA, `min` and `max`). The linker finds these definitions before the C library's.
  */
 #include <math.h>
 

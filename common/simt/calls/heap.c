@@ -1,6 +1,6 @@
 /**
  * @file heap.c
- * @brief malloc(), free(), new and delete in kernels. They use device memory, and an allocation outlives the launch.
+ * @brief malloc(), free(), new and delete in kernels. They use device memory, and their allocations outlive the launch.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -46,7 +46,7 @@ static void *heap_allocate(size_t bytes)
 }
 
 /**
- * Checks that all accesses of other threads to an allocation are ordered before the free, as if the free were a store.
+ * Checks that all accesses by other threads to an allocation are ordered before the free, as if the free were a store.
  */
 static void check_unused(const struct allocation *allocation, uintptr_t pc)
 {

@@ -48,7 +48,7 @@
         return expected;                                                                                            \
     }
 
-/* Memory orders are ignored: every operation uses the strongest. */
+/* Memory orders are ignored: every operation uses the strongest order. */
 #define ATOMICS(bits)                                                                                           \
     uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order)                     \
     {                                                                                                           \

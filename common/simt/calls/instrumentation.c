@@ -3,8 +3,9 @@
  * @brief Hooks that the compiler's instrumentation calls for every load, store, basic block and call of a kernel file.
  *        They check and record the running lane's accesses.
  *
- * Their names are those of the thread sanitizer and the coverage sanitizer; no sanitizer runtime is linked. Host code
- * in kernel files calls these hooks as well; outside kernels the ranges in simt_memory are empty and no lane runs.
+ * The hooks have the names that the thread sanitizer and the coverage sanitizer use, but no sanitizer runtime is
+ * linked. Host code in kernel files calls these hooks as well; outside kernels the ranges in simt_memory are empty and
+ * no lane runs.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -59,7 +60,7 @@ static void make_room_for_event(void)
         simt_lane_suspend();
 }
 
-/** Notifies observers of the access that the running lane is about to make and then records as an event. */
+/** Notifies observers of an access that the running lane is about to make and will then record as an event. */
 static void announce(const void *address, unsigned bytes, enum event_kind kind)
 {
     make_room_for_event(); /* if record() suspended the lane, the store would be replayed before it is executed */
@@ -67,8 +68,7 @@ static void announce(const void *address, unsigned bytes, enum event_kind kind)
 }
 
 /**
- * Records an event like record(), and first notifies observers if memory is watched. For callers that can afford this
- * test.
+ * Does the same as record(), but first notifies observers if memory is watched. For callers that can afford this test.
  */
 void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
 {
@@ -87,11 +87,11 @@ void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operat
     record(pc, access_of(kind, operation, offset));
 }
 
-/** The properties of a memory access that follow from the hook that the compiler has called. */
+/** The properties of a memory access that are implied by the hook that the compiler has called. */
 struct touch {
     enum shadow_access what;
-    uint8_t kind;      /**< of an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
-    bool needs_value;  /**< of an atomic: it needs the old value */
+    uint8_t kind;      /**< for an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
+    bool needs_value;  /**< for an atomic: it needs the old value */
     bool in_structure; /**< the access is part of an access of 8 bytes or more */
 };
 
@@ -203,7 +203,7 @@ static void check_variable(uintptr_t address, unsigned bytes, bool store, uintpt
         fault_misaligned(address, bytes, store, pc);
 }
 
-/** Checks whether an address is in the local memory of a thread of the block. */
+/** Returns whether an address is in the local memory of a thread of the block. */
 static bool is_local(uintptr_t address)
 {
     const struct fiber_stacks *stacks = &simt_running.block->stacks;
@@ -211,7 +211,7 @@ static bool is_local(uintptr_t address)
     return address - (uintptr_t)stacks->base < stacks->mapped;
 }
 
-/** Ends the launch if the stack has overflowed: a frame is below the thread's own stack. */
+/** Ends the launch if the stack has overflowed, that is, if a frame lies below the thread's own stack. */
 static void check_stack(const struct lane *lane, uintptr_t pc)
 {
     if (SIMT_UNLIKELY((uintptr_t)__builtin_frame_address(0) < lane->stack))
@@ -360,7 +360,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
 }
 
 /**
- * Checks whether an address is on the lane's own stack, so that access_elsewhere() need not be called for an access
+ * Returns whether an address is on the lane's own stack, so that access_elsewhere() need not be called for an access
  * that is not atomic. Returns false while sums of pending products may be on that stack.
  */
 ALWAYS_INLINE bool is_own(uintptr_t address)
@@ -409,7 +409,7 @@ void simt_poll(const void *address)
                                                                                     .write_epoch = cell->write_epoch};
 }
 
-/** Handles a volatile access: a load counts as atomic, and so does a store of a thread that has fenced. */
+/** Handles a volatile access: a load counts as atomic, and so does a store by a thread that has fenced. */
 static void access_volatile(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
 {
     struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_VOLATILE_LOAD};

@@ -9,14 +9,14 @@
 #include "memory/shadow.h"
 
 /**
- * Checks and records an atomic of the running lane, whose scope is its block (`in_block`) or all threads. Does nothing
- * outside kernels. An atomic that does not need the old value may be the first write to its address.
+ * Checks and records an atomic of the running lane; the atomic's scope is the lane's block (`in_block`) or all threads.
+ * Does nothing outside kernels. An atomic that does not need the old value may be the first write to its address.
  */
 void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc);
 /** Records that the running lane is about to read a value by a volatile load or an atomic, perhaps to poll it. */
 void simt_poll(const void *address);
 
-/** Checks and records the running lane's load of a matrix row, 16 bytes in shared memory. */
+/** Checks and records the running lane's load of a matrix row, which is 16 bytes of shared memory. */
 void simt_access_row(const void *row, uintptr_t pc);
 
 /** Records an access, which has already been checked, as an event of the running lane. */
@@ -37,19 +37,19 @@ void simt_copies_end(struct block *block);
 
 /**
  * Detaches the running thread's copies in flight and returns the number of the first, or 0 if there is none. The two
- * functions below complete or drop all these copies. They keep *first at the first copy that is left, in case one of
- * the copies ends the launch.
+ * functions below complete or drop all these copies. After each copy they set *first to the first remaining one, in
+ * case a copy ends the launch.
  */
 uint32_t simt_copies_detach(void);
 void simt_copies_complete(uint32_t *first);
 void simt_copies_drop(uint32_t *first);
 
 /**
- * Ends the waits at mbarriers that have a time limit, because no lane can run. Returns whether there were any such
+ * Ends the waits on mbarriers that have a time limit, because no lane can run. Returns whether there were any such
  * waits.
  */
 bool simt_mbarriers_time_out(struct block *block);
-/** Describes the wait at an mbarrier that a lane cannot finish. */
+/** Describes a lane's wait on an mbarrier that cannot end. */
 void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size);
 /** Checks, after all threads of a block have returned, that no copy to its shared memory is in flight. */
 void simt_mbarriers_check(const struct block *block);
@@ -68,8 +68,8 @@ void simt_exempt_load(const void *pointer, unsigned bytes);
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
 
 /**
- * Completes every collective of `warp` whose lanes have all arrived. If the warp is stuck, that is, if no lane can go
- * on, also completes the collectives of the active lanes only.
+ * Completes every collective of `warp` whose lanes have all arrived. If the warp is stuck, that is, if no lane can
+ * continue, also completes the collectives that apply only to the active lanes.
  */
 void simt_collectives_complete(struct warp *warp, bool stuck);
 
@@ -81,13 +81,13 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
 void simt_barrier_complete(struct block *block);
-/** Makes all threads of a block, which wait at a barrier, ready to run. */
+/** Makes all threads of a block that waits at a barrier ready to run. */
 void simt_barrier_open(struct block *block);
 
 /**
- * Install and remove the handlers that turn signals of a kernel's instructions into faults, and the timer that ends a
- * loop without events after about the time that `event_limit` events take. The first function returns false if it
- * fails.
+ * Install and remove the handlers that turn signals raised by a kernel's instructions into faults, and the timer that
+ * ends a loop without events after about the time that `event_limit` events take. The first function returns false if
+ * it fails.
  */
 bool simt_signals_catch(uint64_t event_limit);
 void simt_signals_release(void);

@@ -28,9 +28,9 @@ struct barrier_handle {
     uint32_t mark;
 };
 
-/** Asynchronous copies of one thread, whose arrival at the barrier stands for their completion. */
+/** The asynchronous copies of one thread whose completion counts as an arrival at the barrier. */
 struct copy_arrival {
-    uint32_t first; /**< first copy, in copies.c; 0: none */
+    uint32_t first; /**< first copy, in copies.c; 0 if none */
     uint32_t phase;
     struct copy_arrival *next;
 };
@@ -38,7 +38,7 @@ struct copy_arrival {
 struct barrier {
     uintptr_t address;
     uint32_t block;   /**< number of the owning block */
-    uint32_t next;    /**< next barrier of the block, or next free barrier; 0: none */
+    uint32_t next;    /**< next barrier of the block, or next free barrier; 0 if none */
     uint32_t count;   /**< arrivals that a phase needs */
     uint32_t pending; /**< arrivals that are still missing */
     uint32_t phase;   /**< number of phases that have ended */
@@ -179,7 +179,7 @@ void simt_proxy_fence(int global)
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
-/** Makes the lanes that wait at a barrier ready. */
+/** Makes the lanes that wait on a barrier ready. */
 static void wake(struct barrier *barrier)
 {
     struct block *const block = simt_running.block;
@@ -295,7 +295,7 @@ static void complete_copies(struct barrier *barrier)
 
 /**
  * Suspends the running lane until the phase with the given parity has ended. Unless `without_limit`, the wait also ends
- * when no lane of the block can run. Returns 1 if the phase has ended, otherwise 0.
+ * if no lane of the block can run. Returns 1 if the phase has ended, otherwise 0.
  */
 static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc)
 {
@@ -322,7 +322,7 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
     }
     struct barrier *const barrier = &barriers[number];
 
-    /* A lane that wake() has made ready goes on, even if another phase has ended since then. */
+    /* A lane that wake() has made ready continues, even if another phase has ended since then. */
     if (lane->mbarrier != number && !has_ended(barrier, parity))
         return 0;
     lane->mbarrier = 0;
@@ -439,8 +439,8 @@ void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier)
 }
 
 /**
- * Ends the launch if a tensor map is in memory from which a GPU cannot read it. In the simulator a parameter lies on
- * the thread's stack.
+ * Ends the launch if a tensor map is in memory from which a GPU cannot read it. In the simulator, a kernel parameter
+ * lies on the thread's stack.
  */
 static void check_map(const simt_tensor_map *map, uintptr_t pc)
 {

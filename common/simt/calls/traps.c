@@ -44,7 +44,7 @@ static uintptr_t interrupted_pc(const ucontext_t *context)
 }
 
 /**
- * Checks whether a division may be that of the smallest integer by -1, for which x86-64 raises a signal and a GPU
+ * Checks whether a division may be a division of the smallest integer by -1, for which x86-64 raises a signal and a GPU
  * returns the dividend. If so, clears the sign extension of the dividend, so that the repeated instruction returns the
  * dividend. A division by 0 raises the signal again.
  */
@@ -64,9 +64,9 @@ static bool repeat_division(ucontext_t *context)
 }
 
 /**
- * Finds a lane that runs without recording events, in a loop that the compiler or the rewriter has left without hooks,
- * so that the event limit cannot end it. Each tick of the timer in which the same lane has recorded nothing counts as
- * the number of events that a lane usually records in a tick.
+ * Period of the timer that detects a lane that runs without recording events, in a loop that the compiler or the
+ * rewriter has left without hooks; the event limit cannot end such a loop. Each tick in which the same lane has
+ * recorded nothing counts as the number of events that a lane usually records in a tick.
  */
 enum { TICK_MICROSECONDS = 10000, EVENTS_OF_TICK = 4000000 };
 
@@ -110,8 +110,8 @@ static void on_tick(uintptr_t pc)
 }
 
 /**
- * Turns a signal in a kernel into a fault. The handler does not return: it switches from the signal stack to the
- * scheduler's. Because of SA_NODEFER no signal stays blocked.
+ * Turns a signal in a kernel into a fault. The handler does not return: it switches from the signal stack to that of
+ * the scheduler. Because of SA_NODEFER no signal stays blocked.
  */
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
@@ -124,7 +124,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     }
     if (signal != SIGPROF && simt_is_second_host_thread())
         simt_reject_host_thread(pc, SIMT_BESIDE_KERNEL);
-    if (signal == SIGPROF && !simt_running.lane) { /* between two lanes: retry in a millisecond */
+    if (signal == SIGPROF && !simt_running.lane) { /* no lane is running: retry in a millisecond */
         setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
         return;
     }
@@ -144,7 +144,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     if (signal == SIGFPE)
         simt_fault_here(cudaErrorLaunchFailure, pc, "division by zero", "divides an integer by zero");
     if (address - (simt_running.lane->stack - FIBER_GUARD_BYTES) <
-        FIBER_GUARD_BYTES) /* in the guard below the stacks */
+        FIBER_GUARD_BYTES) /* the address is in the guard below the stacks */
         simt_fault_stack(pc);
     simt_check_index(address, 0, ACCESS_LOAD, pc);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",

@@ -1,12 +1,13 @@
 /**
  * @file warpgroup_products.c
- * @brief Products of a warpgroup (wgmma): 64x16 by 16xN numbers in shared memory, computed at the issue and checked
+ * @brief Warpgroup products (wgmma) of 64x16 and 16xN matrices in shared memory, computed at the issue and checked
  *        until the wait.
  *
  * A warp needs 16 rows of a, all of b, and 16 rows of the sums, so it does not synchronise with the other three warps.
  * At the end of the block a check makes sure that all four warps have issued the same products. Lane 0 reads the
  * operands for its warp, at the issue and again after the wait. The second read detects a write to an operand in
- * between. It also detects a later write to an operand that is not ordered after the wait.
+ * between. Because the second read is also recorded, a later write to an operand is detected if it is not ordered after
+ * the wait.
  */
 #include "warpgroup_products.h"
 
@@ -76,7 +77,7 @@ static uintptr_t address_of(uint64_t operand)
     return simt_memory.shared + shared + (shared < end ? (end - 1 - shared) / WINDOW * WINDOW : 0);
 }
 
-/** Ends the launch unless the simulator supports this kind of operand, and its address and size are valid. */
+/** Ends the launch unless the simulator supports this kind of operand, and the operand's address and size are valid. */
 static void check_operand(uint64_t operand, unsigned rows, uintptr_t pc)
 {
     const uintptr_t address = address_of(operand);
@@ -134,8 +135,8 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
 }
 
 /**
- * Checks the running warp's reads of its rows of a and of all columns of b. No operand may have been written since
- * epoch `before`, unless that is 0.
+ * Checks the running warp's reads of its rows of a and of all columns of b. Unless `before` is 0, the operands must not
+ * have been written since epoch `before`.
  */
 static void read_operands(uint64_t a, uint64_t b, unsigned columns, uint32_t before, uintptr_t pc)
 {
@@ -360,7 +361,7 @@ void simt_set_registers(unsigned registers)
     simt_running.block->has_register_requests = true;
 }
 
-/** Checks that the threads of a warpgroup, of which `first` is the first, have made the same requests. */
+/** Checks that the threads of the warpgroup that begins with thread `first` have made the same requests. */
 static void check_requests(const struct block *block, unsigned first)
 {
     const struct lane *const lane = &block->lane[first];
@@ -383,7 +384,7 @@ static void check_requests(const struct block *block, unsigned first)
 
 void simt_registers_check(const struct block *block)
 {
-    enum { LEAST = 24 }; /* registers of a thread without a request, at least */
+    enum { LEAST = 24 }; /* minimum number of registers of a thread without a request */
     const struct lane *last = NULL;
     unsigned needed = 0;
 

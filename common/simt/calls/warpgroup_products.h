@@ -1,7 +1,7 @@
 /**
  * @file warpgroup_products.h
- * @brief Products of a warpgroup (wgmma), of which each warp computes 16 rows. Used by collectives.c,
- *        instrumentation.c, the scheduler and the grid.
+ * @brief Products of a warpgroup (wgmma); each of its warps computes 16 rows. Used by collectives.c, instrumentation.c,
+ *        the scheduler and the grid.
  */
 #ifndef SIMT_WARPGROUP_PRODUCTS_H
 #define SIMT_WARPGROUP_PRODUCTS_H
@@ -16,8 +16,8 @@ struct product_part {
 };
 
 /**
- * Checks the operands of a product before the running lane arrives, and whether its warp may read them. Lane 0 checks
- * for all lanes.
+ * Checks, before the running lane arrives, that the operands of a product are valid and that the lane's warp may read
+ * them. Lane 0 checks for all lanes.
  */
 void simt_product_check_operands(const struct product_part *part, uintptr_t pc);
 /** Computes the warp's rows of a product after all lanes have arrived; returns false after a fault. */

@@ -16,7 +16,7 @@ extern uint64_t simt_event_limit;
 /** Program counter of the last event replayed. */
 extern uintptr_t simt_last_pc;
 
-/** Replays the events of the warp's lanes, up to the first event that an event not recorded yet might precede. */
+/** Replays the events of the warp's lanes, up to the first one that an event not yet recorded might precede. */
 void simt_replay(struct warp *warp);
 
 /** Resets the block before its threads start. */
@@ -37,9 +37,9 @@ enum block_state simt_block_run(struct block *block);
 bool simt_grid_prepare(void);
 
 /**
- * Allocates the block that every launch needs, before the first launch; returns false if out of memory. Separate from
- * simt_grid_prepare(), because a process that is forked for a launch allocates a new block, which is faster than
- * copying its parent's.
+ * Allocates the block that every launch needs, before the first launch; returns false if out of memory. It is separate
+ * from simt_grid_prepare(), because a process that is forked for a launch allocates a new block, which is faster than
+ * copying its parent's block.
  */
 bool simt_grid_make_block(void);
 

@@ -35,7 +35,7 @@ static struct shared {
 } shared;
 
 /**
- * The blocks allocated so far. Launches that are not cooperative use only the first. After a cooperative launch the
+ * The blocks allocated so far. Launches that are not cooperative use only the first. After a cooperative launch, the
  * others are kept for the next one, as long as all blocks together have at most KEPT_THREADS fibers.
  */
 static struct block *live[LIVE_BLOCKS];
@@ -54,9 +54,9 @@ static void block_free(struct block *block)
 }
 
 /**
- * Allocates a block with `threads` fibers; returns NULL if out of memory. Most launches need only the first block,
- * and each of a program's many processes may launch a kernel, so that block and the event buffers share a single
- * mapping, which is fast to create.
+ * Allocates a block with `threads` fibers; returns NULL if out of memory. The first block shares a mapping with the
+ * event buffers, because most launches need no other block, each of a program's many processes may launch a kernel, and
+ * a single mapping is fast to create.
  */
 static struct block *block_new(unsigned threads, bool first)
 {
@@ -82,8 +82,8 @@ static struct block *block_new(unsigned threads, bool first)
 }
 
 /**
- * Ensures that the first `count` live blocks exist, each with at least `threads` fibers. Returns false if memory is
- * short.
+ * Ensures that the first `count` live blocks exist, each with at least `threads` fibers. Returns false if memory runs
+ * out.
  */
 static bool blocks_make(unsigned count, unsigned threads)
 {
@@ -221,7 +221,7 @@ static void poison_shared(void)
     memset(bytes + simt_memory.shared_resume, 0xff, shared.bytes - simt_memory.shared_resume);
 }
 
-/** Copies the part of shared memory that this launch can use, to or from a block's copy. */
+/** Copies the part of shared memory that this launch can use to or from a block's saved copy. */
 static void copy_shared(unsigned char *to, const unsigned char *from)
 {
     memcpy(to, from, simt_memory.shared_end);
@@ -337,7 +337,7 @@ static void block_enter(struct block *block)
 static void block_leave(struct block *block)
 {
     /*
-     * No other thread can write this shared memory any more, so a suspected read of an unwritten word is not half of a
+     * No other thread can write this shared memory any more, so a suspected read of an unwritten word is not part of a
      * race.
      */
     simt_fault_confirm();

@@ -56,8 +56,8 @@ static void take_events(struct warp *warp)
 }
 
 /**
- * Saves the events that have not been replayed, because another warp needs the buffers. `ran`: the lanes that have run
- * in this turn.
+ * Saves the events that have not been replayed, because another warp needs the buffers. `ran` contains the lanes that
+ * have run in this turn.
  */
 static void park_events(struct warp *warp, lane_mask ran)
 {
@@ -73,10 +73,10 @@ static void park_events(struct warp *warp, lane_mask ran)
     warp->parked = true;
 }
 
-/** Reports an endless loop if the block has exceeded the event limit, or if all threads poll in vain. */
+/** Reports an endless loop if the block has exceeded the event limit, or if all threads poll without progress. */
 static void check_budget(struct warp *warp)
 {
-    enum { EVENTS_PER_POLL = 40 }; /* of the limit, so that threads that poll for a long time are not reported */
+    enum { EVENTS_PER_POLL = 40 }; /* events that a poll counts as: few, so that threads may poll for a long time */
     const bool in_vain = simt_progress.polls >= simt_event_limit / EVENTS_PER_POLL;
 
     if (!in_vain && simt_progress.events + simt_progress.arrivals - simt_progress.before_block < simt_event_limit)
@@ -203,7 +203,7 @@ static const struct lane *first_lane(const struct block *block, size_t member)
     return NULL;
 }
 
-/** Reports why no lane can continue; if there are several reasons, the most likely one. */
+/** Reports why no lane can continue; if there are several reasons, reports the most likely one. */
 static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 {
     const struct lane *waits = first_lane(block, offsetof(struct warp, at_barrier));
@@ -235,7 +235,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     simt_fault_thread(cudaErrorLaunchFailure, warp_wait->index, warp_wait->site, "deadlock", "%s", detail);
 }
 
-/** Checks whether any warp's turn ended while the warp could have continued. */
+/** Returns whether any warp's turn ended while the warp could have continued. */
 static bool has_parked(const struct block *block)
 {
     for (unsigned i = 0; i < block->warps; i++) {

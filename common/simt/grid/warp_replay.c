@@ -1,11 +1,11 @@
 /**
  * @file warp_replay.c
- * @brief Replay: merges the events of single lanes into the basic blocks and memory requests of a warp, and finds
+ * @brief Replay: merges the events of individual lanes into the basic blocks and memory requests of a warp, and finds
  *        divergent branches.
  *
- * Of the lanes' next events, the replay issues the one with the deepest call and then the earliest position in the
- * source, for all lanes that are at this event. In the source, the code after a branch comes after both of its sides.
- * So diverged lanes reconverge there, as on the hardware, and no control-flow graph is needed.
+ * Of the lanes' next events, the replay issues the one with the deepest call and, at equal depth, the earliest position
+ * in the source, for all lanes that are at this event. Because the code after a branch follows both of its sides in the
+ * source, diverged lanes reconverge there, as on the hardware, and no control-flow graph is needed.
  */
 #include "blocks.h"
 #include "calls/active_lanes.h"
@@ -19,7 +19,7 @@
 uintptr_t simt_last_pc;
 
 /**
- * Notifies observers that lanes of a basic block went on to a second successor, unless a divergence of this block has
+ * Notifies observers that lanes of a basic block continued at a second successor, unless a divergence of this block has
  * already been reported.
  */
 static void step_diverges(struct open_step *step, uint64_t successor, uintptr_t pc)
@@ -31,7 +31,7 @@ static void step_diverges(struct open_step *step, uint64_t successor, uintptr_t 
 }
 
 /**
- * Records that the lanes in `group` went on to the basic block `successor`, which is at `pc`, and closes each basic
+ * Records that the lanes in `group` continue at the basic block `successor`, which is at `pc`, and closes each basic
  * block that all its lanes have left.
  */
 static void steps_leave(struct warp *warp, lane_mask group, uint64_t successor, uintptr_t pc)
@@ -62,7 +62,9 @@ static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintpt
     if (warp->open_count == 1 && warp->open[0].mask == group) {
         struct open_step *step = &warp->open[0];
 
-        /* The whole group goes on to one block; the step diverged only if other lanes went on to a different one. */
+        /*
+         * The whole group continues at one block; the step diverged only if other lanes continued at a different one.
+         */
         if (step->successor != 0)
             step_diverges(step, key, pc);
         *step = (struct open_step){.mask = group};
@@ -73,8 +75,8 @@ static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintpt
 }
 
 /**
- * Issues a memory instruction of the lanes in `group`, each lane at its event `at`. Generic pointers into different
- * address spaces split it into several requests.
+ * Issues a memory instruction of the lanes in `group`, each lane at its event `at`. An instruction whose generic
+ * pointers point into different address spaces is split into several requests.
  */
 static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
 {
@@ -184,7 +186,8 @@ static void record_passing(struct warp *warp, const struct lane *lanes, lane_mas
 }
 
 /**
- * Reports a collective that some lanes completed without other lanes in its mask, if both now execute the same access.
+ * Reports a collective that some lanes completed without other lanes in its mask, if both groups of lanes now execute
+ * the same access.
  */
 static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
@@ -272,8 +275,8 @@ static void compact(struct lane *lanes, lane_mask mask)
 }
 
 /**
- * Issues the events of the ready lanes whose buffers have no room, ahead of the other lanes, which poll, perhaps for a
- * value that one of these lanes will write. On a GPU, too, diverged lanes of a warp take turns.
+ * Issues the events of the ready lanes whose buffers have no room, ahead of those of the other lanes, which poll,
+ * perhaps for a value that one of the ready lanes will write. Diverged lanes of a warp take turns on a GPU as well.
  */
 static void issue_starved(struct warp *warp, struct lane *lanes, const struct position *limits)
 {

@@ -45,7 +45,7 @@ SIMT_DEVICE void mbarrier_arrive_cp_async(mbarrier *barrier)
     simt_mbarrier_arrive_copies(barrier);
 }
 
-/* The result must be read: only it tells whether the phase has ended. */
+/* The result must be read, because only it indicates whether the phase has ended. */
 [[nodiscard]] SIMT_DEVICE bool mbarrier_try_wait(mbarrier *barrier, uint32_t parity)
 {
     return simt_mbarrier_try_wait(barrier, parity);

@@ -1,6 +1,6 @@
 /**
  * @file common/simt/kernels/messages.cuh
- * @brief Acquire loads and release stores, as volatile accesses or atomics with fences. Replaces
+ * @brief Acquire loads and release stores, implemented as volatile accesses or atomics with fences. Replaces
  *        common/kernels/messages.cuh, because this directory is searched first.
  */
 #ifndef SIMT_MESSAGES_CUH

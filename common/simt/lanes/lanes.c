@@ -38,7 +38,7 @@ void simt_warp_enter(struct block *block, struct warp *warp)
     simt_order.warp = &warp->order;
 }
 
-/** Removes the lane whose turn it is from the runnable lanes, of which there is at least one, and returns it. */
+/** Removes the next lane from the runnable lanes, of which there must be at least one, and returns it. */
 static inline __attribute__((always_inline)) struct lane *take_runnable(void)
 {
     const unsigned lane = SIMT_UNLIKELY(simt_turns_down) ? highest_lane(simt_running.runnable)

@@ -35,9 +35,10 @@ enum event_kind {
 
 /**
  * An event of one lane. `key` is its position in the source: the largest possible number of calls minus the calls in
- * progress, the number of the basic block, and the number of the event in that block. So the lane that must go first,
- * with the deepest call and then the earliest position in the file, has the smallest key, however the compiler has
- * ordered the code. `access` is kind, bytes and offset; for an EVENT_MBARRIER, the operation replaces the bytes.
+ * progress, the number of the basic block, and the number of the event in that block. The lane that must go first has
+ * the smallest key, regardless of how the compiler has ordered the code: it has the deepest call and, at equal depth,
+ * the earliest position in the file. `access` consists of kind, bytes and offset; for an EVENT_MBARRIER, the operation
+ * replaces the bytes.
  *
  * For warps of 64 lanes, the event's number in the block consists of the number of a step, which increases with each
  * collective and call, and the number of the event in that step. Lanes at the same step are at the same position, even
@@ -82,21 +83,21 @@ struct lane {
     uint3 index;         /**< threadIdx */
     struct event *head;  /**< the first event not yet replayed */
     uint32_t parked;     /**< number of events saved when the warp's turn ended */
-    bool is_split;       /**< in an access with too many events for the buffer: they are replayed before it ends */
-    bool without_limit;  /**< waits for a phase of an mbarrier without a time limit */
+    bool is_split;       /**< its access has more events than fit in the buffer: they are replayed before it ends */
+    bool without_limit;  /**< its wait for a phase of an mbarrier has no time limit */
     uint8_t parity;      /**< parity of the awaited phase */
     uintptr_t site;      /**< call site of the collective or barrier where it waits */
-    unsigned call;       /**< of a block barrier: distinguishes calls in one line */
+    unsigned call;       /**< for a block barrier: distinguishes the calls on one line */
     uintptr_t loaded;    /**< simt_order.loaded, while suspended */
-    uint32_t first_copy; /**< first asynchronous copy in flight, in copies.c; 0: none */
+    uint32_t first_copy; /**< first asynchronous copy in flight, in copies.c; 0 if none */
     uint32_t last_copy;
     uint32_t copy_groups;           /**< groups committed since the block began */
     uint32_t mbarrier;              /**< awaited mbarrier, in mbarriers.c */
-    const struct simt_scope *scope; /**< innermost call or iteration, in active_lanes.c; NULL: the kernel */
+    const struct simt_scope *scope; /**< innermost call or iteration, in active_lanes.c; NULL for the kernel */
     uintptr_t registers_site;       /**< call site of the last request for registers, in warpgroup_products.c */
-    uint32_t registers;             /**< number of registers that it requested; 0: it has made no request */
+    uint32_t registers;             /**< number of registers that it requested; 0 if it has made no request */
     uint32_t registers_requests;    /**< hash of all its requests */
-    uint32_t polls;                 /**< number of its polls in this turn of its warp, see struct progress */
+    uint32_t polls;                 /**< number of its polls in this turn of its warp (see struct progress) */
 };
 
 /** An access by lanes that passed a collective at which other lanes waited for them. */
@@ -134,22 +135,22 @@ struct warp {
     lane_mask mask[WARP_LANES];
     uint64_t call[WARP_LANES]; /**< the collective and its uniform operands */
     int32_t argument[WARP_LANES];
-    uint64_t value[WARP_LANES]; /**< operand before, result after the collective */
+    uint64_t value[WARP_LANES]; /**< operand before the collective, result after it */
     struct passed passed[MAX_PASSED];
     unsigned passed_count;
     lane_mask missed; /**< lanes that completed a collective which other lanes passed */
     struct warp_order order;
-    struct products *products; /**< wgmma products, in warpgroup_products.c; NULL: none yet */
+    struct products *products; /**< wgmma products, in warpgroup_products.c; NULL if there are none yet */
 };
 
 struct block {
     uint32_t number; /**< block number in the grid, x fastest */
     unsigned threads;
     unsigned warps;
-    unsigned at_grid_barrier;   /**< how many of the threads at a barrier are at the grid barrier */
+    unsigned at_grid_barrier;   /**< number of threads at a barrier that are at the grid barrier */
     int barrier_count;          /**< result of __syncthreads_count and its variants */
     int barrier_predicate;      /**< running sum of the predicates */
-    uint32_t first_mbarrier;    /**< first of its mbarriers, in mbarriers.c; 0: none */
+    uint32_t first_mbarrier;    /**< first of its mbarriers, in mbarriers.c; 0 if none */
     bool has_register_requests; /**< a thread has called simt_set_registers() */
     unsigned prepared;          /**< number of fibers that are at their start or between two blocks */
     struct fiber_stacks stacks;
@@ -157,7 +158,8 @@ struct block {
     struct event *parked; /**< buffer for each thread: its events that were not replayed when its warp's turn ended */
 
     /*
-     * State that a block keeps while other blocks of its grid run: its shared memory, the shadow of it, and its epochs.
+     * State that a block keeps while other blocks of its grid run: its shared memory, the shadow of that memory, and
+     * its epochs.
      */
     unsigned char *shared_copy;
     struct shadow_cell *shared_shadow;
@@ -178,7 +180,7 @@ struct launch {
     void (*call)(const void *arguments);
     const void *arguments;
     size_t argument_bytes;
-    size_t parameter_bytes; /**< without the parameters that the simulator inserts before the kernel's */
+    size_t parameter_bytes; /**< excluding the parameters that the simulator inserts before the kernel's */
     bool cooperative;       /**< all blocks are resident at once and may wait for each other */
     bool overlaps;          /**< may start before the previous launch in its stream has ended */
 };
@@ -190,7 +192,7 @@ struct running {
     struct lane *lane;
     struct warp *warp;
     struct lane *warp_lane; /**< lane 0 of the warp */
-    lane_mask runnable;     /**< lanes of the warp that have yet to run this round */
+    lane_mask runnable;     /**< lanes of the warp that have yet to run in this round */
     struct block *block;
     bool sleeps; /**< a lane of the warp has called __nanosleep() this round */
 };
@@ -202,10 +204,10 @@ struct running {
 struct progress {
     uint64_t events;
     uint64_t arrivals;
-    uint64_t before_block; /**< events + arrivals at the end of the last block; each block that ends is progress */
+    uint64_t before_block; /**< events + arrivals at the end of the last block; a block that ends counts as progress */
     /**
      * Volatile loads and atomics since a thread last loaded or stored in another way, changed a value by an atomic, or
-     * ran for a turn without any of these. If there are too many, all threads poll for values that none of them writes.
+     * ran for a turn without polling. If there are too many, all threads poll for values that none of them writes.
      */
     uint64_t polls;
 };
@@ -240,7 +242,7 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
  */
 bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
 
-/** Returns the first key of the step after that of `key`. */
+/** Returns the first key of the step that follows the step of `key`. */
 static inline uint64_t next_step(uint64_t key)
 {
     return (key | (EVENT_ONE_STEP - 1)) + 1;
@@ -261,7 +263,7 @@ void simt_warp_enter(struct block *block, struct warp *warp);
 /** Runs the given lanes of the warp, one after another, each until it is suspended. */
 void simt_lanes_run(lane_mask lanes);
 
-/** Suspends the running lane: switches to the next runnable lane of the warp, or else to the scheduler. */
+/** Suspends the running lane: switches to the next runnable lane of the warp, or to the scheduler if there is none. */
 void simt_lane_suspend(void);
 
 /** Runs the kernel once per block; the entry point of every fiber. */

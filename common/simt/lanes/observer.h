@@ -2,9 +2,9 @@
  * @file observer.h
  * @brief Notifies observers of what happens in a launch. The engine does not depend on any particular observer.
  *
- * An observer has a function for each event it wants, and NULL for the others. It may read its arguments and the state
- * of the lower layers. It decides whether memory is watched, changes nothing else, and must not call a function that
- * runs lanes.
+ * An observer has a function for each event that it handles, and NULL for the others. It may read its arguments and the
+ * state of the lower layers. It decides whether memory is watched, changes nothing else, and must not call a function
+ * that runs lanes.
  */
 #ifndef SIMT_OBSERVER_H
 #define SIMT_OBSERVER_H
@@ -14,11 +14,11 @@
 /** A memory instruction of a warp: lane[i], in ascending order, accesses offset[i]. */
 struct memory_request {
     enum event_kind kind;
-    unsigned bytes; /**< accessed by each lane; for an EVENT_MBARRIER, the mbarrier_operation */
+    unsigned bytes; /**< bytes accessed by each lane; for an EVENT_MBARRIER, the mbarrier_operation */
     uintptr_t pc;
     lane_mask lanes;
     unsigned count;
-    uint64_t offset[WARP_LANES]; /**< in the arena, in shared memory or, with EVENT_OUTSIDE, in the program's data */
+    uint64_t offset[WARP_LANES]; /**< offset in the arena, shared memory or, with EVENT_OUTSIDE, the program's data */
     uint8_t lane[WARP_LANES];
 };
 
@@ -30,7 +30,7 @@ enum warp_collective_kind {
     WARP_COLLECTIVE_MATRIX_MEMORY
 };
 
-/** A collective of some lanes of a warp; the results are in the warp. */
+/** A collective of some lanes of a warp; its results are stored in the warp. */
 struct warp_collective {
     const struct warp *warp;
     enum warp_collective_kind kind;
@@ -39,24 +39,24 @@ struct warp_collective {
     unsigned bytes;      /**< size of a shuffle's value */
     unsigned operations; /**< tensor-core operations, each a 16x16 by 16x8 product */
     uint64_t in[WARP_LANES];
-    int8_t from[WARP_LANES]; /**< lane that each lane of a shuffle read; -1: none, it kept its own value */
+    int8_t from[WARP_LANES]; /**< lane that each lane of a shuffle read; -1 if it kept its own value */
 };
 
 struct observer {
     void (*block_runs)(uint32_t number); /**< a block begins or resumes */
     void (*blocks_ended)(unsigned count);
-    /** The running lane is about to access memory. Called only while memory is watched, see simt_memory_watch(). */
+    /** The running lane is about to access memory. Called only while memory is watched (see simt_memory_watch()). */
     void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
     /**
      * The running lane has issued a bulk copy of `number` bytes to offset `other` in shared memory, or has used an
-     * mbarrier in phase `other`, where `number` is arrivals, announced bytes or parity. Called only while memory is
-     * watched.
+     * mbarrier in phase `other`, where `number` is the number of arrivals or of announced bytes, or the parity. Called
+     * only while memory is watched.
      */
     void (*lane_uses_barrier)(uint64_t number, uint64_t other);
     void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores have been executed */
     void (*lanes_returned)(lane_mask lanes);
     void (*basic_block_issued)(lane_mask lanes);
-    /** Lanes went on from one basic block to different ones; the one that is first in the source is at `pc`. */
+    /** Lanes of one basic block continued at different ones; the one that is first in the source is at `pc`. */
     void (*warp_diverged)(uintptr_t pc);
     void (*request_issued)(const struct memory_request *request);
     void (*bulk_copied)(unsigned bytes); /**< the running lane has issued a copy of a row or a tile */

@@ -7,7 +7,7 @@
 
 /**
  * Makes room for `needed` elements of `each` bytes in the array whose pointer is at `array`; new elements are zeroed.
- * Returns false if out of memory, and the array is then unchanged.
+ * If out of memory, returns false and leaves the array unchanged.
  */
 bool simt_array_reserve(void *array, size_t *room, size_t needed, size_t each);
 

@@ -23,7 +23,7 @@ cudaError_t simt_sticky_error(void)
 }
 
 /**
- * Returns the last error and resets it. This also makes the device usable again, for which a GPU needs a new process.
+ * Returns the last error and resets it. This also makes the device usable again, which on a GPU requires a new process.
  */
 cudaError_t cudaGetLastError(void)
 {

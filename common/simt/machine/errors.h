@@ -8,7 +8,7 @@
 
 #include "cuda_runtime.h"
 
-/** Makes `error` the next result of cudaGetLastError(), and returns it; cudaSuccess changes nothing. */
+/** Makes `error` the next result of cudaGetLastError(), and returns `error`; cudaSuccess changes nothing. */
 cudaError_t simt_set_error(cudaError_t error);
 /** Does the same as simt_set_error(); in addition, launches and other calls fail until the error is read. */
 cudaError_t simt_set_sticky_error(cudaError_t error);

@@ -40,7 +40,8 @@ void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
 
 /**
  * Makes room for another fault. If the program has read neither the last fault nor its error, the last fault is kept in
- * `first`, because it may be the cause of the new one: a kernel may read what a rejected launch should have written.
+ * `first`, because it may be the cause of the new one: a kernel may read data that a rejected launch should have
+ * written.
  */
 static void make_room(void)
 {
@@ -241,7 +242,7 @@ cudaError_t simt_fault_no_address_space(void)
 }
 
 /**
- * Appends a source location: " at :line" if it is in the file of `here`, else " at file:line". Returns true if the
+ * Appends a source location: " at :line" if it is in the file of `here`, otherwise " at file:line". Returns true if the
  * location is `here`.
  */
 static bool append_location(char *line, size_t size, const char *pc_text, const char *here)
@@ -282,7 +283,7 @@ static void resolve_same_line(char *line, bool same_line)
         *mark = 0;
 }
 
-/** Checks whether a location is a line of the program's own source, not of a library. */
+/** Returns whether a location is a line of the program's own source, not of a library. */
 static bool is_own_line(const char *location)
 {
     return strchr(location, ':') && strncmp(location, "/usr/", 5) != 0;

@@ -13,8 +13,8 @@
 extern bool simt_faulted;
 
 /**
- * Records a fault of the running thread at `pc` (0: unknown) and ends the launch; does not return. `format`, as for
- * printf, describes the fault after "thread (x,y,z) of block (x,y,z) ".
+ * Records a fault of the running thread at `pc` (0 if unknown) and ends the launch; does not return. `format`, a printf
+ * format, describes the fault and follows "thread (x,y,z) of block (x,y,z) ".
  */
 _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -37,12 +37,15 @@ _Noreturn void simt_fault_stack(uintptr_t pc);
 void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/** Records the error of a host call, such as a launch that is rejected before it begins. `format` is the whole line. */
+/**
+ * Records the error of a host call, such as a launch that is rejected before it begins. `format` produces the whole
+ * line.
+ */
 void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
- * Records the error of a runtime call that the host made at `caller`: "FILE:LINE: NAME: ERROR: REASON". `format` is the
- * reason.
+ * Records the error of a runtime call that the host made at `caller`: "FILE:LINE: NAME: ERROR: REASON". `format`
+ * produces the reason.
  */
 cudaError_t simt_fault_call(uintptr_t caller, const char *name, cudaError_t error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -60,7 +63,7 @@ enum suspicion { SUSPECT_UNWRITTEN, SUSPECT_RACE };
 /**
  * Records an action of the running thread as a suspected fault, unless a recorded suspicion explains it. Any other
  * fault confirms the suspected one, which is then reported in its place. simt_fault_confirm() also confirms it, and
- * returns whether there was one.
+ * returns whether there was a suspected fault.
  */
 void simt_fault_suspect(enum suspicion what, cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -76,15 +79,15 @@ void simt_fault_dismiss(enum suspicion what);
 void simt_fault_dismiss_after(uintptr_t pc);
 
 /**
- * Checks whether the call that returns to `pc` comes after the call that returns to `other_pc` in the source. Compares
- * the outermost frames of the two that differ: that of `pc` must be in the same file, on a later line. Runs on the
- * host's stack.
+ * Returns whether the call that returns to `pc` comes after the call that returns to `other_pc` in the source. Compares
+ * the outermost frames in which the two differ: the frame of `pc` must be in the same file, on a later line. Runs on
+ * the host's stack.
  */
 bool simt_is_behind(uintptr_t pc, uintptr_t other_pc);
 
 /**
- * Prints the line of the last fault, once, unless the program has read it: without simt_fault(), a program can only
- * print CUDA's own text for the error. Also called at the end of the program.
+ * Prints the line of the last fault, once, unless the program has read it, because a program that does not call
+ * simt_fault() can print only CUDA's own text for the error. Also called at the end of the program.
  */
 void simt_fault_show(void);
 

@@ -39,7 +39,7 @@ void fiber_stacks_unmap(struct fiber_stacks *stacks)
 {
     if (!stacks->base)
         return;
-    ASAN_UNPOISON_MEMORY_REGION(stacks->base, stacks->mapped); /* else the frames would stay poisoned */
+    ASAN_UNPOISON_MEMORY_REGION(stacks->base, stacks->mapped); /* otherwise the frames would stay poisoned */
     munmap(stacks->base, stacks->mapped);
     memset(stacks, 0, sizeof *stacks);
 }

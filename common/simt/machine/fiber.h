@@ -12,9 +12,9 @@
 
 /**
  * Bytes of a fiber's stack that a kernel may use: 192 KiB. Kernel functions check at their beginning that their frames
- * fit. Functions of the C library and of the simulator do not; they may use another third of this size below the stack.
- * No guard pages separate two stacks, because each stack would then be a separate mapping, which is slow to create and
- * to fork.
+ * fit. Functions of the C library and of the simulator do not check this; they may use another third of this size below
+ * the stack. No guard pages separate two stacks, because each stack would then be a separate mapping, which is slow to
+ * create and to fork.
  */
 extern size_t fiber_stack_bytes;
 
@@ -30,11 +30,11 @@ void fiber_use_small_stacks(void);
 /** Stacks of equal size, one above the other. */
 struct fiber_stacks {
     unsigned char *base;
-    size_t mapped; /**< bytes, including the guard */
+    size_t mapped; /**< number of mapped bytes, including the guard */
     unsigned count;
 };
 
-/** Maps `count` stacks, or returns false with nothing mapped. */
+/** Maps `count` stacks; if that fails, maps nothing and returns false. */
 bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count);
 void fiber_stacks_unmap(struct fiber_stacks *stacks);
 
@@ -66,7 +66,7 @@ void simt_fiber_switch(void **from, void *to);
 /** Saved stack pointer of the code that runs fibers, while a fiber runs. */
 extern void *fiber_home;
 
-/** Switches to fiber_home from a fiber that will not be resumed; its stack has to be prepared again. */
+/** Switches to fiber_home from a fiber that will not be resumed; its stack must be prepared again before reuse. */
 _Noreturn void fiber_abandon(void);
 
 #endif

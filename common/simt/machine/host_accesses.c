@@ -1,6 +1,6 @@
 /**
  * @file host_accesses.c
- * @brief Reports accesses of the host to device memory, which no GPU allows: prints one line with the source location
+ * @brief Reports accesses by the host to device memory, which no GPU allows: prints one line with the source location
  *        and lets the process end.
  *
  * While no kernel runs, the pages of the arena are inaccessible. Device variables are part of the program's data and
@@ -29,8 +29,8 @@ static bool in_program(uintptr_t pc)
 }
 
 /**
- * Returns the program counter of the interrupted code if that is in the program. If it is not, because memcpy or printf
- * made the access, returns the program counter of the innermost call from the program.
+ * Returns the program counter of the interrupted code if that code is in the program. Otherwise, for example if memcpy
+ * or printf made the access, returns the program counter of the innermost call from the program.
  */
 static uintptr_t place_in_program(uintptr_t interrupted)
 {
@@ -65,7 +65,7 @@ static void say(uintptr_t pc, const char *does, const char *what)
 }
 
 #ifdef __aarch64__
-/** Checks whether an instruction that accesses memory is a store. Needed where the system does not report this. */
+/** Returns whether an instruction that accesses memory is a store. Needed on systems that do not report this. */
 static bool is_store(uint32_t instruction)
 {
     const bool one_register = (instruction >> 27 & 7) == 7;

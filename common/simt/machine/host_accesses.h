@@ -1,4 +1,4 @@
-/** @file host_accesses.h  Detects accesses of host code to device memory, which are errors. */
+/** @file host_accesses.h Detects accesses by host code to device memory, which are errors. */
 #ifndef SIMT_HOST_ACCESSES_H
 #define SIMT_HOST_ACCESSES_H
 
@@ -12,7 +12,7 @@
  * installed.
  */
 bool simt_host_watch(bool (*describe)(uintptr_t address, char *text, size_t size));
-/** Reports that the host's code at `pc` reads or writes a variable of the device, and ends the process. */
+/** Reports that host code at `pc` reads or writes a device variable, and ends the process. */
 _Noreturn void simt_fault_host_access(const char *variable, bool store, uintptr_t pc);
 
 #endif

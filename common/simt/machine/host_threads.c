@@ -30,7 +30,7 @@ bool simt_is_second_host_thread(void)
 
 _Noreturn void simt_reject_host_thread(uintptr_t pc, const char *what)
 {
-    static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER; /* held by the first of several threads */
+    static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER; /* held by the first of several failing threads */
     char location[LOCATION_TEXT];
 
     pthread_mutex_lock(&ending);

@@ -1,6 +1,6 @@
 /**
  * @file host_threads.h
- * @brief Host threads: only one at a time may be in the simulator, and a single one must launch all kernels.
+ * @brief Host threads: only one at a time may be inside the simulator, and one thread must launch all kernels.
  */
 #ifndef SIMT_HOST_THREADS_H
 #define SIMT_HOST_THREADS_H
@@ -15,10 +15,10 @@
 void simt_host_enter(void);
 void simt_host_leave(const int *unused);
 
-/** Ends the program, with the source line at `caller`, if another host thread has launched a kernel before. */
+/** Ends the program, reporting the source line at `caller`, if another host thread has already launched a kernel. */
 void simt_host_launches(uintptr_t caller);
 
-/** Checks whether the calling thread is not the one that launches kernels. */
+/** Returns whether the calling thread is not the thread that launches kernels. */
 bool simt_is_second_host_thread(void);
 
 /** Message for a second host thread that runs hooks while a kernel runs: its accesses look like those of a lane. */

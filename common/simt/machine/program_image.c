@@ -26,7 +26,7 @@ struct memory_ranges simt_memory;
  */
 __attribute__((section("simt_index"))) uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
 
-/* The dynamic shared array of every kernel, whatever the kernel calls it. */
+/* The dynamic shared array of every kernel, under any name that the kernel gives it. */
 extern __thread unsigned char simt_dynamic_shared[];
 __thread __attribute__((aligned(1024))) unsigned char simt_dynamic_shared[SHARED_BYTES_LIMIT];
 
@@ -86,7 +86,7 @@ static void add_segment(struct program_image *image, const ElfW(Phdr) * segment)
     }
 }
 
-/** Checks whether a loaded file is the program: the file that this code is linked into. */
+/** Returns whether a loaded file is the program: the file that this code is linked into. */
 static bool is_program(const struct dl_phdr_info *info)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -159,7 +159,7 @@ static int find_tls(struct dl_phdr_info *info, size_t size, void *result)
 
 bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic)
 {
-    const uintptr_t array = (uintptr_t)simt_dynamic_shared; /* in a library, allocates the block of this thread */
+    const uintptr_t array = (uintptr_t)simt_dynamic_shared; /* in a library, allocates this thread's block */
     struct tls_block tls = {0};
 
     dl_iterate_phdr(find_tls, &tls);

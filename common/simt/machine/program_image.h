@@ -11,14 +11,14 @@
 
 struct program_image {
     const char *file;    /**< path of the program's file, which contains symbols and line numbers */
-    uintptr_t bias;      /**< added by the loader to the addresses in the file */
+    uintptr_t bias;      /**< offset that the loader adds to the addresses in the file */
     uintptr_t low, high; /**< all segments */
     uintptr_t text_low, text_high;
     uintptr_t data_low, data_high;           /**< __device__ variables */
     uintptr_t host_low, host_high;           /**< writable data: all variables, including the host's */
-    uintptr_t relocated_low, relocated_high; /**< its part that becomes read-only when the program begins */
+    uintptr_t relocated_low, relocated_high; /**< the part of it that becomes read-only at start-up */
     uintptr_t constant_low, constant_high;
-    uintptr_t index_low, index_high; /**< threadIdx and the like, for compilers that instrument constants */
+    uintptr_t index_low, index_high; /**< built-in variables, for compilers that instrument constants */
 };
 
 extern struct program_image simt_program;
@@ -34,7 +34,7 @@ uint3 simt_thread_index(unsigned thread);
 uint3 simt_block_index(uint32_t block);
 
 /**
- * Returns the largest number of threads in a block that a kernel's `__launch_bounds__` allow; `bytes` is the size of
+ * Returns the largest number of threads in a block that a kernel's `__launch_bounds__` allows; `bytes` is the size of
  * the kernel's code.
  */
 unsigned simt_threads_bound(uintptr_t kernel, size_t bytes);

@@ -41,7 +41,7 @@ static struct tool tools[] = {
 };
 
 /**
- * Starts the tool on this program, with `other_end` of a socket pair as its input and output. The tool ends when no
+ * Starts the tool on this program, with `other_end` of a socket pair as its input and output. The tool exits when no
  * process has our end open.
  */
 static bool spawn_tool(const char *name, int other_end)
@@ -84,8 +84,9 @@ static bool tool_runs(struct tool *tool)
 }
 
 /**
- * Which frames of an address to return: the first one outside the headers of the simulator and of the system, the first
- * one outside system headers, the first one outside the simulator's headers, or all frames, each followed by a newline.
+ * Selects the frames of an address to return: the first one outside the headers of the simulator and of the system, the
+ * first one outside system headers, the first one outside the simulator's headers, or all frames, each followed by a
+ * newline.
  */
 enum frames { FIRST_FRAME, FIRST_FRAME_OF_ALL, ANY_FRAME, ALL_FRAMES };
 
@@ -111,7 +112,7 @@ static bool take_frame(char *line, enum frames which, char *text, size_t size)
 }
 
 /**
- * Checks whether a function copies a structure. If the compiler generated the function, its line is that of the
+ * Returns whether a function copies a structure. If the compiler generated the function, its line is that of the
  * structure's definition and not that of an access.
  */
 static bool copies_structure(const char *function)
@@ -129,7 +130,7 @@ static bool copies_structure(const char *function)
 }
 
 /**
- * Reads the tool's answer for one address: the address itself, then for each frame a line with the function and one
+ * Reads the tool's answer for one address: the address itself, then for each frame a line with the function and a line
  * with the source location. The answer for address 0, about which the tool knows nothing, marks the end. Takes the
  * innermost frame that `which` allows, or all frames. The line where a structure is copied is preferred to that of the
  * structure's definition.
@@ -176,8 +177,8 @@ static bool query_tool(struct tool *tool, uintptr_t pc, enum frames which, char 
 }
 
 /**
- * Returns the directory of the build. Compilers record absolute names, so it is the part of this file's recorded name
- * before its relative name.
+ * Returns the directory of the build. Compilers record absolute names, so the directory is the part of this file's
+ * recorded name that precedes its relative name.
  */
 static const char *build_directory(struct tool *tool)
 {
@@ -197,7 +198,7 @@ static const char *build_directory(struct tool *tool)
     return directory;
 }
 
-/** Removes the directory of the build at the beginning of each line. */
+/** Removes the directory of the build from the beginning of each line. */
 static void strip_build_directory(struct tool *tool, char *text)
 {
     const char *directory = build_directory(tool);
@@ -245,7 +246,7 @@ struct question {
 };
 
 /**
- * Answers questions until no process is left that could ask. Closes the files inherited from the parent, so that it
+ * Answers questions until no process that could ask is left. Closes the files inherited from the parent, so that it
  * does not keep them open.
  */
 static _Noreturn void answer_questions(int from, int to)
@@ -308,8 +309,8 @@ static void ask(struct question question, char text[STACK_TEXT])
 }
 
 /**
- * Returns the text for an address, from a small cache: it stays valid until REMEMBERED other addresses have been looked
- * up.
+ * Returns the text for an address, from a small cache; the text stays valid until REMEMBERED other addresses have been
+ * looked up.
  */
 static const char *remembered(uintptr_t pc, enum frames which)
 {

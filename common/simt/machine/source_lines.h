@@ -16,7 +16,7 @@ void simt_source_line(uintptr_t pc, char text[LOCATION_TEXT]);
 
 /**
  * Writes the line of the call that returns to `pc` and the lines of the calls that the compiler has inlined around it,
- * the innermost first, each followed by a newline. Two calls in one line are distinguished if the compiler does so.
+ * the innermost first, each followed by a newline. Two calls on one line are distinguished if the compiler does so.
  */
 void simt_source_stack(uintptr_t pc, char text[STACK_TEXT]);
 

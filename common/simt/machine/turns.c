@@ -29,7 +29,7 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/** Begins the round that has the hash `round`, and chooses the direction in which lanes run. */
+/** Begins the round with the hash `round`, and chooses the direction in which lanes run. */
 static void begin_round(uint64_t round)
 {
     turns.round = round;

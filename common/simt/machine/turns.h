@@ -7,7 +7,7 @@
 
 /**
  * Reads SIMT_ORDER at the beginning of each launch: "reverse" or "random:SEED". If it is not set, the order is forward.
- * Any other text selects forward as well; programs check the text before they launch.
+ * Any other text also selects forward order; programs check the text before they launch.
  */
 void simt_turns_begin(void);
 
@@ -23,12 +23,12 @@ uint64_t simt_turns_round(void);
  */
 uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count);
 
-/** Checks whether the running lane's turn ends before its next atomic, as it occasionally does in a random order. */
+/** Returns whether the running lane's turn ends before its next atomic, as it occasionally does in a random order. */
 bool simt_turn_ends(void);
 
 /**
- * True if the lanes of a warp run from the highest down in the round that began last. A variable, not a function,
- * because every lane switch reads it.
+ * True if the lanes of a warp run from the highest down in the most recent round. A variable, not a function, because
+ * every lane switch reads it.
  */
 extern bool simt_turns_down;
 

@@ -24,7 +24,7 @@ enum { ALIGNMENT = 256 };
 /** The slots that were freed most recently. They are not reused yet, so that accesses after the free are detected. */
 enum { QUARANTINE_SLOTS = 32, QUARANTINE_BYTES = 4 * 1024 * 1024 };
 static struct quarantine {
-    struct allocation slot[QUARANTINE_SLOTS]; /**< the oldest first */
+    struct allocation slot[QUARANTINE_SLOTS]; /**< ordered from the oldest */
     unsigned count;
     size_t bytes;
 } quarantine;
@@ -78,7 +78,7 @@ static void quarantine_slot(struct allocation gone)
     quarantine.bytes += gone.slot;
 }
 
-/** Returns the first offset from `offset` on at which `slot` bytes overlap no slot in quarantine. */
+/** Returns the first offset at or after `offset` at which `slot` bytes overlap no slot in quarantine. */
 static size_t past_quarantine(size_t offset, size_t slot)
 {
     for (unsigned i = 0; i < quarantine.count; i++) {
@@ -93,8 +93,8 @@ static size_t past_quarantine(size_t offset, size_t slot)
 }
 
 /**
- * Finds the first gap of `slot` bytes. Returns the index at which to insert the allocation; *offset is the offset of
- * the gap.
+ * Finds the first gap of `slot` bytes. Returns the index at which to insert the allocation, and stores the gap's offset
+ * in *offset.
  */
 static size_t find_gap(size_t slot, size_t *offset)
 {
@@ -113,7 +113,8 @@ static size_t find_gap(size_t slot, size_t *offset)
 }
 
 /**
- * Allocates memory for kernels. An allocation that the host may access shares no page with one that it may not access.
+ * Allocates memory for kernels. An allocation that the host may access shares no page with one that the host may not
+ * access.
  */
 cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
 {
@@ -147,7 +148,7 @@ cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
         simt_arena_set_access(offset, offset + bytes, false);
     if (offset < simt_arena.top)
         simt_allow_bytes(offset, bytes);
-    simt_set_unwritten(offset, offset + bytes, !shared); /* writes of the host are not observed */
+    simt_set_unwritten(offset, offset + bytes, !shared); /* writes by the host are not observed */
     simt_forbid_bytes(begin, offset);
     simt_forbid_bytes(offset + bytes, offset + slot);
     if (offset + slot > simt_arena.top)
@@ -230,7 +231,7 @@ void simt_array(const void *begin, size_t bytes, const char *name)
     simt_forbid_bytes(offset + bytes, allocation->offset + allocation->bytes);
 }
 
-/** Returns the freed allocation that an offset was in if its slot is still in quarantine, else NULL. */
+/** Returns the freed allocation that an offset was in if its slot is still in quarantine, otherwise NULL. */
 static const struct allocation *freed_at(size_t offset)
 {
     for (unsigned i = quarantine.count; i-- > 0;)
@@ -244,7 +245,7 @@ static size_t array_end(const struct allocation *allocation)
     return allocation->array + allocation->array_bytes;
 }
 
-/** Writes `where` and the array of an allocation to which it refers: "4 bytes before 'x', which has 128 bytes". */
+/** Writes `where` and the array of the allocation that it refers to: "4 bytes before 'x', which has 128 bytes". */
 static void describe_from(const char *where, const struct allocation *allocation, char *text, size_t size)
 {
     if (allocation->name[0])
@@ -254,8 +255,8 @@ static void describe_from(const char *where, const struct allocation *allocation
 }
 
 /**
- * Describes which array an offset is in or, if it is in none, which one is closest. Returns whether that array has been
- * freed.
+ * Describes an offset by the array that contains it or, if none does, by the closest array. Returns whether that array
+ * has been freed.
  */
 static bool describe(size_t offset, char *text, size_t size)
 {

@@ -17,7 +17,7 @@ struct arena simt_arena;
 enum { PLANES = 4 };
 
 static struct plane {
-    uintptr_t wish; /**< preferred address, far from other mappings (AddressSanitizer's too), with room to grow */
+    uintptr_t wish; /**< preferred address, far from other mappings (including AddressSanitizer's), with room to grow */
     size_t bytes;   /**< size per 32 bytes of the arena */
     int protection;
     int sharing; /**< MAP_SHARED if processes that are forked share it */
@@ -40,7 +40,7 @@ static size_t plane_bytes(const struct plane *plane, size_t bytes)
     return bytes / 32 * plane->bytes;
 }
 
-/** Maps address space, at `wish` if that range is free. Returns NULL if the system has none. */
+/** Maps address space, at `wish` if that range is free. Returns NULL if no address space is available. */
 static unsigned char *map(const struct plane *plane, void *wish, size_t bytes)
 {
     void *memory = mmap(wish, bytes, plane->protection, plane->sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -51,7 +51,7 @@ static unsigned char *map(const struct plane *plane, void *wish, size_t bytes)
     return memory;
 }
 
-/** Unmaps `bytes` of the arena, and `spare` bytes more, from the end of each of the first `count` planes. */
+/** Unmaps `bytes` of the arena, and `spare` more bytes, from the end of each of the first `count` planes. */
 static void unmap_ends(int count, size_t bytes, size_t spare)
 {
     while (count-- > 0) {
@@ -113,9 +113,9 @@ static bool grow(size_t top)
 }
 
 /**
- * Checks whether the machine has memory for the arena up to `end` and for its shadow. Linux would allow larger mappings
- * and kill the process when it uses them. The total is also compared with the memory that was available at the first
- * request, because memory that has been allocated but not written to still counts as available.
+ * Returns whether the machine has memory for the arena up to `end` and for its shadow. Linux would allow larger
+ * mappings and kill the process when it uses them. The total is also compared with the memory that was available at the
+ * first request, because memory that has been allocated but not written to still counts as available.
  */
 static bool can_have(size_t end)
 {

@@ -23,7 +23,7 @@ struct allocation {
     bool host_checks; /**< the host may copy unwritten bytes, because its own checks find them */
     size_t array;     /**< offset of the bytes that kernels may access: all, or those named by simt_array() */
     size_t array_bytes;
-    char name[ARRAY_NAME]; /**< "": none */
+    char name[ARRAY_NAME]; /**< "" if it has none */
 };
 
 /** Marks of 32 bytes of the arena, one bit per byte. */
@@ -62,7 +62,7 @@ static inline size_t arena_offset(const void *pointer)
     return (uintptr_t)pointer - (uintptr_t)simt_arena.base;
 }
 
-/** Reserves address space and makes its beginning usable. Returns false if the system has none. */
+/** Reserves address space and makes its beginning usable. Returns false if no address space is available. */
 bool simt_arena_map(void);
 /** Makes the arena usable up to `top`. Returns false if out of memory. */
 bool simt_arena_commit(size_t top);
@@ -78,8 +78,9 @@ size_t simt_count_unwritten(size_t from, size_t bytes, size_t *first);
 void simt_forget_read_only(void);
 
 /**
- * Allows this process to access a range of the arena, or forbids it. Host code has no access; the runtime has access
- * only while it executes a call from the host. While the arena is kept open, ranges that are already open stay open.
+ * Allows this process to access a range of the arena if `touch`, and otherwise forbids the access. Host code has no
+ * access; the runtime has access only while it executes a call from the host. While the arena is kept open, ranges that
+ * are already open stay open.
  */
 bool simt_arena_set_access(size_t from, size_t to, bool touch);
 
@@ -89,22 +90,22 @@ void simt_release(const struct allocation *allocation);
 /** Returns the allocation that begins at a pointer, or NULL if none does. */
 const struct allocation *simt_allocation_at(const void *pointer);
 /**
- * Returns the first allocation that ends after a pointer into the arena, which is the one that contains the pointer if
- * any does. Returns NULL if there is none.
+ * Returns the first allocation that ends after a pointer into the arena: if an allocation contains the pointer, it is
+ * that one. Returns NULL if there is none.
  */
 struct allocation *simt_allocation_of(const void *pointer);
 
 bool simt_is_device(const void *pointer);
 /**
- * Checks whether all the bytes lie in one live allocation that was not made by a kernel, or in the memory of __device__
- * and __constant__ variables.
+ * Returns whether all the bytes lie in one live allocation that was not made by a kernel, or in the memory of
+ * __device__ and __constant__ variables.
  */
 bool simt_device_range(const void *pointer, size_t bytes);
-/** Checks whether all the bytes belong to __device__ or __constant__ variables. */
+/** Returns whether all the bytes belong to __device__ or __constant__ variables. */
 bool simt_in_program_data(const void *pointer, size_t bytes);
-/** Checks whether a pointer points to memory that both the host and kernels may access: pinned or managed. */
+/** Returns whether a pointer points to memory that both the host and kernels may access: pinned or managed. */
 bool simt_is_host_accessible(const void *pointer);
-/** Checks whether a pointer points to memory that the host may access. */
+/** Returns whether a pointer points to memory that the host may access. */
 bool simt_host_may_access(const void *pointer);
 
 #endif

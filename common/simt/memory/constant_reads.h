@@ -14,12 +14,12 @@
 
 /** Prepares the record of the program's constants on the first call. Returns false if out of memory. */
 bool simt_constant_reads_prepare(void);
-/** Clears the record when epochs start again. */
+/** Clears the record when the epochs restart from 0. */
 void simt_constant_reads_forget(void);
 
 /** Records that the running thread reads constants. */
 void simt_constant_read(uintptr_t address, unsigned bytes, uintptr_t pc);
-/** Reports to order/stream_work.h the constants read by the launch that ran at these epochs. */
+/** Records, for order/stream_work.h, the constants that the launch that ran at these epochs has read. */
 void simt_constant_reads_scan(uint32_t first_epoch, uint32_t last_epoch);
 /**
  * Reports that the last launch read a constant in a race with earlier work. Returns false if the race is not on a

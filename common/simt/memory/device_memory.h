@@ -1,7 +1,7 @@
 /**
  * @file device_memory.h
- * @brief The interface of global memory, of the variables in shared memory, and of the shadow of both, for the rest of
- *        the simulator.
+ * @brief The interface through which the rest of the simulator uses global memory, the variables in shared memory, and
+ *        the shadows of both.
  */
 #ifndef SIMT_DEVICE_MEMORY_H
 #define SIMT_DEVICE_MEMORY_H
@@ -37,13 +37,13 @@ void simt_arena_read_only(uintptr_t address, uint32_t bytes);
 /** Clears the unwritten marks of the bytes in the mask `bytes`. */
 void simt_arena_written(uintptr_t address, uint32_t bytes);
 /**
- * Checks whether the unwritten bytes of a word may be padding: other bytes of the word have been written or, if the
+ * Returns whether the unwritten bytes of a word may be padding: other bytes of the word have been written or, if the
  * word is the second half of 8 aligned bytes, other bytes of these 8.
  */
 bool simt_arena_may_be_padding(uintptr_t address);
 /**
- * Describes an address by the allocation that it is in, before or after. Returns false if the address is not in the
- * arena.
+ * Describes an address by the allocation that contains it, or that it precedes or follows. Returns false if the address
+ * is not in the arena.
  */
 bool simt_arena_describe(uintptr_t address, char *text, size_t size);
 
@@ -60,19 +60,19 @@ enum { ARRAY_TEXT = 160 };
  */
 void simt_name_array(uintptr_t address, bool shared, char text[ARRAY_TEXT]);
 /**
- * Returns the name that simt_array() gave the array at an address, or "". *offset is the address's offset in the array,
- * *bytes the array's size.
+ * Returns the name that simt_array() gave the array at an address, or "". Stores the address's offset in the array in
+ * *offset, and the array's size in *bytes.
  */
 const char *simt_arena_name(uintptr_t address, size_t *offset, size_t *bytes);
 /**
- * Returns " that begin" if `where`, a text on `count` bytes, begins with a number, as "4 bytes before 'x'" does. It
- * separates that number from the count.
+ * Returns " that begin" if `where`, a text about `count` bytes, begins with a number, as "4 bytes before 'x'" does. The
+ * words separate that number from the count.
  */
 const char *simt_that_begin(const char *where, unsigned count);
 
 /**
- * Returns the index, in the order of addresses, of the allocation that holds an offset in the arena. *inside is the
- * offset in the allocation.
+ * Returns the index, in the order of addresses, of the allocation that holds an offset in the arena. Stores the offset
+ * within the allocation in *inside.
  */
 int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);
 
@@ -89,28 +89,29 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
 void simt_shared_variables_find(size_t bytes, size_t dynamic);
 /** Properties of a kernel, from the program's symbols. */
 struct kernel_properties {
-    size_t static_shared; /**< bytes of its fixed-size __shared__ variables, without those of called functions */
+    size_t static_shared; /**< bytes of its fixed-size __shared__ variables, excluding those of called functions */
     unsigned threads;     /**< its launch bounds */
-    const char *name;     /**< without template arguments; valid until many other kernels are looked up */
+    const char *name;     /**< without template arguments; stays valid until many other kernels are looked up */
 };
 struct kernel_properties simt_kernel_properties(const void *kernel);
 /**
  * Returns the number of bytes of the fixed-size __shared__ variables that the last launch accessed, including those of
- * called functions. Returns 0 if all such variables of the program fit beside `dynamic_bytes` of dynamic shared memory.
+ * called functions. Returns 0 if all such variables of the program fit alongside `dynamic_bytes` of dynamic shared
+ * memory.
  */
 size_t simt_static_shared_used(size_t dynamic_bytes);
 /** Returns the total size of all __constant__ variables in bytes. */
 size_t simt_constant_bytes(void);
 /**
- * Checks whether one variable in global or constant memory contains all these bytes. Returns true if the program has no
- * such variables.
+ * Returns whether one variable in global or constant memory contains all these bytes. Returns true if the program has
+ * no such variables.
  */
 bool simt_variable_has(uintptr_t address, size_t bytes);
 /** Returns the name of the variable in global or constant memory at an address, or "?" if it is unknown. */
 const char *simt_variable_at(uintptr_t address);
 /**
  * Returns the name of the host variable at an address if the variable ends less than `bytes` bytes after the address,
- * else NULL. *has: the number of bytes from the address to the end of the variable.
+ * otherwise NULL. Stores the number of bytes from the address to the end of the variable in *has.
  */
 const char *simt_host_variable_ends(uintptr_t address, size_t bytes, size_t *has);
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);

@@ -3,7 +3,7 @@
  * @brief Histories: the past accesses to a word that do not fit into its shadow cell. Used by shadow.c.
  *
  * A word needs a history if different threads use different bytes of it, if atomics follow a store that is not ordered
- * before the accesses of all threads, if threads have read it at different epochs, or if it has been read by volatile
+ * before the accesses by all threads, if threads have read it at different epochs, or if it has been read by volatile
  * loads.
  */
 #ifndef SIMT_HISTORY_H
@@ -23,8 +23,8 @@ enum past_kind {
 };
 
 /**
- * Accesses at one epoch. PAST_READ, PAST_VOLATILE_READ and PAST_AUTHORS are accesses of all threads in a set; other
- * kinds are the access of one thread.
+ * Accesses at one epoch. Entries of the kinds PAST_READ, PAST_VOLATILE_READ and PAST_AUTHORS represent accesses by all
+ * threads in a set; those of other kinds represent an access by one thread.
  */
 struct past_access {
     uint32_t epoch;
@@ -32,7 +32,7 @@ struct past_access {
     uint8_t bytes; /**< mask of the word's four bytes */
     uint8_t kind;
     uint32_t site;
-    struct thread_set *own; /**< the set itself if the set has no number, else NULL */
+    struct thread_set *own; /**< the set itself if it has no number, otherwise NULL */
 };
 
 static inline const struct thread_set *past_set(const struct past_access *past)

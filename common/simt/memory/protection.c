@@ -10,7 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/** The number of nested calls that keep the arena open, and how many bytes of it have been opened meanwhile. */
+/**
+ * The number of nested calls that keep the arena open, and the number of bytes of it that have been opened in the
+ * meantime.
+ */
 static struct {
     unsigned depth;
     size_t bytes;

@@ -19,7 +19,7 @@
 static struct epochs {
     uint32_t first; /**< the first epoch of the launch for which the bits are valid */
     size_t words;
-    uint64_t *word; /**< one bit per epoch from `first` on: 1 if the epoch is a bulk copy's */
+    uint64_t *word; /**< one bit per epoch from `first` on: 1 if the epoch belongs to a bulk copy */
 } epochs;
 
 bool simt_proxy_record_epoch(void)

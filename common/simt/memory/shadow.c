@@ -1,7 +1,7 @@
 /**
  * @file shadow.c
- * @brief The slow path of the race check: keeps all past accesses to a word that can still race, and checks whether
- *        they are ordered before the present access.
+ * @brief The slow path of the race check: keeps the past accesses to a word that a new access can still race with, and
+ *        checks whether they are ordered before the current access.
  *
  * The past accesses are kept in a list. A new access is checked against each of them, replaces those that it makes
  * redundant, and is added to the list:
@@ -76,8 +76,8 @@ static const char *what_was_done(const struct past_access *past)
 }
 
 /**
- * Returns advice on a race within a block, of a poll with a plain store or of two plain accesses in the same source
- * line, or "" if there is none.
+ * Returns advice on a race within a block, either of a poll with a plain store or of two plain accesses on the same
+ * source line; returns "" for other races.
  */
 static const char *advice_in_block(const struct past_access *past, const struct word_access *access)
 {
@@ -97,7 +97,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
 }
 
 /**
- * Checks whether a thread of the running block has polled or updated a word that a thread of another block had written
+ * Returns whether a thread of the running block has polled or updated a word that a thread of another block had written
  * after the past access, as if to wait for it.
  */
 static bool has_polled_later_write(const struct past_access *past)
@@ -112,7 +112,7 @@ static bool has_polled_later_write(const struct past_access *past)
     return false;
 }
 
-/** Returns advice on a race of two blocks. */
+/** Returns advice on a race between two blocks. */
 static const char *advice_for_blocks(const struct past_access *past, const struct word_access *access)
 {
     if (in_block_only(past, access))
@@ -126,7 +126,7 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
     return "blocks are not ordered" SIMT_TRY "atomics, or two launches";
 }
 
-/** Ends the launch because its access races with an access of an earlier launch that may still run. */
+/** Ends the launch because its access races with an access by an earlier launch that may still be running. */
 static _Noreturn void fault_overlap(const struct past_access *past, struct word_access access)
 {
     const struct past_launch *launch = simt_overlapped_at(past->epoch);
@@ -149,9 +149,9 @@ static _Noreturn void fault_overlap(const struct past_access *past, struct word_
 }
 
 /**
- * Reports that the running thread's access is not ordered after the past one, which was made by `thread`, and by other
- * threads as well if `others`. A race within a block is only suspected until the next barrier, because some threads may
- * have missed an earlier barrier.
+ * Reports that the running thread's access is not ordered after the past one, which was made by `thread` and, if
+ * `others`, by other threads as well. A race within a block is only suspected until the next barrier, because some
+ * threads may have missed an earlier barrier.
  */
 static void fault_race(const struct past_access *past, struct word_access access, unsigned thread, bool others)
 {
@@ -178,7 +178,7 @@ static void fault_race(const struct past_access *past, struct word_access access
                         block.x, block.y, block.z, did_so, advice_for_blocks(past, &access));
 }
 
-/** A race of a thread's load with an atomic, kept until it is dismissed or reported. */
+/** A race between a thread's load and an atomic, kept until it is dismissed or reported. */
 static struct deferred_race {
     bool present;
     bool others;
@@ -234,7 +234,7 @@ static uint32_t written(const struct shadow_cell *cell)
 }
 
 /**
- * Checks whether bytes may be padding: written bytes precede them in the same word, or in the first half of 8 aligned
+ * Returns whether bytes may be padding: written bytes precede them in the same word, or in the first half of 8 aligned
  * bytes.
  */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
@@ -248,7 +248,7 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
     char of[ARRAY_TEXT];
 
     /*
-     * Only the first such read is recorded, because later ones may follow from it. The kernel goes on, so that a race
+     * Only the first such read is recorded, because later ones may follow from it. The kernel continues, so that a race
      * that explains the read can still be found.
      */
     if (simt_fault_suspected())
@@ -263,8 +263,8 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
 }
 
 /**
- * Checks bytes of global memory against the marks; `reads`: the access needs their value. Returns the mask of the
- * marked bytes of the word. Ends the launch if the access is not allowed.
+ * Checks bytes of global memory against the marks; `reads` is true if the access needs the bytes' values. Returns the
+ * mask of the marked bytes of the word. Ends the launch if the access is not allowed.
  */
 static uint32_t check_marks(struct word_access access, bool reads)
 {
@@ -413,7 +413,7 @@ static void put_read(struct shadow_cell *cell, const struct past_access *past)
                  (uint32_t)past->who << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT | past->site;
 }
 
-/** Stores the past accesses in the cell if they fit, else in the history of the cell. */
+/** Stores the past accesses in the cell if they fit, otherwise in the history of the cell. */
 static void store_history(struct shadow_cell *cell, struct history *brief, uint32_t state, uintptr_t pc)
 {
     const struct past_access *read = NULL;
@@ -481,7 +481,7 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
 
 /* --- a new access ------------------------------------------------------------------------------------------------- */
 
-/** Checks whether two accesses cannot race even if they are unordered. */
+/** Returns whether two accesses cannot race even if they are unordered. */
 static bool in_agreement(const struct past_access *past, struct word_access access)
 {
     const unsigned kind = past->kind & PAST_KIND;
@@ -502,8 +502,8 @@ static bool in_agreement(const struct past_access *past, struct word_access acce
 }
 
 /**
- * Checks whether all accesses that an entry represents are ordered before now. If not, *thread is a thread whose access
- * is unordered, and *count the number of such threads.
+ * Returns whether all accesses that an entry represents are ordered before now. If not, stores a thread whose access is
+ * unordered in *thread, and the number of such threads in *count.
  */
 static bool is_ordered(const struct past_access *past, bool volatile_load, unsigned *thread, unsigned *count)
 {
@@ -513,7 +513,7 @@ static bool is_ordered(const struct past_access *past, bool volatile_load, unsig
                             : simt_ordered(past->epoch, past->who, volatile_load);
 }
 
-/** Checks whether the access of at least one thread in a set of readers is ordered before now. */
+/** Returns whether the access by at least one thread in a set of readers is ordered before now. */
 static bool any_ordered(const struct past_access *past, bool volatile_load)
 {
     const struct thread_set *set = past_set(past);
@@ -528,7 +528,7 @@ static bool any_ordered(const struct past_access *past, bool volatile_load)
 }
 
 /**
- * Checks whether a later atomic or volatile load, itself ordered before now, has seen the value of atomic number `i`.
+ * Returns whether a later atomic or volatile load, itself ordered before now, has seen the value of atomic number `i`.
  */
 static bool is_observed(const struct history *history, uint32_t i, bool volatile_load)
 {
@@ -613,7 +613,7 @@ static struct first_atomics find_first_atomics(const struct history *history)
     return first;
 }
 
-/** Checks whether an atomic in `first` that accesses some of the same bytes comes before past access `i`. */
+/** Returns whether an atomic in `first` that accesses some of the same bytes comes before past access `i`. */
 static bool follows_atomic(const struct first_atomics *first, const struct history *history, uint32_t i)
 {
     for (unsigned byte = 0; byte < 4; byte++) {
@@ -653,7 +653,7 @@ static void remove_from_set(struct history *history, uint32_t i)
         simt_history_remove(history, i);
 }
 
-/** Checks whether a new access may replace an entry of past readers: loads, volatile loads, or authors of atomics. */
+/** Returns whether a new access may replace an entry of past readers: loads, volatile loads, or authors of atomics. */
 static bool can_replace(const struct past_access *past, struct word_access access)
 {
     if (!of_readers(past) || !(past->bytes & access.bytes))
@@ -801,7 +801,7 @@ void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsign
     }
 }
 
-/** Adds the bytes of a store to an earlier store of this thread at this epoch. Returns false if there is none. */
+/** Adds the bytes of a store to an earlier store by this thread at this epoch. Returns false if there is none. */
 static bool joins_store(struct history *history, struct past_access mine)
 {
     for (uint32_t i = 0; i < history->count; i++) {
@@ -830,7 +830,7 @@ static void replace_all(struct history *history, struct word_access access)
     }
 }
 
-/** Checks whether a history has an atomic whose scope (block or device) differs from that of the new access. */
+/** Returns whether a history has an atomic whose scope (block or device) differs from that of the new access. */
 static bool reach_differs(const struct history *history, struct word_access access)
 {
     for (uint32_t i = 0; i < history->count; i++) {

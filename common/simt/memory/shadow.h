@@ -1,12 +1,12 @@
 /**
  * @file shadow.h
- * @brief The race check of one access to a 4-byte word: the fast path, which decides the usual cases in a few
+ * @brief The fast path of the race check for one access to a 4-byte word, which decides the usual cases in a few
  *        instructions.
  *
  * A cell holds the last write, or the last of several atomics, and the set of threads that have read the word since
- * then, at one epoch. All these accesses are to the same bytes. A cell loses nothing as long as all earlier accesses
- * are ordered before those that it holds. Epochs make this easy to check: an access before the launch, or before the
- * last barrier of this block, is ordered before now. All other cases take the slow path, see shadow.c.
+ * then, at one epoch. All these accesses are to the same bytes. A cell loses no information as long as all earlier
+ * accesses are ordered before those that it holds. Epochs make this easy to check: an access before the launch, or
+ * before the last barrier of this block, is ordered before now. All other cases take the slow path (see shadow.c).
  */
 #ifndef SIMT_SHADOW_H
 #define SIMT_SHADOW_H
@@ -41,9 +41,9 @@ struct word_access {
     uintptr_t pc;
     uint32_t site;
     uint8_t bytes;     /**< mask of the word's four bytes */
-    uint8_t kind;      /**< of an atomic or a volatile load: enum atomic_kind */
-    bool needs_value;  /**< of an atomic: it does more than store a value */
-    bool in_structure; /**< the access is of 8 bytes or more, so that some of them may be padding */
+    uint8_t kind;      /**< for an atomic or a volatile load: enum atomic_kind */
+    bool needs_value;  /**< for an atomic: it does more than store a value */
+    bool in_structure; /**< the access has 8 bytes or more, some of which may be padding */
     bool frees;        /**< the word is freed, which is checked like a store */
     enum shadow_access what;
     enum shadow_space space;
@@ -56,14 +56,14 @@ struct word_access {
 void simt_load_marked(struct shadow_cell *cell, struct word_access access);
 void simt_store_marked(struct shadow_cell *cell, struct word_access access);
 /**
- * Records a load of bytes that the launch must not write, neither before nor after the load. Ends the launch if it has
+ * Records a load of bytes that the launch must not write, either before or after the load. Ends the launch if it has
  * already written them.
  */
 void simt_check_read_only(const struct shadow_cell *cell, struct word_access access);
 /** Checks an access on the slow path: returns if there is no race and ends the launch if there is one. */
 void simt_load_slow_path(struct shadow_cell *cell, struct word_access access);
 void simt_store_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state);
-/** Checks whether the unwritten bytes of a word of shared memory may be padding. */
+/** Returns whether the unwritten bytes of a word of shared memory may be padding. */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
 /**
  * Records, as a suspected fault, a read or an atomic of shared bytes that no thread has written. If a thread writes
@@ -86,12 +86,12 @@ void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsign
 
 /**
  * Finds how the last launch, which ran at epochs `first` to `last`, used the bytes of a word: uses[use] is a mask of
- * bytes. Returns false if it used none. simt_fault_work_race() reports that the launch's use of a byte raced with
- * earlier work.
+ * bytes. Returns false if the launch used none of them. simt_fault_work_race() reports that the launch's use of a byte
+ * raced with earlier work.
  */
 bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES]);
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);
-/** Reports that `bytes` bytes which a thread of the last launch used at `pc` raced with earlier work. */
+/** Reports that `bytes` bytes that a thread of the last launch used at `pc` raced with earlier work. */
 void simt_fault_work(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race);
 
 /**
@@ -110,7 +110,7 @@ static inline void shadow_end_copy(struct shadow_cell *cell)
 }
 
 /**
- * The last volatile load of each thread. A repetition of this load at the same epoch, with no write in between, need
+ * The last volatile load of each thread. A repetition of this load at the same epoch, without a write in between, need
  * not be recorded.
  */
 struct polled {
@@ -135,19 +135,19 @@ static inline __attribute__((always_inline)) bool shadow_polls(const struct shad
            last->write == cell->write && last->kind == access.kind && last->bytes == access.bytes;
 }
 
-/** Returns the epoch below which the accesses of all threads are ordered before now. */
+/** Returns the epoch below which the accesses by all threads are ordered before now. */
 static inline uint32_t shadow_horizon(enum shadow_space space)
 {
     return space == SPACE_SHARED ? simt_order.block.barrier_end : simt_order.horizon;
 }
 
-/** Checks whether an access at `epoch` was made by this block and is ordered before now by a barrier. */
+/** Returns whether an access at `epoch` was made by this block and is ordered before now by a barrier. */
 static inline bool shadow_ordered_by_barrier(uint32_t epoch)
 {
     return epoch - simt_order.segment_epoch < simt_order.ordered_epochs;
 }
 
-/** Checks whether an access is ordered before now by a barrier of this block, or was made by the running thread. */
+/** Returns whether an access is ordered before now by a barrier of this block, or was made by the running thread. */
 static inline bool shadow_ordered_here(uint32_t epoch, uint32_t write)
 {
     return shadow_ordered_by_barrier(epoch) ||
@@ -172,7 +172,10 @@ static inline __attribute__((always_inline)) void shadow_load_known(struct shado
             cell->read = who | access.site;
             return;
         }
-        /* The word was read at this epoch before: add the thread to the set of readers, unless it is the only one. */
+        /*
+         * The word has already been read at this epoch: add the thread to the set of readers, unless it is the only
+         * one.
+         */
         if (cell->read_epoch == simt_order.epoch) {
             const uint32_t set = cell->read >> READ_SET_SHIFT;
 
@@ -211,7 +214,7 @@ static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell
     shadow_load_known(cell, access);
 }
 
-/** Checks whether the write in a cell can be dropped once this store or atomic is recorded. */
+/** Returns whether the write in a cell can be dropped once this store or atomic is recorded. */
 static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write_epoch, uint32_t write,
                                                                   struct word_access access)
 {
@@ -234,15 +237,15 @@ static inline uint32_t shadow_set_with_thread(uint32_t read)
     return set == me ? set : thread_set_next(set, me);
 }
 
-/** Checks whether thread 0 is running and is the only one in the set in `read`; its number is 0. */
+/** Returns whether thread 0 is running and is the only one in the set in `read`; its number is 0. */
 static inline bool shadow_set_is_thread_0(uint32_t read)
 {
     return simt_order.thread == 0 && (read >> READ_SET_SHIFT & (THREAD_SETS - 1)) == 0;
 }
 
 /**
- * Checks whether all readers in a cell are ordered before now: by a barrier, or because the running thread is the only
- * one. For an atomic, checks whether the cell has only authors, to which the thread can be added.
+ * Returns whether all readers in a cell are ordered before now: by a barrier, or because the running thread is the only
+ * one. For an atomic, returns whether the cell has only authors, to which the thread can be added.
  */
 static inline __attribute__((always_inline)) bool shadow_readers_ordered(const struct shadow_cell *cell,
                                                                          uint32_t horizon, struct word_access access)

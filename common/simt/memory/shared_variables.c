@@ -40,7 +40,7 @@ static struct variable_list {
 /** The variables in global and constant memory, in the order of their addresses. */
 static struct variable_list globals;
 
-/** The variables of the host, in the order of their addresses. */
+/** The host's variables, in the order of their addresses. */
 static struct variable_list hosts;
 
 /* --- the symbol table --------------------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ struct symbols {
     size_t names_size;
 };
 
-/** Checks whether `bytes` bytes from `offset` on lie in the file, and `offset` is aligned for a pointer. */
+/** Returns whether `bytes` bytes from `offset` on lie in the file, and `offset` is aligned for a pointer. */
 static bool in_file(const struct symbols *symbols, uint64_t offset, uint64_t bytes)
 {
     return offset % sizeof(void *) == 0 && offset <= symbols->size && bytes <= symbols->size - offset;
@@ -127,15 +127,15 @@ static const char *thread_local_name(const struct symbols *symbols, const ElfW(S
 /* --- variables ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Checks whether a thread-local variable belongs to a kernel. The engine's own variables have C names; simt_gap_... are
- * gaps between variables and belong to no kernel.
+ * Returns whether a thread-local variable belongs to a kernel. The engine's own variables have C names; simt_gap_...
+ * are gaps between variables and belong to no kernel.
  */
 static bool is_kernels(const char *symbol)
 {
     return strncmp(symbol, "_Z", 2) == 0 && !strstr(symbol, "simt_gap_");
 }
 
-/** Copies the name that the source gives a variable: the last name of a symbol such as _ZZ6kernelIiEvPT_E5words. */
+/** Copies the name that the source gives a variable: the last name in a symbol such as _ZZ6kernelIiEvPT_E5words. */
 static void take_name(const char *symbol, char name[NAME_TEXT])
 {
     snprintf(name, NAME_TEXT, "%s", symbol);
@@ -159,8 +159,8 @@ static void take_name(const char *symbol, char name[NAME_TEXT])
 }
 
 /**
- * Checks whether the table is that of the running program: it must list the dynamic array at the offset `dynamic`. This
- * also shows that shared memory begins where the thread-local storage begins.
+ * Returns whether the table is that of the running program: it must list the dynamic array at the offset `dynamic`.
+ * This also shows that shared memory begins where the thread-local storage begins.
  */
 static bool is_ours(const struct symbols *symbols, size_t dynamic)
 {
@@ -179,7 +179,7 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/** Checks whether an address is in global or constant memory. */
+/** Returns whether an address is in global or constant memory. */
 static bool is_kernel_data(uintptr_t address)
 {
     const struct program_image *image = &simt_program;
@@ -486,7 +486,7 @@ bool simt_variable_has(uintptr_t address, size_t bytes)
                                   address - variable->begin <= variable->end - variable->begin - bytes);
 }
 
-/** Finds the variables if that has not been done, because there may have been no launch yet. */
+/** Finds the variables if they have not been found yet, because there may have been no launch. */
 static void find_variables(void)
 {
     size_t bytes, dynamic;

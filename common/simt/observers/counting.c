@@ -14,7 +14,7 @@
 enum {
     NAME_SIZE = 64,
     SECTOR = WARP_LANES == 32 ? 32 : 64, /**< bytes that global memory moves at a time */
-    BANKS = 32,                          /**< of shared memory, 4 bytes wide */
+    BANKS = 32,                          /**< number of shared-memory banks, each 4 bytes wide */
 };
 
 struct kernel {
@@ -22,7 +22,7 @@ struct kernel {
     struct simt_counters counters;
 };
 
-/** The branches at which warps diverged, in the order in which they first did so. */
+/** The branches at which warps diverged, in the order of their first divergence. */
 static struct simt_branch branches[SIMT_BRANCHES];
 static int branch_count;
 
@@ -150,7 +150,7 @@ static unsigned count_sectors(const struct memory_request *request)
         const uint64_t this_one = offset[i] / SECTOR;
         unsigned j = distinct;
 
-        /* Neighbouring lanes usually access neighbouring sectors, so the latest sector is compared first. */
+        /* Neighbouring lanes usually access neighbouring sectors, so the most recent sector is compared first. */
         while (j > 0 && sector[j - 1] != this_one)
             j--;
         if (j == 0)
@@ -204,7 +204,10 @@ static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words
     return deepest;
 }
 
-/** Returns the wavefronts of a shared request. *least is the number without bank conflicts: one for each phase. */
+/**
+ * Returns the number of wavefronts of a shared request, and stores in *least the number without bank conflicts: one per
+ * phase.
+ */
 static unsigned count_wavefronts(const struct memory_request *request, unsigned *least)
 {
     const unsigned words_each = request->bytes < 4 ? 1 : request->bytes / 4;

@@ -73,16 +73,16 @@ struct cell {
     uint64_t in;    /**< operand, the low 8 bytes in memory, or `number` of lane_uses_barrier */
     uint64_t out;   /**< result, the high 8 bytes in memory, or the destination of a bulk copy */
     int32_t number; /**< number of the allocation, of the lane read, or of an mbarrier's phase */
-    bool known;     /**< the value is known */
+    bool known;     /**< whether the value is known */
 };
 
 /** An operation of one warp. Its cells, one for each lane in `lanes`, follow the cells of the previous entry. */
 struct entry {
     uint8_t kind;
     uint8_t bytes;
-    bool in_global; /**< in global memory, not in shared */
+    bool in_global; /**< in global memory, not in shared memory */
     uint16_t warp;
-    uint16_t warps; /**< warps of the block, at a block barrier */
+    uint16_t warps; /**< at a block barrier: number of warps in the block */
     lane_mask lanes;
     uint32_t barrier; /**< number of block barriers before this one */
     uintptr_t pc;
@@ -95,7 +95,7 @@ struct value {
     uint64_t word[2];
     uint8_t bytes;
     bool known;
-    bool pending; /**< a store not executed yet: its value is in memory once the lane is suspended */
+    bool pending; /**< the store has not been executed yet: its value is in memory once the lane is suspended */
 };
 
 struct queue {
@@ -103,20 +103,20 @@ struct queue {
     uint32_t pushed;
     uint32_t settled; /**< no value before this one is pending */
     uint32_t popped;
-    uintptr_t last_pc; /**< of the lane's last entry */
+    uintptr_t last_pc; /**< program counter of the lane's last entry */
 };
 
 static struct trace {
     bool armed;       /**< a launch is to be traced */
-    const char *only; /**< name of the kernel to trace; NULL: any kernel */
-    bool on;          /**< the traced launch runs */
+    const char *only; /**< name of the kernel to trace; NULL for any kernel */
+    bool on;          /**< the traced launch is running */
     bool truncated;
     bool no_memory;
     char *kernel;
     uintptr_t kernel_pc;
     dim3 grid;
     dim3 block;
-    size_t dynamic_offset; /**< of the dynamic array, in shared memory */
+    size_t dynamic_offset; /**< offset of the dynamic array in shared memory */
     size_t dynamic_bytes;
     struct queue *queue; /**< one for each thread of the block */
     struct entry *entry;
@@ -154,7 +154,7 @@ void simt_trace_only(const char *kernel)
     trace.only = kernel;
 }
 
-/** Checks whether a launch's name, up to its template arguments, is the name that the trace waits for. */
+/** Returns whether a launch's name, up to its template arguments, is the name that the trace waits for. */
 static bool is_wanted(const char *name)
 {
     const size_t length = strcspn(name, "<");
@@ -200,7 +200,7 @@ static void settle(struct queue *queue)
     }
 }
 
-/** Checks whether the lane has a pending store to some of the bytes that are about to change again. */
+/** Returns whether the lane has a pending store to some of the bytes that are about to change again. */
 static bool overlaps_pending(const struct queue *queue, uintptr_t address, unsigned bytes)
 {
     for (uint32_t i = queue->settled; i != queue->pushed; i++) {
@@ -219,9 +219,9 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
     struct queue *queue = &trace.queue[lane->thread];
     const bool store = kind == EVENT_GLOBAL_STORE || kind == EVENT_SHARED_STORE;
     const bool load = kind == EVENT_GLOBAL_LOAD || kind == EVENT_SHARED_LOAD || kind == EVENT_COPY_FROM;
-    const bool arrives = kind == EVENT_COPY_TO; /* the bytes arrive after the lane has gone on */
+    const bool arrives = kind == EVENT_COPY_TO; /* the bytes arrive after the lane has continued */
 
-    if (!simt_memory.watched) /* the trace has become full meanwhile */
+    if (!simt_memory.watched) /* the trace has become full in the meantime */
         return;
     if (!load && overlaps_pending(queue, (uintptr_t)address, bytes))
         settle(queue);
@@ -449,9 +449,7 @@ static bool locations_find(struct locations *locations)
     return locations->text != NULL;
 }
 
-/**
- * Copies the source file of a program counter to `file`, and its line to *line; the line is 0 where it is not known.
- */
+/** Copies the source file of a program counter to `file`, and its line to *line; the line is 0 if it is unknown. */
 static const char *location_of(const struct locations *locations, uintptr_t pc, char file[LOCATION_TEXT],
                                unsigned long *line)
 {
@@ -513,7 +511,7 @@ static void write_cell(FILE *stream, const struct entry *entry, const struct cel
         fprintf(stream, "\"0x%0*" PRIx64 "\"", digits, column == COLUMN_OUT ? cell->out : cell->in);
 }
 
-/** Writes an element for each lane of a warp; inactive lanes have null, or -1 where the column names a lane. */
+/** Writes an element for each lane of a warp; inactive lanes have null, or -1 if the column contains lane numbers. */
 static void write_column(FILE *stream, const char *name, const struct entry *entry, const struct cell *cell,
                          enum column column)
 {

@@ -4,7 +4,7 @@
  *        by launch.c.
  *
  * Lanes run ahead of the replay, so a value must be recorded when the lane accesses it. Therefore memory is watched
- * while the block runs, and every access takes the slow path. Programs without a trace have no such cost.
+ * while the block runs, and every access takes the slow path. Programs that do not trace have no such cost.
  */
 #ifndef SIMT_TRACE_H
 #define SIMT_TRACE_H

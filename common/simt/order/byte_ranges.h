@@ -1,6 +1,7 @@
 /**
  * @file byte_ranges.h
- * @brief Sets of bytes, stored as ranges of addresses, which stream_work.c uses to record the accesses of work.
+ * @brief Sets of bytes, stored as address ranges, which stream_work.c uses to record the accesses of launches and
+ *         copies.
  */
 #ifndef SIMT_BYTE_RANGES_H
 #define SIMT_BYTE_RANGES_H
@@ -24,7 +25,7 @@ void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end);
 /** Removes the bytes of a range. */
 void simt_ranges_remove(struct ranges *ranges, uintptr_t begin, uintptr_t end);
 void simt_ranges_normalise(struct ranges *ranges);
-/** Checks whether two normalised sets have a byte in common; *address is the first. */
+/** Returns whether two normalised sets have a byte in common; *address is the first. */
 bool simt_ranges_overlap(const struct ranges *a, const struct ranges *b, uintptr_t *address);
 
 #endif

@@ -1,7 +1,7 @@
 /**
  * @file happens_before.c
- * @brief Advances the epochs, switches blocks, joins the vector clocks of threads, and decides what is ordered before
- *        now.
+ * @brief Advances the epochs, switches blocks, joins the vector clocks of threads, and determines which accesses are
+ *        ordered before now.
  */
 #include "happens_before.h"
 
@@ -94,11 +94,11 @@ void simt_order_resume(uint32_t block_number, const struct block_order *block)
 /* --- release/acquire edges ---------------------------------------------------------------------------------------- */
 
 /**
- * The clock that atomics at an address have released. Threads acquire it by an atomic at the same address: either all
- * threads, or those of one block only.
+ * The clock that atomics at an address have released. Threads (all threads, or only those of one block) acquire it by
+ * an atomic at the same address.
  */
 struct release_record {
-    uintptr_t address; /**< 0: none */
+    uintptr_t address; /**< 0 if the slot is free */
     uint64_t readers;  /**< a block's number; UINT64_MAX for all threads */
     unsigned bytes;
     uint32_t version; /**< for one block's threads: version of the record for all threads at this release */
@@ -296,7 +296,7 @@ static struct overlapped {
     size_t count;
 } overlapped;
 
-/** Cache of the last acquire, because the lanes of a warp that wait at an mbarrier usually join equal clocks. */
+/** Cache of the last acquire, because the lanes of a warp that wait on an mbarrier usually join equal clocks. */
 static struct acquired {
     struct vector_clock *before, *released, *after; /**< references, or NULL */
 } last_acquired;
@@ -535,7 +535,7 @@ void simt_order_proxy_fence(int space)
 
 /* --- queries ------------------------------------------------------------------------------------------------------ */
 
-/** Checks whether a __syncwarp orders before now the accesses that `lane` of the running warp made at `epoch`. */
+/** Returns whether a __syncwarp orders before now the accesses that `lane` of the running warp made at `epoch`. */
 static bool ordered_in_warp(uint32_t epoch, unsigned lane)
 {
     const struct warp_order *warp = simt_order.warp;
@@ -544,7 +544,9 @@ static bool ordered_in_warp(uint32_t epoch, unsigned lane)
     return epoch < warp->sync_end || ((warp->partial >> me & 1) && epoch < warp->known[me][lane]);
 }
 
-/** Checks whether the running thread's clocks include the accesses of the thread `whose` at `epoch`. */
+/**
+ * Returns whether the running thread's clocks include the accesses at `epoch` of the thread with the number `whose`.
+ */
 static bool is_known(uint64_t whose, uint32_t epoch, bool volatile_load)
 {
     if (!simt_order.block.threads)
@@ -577,8 +579,8 @@ const struct past_launch *simt_wait_missing(uint32_t epoch)
 }
 
 /**
- * Checks whether the accesses of an earlier launch in this stream are ordered before now. stream_work.c checks launches
- * of other streams.
+ * Returns whether the accesses of an earlier launch in this stream are ordered before now. stream_work.c checks
+ * launches of other streams.
  */
 static bool ordered_launch(uint32_t epoch, bool volatile_load)
 {

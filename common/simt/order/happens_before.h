@@ -3,29 +3,30 @@
  * @brief The happens-before order of one launch: program order, barriers, __syncwarp, and release/acquire edges. Used
  *        by the race check and by the calls that synchronise.
  *
- * The model is CUDA's, applied to the run that was simulated. An operation is ordered before another by
+ * The model is CUDA's, applied to the run that was simulated. One operation is ordered before another by
  *
  *   - program order, if the same thread executes both;
  *   - a block barrier, for all threads of the block; __syncwarp, for the lanes of its mask only;
  *   - the barrier of a cooperative grid, and the end of a launch;
  *   - for a launch that may overlap earlier ones, a wait (cudaGridDependencySynchronize): the end of the previous
- *     launch is ordered before what follows the wait. If a thread of the previous launch has waited as well, the end of
- *     the launch before that one is ordered too, and so on. Nothing else orders a launch with those that it may
- *     overlap;
+ *     launch is ordered before everything after the wait. If a thread of the previous launch has waited as well, the
+ *     end of the launch before that one is likewise ordered before everything after the wait, and so on. Nothing else
+ *     orders a launch relative to those that it may overlap;
  *   - a release/acquire edge: fence F1, then an atomic that writes X; an atomic that reads X, with only atomics on X in
- *     between; then fence F2. What is ordered before F1 is then ordered before what follows F2. Each fence must be
- *     ordered with its atomic by program order or by a barrier; different threads may execute the two. The scope of F1
- *     must include the thread of F2, and vice versa: __threadfence_block reaches only the threads of its block.
+ *     between; then fence F2. Everything ordered before F1 is then ordered before everything after F2. Each fence must
+ *     be ordered relative to its atomic by program order or by a barrier; different threads may execute the fence and
+ *     the atomic. The scope of F1 must include the thread of F2, and vice versa: __threadfence_block reaches only the
+ *     threads of its block.
  *
  * Two accesses race if different threads made them, at least one is a write, they have a byte in common, and nothing
  * orders them. They do not race if both are atomics on the same bytes and the scope of each includes the other's thread
- * (that of atomicAdd_block does not include a thread of another block). An atomic is also ordered before what follows a
- * later atomic at the same address, because the later one has seen it. A volatile access needs no second fence. A
- * volatile load counts as an atomic in all these rules, and so does a volatile store of a thread that has fenced.
+ * (that of atomicAdd_block does not include a thread of another block). An atomic is also ordered before everything
+ * after a later atomic at the same address, because the later one has seen it. A volatile access needs no second fence.
+ * A volatile load counts as an atomic in all these rules, and so does a volatile store by a thread that has fenced.
  *
- * All this is tracked exactly, per byte: two accesses that were made are reported as a race if and only if they race by
- * these rules. Other orders of the atomics are not tried: atomics execute in the order in which the simulator runs the
- * threads.
+ * All this is tracked exactly, per byte: two accesses that were made are reported as a race if and only if they race
+ * under these rules. Other orders of the atomics are not tried: atomics execute in the order in which the simulator
+ * runs the threads.
  *
  * Time is counted in epochs, and each synchronisation starts a new one. Whether a barrier orders an access follows from
  * the access's epoch alone. Release/acquire edges need vector clocks (vector_clocks.h), which no thread has before the
@@ -57,10 +58,10 @@ struct vector_clock;
  * synchronisation within its block.
  */
 struct thread_order {
-    struct vector_clock *known;           /**< what is ordered before now */
-    struct vector_clock *fenced;          /**< what is ordered before a fence; the thread's next atomic releases it */
-    struct vector_clock *fenced_in_block; /**< the same for its block, where __threadfence_block counts too */
-    struct vector_clock *acquired;        /**< acquired by an atomic: is ordered before what follows the next fence */
+    struct vector_clock *known;           /**< accesses that are ordered before now */
+    struct vector_clock *fenced;          /**< accesses before a fence; the thread's next atomic releases them */
+    struct vector_clock *fenced_in_block; /**< the same for its block, where __threadfence_block also counts */
+    struct vector_clock *acquired;        /**< acquired by an atomic; ordered before accesses after the next fence */
     struct vector_clock *acquired_in_block;
 };
 
@@ -77,16 +78,16 @@ struct order_state {
     uint32_t thread;         /**< number of the running thread, shifted to its bits in a shadow cell */
     uint32_t first_epoch;    /**< epoch at which the launch began */
     uint32_t launch_epoch;   /**< what this launch did at epochs below this is ordered, whichever thread did it */
-    uint32_t horizon;        /**< the same for earlier launches too; below launch_epoch if this one may overlap them */
+    uint32_t horizon;        /**< also for earlier launches; below launch_epoch if this one may overlap them */
     uint32_t waited_epoch;   /**< a wait orders what earlier launches did from this epoch on */
     uint32_t segment_epoch;  /**< no other block has run since this epoch */
-    uint32_t ordered_epochs; /**< how many epochs at the start of the segment a barrier has ordered */
+    uint32_t ordered_epochs; /**< number of epochs at the start of the segment that a barrier has ordered */
     uint32_t block_number;   /**< number of the running block in the grid */
     bool interleaved;        /**< blocks take turns */
     bool waited;             /**< a thread has waited for the earlier launches */
     bool all_waited;         /**< a thread has waited, and a grid barrier has followed */
     uintptr_t
-        loaded; /**< last load from global or shared memory: its address, and below it 5 bits for its size in bytes */
+        loaded; /**< last load from global or shared memory: its address shifted left by 5 bits, plus its byte count */
     struct block_order block;
     struct warp_order *warp;
 };
@@ -125,31 +126,31 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, lane_mask lane
 void simt_order_fence(bool in_block);
 
 /**
- * Records an atomic or a volatile access of the running thread at an address. `wrote`: it has written to the address;
- * `has_read`: it has read the value at the address.
+ * Records an atomic or a volatile access by the running thread at an address. `wrote` is true if it has written to the
+ * address, and `has_read` if it has read the value there.
  */
 void simt_order_atomic(uintptr_t address, unsigned bytes, bool wrote, bool has_read);
 /** Ends the release/acquire edges of a word of 4 bytes, because a store that is not atomic has overwritten it. */
 void simt_order_overwritten(uintptr_t address);
-/** Checks whether the running thread has fenced since its block began, or has synchronised with a thread that has. */
+/** Returns whether the running thread has fenced since its block began, or has synchronised with a thread that has. */
 bool simt_order_has_fenced(void);
 
-/** Releases what is ordered before now to the threads that wait at an mbarrier, whose clock is `released`. */
+/** Releases what is ordered before now to the threads that wait on an mbarrier, whose clock is `released`. */
 void simt_order_release(struct vector_clock **released);
 /** Adds a write by `thread`, a number in its block, at an epoch to an mbarrier's clock. */
 void simt_order_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch);
-/** Acquires what has been released to an mbarrier's clock, for the running thread. */
+/** Acquires, for the running thread, what has been released to an mbarrier's clock. */
 void simt_order_acquire(struct vector_clock *released);
 /**
  * Records a proxy fence of the running thread: between its accesses to `space`, an enum shadow_space, and those of the
  * asynchronous proxy.
  */
 void simt_order_proxy_fence(int space);
-/** Checks whether a thread's accesses to a space at an epoch precede a proxy fence that is ordered before now. */
+/** Returns whether a thread's accesses to a space at an epoch precede a proxy fence that is ordered before now. */
 bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space);
 
 /**
- * Checks whether the running thread's accesses at an epoch and since then are still unordered with those of all other
+ * Returns whether the running thread's accesses at an epoch and since then are still unordered with those of all other
  * threads.
  */
 bool simt_order_unreleased_since(uint32_t epoch);
@@ -164,25 +165,25 @@ const struct past_launch *simt_wait_missing(uint32_t epoch);
 
 /** Returns the number of the block that ran at an epoch of this launch. */
 uint32_t simt_block_at(uint32_t epoch);
-/** Checks whether the running block ran at an epoch of this launch. */
+/** Returns whether the running block ran at an epoch of this launch. */
 static inline bool simt_same_block(uint32_t epoch)
 {
     return epoch >= simt_order.segment_epoch ||
            (epoch >= simt_order.block.block_epoch && simt_block_at(epoch) == simt_order.block_number);
 }
 /**
- * Checks whether no later access can be ordered after the accesses at an epoch, because the block that made them has
+ * Returns whether no later access can be ordered after the accesses at an epoch, because the block that made them has
  * ended without releasing anything.
  */
 bool simt_order_lost(uint32_t epoch);
 /**
- * Checks whether what `thread`, a number in its block, did at `epoch` is ordered before what the running thread does
- * now, which may be a volatile load.
+ * Returns whether the accesses that thread number `thread` of a block made at `epoch` are ordered before the current
+ * access of the running thread, which may be a volatile load.
  */
 bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load);
 /**
- * Checks simt_ordered() for all threads of a set. If it fails, *thread is a thread whose accesses are not ordered, and
- * *count the number of such threads.
+ * Checks simt_ordered() for all threads of a set. If that fails, stores a thread whose accesses are not ordered in
+ * *thread, and the number of such threads in *count.
  */
 bool simt_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
                       unsigned *count);

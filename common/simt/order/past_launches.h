@@ -15,7 +15,7 @@ struct past_launch {
     const char *name;
     uintptr_t caller;
     uint32_t first_epoch, end_epoch; /**< it ran at the epochs in [first_epoch, end_epoch) */
-    bool waited;                     /**< one of its threads has waited, so its end follows that of the launch before */
+    bool waited;                     /**< one of its threads has waited, so its end follows the previous launch's */
 };
 
 /** Launches submitted consecutively to one stream, the oldest first. */

@@ -32,7 +32,7 @@ enum {
     CELL_STATE_SHIFT = 13,
     CELL_STATE = 0xf << CELL_STATE_SHIFT,
 
-    /* A read: all threads of the set read these bytes at its epoch. */
+    /* A read: all threads of the set read these bytes at the read's epoch. */
     READ_SET_SHIFT = 17,
     READ_SET_BITS = 13,
     READ_BYTES_SHIFT = 13,
@@ -41,18 +41,20 @@ enum {
     CELL_SITE = (1 << SITE_BITS) - 1,
 };
 
-/** An epoch that is never reached: start_epochs() in grid.c starts again from 0 long before. */
+/** An epoch that is never reached, because start_epochs() in grid.c restarts from 0 long before. */
 #define EPOCH_NEVER UINT32_MAX
 
 /* Kinds of a read. */
 #define READ_LOST    (1u << 30) /**< every later write to these bytes in this launch is a race */
 #define READ_HISTORY (1u << 31) /**< the word has a history; the latest epoch in it is the cell's */
 #define READ_AUTHORS \
-    (3u << 30) /**< no reads: the set's threads have updated the word by atomics; with no bytes, READ_LOST as well */
-#define READ_UNOWNED (3u << 30)         /**< at EPOCH_NEVER: the word belongs to no variable, see shared_variables.c */
-#define READ_COPIED  (READ_UNOWNED | 1) /**< at EPOCH_NEVER: an asynchronous copy writes the word, see copies.c */
+    (3u << 30) /**< no reads: the set's threads have updated the word by atomics; if it has no bytes, also READ_LOST */
+#define READ_UNOWNED (3u << 30)         /**< at EPOCH_NEVER: the word belongs to no variable (shared_variables.c) */
+#define READ_COPIED  (READ_UNOWNED | 1) /**< at EPOCH_NEVER: an asynchronous copy writes the word (copies.c) */
 
-/** Kind of an atomic: its size and its bytes of the word, its scope, and whether it is a volatile store. */
+/**
+ * Kind of an atomic: its size, the bytes of the word that it accesses, its scope, and whether it is a volatile store.
+ */
 enum atomic_kind {
     ATOMIC_4,
     ATOMIC_8,

@@ -1,6 +1,7 @@
 /**
  * @file stream_table.c
- * @brief Looks up streams by their handles, and keeps what the next work of each stream is ordered after.
+ * @brief Looks up streams by their handles, and keeps a clock of the work that each stream's next work is ordered
+ *         after.
  */
 #include "stream_table.h"
 

@@ -17,21 +17,21 @@
 enum { HANDLE_STREAM = 8, HANDLE_EVENT = 12, HANDLE_STEP = 16, GENERATION_SHIFT = 28, NUMBERS = 1 << 24 };
 
 struct stream {
-    uint64_t generation; /**< 0: never used */
+    uint64_t generation; /**< 0 if never used */
     bool alive;
-    bool blocking;                 /**< it and the legacy default stream wait for each other */
+    bool blocking;                 /**< this stream and the legacy default stream wait for each other */
     bool queried;                  /**< cudaStreamQuery has already returned cudaErrorNotReady for it */
     uint64_t last;                 /**< position of its latest work */
     uint64_t published;            /**< some clock may include its work up to this position but no later work */
-    struct stream_clock clock;     /**< what its next work is ordered after, apart from its own earlier work */
-    struct past_launches launches; /**< the latest launches in it */
+    struct stream_clock clock;     /**< work ordered before the stream's next work, except its own earlier work */
+    struct past_launches launches; /**< the latest launches in this stream */
 };
 
 enum { LEGACY, PER_THREAD, FIRST_OWN };
 
 extern struct stream *simt_streams;
 extern size_t simt_stream_count;
-/** True if there is more than one stream. Only then do the accesses of work to device memory have to be recorded. */
+/** True if there is more than one stream. Only then must the accesses of work to device memory be recorded. */
 extern bool simt_has_several_streams;
 /** Position of the latest work. Positions number the work in all streams consecutively. */
 extern uint64_t simt_latest_work;
@@ -50,8 +50,9 @@ size_t simt_stream_number(cudaStream_t stream);
 size_t simt_idle_stream(void);
 
 /**
- * Adds to a stream's clock what the default stream orders before its next work. Must be called before work is submitted
- * to the stream. Work that the host has waited for need not be added, because it is no longer pending.
+ * Adds to a stream's clock the work that the default stream orders before the stream's next work. Must be called before
+ * work is submitted to the stream. Work that the host has waited for need not be added, because it is no longer
+ * pending.
  */
 void simt_stream_order_default(size_t number);
 /** Returns a clock that includes all work submitted to a stream so far. The clock is valid until the next call. */

@@ -19,7 +19,7 @@ struct work {
     const char *name;
     uintptr_t caller;
     bool uses_host;
-    uint32_t first_epoch, last_epoch; /**< of a launch that simt_work_scan() has not recorded yet */
+    uint32_t first_epoch, last_epoch; /**< epochs of a launch that simt_work_scan() has not recorded yet */
     struct ranges used[NUM_USES];
 };
 
@@ -170,7 +170,7 @@ void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes)
 }
 
 /**
- * Checks whether the current work can be merged with the last one, because no other work can be ordered after the last
+ * Returns whether the current work can be merged with the last one, because no other work can be ordered after the last
  * one alone. Without merging, the list would grow without limit.
  */
 static bool joins(const struct work *last)

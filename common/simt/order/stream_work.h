@@ -14,9 +14,9 @@
  *   - for the legacy default stream, the earlier work of all streams not made with cudaStreamNonBlocking; and for
  *     these, the earlier work of the default stream.
  *
- * Two pieces of work race if nothing orders them and both use the same byte, at least one of them by a write, unless
- * both access it by atomics. The host races with work that it has not waited for if it reads what the work writes, or
- * writes what the work uses. The simulator finds such a race only if the host code is in a kernel file.
+ * Two pieces of work race if nothing orders them, both use the same byte, and at least one of them writes it, unless
+ * both access the byte by atomics. The host races with work that it has not waited for if it reads what the work
+ * writes, or writes what the work uses. The simulator finds such a race only if the host code is in a kernel file.
  */
 #ifndef SIMT_STREAM_WORK_H
 #define SIMT_STREAM_WORK_H
@@ -64,7 +64,8 @@ void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes);
 /** Removes from the record all uses of memory that is being freed. */
 void simt_work_forget(uintptr_t begin, size_t bytes);
 /**
- * Ends the record of what the current work uses. If the work races with other work, forgets all work and returns false.
+ * Ends the record of the memory that the current work uses. If the work races with other work, forgets all work and
+ * returns false.
  */
 bool simt_work_end(struct work_race *race);
 /** Does the same as simt_work_end(), reports the race if there is one, and returns the error for the runtime call. */
@@ -78,8 +79,8 @@ const struct past_launches *simt_work_launch(bool overlaps);
 /** Records that the next launch of a stream does not overlap any earlier one. */
 void simt_work_no_overlap(cudaStream_t stream);
 /**
- * Records that the current work was a launch that ran at these epochs, in which a thread has waited for earlier
- * launches (`waited`). If needed, simt_work_scan() records what the launch has used, now or later.
+ * Records that the current work was a launch that ran at these epochs, and whether one of its threads has waited for
+ * earlier launches (`waited`). If needed, simt_work_scan() records the memory that the launch has used, now or later.
  */
 void simt_work_launched(uint32_t first_epoch, uint32_t last_epoch, bool waited);
 extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
@@ -88,23 +89,23 @@ extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 void simt_host_waits(cudaStream_t stream);
 void simt_host_waits_for_all(void);
 /**
- * Between these two calls the host runs a function that it has enqueued in a stream, which is ordered after the
- * stream's earlier work.
+ * Enclose a function that the host has enqueued in a stream and now runs; the function is ordered after the stream's
+ * earlier work.
  */
 void simt_host_function_begins(cudaStream_t stream);
 void simt_host_function_ends(void);
 /** Records that the host waits for all work that a clock includes. */
 void simt_host_waited_for(const struct stream_clock *clock);
-/** Checks whether a clock includes work that the host has not waited for. */
+/** Returns whether a clock includes work that the host has not waited for. */
 bool simt_is_pending(const struct stream_clock *clock);
 /**
  * Returns cudaSuccess if all work that a clock includes is done. The first query of pending work returns
  * cudaErrorNotReady, which is a result and not an error: an H200 does not keep it as the last error.
  */
 cudaError_t simt_work_query(const struct stream_clock *clock, bool *queried);
-/** Prepares for a second stream: records what the pending work uses. */
+/** Prepares for a second stream: records the memory that the pending work uses. */
 void simt_prepare_several_streams(void);
-/** Checks an access of the host to its own memory against the work that it has not waited for. */
+/** Checks an access by the host to its own memory against the work that the host has not waited for. */
 void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc);
 
 #endif

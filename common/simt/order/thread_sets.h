@@ -54,7 +54,7 @@ static inline void thread_set_remove(struct thread_set *set, unsigned thread)
  */
 enum { THREAD_SET_WAYS = 8 };
 struct cached_set {
-    uint16_t thread, number; /**< number of the set with this thread added; 0: no entry */
+    uint16_t thread, number; /**< number of the set with this thread added; 0 if there is no entry */
 };
 extern struct cached_set simt_cached_sets[THREAD_SETS][THREAD_SET_WAYS];
 

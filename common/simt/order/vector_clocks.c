@@ -23,7 +23,7 @@ struct vector_clock {
     uint32_t references;
     uint32_t all; /**< lower bound of the epochs of all threads below this node */
     union {
-        struct vector_clock *child[BRANCHES]; /**< not at the lowest level */
+        struct vector_clock *child[BRANCHES]; /**< except at the lowest level */
         uint32_t epoch[BRANCHES];
         struct vector_clock *next_free;
     };
@@ -151,7 +151,7 @@ struct vector_clock *simt_vector_clock_raise(struct vector_clock *clock, uint64_
 }
 
 /**
- * Checks whether `clock` includes all of `other`, given that the nodes above `clock` include all threads up to epoch
+ * Returns whether `clock` includes all of `other`, given that the nodes above `clock` include all threads up to epoch
  * `all`.
  */
 static bool covers(const struct vector_clock *clock, const struct vector_clock *other, unsigned level, uint32_t all)

@@ -32,8 +32,8 @@ static inline uint64_t clock_thread(uint32_t block, unsigned thread)
 
 /**
  * Returns a second number for a thread, which stands for the asynchronous proxy of bulk copies and warpgroup products:
- * at this number a clock has the epoch below which the proxy may see the thread's accesses to a space, 0 or 1. These
- * epochs are in separate quarters of the clock's branches.
+ * under this number, a clock stores the epoch below which the proxy may see the thread's accesses to a space, 0 or 1.
+ * These epochs are in separate quarters of the clock's branches.
  */
 uint64_t simt_vector_clock_by_proxy(uint64_t thread, int space);
 

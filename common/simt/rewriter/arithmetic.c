@@ -9,7 +9,7 @@
 #include <string.h>
 
 /**
- * Checks whether the operand at `at` is a number alone: no operator that binds more tightly than a shift follows it.
+ * Returns whether the operand at `at` is only a number: no operator that binds more tightly than a shift follows it.
  */
 static bool is_lone_number(const char *code, size_t at)
 {
@@ -17,8 +17,7 @@ static bool is_lone_number(const char *code, size_t at)
 }
 
 /**
- * Checks whether the >> at `at` may close two template argument lists, because a < stands before it in the same
- * brackets.
+ * Returns whether the >> at `at` may close two template argument lists, because a < precedes it in the same brackets.
  */
 static bool may_close_templates(const char *code, size_t at)
 {
@@ -53,7 +52,7 @@ static size_t named_value_end(const char *code, size_t at)
 }
 
 /**
- * Checks whether the compound shift whose operator is in [at, end) shifts one variable, not a bit field, by one value.
+ * Returns whether the compound shift whose operator is in [at, end) shifts one variable, not a bit field, by one value.
  */
 static bool shifts_variable(const char *code, size_t at, size_t end)
 {
@@ -99,7 +98,7 @@ static size_t wide_integer_end(const char *code, size_t at)
     return end;
 }
 
-/** Checks whether a cast at `at` would be the operand of a unary operator, which has the precedence of a cast. */
+/** Returns whether a cast at `at` would be the operand of a unary operator, which has the precedence of a cast. */
 static bool is_operand_of_unary(const char *code, size_t at)
 {
     at = skip_space_back(code, at);

@@ -1,15 +1,15 @@
 /**
  * @file directives.c
- * @brief Rewrites directives: includes of CUDA headers, and conditions on __CUDA_ARCH__. Reports CUDA names that
- *        nothing declares.
+ * @brief Rewrites directives: includes of CUDA headers, and conditions on __CUDA_ARCH__. Reports CUDA names that the
+ *        simulator does not declare.
  */
 #include "rewrite.h"
 
 #include <string.h>
 
 /**
- * Maps the CUDA headers whose names begin with `name` to the simulator's header with the same contents, `here`. If that
- * is NULL, `why` tells the user what to write instead.
+ * Maps the CUDA headers whose names begin with `name` to the simulator's header with the same contents, `here`. If
+ * `here` is NULL, `why` tells the user what to write instead.
  */
 struct header {
     const char *name, *here, *why;
@@ -73,7 +73,7 @@ bool check_name(const struct source *source, size_t at)
     return true;
 }
 
-/** Checks whether a statement begins at `at`, or a cast to void with which a statement begins. */
+/** Returns whether a statement begins at `at`, or the operand of a cast to void with which a statement begins. */
 static bool begins_statement(const char *code, size_t at)
 {
     static const char *const words[] = {"if", "while", "for", "switch", "else", "do", NULL};

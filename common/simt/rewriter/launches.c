@@ -49,8 +49,8 @@ static size_t kernel_begin(const char *code, size_t at)
 
 /**
  * Returns the position in [at, limit) of the `>>>` that ends the launch configuration around `at`: the first one
- * outside brackets that a `(` follows. A `<` is first tried as the start of template arguments; if the configuration
- * then has no end, the `<` is taken for "less than", beginning with the last `<`.
+ * outside brackets that is followed by a `(`. A `<` is first tried as the start of template arguments; if the
+ * configuration then has no end, the `<` is interpreted as "less than", beginning with the last `<`.
  */
 static size_t configuration_end(const char *code, size_t at, size_t limit)
 {

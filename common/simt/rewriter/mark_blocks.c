@@ -3,7 +3,7 @@
  * @brief Inserts a mark at the beginning of each basic block of the source, so that the counters count these blocks and
  *        not those of the compiler's output.
  *
- * A block is code that all lanes which begin it execute to its end together, as far as the source shows. A block begins
+ * A block is code that all lanes that enter it execute to its end together, as far as the source shows. A block begins
  * at the start of a kernel, of each side of an `if`, of each iteration of a loop, at each label of a `switch`, at the
  * right operand of && and ||, at a side of a ?: that calls a function or accesses memory, and after a statement that
  * contains any of these:
@@ -74,8 +74,8 @@ static size_t skip_blank(const char *code, size_t at, bool *divided)
 /* --- expressions -------------------------------------------------------------------------------------------------- */
 
 /**
- * Checks whether the word in [at, end), which a parenthesis follows, is not the name of a called function but a type,
- * `return`, or an operator such as sizeof, which evaluates nothing.
+ * Returns whether the word in [at, end), which is followed by a parenthesis, is not the name of a called function but a
+ * type, `return`, or an operator such as sizeof, which evaluates nothing.
  */
 static bool is_no_call(const char *code, size_t at, size_t end)
 {
@@ -91,7 +91,7 @@ static bool is_no_call(const char *code, size_t at, size_t end)
 }
 
 /**
- * Checks whether the character at `at` is the parenthesis of a call, the bracket of a subscript, the * or -> of a
+ * Returns whether the character at `at` is the parenthesis of a call, the bracket of a subscript, the * or -> of a
  * pointer, or a && or ||.
  */
 static bool is_call_or_access(const char *code, size_t at)
@@ -105,7 +105,7 @@ static bool is_call_or_access(const char *code, size_t at)
         return !ends_value(code, at);
     if (code[at] != '(' || before == 0)
         return false;
-    if (code[before - 1] == '>') { /* the template arguments of a function, or a comparison */
+    if (code[before - 1] == '>') { /* either a function's template arguments or a comparison */
         word = partner(code, before - 1, -1);
         if (word == NOWHERE)
             return false;
@@ -119,7 +119,7 @@ static bool is_call_or_access(const char *code, size_t at)
 }
 
 /**
- * Checks whether the side of a ?: in [begin, end) consists only of names, numbers and arithmetic, so that every lane
+ * Returns whether the side of a ?: in [begin, end) consists only of names, numbers and arithmetic, so that every lane
  * may compute it.
  */
 static bool is_plain(const char *code, size_t begin, size_t end)
@@ -130,7 +130,7 @@ static bool is_plain(const char *code, size_t begin, size_t end)
     return true;
 }
 
-/** Checks whether the && at `at` declares a reference. */
+/** Returns whether the && at `at` declares a reference. */
 static bool is_reference(const char *code, size_t at)
 {
     const size_t before = skip_space_back(code, at);
@@ -147,7 +147,7 @@ struct part {
     size_t begin;
     bool parted;     /* lanes may have diverged in it, outside brackets that are marked as separate parts */
     bool any_parted; /* lanes may have diverged in it or in a part before it */
-    size_t angle;    /* the last > in or before it that may end template arguments; their commas divide nothing */
+    size_t angle;    /* the last > in or before it that may end template arguments; commas in these divide nothing */
 };
 
 static size_t walk_expression(struct walk *walk, size_t at, const char *stops, struct part *part);
@@ -208,7 +208,7 @@ static size_t walk_choice(struct walk *walk, size_t at, struct part *part)
     return end;
 }
 
-/** Walks through the brackets at `at`. *inside: the last part in them, which ends at the closing bracket. */
+/** Walks through the brackets at `at`. Stores in *inside the last part in them, which ends at the closing bracket. */
 static size_t walk_inside(struct walk *walk, size_t at, struct part *inside)
 {
     static const char open[] = "([{", close[][2] = {")", "]", "}"};
@@ -255,7 +255,7 @@ static size_t walk_lambda(struct walk *walk, size_t at)
 }
 
 /**
- * Checks whether the parentheses after the word at `at` hold an operand that is not evaluated, the quoted text of an
+ * Returns whether the parentheses after the word at `at` hold an operand that is not evaluated, the quoted text of an
  * assertion, or assembly.
  */
 static bool is_quiet_word(const char *code, size_t at)
@@ -294,7 +294,7 @@ static size_t walk_operator(struct walk *walk, size_t at, struct part *part)
     return at + 2;
 }
 
-/** Checks whether the text in [begin, end) contains an operator that is marked: &&, || or ?:. */
+/** Returns whether the text in [begin, end) contains an operator that is marked: &&, || or ?:. */
 static bool may_part(const char *code, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end; at++)
@@ -341,8 +341,8 @@ static size_t walk_divider(struct walk *walk, size_t at, struct part *part)
 }
 
 /**
- * Walks from `at` up to one of the characters in `stops` outside brackets. *part: the last part, which ends at that
- * character.
+ * Walks from `at` up to one of the characters in `stops` outside brackets. Stores in *part the last part, which ends at
+ * that character.
  */
 static size_t walk_expression(struct walk *walk, size_t at, const char *stops, struct part *part)
 {
@@ -382,7 +382,10 @@ static size_t walk_expression(struct walk *walk, size_t at, const char *stops, s
 
 /* --- statements --------------------------------------------------------------------------------------------------- */
 
-/** Walks through the statements in the braces at `at`. *parted: lanes may have diverged at the end of the last one. */
+/**
+ * Walks through the statements in the braces at `at`. Sets *parted if lanes may have diverged at the end of the last
+ * one.
+ */
 static size_t walk_braces(struct walk *walk, size_t at, bool *parted)
 {
     bool divided = false;
@@ -445,8 +448,8 @@ static size_t walk_condition(struct walk *walk, size_t at, bool is_for)
 }
 
 /**
- * Returns the position of `word` if it is the next word after `at`, else NOWHERE. Sets *divided if a conditional
- * directive stands before it.
+ * Returns the position of `word` if it is the next word after `at`, otherwise NOWHERE. Sets *divided if a conditional
+ * directive precedes the word.
  */
 static size_t find_next(const char *code, size_t at, const char *word, bool *divided)
 {
@@ -454,7 +457,7 @@ static size_t find_next(const char *code, size_t at, const char *word, bool *div
     return is_word_at(code, at, word) ? at : NOWHERE;
 }
 
-/** Walks through both sides of an `if`, of which the first begins after `at`; side() walks through one of them. */
+/** Walks through both sides of an `if`, the first of which begins after `at`, by calling side() for each of them. */
 static size_t walk_sides(struct walk *walk, size_t at, size_t (*side)(struct walk *walk, size_t at, bool *parted),
                          bool *parted)
 {
@@ -521,7 +524,7 @@ static size_t walk_label(struct walk *walk, size_t at, bool *parted)
     return walk_statement(walk, next, parted);
 }
 
-/** Checks whether the statement at `at` has a label, of a `switch` or for a `goto`. */
+/** Returns whether the statement at `at` has a label, of a `switch` or for a `goto`. */
 static bool has_label(const char *code, size_t at)
 {
     const size_t end = skip_space(code, word_end(code, at));
@@ -530,7 +533,7 @@ static bool has_label(const char *code, size_t at)
 }
 
 /**
- * Checks whether the statement at `at` gets no marks: a declaration of a type or of a constant that the compiler
+ * Returns whether the statement at `at` gets no marks: a declaration of a type or of a constant that the compiler
  * computes, or assembly.
  */
 static bool is_quiet_statement(const char *code, size_t at)
@@ -563,8 +566,8 @@ static size_t walk_simple(struct walk *walk, size_t at, bool *parted)
 }
 
 /**
- * Walks through the statement at `at`; returns its end. *parted: lanes that began it together may have diverged at its
- * end.
+ * Walks through the statement at `at`; returns its end. Sets *parted if lanes that began the statement together may
+ * have diverged at its end.
  */
 static size_t walk_one_statement(struct walk *walk, size_t at, bool *parted)
 {
@@ -609,7 +612,7 @@ static size_t walk_statement(struct walk *walk, size_t at, bool *parted)
 /* --- functions ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Checks whether the function's body in [begin, end) declares a local array. The array may make the frame larger than
+ * Returns whether the function's body in [begin, end) declares a local array. The array may make the frame larger than
  * the stack. The compiler's hook at the function's beginning checks this, but compilers omit the hook in a function
  * that calls nothing and accesses only its frame, so SIMT_CALL is inserted as a call.
  */
@@ -666,7 +669,7 @@ static size_t walk_function(struct walk *walk, size_t at, const char *first_mark
     size_t end = walk_braces(walk, at, &parted);
 
     walk->depth = depth;
-    if (end == NOWHERE || end != body_end(walk->code, at)) { /* an #if stands inside a statement */
+    if (end == NOWHERE || end != body_end(walk->code, at)) { /* there is an #if inside a statement */
         walk->source->insertion_count = first;
         end = NOWHERE;
     }
@@ -677,7 +680,7 @@ static size_t walk_function(struct walk *walk, size_t at, const char *first_mark
     return end;
 }
 
-/** Checks whether the `{` at `at` begins a function's body and not a value. */
+/** Returns whether the `{` at `at` begins a function's body and not a value. */
 static bool is_body(const char *code, size_t at)
 {
     const size_t before = skip_space_back(code, at);

@@ -13,7 +13,7 @@ bool in_device_function(const struct source *source)
     return source->device_braces > 0;
 }
 
-/** Checks whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
+/** Returns whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
 static bool opens_namespace(const char *code, size_t at)
 {
     while (at > 0 && !is_one_of(code[at - 1], ";{})\n"))
@@ -23,7 +23,7 @@ static bool opens_namespace(const char *code, size_t at)
 }
 
 /**
- * Checks whether the word in [begin, end) may be a macro: it has no lower-case letter and, unlike T, more than one
+ * Returns whether the word in [begin, end) may be a macro: it has no lower-case letter and, unlike T, more than one
  * character.
  */
 static bool may_be_macro(const char *code, size_t begin, size_t end)
@@ -37,7 +37,7 @@ static bool may_be_macro(const char *code, size_t begin, size_t end)
 }
 
 /**
- * Checks whether the words in [begin, end) are certainly a return type and C++ specifiers, so that no word can be a
+ * Returns whether the words in [begin, end) are certainly a return type and C++ specifiers, so that no word can be a
  * macro that expands to `__device__`: apart from the specifiers there are only built-in types, or a single name, which
  * is then the type.
  */
@@ -61,7 +61,7 @@ static bool are_specifiers(const char *code, size_t begin, size_t end)
     return names == 0 || (names == 1 && !has_word(code, begin, end, types));
 }
 
-/** Checks whether another declaration of the name in [begin, end) has `__device__`. */
+/** Returns whether another declaration of the name in [begin, end) has `__device__`. */
 static bool is_declared_for_device(const char *code, size_t begin, size_t end)
 {
     for (const char *found = strchr(code, code[begin]); found; found = strchr(found + 1, code[begin])) {
@@ -75,7 +75,7 @@ static bool is_declared_for_device(const char *code, size_t begin, size_t end)
 }
 
 /**
- * Checks whether the `{` at `at`, outside any function, begins the body of a function that certainly belongs to the
+ * Returns whether the `{` at `at`, outside any function, begins the body of a function that certainly belongs to the
  * host: `static int name(...) {`, or such a template.
  */
 static bool begins_host_function(const char *code, size_t at)

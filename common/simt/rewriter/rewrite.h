@@ -8,7 +8,7 @@
 
 #include "source.h"
 
-/** Checks whether the current position is in a device function, which may be a host function as well. */
+/** Returns whether the current position is in a device function, which may be a host function as well. */
 bool in_device_function(const struct source *source);
 /**
  * Counts the brace at `at`, and marks the blocks of the function whose body begins there. A body begins at the
@@ -32,8 +32,8 @@ bool rewrite_launch_bounds(struct source *source, size_t end);
  */
 bool rewrite_shared(struct source *source, size_t at);
 /**
- * Replaces the attribute of a `__device__` or `__constant__` variable, so that the variable lies apart from those of
- * the host, and inserts a gap after it.
+ * Replaces the attribute of a `__device__` or `__constant__` variable, so that the variable is stored separately from
+ * those of the host, and inserts a gap after it.
  */
 void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap);
 /** Rewrites a static variable of a device function as rewrite_variable() does. */
@@ -45,7 +45,7 @@ bool check_local_map(const struct source *source, size_t at, size_t end);
  * because each thread may have a copy of such a parameter.
  */
 bool check_map_parameters(const struct source *source, size_t at);
-/** Checks whether the parenthesis at `at` belongs to an attribute and not to a function. */
+/** Returns whether the parenthesis at `at` belongs to an attribute and not to a function. */
 bool is_attribute(const char *code, size_t at);
 /**
  * Replaces an included CUDA header with the simulator's header that has the same contents, or prints why there is none.
@@ -60,7 +60,7 @@ bool check_wait(const struct source *source, size_t at);
  * and so do those that select inline assembly or a header.
  */
 void rewrite_architecture(struct source *source, size_t at, size_t end);
-/** Marks the count of the shift at `at`, so that a count of the type's width or more gives a GPU's result. */
+/** Marks the count of the shift at `at`, so that a count of at least the type's width gives a GPU's result. */
 void rewrite_shift(struct source *source, size_t at);
 /** Rewrites the cast whose `(` is at `at`, if it is a cast to a wide integer. */
 void rewrite_cast(struct source *source, size_t at);

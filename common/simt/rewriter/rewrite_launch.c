@@ -1,6 +1,6 @@
 /**
  * @file rewrite_launch.c
- * @brief Turns a kernel file into C++, inserts marks for the simulator's counters, and keeps every line's number.
+ * @brief Turns a kernel file into C++, inserts marks for the simulator's counters, and preserves line numbers.
  *
  *     rewrite_launch FILE.cu > FILE.cc
  *
@@ -9,7 +9,7 @@
  *     #include <math_constants.h>        ->   #include <cuda_runtime.h>                  and other headers of CUDA's
  *     __launch_bounds__(n) name(T x) {   ->   __launch_bounds__(n) name(T x) { SIMT_LAUNCH_BOUNDS(n)
  *
- * Variables, with a gap after each that exposes an access past its end:
+ * Variables, each followed by a gap that exposes an access past its end:
  *
  *     __noinline__                       ->   SIMT_NOINLINE                          outside __attribute__
  *     __shared__ alignas(n) T name;      ->   __shared__ __align__(n) T name;

@@ -76,7 +76,7 @@ size_t word_end(const char *text, size_t at)
     return at;
 }
 
-/** Checks whether the word of `length` characters and the quote after it start a raw string. */
+/** Returns whether the word of `length` characters and the quote after it start a raw string. */
 static bool starts_raw_string(const char *word, size_t length)
 {
     static const char *const prefixes[] = {"R\"", "LR\"", "uR\"", "UR\"", "u8R\""};

@@ -15,7 +15,7 @@
 
 enum { MAX_CONDITIONALS = 64, MAX_DEPTH = 256 };
 
-/** A text to be written before the character at `at`. */
+/** Text to be inserted before the character at `at`. */
 struct insertion {
     size_t at, number;
     const char *text;
@@ -25,14 +25,14 @@ struct source {
     const char *path;
     char *text;  /* a #line directive, then the file; ends with '\0' */
     char *code;  /* the text with comments and white space as ' ', literals as '"'; '\n' only where a directive ends */
-    size_t size; /* number of characters, the same in both */
-    size_t copied; /* how many of them are in the output */
+    size_t size; /* number of characters, the same in text and code */
+    size_t copied; /* number of characters that are in the output */
     struct insertion *insertions;
     size_t insertion_count, insertion_room, inserted; /* the first `inserted` are in the output */
 
     /*
      * The current position: the number of open braces; how many are open at the beginning of the current function and
-     * of the current device function (0: none); the number of open #if, and how many braces were open at each.
+     * of the current device function (0 if none); the number of open #if, and how many braces were open at each.
      */
     int braces, function_braces, device_braces;
     size_t device_begin; /* position of the device function's body */
@@ -40,7 +40,7 @@ struct source {
     int conditionals, braces_before[MAX_CONDITIONALS];
 };
 
-/** Reads the file, after a `#line` directive. The caller frees the buffers, on failure too. */
+/** Reads the file, after a `#line` directive. The caller frees the buffers, even after a failure. */
 bool read_source(struct source *source, FILE *file);
 
 /** Fills source->code from source->text. Returns false after printing an error. */
@@ -54,7 +54,7 @@ bool fail(const struct source *source, size_t at, const char *what);
 bool is_word(char c);
 bool starts_with(const char *text, const char *prefix);
 
-/** Checks whether `c` is one of `characters`, to which the terminating '\0' does not belong. */
+/** Returns whether `c` is one of `characters`, not counting the terminating '\0'. */
 bool is_one_of(char c, const char *characters);
 
 size_t skip_space(const char *code, size_t at);
@@ -65,7 +65,7 @@ size_t word_end(const char *text, size_t at);
 
 bool is_word_at(const char *code, size_t at, const char *word);
 
-/** Checks whether one of `words`, an array that ends with NULL, stands in [begin, end). */
+/** Returns whether one of `words`, an array that ends with NULL, occurs in [begin, end). */
 bool has_word(const char *code, size_t begin, size_t end, const char *const *words);
 
 /** Returns the position of `word` before `at` in the same declaration, or NOWHERE. */
@@ -79,12 +79,12 @@ size_t find_before(const char *code, size_t at, const char *word);
 size_t partner(const char *code, size_t at, int step);
 
 /**
- * Checks whether the word that ends at `end` is a keyword that a value may follow, such as `return`; no value follows a
- * name or a number.
+ * Returns whether the word that ends at `end` is a keyword that may be followed by a value, such as `return`; a name or
+ * a number cannot be followed by one.
  */
 bool is_keyword_before_value(const char *code, size_t end);
 
-/** Checks whether a value ends at `end`, so that an operator after it has two operands. */
+/** Returns whether a value ends at `end`, so that an operator after it has two operands. */
 bool ends_value(const char *code, size_t end);
 
 /* --- output ------------------------------------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ bool insert(struct source *source, size_t at, const char *text);
 /** Sorts the insertions that are not yet written; those at one position stay in the order in which they were made. */
 void sort_insertions(struct source *source);
 
-/** Writes [begin, end) in one line, without comments; strings that extend over several lines are joined. */
+/** Writes [begin, end) on one line, without comments; strings that extend over several lines are joined. */
 void write_line(const struct source *source, size_t begin, size_t end);
 
 #endif

@@ -50,7 +50,7 @@ static size_t statement_begin(const char *code, size_t at)
     return at;
 }
 
-/** Checks whether the statement at `at` begins like a declaration: a type, then a name. */
+/** Returns whether the statement at `at` begins like a declaration: a type, then a name. */
 static bool begins_declaration(const char *code, size_t at)
 {
     size_t end = at = skip_space(code, at);
@@ -66,8 +66,8 @@ static bool begins_declaration(const char *code, size_t at)
 }
 
 /**
- * Checks whether the `)` at `at` ends a cast or the condition of a statement, either of which an expression follows,
- * and not an attribute or a macro, which a declaration may follow.
+ * Returns whether the `)` at `at` ends a cast or the condition of a statement, which are followed by an expression, and
+ * not an attribute or a macro, which may be followed by a declaration.
  */
 static bool ends_cast_or_condition(const char *code, size_t at)
 {
@@ -81,7 +81,7 @@ static bool ends_cast_or_condition(const char *code, size_t at)
     return open != NOWHERE && (begin == end || is_keyword_before_value(code, end) || has_word(code, begin, end, words));
 }
 
-/** Checks whether the name at `at`, after `(*`, is an array of pointers to functions: `(*name[2])(int)`. */
+/** Returns whether the name at `at`, after `(*`, is an array of pointers to functions: `(*name[2])(int)`. */
 static bool is_array_of_functions(const char *code, size_t at)
 {
     const size_t open = skip_space(code, word_end(code, at));
@@ -92,7 +92,7 @@ static bool is_array_of_functions(const char *code, size_t at)
 }
 
 /**
- * Checks whether the name at `at` is certainly used and not declared there. The code before the name may be a type or
+ * Returns whether the name at `at` is certainly used and not declared there. The code before the name may be a type or
  * an operand with its operator: `b * a[i]` reads like a declaration.
  */
 static bool is_used(const char *code, size_t at)
@@ -118,9 +118,9 @@ static bool is_used(const char *code, size_t at)
 }
 
 /**
- * Checks whether a name is declared as a variable that may be an array: brackets follow the name, or its type may be
- * that of an array, such as a reference to one. The code in front of the name ends at `before`, and the code after the
- * name begins at `behind`.
+ * Returns whether a name is declared as a variable that may be an array: brackets follow the name, or its type may be
+ * that of an array, such as a reference to one. The code before the name ends at `before`, and the code after the name
+ * begins at `behind`.
  */
 static bool may_declare_array(const char *code, size_t before, size_t behind)
 {
@@ -139,7 +139,7 @@ static bool may_declare_array(const char *code, size_t before, size_t behind)
 }
 
 /**
- * Checks whether the file declares the name in [begin, end) as an array, or may do so. The whole file is searched,
+ * Returns whether the file declares the name in [begin, end) as an array, or may do so. The whole file is searched,
  * because a method may use a member that is declared after it.
  */
 static bool may_be_array(const char *code, size_t begin, size_t end)
@@ -161,7 +161,7 @@ static bool may_be_array(const char *code, size_t begin, size_t end)
 }
 
 /**
- * Checks whether the word at `at` is a keyword and not an array's name, so that the `[` after it begins a lambda or a
+ * Returns whether the word at `at` is a keyword and not an array's name, so that the `[` after it begins a lambda or a
  * declaration.
  */
 static bool is_no_name(const char *code, size_t at)
@@ -169,7 +169,7 @@ static bool is_no_name(const char *code, size_t at)
     return is_word_at(code, at, "auto") || is_keyword_before_value(code, word_end(code, at));
 }
 
-/** Checks whether the `&` that ends at `end` takes an address. */
+/** Returns whether the `&` that ends at `end` takes an address. */
 static bool takes_address(const char *code, size_t end)
 {
     return code[end - 1] == '&' && code[end - 2] != '&' && !ends_value(code, end - 1);

@@ -10,16 +10,16 @@
 
 /** Positions of the parts of an `extern __shared__ T name[]`, or name[][N], in the code. */
 struct dynamic_array {
-    size_t extern_word; /**< NOWHERE: there is no `extern` */
+    size_t extern_word; /**< NOWHERE if there is no `extern` */
     size_t shared_word;
     size_t name, name_end;
-    size_t open, close; /**< the brackets without a size; NOWHERE: all have one */
+    size_t open, close; /**< the brackets without a size; NOWHERE if all have one */
     size_t semicolon;
 };
 
 /**
- * Finds the empty brackets and the `;` of the declaration that `at` is in. Returns false unless it declares exactly one
- * array, with empty brackets.
+ * Finds the empty brackets and the `;` of the declaration that `at` is in. Returns false unless the declaration
+ * declares exactly one array, with empty brackets.
  */
 static bool find_unsized_array(const char *code, size_t at, struct dynamic_array *array)
 {
@@ -50,8 +50,8 @@ static void rewrite_alignas(struct source *source, size_t end)
 }
 
 /**
- * Writes a pointer to the array's first element in place of the array, because in templates compilers ignore the
- * assembler name of a variable.
+ * Writes a pointer to the array's first element in place of the array, because compilers ignore the assembler name of a
+ * variable in a template.
  */
 static void write_pointer(struct source *source, const struct dynamic_array *array)
 {
@@ -160,7 +160,7 @@ bool is_attribute(const char *code, size_t at)
     return false;
 }
 
-/** Checks whether the declaration that continues at `at` declares variables that a kernel may change. */
+/** Returns whether the declaration that continues at `at` declares variables that a kernel may change. */
 static bool declares_variable(const char *code, size_t at)
 {
     for (; code[at] && !is_one_of(code[at], ")}\n"); at++) {
@@ -185,12 +185,12 @@ void rewrite_variable(struct source *source, size_t at, size_t end, const char *
 }
 
 /**
- * Checks whether the current function may be in several object files, so that the linker merges its static variables.
+ * Returns whether the current function may be in several object files, so that the linker merges its static variables.
  */
 static bool is_merged(const struct source *source)
 {
     static const char *const words[] = {"template", "inline", "__forceinline__"};
-    bool merged = source->function_braces < source->device_braces; /* in a class */
+    bool merged = source->function_braces < source->device_braces; /* the function is in a class */
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         merged = merged || find_before(source->code, source->device_begin, words[i]) != NOWHERE;
@@ -222,7 +222,7 @@ static size_t declared_map(const char *code, size_t end)
     for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++)
         if (is_word_at(code, at, qualifiers[i]))
             at = skip_space(code, word_end(code, at));
-    return is_word(code[at]) ? at : NOWHERE; /* else a pointer, a reference or a cast */
+    return is_word(code[at]) ? at : NOWHERE; /* otherwise a pointer, a reference or a cast */
 }
 
 bool check_local_map(const struct source *source, size_t at, size_t end)

@@ -4,8 +4,8 @@
  *        kernels that it must run, and its counters.
  *
  * WRONG(name, block, text) is followed by a kernel's body, whose faulty line has the mark [name]; the message must
- * contain `text`. RIGHT(name, block) is followed by the body of a kernel that stores one int per thread in y, and by
- * EXPECTED(name), the body of a function that returns a thread's int.
+ * contain `text`. RIGHT(name, block) is followed by the body of a kernel that stores one int per thread in y, then by
+ * EXPECTED(name) and the body of a function that returns the expected int for a thread.
  */
 #include "../simt_test.h"
 
@@ -650,7 +650,7 @@ RIGHT(beyond_the_ends, 64)
 EXPECTED(beyond_the_ends)
 {
     return (thread < 4 ? thread + 60 : thread) + (thread >= 60 ? thread - 60 : thread) + 63 +
-           (thread & ~16); /* a shuffle by xor reads below its segment, but not above */
+           (thread & ~16); /* __shfl_xor may read a lane below its segment, but not above */
 }
 
 RIGHT(values_of_eight_bytes, 64)
@@ -955,7 +955,7 @@ static struct simt_counters counters_of(int stride)
     return take_counters();
 }
 
-/** Tests counters: half a wave at a time accesses the 32 banks, a sector has 64 bytes, and one branch diverges. */
+/** Tests counters: a wave accesses the 32 banks half by half, a sector has 64 bytes, and one branch diverges. */
 static void counts(void **)
 {
     const struct simt_counters once = counters_of(1), often = counters_of(32), odd = counters_of(33);
@@ -989,8 +989,8 @@ static __global__ void reconverges(const int *x, int *y)
 }
 
 /**
- * Tests that lanes that take no part in a collective wait for the others where the branches join, so that the wave
- * makes one store.
+ * Tests that lanes outside a collective wait for the other lanes where the branches reconverge, so that the wave makes
+ * one store request.
  */
 static void counts_behind_a_branch(void **)
 {
