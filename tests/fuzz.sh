@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fuzzes a parser of files or options with libFuzzer's inputs, under AddressSanitizer and UndefinedBehaviorSanitizer
-# (Debian's packages clang and libclang-rt-dev).
+# Fuzzes a parser of files or options using libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer (Debian's
+# packages clang and libclang-rt-dev).
 #
 #   sh tests/fuzz.sh TARGET EXECUTIONS    npy, options, rewriter, maps or records (tests/test_fuzz.c); stops at the
 #                                         first fault

@@ -89,7 +89,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 66000", "--num-tokens 66000 --dist repeated",  # tiles of 16,384 ids, and shorter ones
             "--num-tokens 5000 --num-experts 2048 --dist uniform",
             "--num-tokens 4097 --topk 1 --dist uniform",
-            *(f"{words} --kernel large --dist uniform" for words in (  # blocks' parts that end within a run or a tile
+            *(f"{words} --kernel large --dist uniform" for words in (  # block parts that end within a run or a tile
                 "--num-tokens 0", "--num-tokens 1 --topk 1 --num-experts 1", "--num-tokens 255 --topk 1",
                 "--num-tokens 257", "--num-tokens 2049 --topk 1", "--num-tokens 1793 --topk 1",
                 "--num-tokens 155 --topk 19")),

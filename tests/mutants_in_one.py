@@ -179,7 +179,7 @@ class File:
 
 
 def lines_with_errors(said, name, marks):
-    """Returns the numbers of the file's lines for which the compiler printed a message with one of these marks."""
+    """Returns the numbers of the file's lines for which the compiler printed a message of one of these kinds."""
     return {int(line) for line in re.findall(rf"{re.escape(name)}:(\d+):\d+: +(?:{marks})", said)}
 
 

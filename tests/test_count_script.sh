@@ -5,7 +5,7 @@
 bin=$scratch/bin
 mkdir "$bin"
 
-# fake COMMAND BODY
+# fake COMMAND BODY: makes a stub of a command
 fake() {
     printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
     chmod +x "$bin/$1"
@@ -29,7 +29,7 @@ matches 'kernels of the operator, as many launches as the simulator had' \
     '*--kernel-name regex:^(gate_kernel)$ --launch-count 1 *build/gpu/02_warp_per_group --num-tokens 3' \
         "$(cat "$scratch/asked")"
 
-# field EXPRESSION: prints a Python expression of the JSON
+# field EXPRESSION: prints the value of a Python expression on the JSON
 field() {
     python3 -c "import json, sys; run = json.load(open(sys.argv[1])); print($1)" "$scratch/counted.json"
 }

@@ -3,7 +3,7 @@
 . tests/tap.sh
 mkdir -p "$scratch/bin"
 
-# fake COMMAND BODY
+# fake COMMAND BODY: makes a stub of a command
 fake() {
     printf '#!/bin/sh\n%s\n' "$2" >"$scratch/bin/$1"
     chmod +x "$scratch/bin/$1"

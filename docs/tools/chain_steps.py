@@ -1,4 +1,4 @@
-"""Data of chapter 17's figure: its example chain of kernels, computed from the rules for wait and trigger. Used by
+"""Data for chapter 17's figure: its example chain of kernels, computed from the rules for wait and trigger. Used by
 figures.py."""
 
 FIRST, START, LOADS, WORK = 20, 4, 3, 10  # time units: the first kernel; another kernel's start, loads, other work

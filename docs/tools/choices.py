@@ -1,4 +1,4 @@
-"""Data of the figures drawn from arrays that programs write: the gate's choices and align's list. Used by figures.py
+"""Data for the figures drawn from arrays that programs write: the gate's choices and align's list. Used by figures.py
 and values.py."""
 import ast
 import collections
@@ -189,8 +189,8 @@ def bit_table(directory):
 
 
 def published_rows(directory, part, later):
-    """Returns the rows of counts that chapter 14b's blocks publish for these ids, `part` ids a block, and the rows of a
-    later launch with the first `later` ids."""
+    """Returns the rows of counts that chapter 14b's blocks publish for these ids, with `part` ids per block, and the
+    rows of a later launch with the first `later` ids."""
     experts = blocks(directory)["experts"]
     launches = [[[ids[at:at + part].count(expert) for expert in range(max(experts) + 1)]
                  for at in range(0, len(ids), part)] for ids in (experts, experts[:later])]

@@ -14,7 +14,7 @@ MARKER = re.compile(r"\s*// \[([a-z0-9_]+)\]")
 
 
 def parser(description, *flags, **options):
-    """Returns a parser of a tool's arguments: --FLAG, and --OPTION VALUE with a default. The description is the help
+    """Returns a parser for a tool's arguments: --FLAG, and --OPTION VALUE with a default. The description is the help
     text."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in flags:

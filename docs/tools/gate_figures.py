@@ -2,7 +2,7 @@
 from choices import GROUP, TOPK
 from figure_style import COLOURS, boxes, canvas, cell, lines, write
 
-LANE_COLOURS = ("blue", "orange", "green", "vermillion")  # of the groups of a token that stay
+LANE_COLOURS = ("blue", "orange", "green", "vermillion")  # for a token's kept groups
 
 
 def _dots(ax, points, colour, size=6, ring=False):
@@ -81,7 +81,7 @@ def draw_lanes(data, title):
     """Draws 32 lanes in a row with their counts, and below them each token's list."""
     left, top, list_top, row, slots = 96, 64, 206, 82, 45
     num_groups, longest = len(data["tokens"][0]["counts"]), max(len(token["slots"]) for token in data["tokens"])
-    width = (slots * longest + 3) / len(data["tokens"])  # of a token's lanes
+    width = (slots * longest + 3) / len(data["tokens"])  # the width of a token's lanes
     pitch = (width - 6) / num_groups
     ax = canvas(left + slots * longest + 12, list_top + row * len(data["tokens"]) + 22, title)
     for number, name in enumerate(("lane", "group", "candidates", "end")):

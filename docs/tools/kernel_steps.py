@@ -1,4 +1,4 @@
-"""Data of the figures that show kernels step by step, from the kernels' traces. Used by figures.py and tree_steps.py.
+"""Data for the figures that show kernels step by step, from the kernels' traces. Used by figures.py and tree_steps.py.
 
 Each function takes traces as trace.read() returns them and returns lists and dictionaries of texts and whole numbers.
 It raises ValueError with a one-line message if the kernel did not do what the figure is meant to show.

@@ -34,7 +34,7 @@ PATCHES = (
     ("*.html", r'<div class="toc"><h\d>Table of Contents</h\d>', '<div class="toc"><h2>On this page</h2>'),
     ("doxygen-awesome-interactive-toc.js", r"toc > h3", "toc > h2"),
     ("doxygen-awesome.css", r"(\.toc[.a-z]*(?: >)?) h3", r"\1 h2"),
-    # The list of sections is at the side only if 120 characters of code fit beside it.
+    # The list of sections is in a sidebar only if 120 characters of code fit beside it.
     ("doxygen-awesome.css", r"\(min-width: 1000px\)", "(min-width: 1560px)"),
     ("doxygen-awesome.css", r"\(max-width: 999px\)", "(max-width: 1559px)"),
     # This link is broken on a page that has only macros without a description.
@@ -42,10 +42,10 @@ PATCHES = (
     # Repeated attributes and empty rows are removed, to make the site's 800 files smaller.
     ("*.html", r'( id="([^"]*)") name="\2"', r"\1"),
     ("*.html", r'<tr class="separator:[^>]*><td[^>]*>&#160;</td></tr>\n?', ""),
-    # The tree at the side lists the pages; the bar at the top links to the pages that readers open from anywhere.
+    # The navigation tree lists the pages; the bar at the top links to the pages that readers open from anywhere.
     ("menudata.js", r'{text:"[^"]*",url:"pages.html"}',
      ",".join(f'{{text:"{page.title()}",url:"{page}.html"}}' for page in ("chapters", "exercises", "glossary"))),
-    # The tree at the side names variables after files, and a name in JavaScript cannot begin with a digit.
+    # The navigation tree names variables after files, and a name in JavaScript cannot begin with a digit.
     ("[0-9]*.js", r"\Avar (?=[0-9])", "var _"),
     ("navtree.js", re.escape(r"eval(n.replace(/\-/g,'_'))"), "eval(n.replace(/-/g,'_').replace(/^(?=[0-9])/,'_'))"),
 )

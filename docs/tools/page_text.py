@@ -25,7 +25,7 @@ Page = collections.namedtuple("Page", "path id title")  # a file that becomes a 
 
 @dataclasses.dataclass
 class Site:
-    """All targets that a page may refer to."""
+    """All targets to which a page may refer."""
     pages: list  # a list of Page
     sources: list  # the paths of the source files that the site shows, in order
     terms: dict  # from words in lower case to the id of the glossary term that they link to
@@ -139,7 +139,7 @@ def _pieces_of_lines(terms):
 
 
 def _resolve(writer, target):
-    """Returns the path from the repository's root to which a link or a picture of the page refers."""
+    """Returns the path, relative to the repository's root, to which a link or a picture on the page refers."""
     return os.path.normpath(os.path.join(os.path.dirname(writer.page.path), target))
 
 

@@ -24,7 +24,7 @@ import times
 from operators import OPERATORS
 
 PARTS = (("05", "the gate"), ("10", "align"), ("12", "the layer, and several GPUs"),
-         ("99", "faster kernels, and a model"))  # the last chapter of each
+         ("99", "faster kernels, and a model"))  # each part's last chapter and its title
 ORDER = ("primer", "primer_together", "primer_machine", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb",
          "router_data")  # the other pages come after these
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
@@ -44,7 +44,7 @@ def find_pages():
 
 
 def number_of(page):
-    """Returns a chapter's number, "02" or "11a"; "" for any other page, including a chapter's notes."""
+    """Returns a chapter's number, such as "02" or "11a", or "" for any other page, including a chapter's notes."""
     match = re.fullmatch(r"chapters/(\d\d[a-z]?)_[^/]*/README\.md", page.path)
     return match[1] if match else ""
 

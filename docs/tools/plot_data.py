@@ -1,5 +1,5 @@
-"""Data of plots: recorded times and the simulator's counters of all chapters of an operator. Functions raise ValueError
-if data are missing. Used by figures.py."""
+"""Data for plots: recorded times and the simulator's counters of all chapters of an operator. Functions raise
+ValueError if data are missing. Used by figures.py."""
 import counters
 import provenance
 import results

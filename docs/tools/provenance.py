@@ -36,8 +36,8 @@ def _commands(commands, only_first):
 
 
 def recorded(runs, only_first_command=False):
-    """Returns the devices, dates and commands of those runs that are not None, as the rest of a sentence in
-    Markdown."""
+    """Returns, as the rest of a sentence in Markdown, the devices, dates and commands of the runs that are not
+    None."""
     runs = [run for run in runs if run]
     if not runs:
         return "Nothing is recorded yet."

@@ -27,8 +27,8 @@ COMMON = pathlib.Path(__file__).resolve().parents[2] / "common"
 
 
 def program_of(run):
-    """Returns the name of the program that printed the run, or whose counters the run has; "" if the run does not name
-    it."""
+    """Returns the name of the program that printed the run or whose counters the run has, or "" if the run does not
+    name it."""
     command = run.get("command", "").split() or [""]
     return run.get("peer") or (run.get("chapter", "") if "counters" in run else pathlib.Path(command[0]).name)
 

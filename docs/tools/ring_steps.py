@@ -1,4 +1,4 @@
-"""Data of the figures of chapter 16, computed from the rules of its barriers and products. Used by figures.py."""
+"""Data for the figures of chapter 16, computed from the rules of its barriers and products. Used by figures.py."""
 
 
 def phases(stages, tiles):

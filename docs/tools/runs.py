@@ -16,7 +16,7 @@ COUNTS_64 = ("--counts 2,2,1,3,4,1,1,1,0,3,5,2,0,2,5,5,3,2,1,1,2,2,0,7,2,2,2,1,2
              "1,6,3,7,3,5,2,1,2,4,2,1,5,2,0,2,6,2,5,2,3,3,6,2,3,4,1,2,2,2,0,1")
 # A stepper cannot show the atomics of 14b's kernel; all but one of 17's kernels have steppers in their own chapters.
 WITHOUT_STEPPER = ("14b_align_published_counts", "17_overlapping_launches")
-STEPPED = {  # the run of each chapter's program that readers step through
+STEPPED = {  # for each chapter's program: the arguments of the run that readers step through
     "02_warp_per_group": "--num-tokens 1",
     "03_divergence_free": "--num-tokens 1",
     "04_bitonic_sort": "--num-tokens 1",

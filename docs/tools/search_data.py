@@ -19,7 +19,8 @@ def _plain(text):
 
 
 def _sections(page):
-    """Yields heading, anchor and text of each section of a page; the first has neither heading nor anchor."""
+    """Yields the heading, anchor and text of each section of a page; the first section has neither heading nor
+    anchor."""
     content = re.search(r'<div class="contents">(.*)</div><!-- contents -->', page, re.S)
     parts = HEADING.split(LEFT_OUT.sub(" ", content[1])) if content else []
     for heading, text in zip(["", *parts[1::2]], parts[::2]):

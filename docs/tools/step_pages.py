@@ -180,7 +180,8 @@ def _code(before, after):
 
 
 def _idea(here):
-    """Returns the text of the kernel's first comment. A text continues until a line begins with a word and a colon."""
+    """Returns the texts in the kernel's first comment as HTML. Each text ends before a line that begins with a word and
+    a colon."""
     comment = here.kernel.read_text().partition("*/")[0]
 
     def text_behind(start):

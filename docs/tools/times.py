@@ -207,7 +207,7 @@ def _rate(row, work, column):
 def _ceilings_table(request, recorded):
     rows, best = _layers(request, recorded)
     chapters = [results.find(recorded, name, **request.fields)
-                for name in recorded if _operator_of(name) == request.operator]  # not only those of the table
+                for name in recorded if _operator_of(name) == request.operator]  # not only those in the table
     sizes = [(work, size) for work, of_work in CEILINGS.items() for size in of_work]
     lines = ["", f"| tokens | {' | '.join(f'{size:,}' for _, size in sizes)} |", "|---|" + "---:|" * len(sizes),
              f"| *fraction of* | {' | '.join('*bandwidth*' if work == 'bytes' else '*cuBLAS*' for work, _ in sizes)} |"]

@@ -1,4 +1,4 @@
-"""Reads and checks a kernel's trace, as a program writes it with --trace FILE."""
+"""Reads and checks a kernel's trace, which a program writes with --trace FILE."""
 import json
 import math
 import pathlib

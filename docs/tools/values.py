@@ -93,7 +93,7 @@ class Values:
         return runs.passed(self.build, test)
 
     def text(self, words):
-        """Returns the text of the value of "EXPRESSION" or "EXPRESSION:FORMAT"; None if its program is not built."""
+        """Returns the text of the value of "EXPRESSION" or "EXPRESSION:FORMAT", or None if its program is not built."""
         expression, _, form = re.fullmatch(r"(.*?)(:([#,.\w%+]*))?", words, re.S).groups(default="")
         try:
             # Pages are trusted as much as the tools are.

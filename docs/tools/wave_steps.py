@@ -1,4 +1,4 @@
-"""Data of the figure of chapter 19: which halves of a block's waves work in each phase of chapters 03 and 19, for one
+"""Data for the figure of chapter 19: which halves of a block's waves work in each phase of chapters 03 and 19, for one
 token with eight groups. Used by figures.py."""
 
 NUM_HALVES = 8

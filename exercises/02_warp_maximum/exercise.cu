@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 02_warp_maximum: the largest of a warp's scores, and the expert that has it.
+ * @brief 02_warp_maximum: finds the largest of a warp's scores and the expert that has it.
  *
  * A warp has a token's scores, one in each lane. Lanes cannot read each other's registers, but __shfl_xor_sync lets two
  * lanes exchange values. Five exchanges are enough for 32 lanes. Write your code between // TODO and // END; leave the

@@ -10,7 +10,7 @@ extern "C" {
 
 enum { WARP_SIZE = 32, NO_EXPERT = 0x7fffffff };
 
-/** A candidate in the sort: a score, and the expert that it belongs to. */
+/** A candidate in the sort: a score and the expert to which it belongs. */
 struct candidate {
     float value;
     int id;

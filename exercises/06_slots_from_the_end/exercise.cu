@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 06_slots_from_the_end: a slot for each position, from counters that count down.
+ * @brief 06_slots_from_the_end: takes a slot for each position from counters that count down.
  *
  * An atomic operation returns the old value. Write your code between // TODO and // END; leave the rest unchanged.
  */

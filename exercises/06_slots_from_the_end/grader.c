@@ -1,4 +1,5 @@
-/** @file grader.c  06_slots_from_the_end: every position gets a slot of its expert, by one atomic request per warp. */
+/** @file grader.c  06_slots_from_the_end: every position gets a slot of its expert, with one atomic request per
+ * warp. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

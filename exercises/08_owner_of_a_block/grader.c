@@ -1,4 +1,4 @@
-/** @file grader.c  08_owner_of_a_block: every block gets its expert, for any sizes of groups, with few loads. */
+/** @file grader.c  08_owner_of_a_block: every block gets its expert, for groups of any size, with few loads. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -9,7 +9,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns the sum of the values in the lanes below this one, 0 if there are none. All 32 lanes must call. */
+/** Returns the sum of the values in the lanes below this one, or 0 if there are none. All 32 lanes must call. */
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;

@@ -43,8 +43,8 @@ static __global__ void slots_kernel(const float *values, int *slots)
     // END quick
 
     // TODO unsure
-    // `unsure`: true in all lanes if any lane of the warp may have a wrong slot: a difference may have been NaN, or
-    // equal values may have left a slot free.
+    // `unsure`: true in all lanes if any lane of the warp may have a wrong slot, because a difference may have been NaN
+    // or equal values may have left a slot free.
     // END unsure
     if (unsure)
         slot = slot_by_shuffles(value);

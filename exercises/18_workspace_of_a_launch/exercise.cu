@@ -10,7 +10,7 @@
 struct workspace {
     int num_experts;
     bool taken;
-    int stream, capture; /**< of the calls that use it, once it is taken */
+    int stream, capture; /**< stream and capture of the calls that use the workspace, once it is taken */
 };
 
 static struct workspace workspaces[MAX_WORKSPACES];

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The compilers and their flags, as space-separated words, whose definitions the build generates. */
+/* The compilers and their flags, as space-separated words. The build generates these definitions. */
 extern const char answer_rewriter[], answer_compile[], answer_link[], answer_libraries[];
 extern const char answer_gpu_compile[], answer_gpu_link[], answer_gpu_libraries[];
 

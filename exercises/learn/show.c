@@ -26,7 +26,7 @@ __attribute__((format(printf, 3, 4))) static void labelled(const struct learn *l
     terminal_labelled(&learn->out, label, STYLE_PLAIN, text);
 }
 
-/** Returns the number of the exercise's hints; 0 if its file cannot be read. */
+/** Returns the number of the exercise's hints, or 0 if the file of hints cannot be read. */
 static int count_hints(const struct exercise *exercise)
 {
     char path[LEARN_PATH_SIZE];
@@ -67,7 +67,7 @@ void show_progress(const struct learn *learn)
     terminal_print(&learn->out, STYLE_STRONG, "  %zu of %zu passed\n", passed, num_exercises);
 }
 
-/** Checks whether the learner's copy does not exist or is unchanged. */
+/** Checks whether the learner's copy is missing or unchanged. */
 static bool is_untouched(const struct exercise *exercise)
 {
     char original_path[LEARN_PATH_SIZE], path[LEARN_PATH_SIZE];

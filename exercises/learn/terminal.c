@@ -82,7 +82,7 @@ void terminal_print(const struct terminal *terminal, enum style style, const cha
     end_style(terminal, style);
 }
 
-/** Returns the size of the UTF-8 character at `text`, which is not empty; 0 if it is invalid or a control character. */
+/** Returns the size of the UTF-8 character at `text` (not empty), or 0 if it is invalid or a control character. */
 static size_t character_size(const char *text)
 {
     const unsigned char first = (unsigned char)text[0];

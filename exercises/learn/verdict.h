@@ -45,7 +45,7 @@ struct verdict_measure {
 /** The resource limits of a program. Zeros stand for the defaults. */
 struct verdict_limits {
     double seconds; /**< wall time between two records, that is, per case; default 10 */
-    /** Size of the address space; default 2 GiB, of which the simulator reserves 1.3. SIZE_MAX: no limit, for a GPU. */
+    /** Size of the address space; default 2 GiB, of which the simulator reserves 1.3 GiB. SIZE_MAX: no limit (GPU). */
     size_t memory_bytes;
     size_t output_bytes; /**< size of standard output and error; default 4 MiB */
     uint64_t events;     /**< number of events after which a simulated launch is reported as endless */

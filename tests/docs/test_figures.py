@@ -108,7 +108,7 @@ class Committed(unittest.TestCase):
 
     @NEEDS_MATPLOTLIB
     def test_text_stays_on_its_card(self):
-        """Measures text in DejaVu Sans, the widest of the fonts."""
+        """Checks that text stays on its card, even in DejaVu Sans, the widest of the fonts."""
         svgs = [(path.name, xml.dom.minidom.parseString(path.read_text()).documentElement) for path in FOLDER.iterdir()]
         characters = sorted(
             {letter for _, svg in svgs for text in svg.getElementsByTagName("text") for letter in text.firstChild.data})

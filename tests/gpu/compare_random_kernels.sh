@@ -41,7 +41,7 @@ prepare() {
         done
         # Compile with the same options as other kernel files but with less debug information.
         compile=$(ninja -t commands "$build/tests/obj/bench_kernels.o" | sed -n '$s/ -MMD .*//p' |
-            sed 's/ -gdwarf-4 / -gdwarf-4 -g1 /; s/ -W[a-z-]*//g')
+            sed 's/ -gdwarf-4 / -gdwarf-4 -g1 /; s/ -W[a-z=-]*//g')
         compile="$compile -w -ffp-contract=off -Itests -MMD -MF $folder/$1/NUMBER.d"
         compile_host='gcc -std=c11 -D_GNU_SOURCE -O2 -Icommon/simt'
         link=g++

@@ -284,7 +284,7 @@ static unsigned programs = 10000;
 static uint64_t first_seed = 1;
 static int *device_words_of_global, *device_out;
 
-/** Checks whether the simulator agrees with the oracle on a seed's program. Counts programs with a conflict. */
+/** Checks whether the simulator agrees with the oracle on a seed's program. Increments *conflicts on a conflict. */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *conflicts)
 {
     make_program(seed);

@@ -42,6 +42,5 @@ refuses() {
 }
 refuses 'a result that is missing' 'if (n > 0) return nullptr;' '*return*'
 refuses 'an uninitialised local variable' 'int sum; printf("%d", sum); return nullptr;' '*uninitialized*'
-refuses "a local array's address as the result" 'int word[2] = {n}; return word;' '*local variable*'
 refuses 'a format that does not fit' 'printf("%s", n); return nullptr;' "*format*"
 finish

@@ -584,7 +584,7 @@ static HOST_ONLY bool fault_names(const struct event *event)
     return strstr(simt_fault(), text) != NULL;
 }
 
-/** Checks whether the simulator agrees with the oracle on a seed's program. Counts programs with a race in *raced. */
+/** Checks whether the simulator agrees with the oracle on a seed's program. If the program races, increments *raced. */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *raced)
 {
     make_program(seed);

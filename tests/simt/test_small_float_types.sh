@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares the results of the simulator's 16-bit types, and of CUDA's if its headers are installed, with recorded ones.
+# Compares the simulator's 16-bit types, and CUDA's types if its headers are installed, with recorded results.
 . tests/tap.sh
 program=tests/simt/small_float_types.cc
 

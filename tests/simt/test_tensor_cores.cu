@@ -267,7 +267,7 @@ static void wmma_is_right(const char *name, bool rows_of_a, bool rows_of_b)
 
 /* --- asynchronous copies ------------------------------------------------------------------------------------------ */
 
-/** Copies 4, 8 and 16 bytes per thread, the last bytes being zeros; a copy of 16 zeros has the source NULL. */
+/** Copies 4, 8 and 16 bytes per thread and zero-fills the last ones; a copy of 16 zeros has the source NULL. */
 static __global__ void copies_kernel(const int *from, int *to)
 {
     __shared__ __align__(16) int words[3][128];

@@ -101,12 +101,12 @@ try() {
     return $status
 }
 
-# as_root COMMAND
+# as_root COMMAND: runs the command as root in the course's folder
 as_root() {
     inside network HOME=/root sh -c "cd /root/course && $1"
 }
 
-# as_user COMMAND
+# as_user COMMAND: runs the command as the user, without a network
 as_user() {
     inside none HOME=/home/reader USER=reader LANG=de_DE.UTF-8 \
         setpriv --reuid=reader --regid=reader --clear-groups sh -c "cd '/home/reader/a course' && $1"
