@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests common/chapter_table.py: the tables of the chapters' counters, from reports in this file.
+# Tests common/chapter_table.py, which tabulates the chapters' counters, on sample reports embedded in this file.
 set -u
 . "$(dirname "$0")/tap.sh"
 table=$PWD/common/chapter_table.py

@@ -208,7 +208,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, num_threads = blockDim.x;
-    int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t: ids in threads 0 to t - 1 */
+    int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]; row t: ids counted by threads < t */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
     // [small]
 

@@ -228,7 +228,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     const bool fills = threadIdx.x < SMALL_FILL_THREADS;
     const int thread = fills ? 0 : threadIdx.x - SMALL_FILL_THREADS; /* index among the counting threads */
     const int num_threads = blockDim.x - SMALL_FILL_THREADS;
-    int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t: ids in threads 0 to t - 1 */
+    int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]; row t: ids counted by threads < t */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
     // [small]
 

@@ -306,7 +306,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [places]
 
     // [finish]
-    let_next_kernel_start(); /* not earlier, because the next kernel's blocks would slow down polling blocks */
+    let_next_kernel_start(); /* not earlier: the next kernel's blocks would delay polling, which now soon ends */
     __syncthreads();
     if (warp == LAST_WARP)
         write_weights<Router, T>(how, shared.ids, shared.chosen, topk_weights, topk_ids);

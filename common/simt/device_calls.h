@@ -129,7 +129,7 @@ void simt_free(void *memory);
 void simt_check_range(const void *pointer, size_t bytes, int store);
 
 /*
- * Issue an asynchronous copy of `bytes` bytes to shared memory, the last `zeros` of which become zeros; commit the
+ * Issue an asynchronous copy of `bytes` bytes to shared memory, the last `zeros` of which are zero-filled; commit the
  * copies issued so far as a group; wait for all groups except the last `prior`.
  */
 void simt_copy(void *to, const void *from, size_t bytes, size_t zeros);

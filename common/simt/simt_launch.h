@@ -21,6 +21,8 @@ void simt_pass_pointer(const void *pointer);
 cudaError_t simt_symbol_address(const void *symbol);
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
                              size_t bytes);
+cudaError_t simt_copy_symbol_async(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
+                                   size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
 }
 
 /* The functions between the engine and the kernel are not part of the kernel, so they are not instrumented. */
@@ -428,15 +430,17 @@ static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t
 }
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
-                                                  enum cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t = 0)
+                                                  enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                                  cudaStream_t stream = 0)
 {
-    return cudaMemcpyToSymbol(symbol, from, bytes, offset);
+    return simt_copy_symbol_async((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, stream);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset = 0,
-                                                    enum cudaMemcpyKind = cudaMemcpyDeviceToHost, cudaStream_t = 0)
+                                                    enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                                    cudaStream_t stream = 0)
 {
-    return cudaMemcpyFromSymbol(to, symbol, bytes, offset);
+    return simt_copy_symbol_async(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, stream);
 }
 template <class Pointer, class T>
 static inline cudaError_t cudaGetSymbolAddress(Pointer **pointer, const T &symbol)

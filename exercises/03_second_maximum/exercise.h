@@ -10,7 +10,7 @@ extern "C" {
 
 enum { WARP_SIZE = 32 };
 
-/** The two largest of some values. Equal values count twice. */
+/** The two largest values of a group; if the largest occurs twice, `first` and `second` are equal. */
 struct two_best {
     float first, second;
 };

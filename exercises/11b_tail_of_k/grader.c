@@ -79,7 +79,7 @@ static void no_bank_conflicts(struct grade *grade)
     grade_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
 }
 
-/** Allows one load per element of a tile. A kernel without tiles would make 16 times as many load requests. */
+/** Allows one load per element of a tile. A kernel without tiles would issue 16 times as many load requests. */
 static void each_element_once(struct grade *grade)
 {
     enum { ROWS = 2, COLUMNS = 3, STEPS = 2, REQUESTS_A_TILE = TILE * K_STEP / 32 };

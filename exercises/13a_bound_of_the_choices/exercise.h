@@ -16,7 +16,7 @@ enum { WARP_SIZE = 32, GROUPS = 4, EXPERTS = GROUPS * WARP_SIZE, TOPK = 8 };
  * Chooses the TOPK largest keys of each token without rounds.
  *
  * @param keys        [num_tokens, EXPERTS]; 0 is a key like any other
- * @param topk_ids    [num_tokens, TOPK]: the largest first; ties go to the lower id
+ * @param topk_ids    [num_tokens, TOPK]: largest first; ties go to the lower id
  * @param candidates  [num_tokens]: number of keys that are at least the bound, which is the smallest of the groups'
  *                    second largest keys
  */

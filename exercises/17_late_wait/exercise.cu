@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(WIDTH)
 
     // TODO order
     // In a launch without overlap, the order of these statements is correct. Reorder them so that exactly the
-    // statements that may come before WAIT() come before it. All threads must execute WAIT() once.
+    // statements that may come before WAIT() come before it. Every thread must execute WAIT() exactly once.
     const int32_t element = token[thread];
     const int32_t before = logits[row];
     WAIT();

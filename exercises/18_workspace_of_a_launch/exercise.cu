@@ -33,7 +33,7 @@ static int count_spare(int num_experts)
     return count;
 }
 
-/** Returns the number of the call's workspace: that of earlier calls of its kind, else a spare one, else -1. */
+/** Returns the index of the call's workspace: the one of earlier calls of its kind, else a spare one, else -1. */
 static int take(const struct call *call)
 {
     // TODO take

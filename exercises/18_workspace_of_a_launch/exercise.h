@@ -20,11 +20,11 @@ struct call {
 
 /** The results of several calls, in the order of the calls. */
 struct results {
-    int8_t workspace[MAX_CALLS]; /**< number of the call's workspace, from 0; -1: none was left */
+    int8_t workspace[MAX_CALLS]; /**< index of the call's workspace, from 0; -1: none was left */
     int8_t allocated[MAX_CALLS]; /**< number of workspaces that were allocated during the call */
 };
 
-/** Makes the calls one after the other, beginning without any workspace. `num_calls` is at most MAX_CALLS. */
+/** Makes the calls one after another, starting without any workspace. `num_calls` is at most MAX_CALLS. */
 struct results make_calls(const struct call *calls, int num_calls);
 
 #ifdef __cplusplus

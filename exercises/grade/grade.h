@@ -154,10 +154,10 @@ void grade_align(struct grade *grade, const struct align_implementation *step, c
 /** Checks whether the device has counters; a GPU has none. */
 bool grade_has_counters(const struct grade *grade);
 
-/** Returns a counter by its name in common/simt/counter_list.h: "shuffles", "block_barriers", "global_load_sectors". */
+/** Returns the counter with this name in common/simt/counter_list.h, for example "shuffles" or "block_barriers". */
 uint64_t grade_counter(struct grade *grade, const char *name);
 
-/** Returns a counter of a single kernel, given by its name in the launch. */
+/** Returns the counter `name` of a single kernel; `kernel` is its name in the launch, without template arguments. */
 uint64_t grade_kernel_counter(struct grade *grade, const char *kernel, const char *name);
 
 /** Reports a measured figure to the learner. */

@@ -1,6 +1,6 @@
 # run: $b
-"""Tests of the counter tables: the course's tables against the programs' CSV, the simulator's counts against a GPU's,
-and inputs that are rejected."""
+"""Tests the counter tables: compares the course's tables with the programs' CSV and the simulator's counts with a
+GPU's, and checks that invalid inputs are rejected."""
 import csv
 import io
 import json
@@ -19,7 +19,7 @@ BUILD = course.build_folder()
 
 
 class TheCourse(unittest.TestCase):
-    """Tests of the course's tables against the programs' CSV; the tables are generated from the JSON reports."""
+    """Compares the course's tables, which are generated from the JSON reports, with the programs' CSV."""
 
     def csv(self, chapter, name):
         done = subprocess.run([f"{BUILD}/cpu/{chapter}", "--format", "csv"], cwd=ROOT, capture_output=True, text=True,

@@ -1,4 +1,4 @@
-"""Tests of the numbers on pages: values in the text and in tables, the output of commands, the reasons for tables of
+"""Tests the numbers on pages: values in the text and in tables, the output of commands, the reasons for tables of
 numbers typed by hand, and README's two commands."""
 import pathlib
 import re

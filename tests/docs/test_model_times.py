@@ -1,4 +1,4 @@
-"""Tests of the tables of chapter 18, with and without records."""
+"""Tests the tables of chapter 18, with and without records."""
 import json
 import os
 import pathlib

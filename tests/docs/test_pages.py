@@ -1,5 +1,5 @@
 # run: $b
-"""Tests of the site's pages that are made from Markdown files: how their lines are converted, and all errors that must
+"""Tests the site's pages that are made from Markdown files: how their lines are converted, and all errors that must
 prevent pages from being made."""
 import json
 import pathlib

@@ -1,5 +1,5 @@
 # run: $b
-"""Tests of the primer: its programs exit as the page says and print the numbers that the text explains, and a reader's
+"""Tests the primer: its programs exit as the page says and print the numbers that the text explains, and a reader's
 own kernel can be built as the page says."""
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Tests of recorded runs: where they are added, their layout, and the commands that record everything."""
+"""Tests recorded runs: where they are added, their layout, and the commands that record everything."""
 import json
 import os
 import pathlib

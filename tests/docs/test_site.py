@@ -1,7 +1,7 @@
 # run in all: $b
 # takes: long
 # needs: pygments
-"""Tests of the whole documentation site, in a copy of the course, which tests can modify. The site must be made without
+"""Tests the whole documentation site, in a copy of the course, which tests can modify. The site must be made without
 a warning, its links must be valid, a browser must display it correctly from files, its features for readers must work,
 and errors must prevent it from being made."""
 import base64
@@ -63,7 +63,7 @@ def make(build="build", command=("docs/tools/make_site.py", "--build"), **enviro
 
 @functools.lru_cache(maxsize=None)
 def copy_of_the_course():
-    """Returns a copy of the course with its site, which is made only once, and the output of making the site."""
+    """Returns a copy of the course with its site (built only once), and the output of the build."""
     copy = pathlib.Path(tempfile.mkdtemp())
     unittest.addModuleCleanup(shutil.rmtree, copy)
     unittest.addModuleCleanup(os.chdir, os.getcwd())

@@ -1,7 +1,7 @@
 # run: $b
 # needs: pygments
-"""Tests of the pages that show how a chapter changes the previous chapter's kernel: the course's pages against the
-files from which they are made, changed lines, and inputs that are missing or invalid."""
+"""Tests the pages that show how a chapter changes the previous chapter's kernel: the course's pages, compared with the
+files from which they are made; changed lines; and inputs that are missing or invalid."""
 import html.parser
 import json
 import os

@@ -1,6 +1,6 @@
 # run in all: $b
 # takes: long
-"""Tests of the pages that play back a run: their size, their text, their final state in a browser, and the events that
+"""Tests the pages that play back a run: their size, their text, their final state in a browser, and the events that
 the JavaScript reads from the trace. Each page shows the command that made it; the tests compare the page with this
 command's output."""
 import array

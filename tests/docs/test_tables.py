@@ -1,5 +1,5 @@
 # run: $b
-"""Tests of tables in Markdown: the course's tables against recorded runs and outputs; tables of times, trees, and
+"""Tests tables in Markdown: the course's tables, compared with recorded runs and outputs; tables of times; trees; and
 inputs that are rejected."""
 import json
 import os

@@ -1,5 +1,5 @@
 # run: $b
-"""Tests of tree_steps.py, which shows an array in shared memory after each barrier: a chapter's tree, hand-written
+"""Tests tree_steps.py, which shows an array in shared memory after each barrier: a chapter's tree, hand-written
 traces, and inputs that are rejected."""
 import json
 import os

@@ -2,11 +2,11 @@
 
     python3 tests/peers/pytorch_gate.py --dtype f32 --format json | python3 docs/tools/record.py
 
-The function is called in four ways: eager or compiled with torch.compile for each size, and launched in a stream or
+The function is timed in four modes: eager or compiled with torch.compile for each size, and launched in a stream or
 replayed from a CUDA graph. A sample is 20 calls, just as a graph in the chapters' programs is 20 launches. Every output
-is compared with the eager function's before and after the timing. The launches of one call are counted. A way that
-fails is null in the JSON, with the reason; the other ways still run. --device cpu tests the script: it times eager
-calls but neither replays graphs nor counts launches.
+is compared with the eager function's before and after the timing. The launches of one call are counted. A mode that
+fails is reported as null in the JSON, with the reason; the other modes still run. --device cpu tests the script: it
+times eager calls but neither replays graphs nor counts launches.
 """
 import argparse
 import ctypes
@@ -79,7 +79,7 @@ def rows_alike(found, expected, tolerance):
 
 
 class Check:
-    """Checks an answer against the eager function's. Compiled code need not round intermediate tensors to f16 or bf16,
+    """Compares an answer with the eager function's. Compiled code need not round intermediate tensors to f16 or bf16,
     so rows of the answer to the same logits in f32 are right, too. Up to one row in twenty may match neither of these
     two answers."""
 

@@ -1,5 +1,5 @@
 # needs: numpy, torch
-"""Tests of moe_peers.py on a CPU: the layers agree, wrong layers are rejected, and the report is complete."""
+"""Tests moe_peers.py on a CPU: the layers agree, wrong layers are rejected, and the report is complete."""
 import argparse
 import json
 import pathlib

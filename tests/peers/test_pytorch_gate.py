@@ -1,5 +1,5 @@
 # needs: numpy, torch
-"""Tests of pytorch_gate.py on a CPU: its measurements, its reports, the inputs that it rejects, and its rows when a way
+"""Tests pytorch_gate.py on a CPU: its measurements, its reports, the inputs that it rejects, and its rows when a way
 of calling the function fails. Prints TAP."""
 import argparse
 import io

@@ -1,7 +1,7 @@
 # run: $b/cpu/libmoe_routing.so
 # needs: numpy, torch
-"""Tests of chapter 18's operators on the CPU, where the simulator runs the kernels: answers against PyTorch's own, the
-shapes of outputs for meta tensors, and inputs that are rejected."""
+"""Tests chapter 18's operators on the CPU, where the simulator runs the kernels: results compared with PyTorch's,
+output shapes for meta tensors, and rejection of invalid inputs."""
 import os
 import pathlib
 import sys

@@ -2696,6 +2696,27 @@ STREAM_FAULT(copy_over_its_source, "the destination begins 64 bytes after the so
     cudaMemcpy(device_y + 16, device_y, 128, cudaMemcpyDeviceToDevice); // [copy_over_its_source]
 }
 
+STREAM_FAULT(symbol_written_early, "race of two streams: cudaMemcpyToSymbolAsync writes what total_kernel at")
+{
+    const enum cudaMemcpyKind kind = cudaMemcpyDeviceToDevice;
+
+    total_kernel<<<1, 32, 0, streams[0]>>>(1);
+    cudaMemcpyToSymbolAsync(device_total, device_x, 128, 0, kind, streams[1]); // [symbol_written_early]
+}
+
+STREAM_FAULT(rows_past_a_host_array,
+             "cudaMemcpy2D: invalid argument: 256 bytes, of which 'host_words' of the host has 4")
+{
+    void *const end = host_words + sizeof host_words / sizeof *host_words - 1;
+
+    cudaMemcpy2D(end, 256, device_x, 256, 256, 2, cudaMemcpyDeviceToHost); // [rows_past_a_host_array]
+}
+
+STREAM_FAULT(rows_wider_than_their_pitch, "cudaMemcpy2D: invalid pitch argument: rows of 64 bytes, but a pitch of 32")
+{
+    cudaMemcpy2D(host_words, 32, device_x, 64, 64, 1, cudaMemcpyDeviceToHost); // [rows_wider_than_their_pitch]
+}
+
 STREAM_FAULT(variable_as_a_parameter, "a parameter is the host's address of 'device_total', a variable of the device")
 {
     fill_kernel<<<1, 1>>>((int *)&device_total, 1); // [variable_as_a_parameter]

@@ -32,6 +32,33 @@ static const int *result(void)
     return host;
 }
 
+/* --- variables ---------------------------------------------------------------------------------------------------- */
+
+/* Pointers to constants are variables; constants are not. */
+static __device__ const int *chosen;
+static __device__ int const *others[2] = {};
+static __device__ const int steps[2] = {1, 2};
+
+static __global__ void pointers_kernel(const int *x)
+{
+    chosen = x;
+    others[0] = x + steps[0];
+    others[1] = x + steps[1];
+}
+
+static __global__ void through_pointers_kernel(int *y)
+{
+    y[0] = *chosen + 10 * *others[0] + 100 * *others[1];
+}
+
+static void pointers_to_constants(void **)
+{
+    pointers_kernel<<<1, 1>>>(device_x);
+    through_pointers_kernel<<<1, 1>>>(device_y);
+    assert_int_equal(result()[0], 210);
+    cudaMemset(device_y, 0, sizeof(int));
+}
+
 /* --- indices ------------------------------------------------------------------------------------------------------ */
 
 struct window {
@@ -296,10 +323,10 @@ static void copies_of_parts_of_the_host(void **)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indices_inside_their_arrays),     cmocka_unit_test(constants_between_two_kernels),
-        cmocka_unit_test(allocations_of_streams),          cmocka_unit_test(a_heap_that_a_block_shares),
-        cmocka_unit_test(functions_that_kernels_may_call), cmocka_unit_test(work_beside_a_capture),
-        cmocka_unit_test(copies_of_parts_of_the_host),
+        cmocka_unit_test(pointers_to_constants),         cmocka_unit_test(indices_inside_their_arrays),
+        cmocka_unit_test(constants_between_two_kernels), cmocka_unit_test(allocations_of_streams),
+        cmocka_unit_test(a_heap_that_a_block_shares),    cmocka_unit_test(functions_that_kernels_may_call),
+        cmocka_unit_test(work_beside_a_capture),         cmocka_unit_test(copies_of_parts_of_the_host),
     };
 
     return cmocka_run_group_tests_name("near faults", tests, make_buffers, free_buffers);

@@ -32,7 +32,7 @@ struct backend {
 /** Finds the device. Returns false with the reason if no device can run kernels with these needs, which may be NULL. */
 bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error);
 
-/** A counter of the launches' work, with the same value in every run. */
+/** A deterministic counter of the work done by launches: its value is the same in every run. */
 struct counter {
     const char *name; /**< static; words joined by '_' */
     uint64_t value;

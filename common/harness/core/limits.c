@@ -14,7 +14,7 @@
 enum { MAX_EXPERTS = 1 << 20 };
 
 /**
- * Raises the soft limit of the stack before main() if it is too low. If the hard limit is too low, exits with a
+ * Raises the soft limit on the stack size before main() if it is too low. If the hard limit is too low, exits with a
  * one-line message.
  */
 static __attribute__((constructor)) void check_stack(void)

@@ -205,6 +205,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 
 /** A captured copy or memset. */
 struct graph_copy {
+    const char *name; /**< of the call */
     void *to;
     const void *from;
     size_t bytes;
@@ -217,23 +218,30 @@ static cudaError_t copy_again(const void *operand, cudaStream_t stream)
 {
     const struct graph_copy *copy = operand;
 
-    return copy_in_stream("cudaMemcpyAsync", copy->to, copy->from, copy->bytes, copy->kind, stream, copy->caller);
+    return copy_in_stream(copy->name, copy->to, copy->from, copy->bytes, copy->kind, stream, copy->caller);
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+/** Copies as cudaMemcpyAsync() does, for the call `name` at `caller`. */
+static cudaError_t copy_async(const char *name, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                              cudaStream_t stream, uintptr_t caller)
 {
     if (simt_captures(stream)) {
-        const struct graph_copy copy = {to, from, bytes, kind, 0, SIMT_CALLER()};
+        const struct graph_copy copy = {name, to, from, bytes, kind, 0, caller};
 
         return simt_capture(stream, copy_again, &copy, sizeof copy, NULL, 0);
     }
-    const cudaError_t error = copy_in_stream("cudaMemcpyAsync", to, from, bytes, kind, stream, SIMT_CALLER());
+    const cudaError_t error = copy_in_stream(name, to, from, bytes, kind, stream, caller);
 
     /* A copy to pageable memory, or from host to host, is synchronous; a copy from pageable memory is staged. */
     if (error == cudaSuccess && bytes > 0 && simt_host_may_access(to) &&
         (!simt_is_host_accessible(to) || simt_host_may_access(from)))
         simt_host_waits(stream);
     return error;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return copy_async("cudaMemcpyAsync", to, from, bytes, kind, stream, SIMT_CALLER());
 }
 
 static cudaError_t set_in_stream(const char *name, void *to, int value, size_t bytes, cudaStream_t stream,
@@ -268,17 +276,46 @@ static cudaError_t set_again(const void *operand, cudaStream_t stream)
 {
     const struct graph_copy *set = operand;
 
-    return set_in_stream("cudaMemsetAsync", set->to, set->value, set->bytes, stream, set->caller);
+    return set_in_stream(set->name, set->to, set->value, set->bytes, stream, set->caller);
+}
+
+/** Fills memory as cudaMemsetAsync() does, for the call `name` at `caller`. */
+static cudaError_t set_async(const char *name, void *to, int value, size_t bytes, cudaStream_t stream, uintptr_t caller)
+{
+    if (simt_captures(stream)) {
+        const struct graph_copy set = {.name = name, .to = to, .value = value, .bytes = bytes, .caller = caller};
+
+        return simt_capture(stream, set_again, &set, sizeof set, NULL, 0);
+    }
+    return set_in_stream(name, to, value, bytes, stream, caller);
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-    if (simt_captures(stream)) {
-        const struct graph_copy set = {.to = to, .value = value, .bytes = bytes, .caller = SIMT_CALLER()};
+    return set_async("cudaMemsetAsync", to, value, bytes, stream, SIMT_CALLER());
+}
 
-        return simt_capture(stream, set_again, &set, sizeof set, NULL, 0);
-    }
-    return set_in_stream("cudaMemsetAsync", to, value, bytes, stream, SIMT_CALLER());
+/**
+ * Checks a copy of `bytes` bytes to or from byte `offset` of a variable of the device; `host` is the other end. Reports
+ * an error with the line of the call.
+ */
+static cudaError_t check_symbol(const char *name, const void *host, const void *symbol, size_t symbol_bytes,
+                                size_t offset, size_t bytes, uintptr_t caller)
+{
+    if (!symbol || !host)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (!simt_in_program_data(symbol, 1))
+        return simt_fault_call(caller, name, cudaErrorInvalidSymbol,
+                               "a variable of the host; a symbol has __device__ or __constant__" SIMT_TRY
+                               "cudaMemcpy(), or __device__ at the variable's declaration");
+    if (offset > symbol_bytes || bytes > symbol_bytes - offset)
+        return simt_fault_call(caller, name, cudaErrorInvalidValue,
+                               "%zu bytes at byte %zu of a variable of %zu bytes do not fit" SIMT_TRY
+                               "sizeof of the variable",
+                               bytes, offset, symbol_bytes);
+    if (simt_is_device(host) && !simt_device_range(host, bytes))
+        return simt_set_error(cudaErrorInvalidValue);
+    return check_host_range(name, host, bytes, caller);
 }
 
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
@@ -287,26 +324,10 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
     SIMT_ONE_HOST_THREAD;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
-    if (!symbol || !to || !from)
-        return simt_set_error(cudaErrorInvalidValue);
-    const char *const name = to == (const char *)symbol + offset ? "cudaMemcpyToSymbol" : "cudaMemcpyFromSymbol";
+    const bool to_symbol = to == (const char *)symbol + offset;
+    const char *const name = to_symbol ? "cudaMemcpyToSymbol" : "cudaMemcpyFromSymbol";
+    cudaError_t error = check_symbol(name, to_symbol ? from : to, symbol, symbol_bytes, offset, bytes, SIMT_CALLER());
 
-    if (!simt_in_program_data(symbol, 1))
-        return simt_fault_call(SIMT_CALLER(), name, cudaErrorInvalidSymbol,
-                               "a variable of the host; a symbol has __device__ or __constant__" SIMT_TRY
-                               "cudaMemcpy(), or __device__ at the variable's declaration");
-    if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return simt_fault_call(SIMT_CALLER(), name, cudaErrorInvalidValue,
-                               "%zu bytes at byte %zu of a variable of %zu bytes do not fit" SIMT_TRY
-                               "sizeof of the variable",
-                               bytes, offset, symbol_bytes);
-    if ((simt_is_device(to) && !simt_device_range(to, bytes)) ||
-        (simt_is_device(from) && !simt_device_range(from, bytes)))
-        return simt_set_error(cudaErrorInvalidValue);
-    cudaError_t error = check_host_range(name, to, bytes, SIMT_CALLER());
-
-    if (error == cudaSuccess)
-        error = check_host_range(name, from, bytes, SIMT_CALLER());
     if (error == cudaSuccess)
         error = simt_permit(name, CALL_WAITS, SIMT_CALLER());
     if (error == cudaSuccess)
@@ -318,43 +339,83 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
     return error;
 }
 
+cudaError_t simt_copy_symbol_async(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
+                                   size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    SIMT_ONE_HOST_THREAD;
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    const bool to_symbol = to == (const char *)symbol + offset;
+    const char *const name = to_symbol ? "cudaMemcpyToSymbolAsync" : "cudaMemcpyFromSymbolAsync";
+    const cudaError_t error = check_symbol(name, to_symbol ? from : to, symbol, symbol_bytes, offset, bytes,
+                                           SIMT_CALLER());
+
+    return error == cudaSuccess ? copy_async(name, to, from, bytes, kind, stream, SIMT_CALLER()) : error;
+}
+
 /* --- pitched memory ----------------------------------------------------------------------------------------------- */
+
+/** Returns an error, with the line of the call, if a row does not fit in its pitch. */
+static cudaError_t check_pitch(const char *name, size_t width, size_t pitch, uintptr_t caller)
+{
+    if (width <= pitch)
+        return cudaSuccess;
+    return simt_fault_call(caller, name, cudaErrorInvalidPitchValue,
+                           "rows of %zu bytes, but a pitch of %zu bytes" SIMT_TRY
+                           "a pitch in bytes, as from cudaMallocPitch(), that is at least the width in bytes",
+                           width, pitch);
+}
+
+/** Copies rows as cudaMemcpy2DAsync() does, for the call `name` at `caller`. */
+static cudaError_t copy_rows(const char *name, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                             size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream,
+                             uintptr_t caller)
+{
+    cudaError_t error = check_pitch(name, width, to_pitch < from_pitch ? to_pitch : from_pitch, caller);
+
+    for (size_t row = 0; row < height && error == cudaSuccess; row++)
+        error = copy_async(name, (char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind,
+                           stream, caller);
+    return error;
+}
+
+/** Waits after a copy of rows, unless both ends are in device memory. */
+static cudaError_t end_copy(cudaError_t error, enum cudaMemcpyKind kind)
+{
+    return error == cudaSuccess && kind != cudaMemcpyDeviceToDevice ? cudaStreamSynchronize(NULL) : error;
+}
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    cudaError_t error = cudaSuccess;
-
-    if (width > to_pitch || width > from_pitch)
-        return simt_set_error(cudaErrorInvalidPitchValue);
-    for (size_t row = 0; row < height && error == cudaSuccess; row++)
-        error = cudaMemcpyAsync((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind,
-                                stream);
-    return error;
+    return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, stream, SIMT_CALLER());
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          enum cudaMemcpyKind kind)
 {
-    const cudaError_t error = cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
+    return end_copy(copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, NULL, SIMT_CALLER()),
+                    kind);
+}
 
-    return error == cudaSuccess && kind != cudaMemcpyDeviceToDevice ? cudaStreamSynchronize(NULL) : error;
+static cudaError_t set_rows(const char *name, void *to, size_t pitch, int value, size_t width, size_t height,
+                            cudaStream_t stream, uintptr_t caller)
+{
+    cudaError_t error = check_pitch(name, width, pitch, caller);
+
+    for (size_t row = 0; row < height && error == cudaSuccess; row++)
+        error = set_async(name, (char *)to + row * pitch, value, width, stream, caller);
+    return error;
 }
 
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
-    cudaError_t error = cudaSuccess;
-
-    if (width > pitch)
-        return simt_set_error(cudaErrorInvalidPitchValue);
-    for (size_t row = 0; row < height && error == cudaSuccess; row++)
-        error = cudaMemsetAsync((char *)to + row * pitch, value, width, stream);
-    return error;
+    return set_rows("cudaMemset2DAsync", to, pitch, value, width, height, stream, SIMT_CALLER());
 }
 
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
-    return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
+    return set_rows("cudaMemset2D", to, pitch, value, width, height, NULL, SIMT_CALLER());
 }
 
 /** Returns the address of the row that is `plane` planes after the row at `position`. */
@@ -363,43 +424,54 @@ static char *row_at(const struct cudaPitchedPtr *memory, const struct cudaPos *p
     return (char *)memory->ptr + ((position->z + plane) * memory->ysize + position->y) * memory->pitch + position->x;
 }
 
-cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *parameters, cudaStream_t stream)
+static cudaError_t copy_planes(const char *name, const struct cudaMemcpy3DParms *p, cudaStream_t stream,
+                               uintptr_t caller)
 {
-    const struct cudaMemcpy3DParms *const p = parameters;
     cudaError_t error = cudaSuccess;
 
     if (!p)
         return simt_set_error(cudaErrorInvalidValue);
     if (p->srcArray || p->dstArray)
-        return simt_fault_call(SIMT_CALLER(), "cudaMemcpy3D", cudaErrorNotSupported,
+        return simt_fault_call(caller, name, cudaErrorNotSupported,
                                "the simulator has no arrays: copy between pointers");
     for (size_t plane = 0; plane < p->extent.depth && error == cudaSuccess; plane++)
-        error = cudaMemcpy2DAsync(row_at(&p->dstPtr, &p->dstPos, plane), p->dstPtr.pitch,
-                                  row_at(&p->srcPtr, &p->srcPos, plane), p->srcPtr.pitch, p->extent.width,
-                                  p->extent.height, p->kind, stream);
+        error = copy_rows(name, row_at(&p->dstPtr, &p->dstPos, plane), p->dstPtr.pitch,
+                          row_at(&p->srcPtr, &p->srcPos, plane), p->srcPtr.pitch, p->extent.width, p->extent.height,
+                          p->kind, stream, caller);
     return error;
+}
+
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *parameters, cudaStream_t stream)
+{
+    return copy_planes("cudaMemcpy3DAsync", parameters, stream, SIMT_CALLER());
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *parameters)
 {
-    const cudaError_t error = cudaMemcpy3DAsync(parameters, NULL);
+    const cudaError_t error = copy_planes("cudaMemcpy3D", parameters, NULL, SIMT_CALLER());
 
-    return error == cudaSuccess && parameters->kind != cudaMemcpyDeviceToDevice ? cudaStreamSynchronize(NULL) : error;
+    return parameters ? end_copy(error, parameters->kind) : error;
 }
 
-cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream)
+static cudaError_t set_planes(const char *name, struct cudaPitchedPtr to, int value, struct cudaExtent extent,
+                              cudaStream_t stream, uintptr_t caller)
 {
     cudaError_t error = cudaSuccess;
 
     for (size_t plane = 0; plane < extent.depth && error == cudaSuccess; plane++)
-        error = cudaMemset2DAsync(row_at(&to, &(struct cudaPos){0}, plane), to.pitch, value, extent.width,
-                                  extent.height, stream);
+        error = set_rows(name, row_at(&to, &(struct cudaPos){0}, plane), to.pitch, value, extent.width, extent.height,
+                         stream, caller);
     return error;
+}
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream)
+{
+    return set_planes("cudaMemset3DAsync", to, value, extent, stream, SIMT_CALLER());
 }
 
 cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent)
 {
-    return cudaMemset3DAsync(to, value, extent, NULL);
+    return set_planes("cudaMemset3D", to, value, extent, NULL, SIMT_CALLER());
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)

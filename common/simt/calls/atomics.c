@@ -132,6 +132,9 @@ static void complete_atomic(const void *address, unsigned bytes, enum simt_atomi
 /** Ends the turn of the lane's warp, because a thread that sleeps waits for other threads. */
 void simt_sleep(void)
 {
+    enum { POLLS_OF_A_TURN = 64 }; /* a turn that ends by sleeping could have had more polls */
+
+    simt_progress.polls += simt_progress.polls > 0 ? POLLS_OF_A_TURN : 0;
     simt_running.sleeps = true;
     simt_lane_suspend();
 }

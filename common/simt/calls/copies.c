@@ -3,11 +3,11 @@
  * @brief Asynchronous copies from global to shared memory, in flight from their issue until their thread has waited for
  *        them. Kernels call them through device_calls.h. If an mbarrier waits for copies, mbarriers.c takes them over.
  *
- * The bytes may arrive at any time between the issue and the wait. Therefore the destination words are marked at the
- * issue, and no thread may access them before the wait (shadow.c). The source must not change in that time either, so
- * the wait checks that the last write to each source word is the one that was recorded at the issue. Then the wait
- * copies the bytes. The accesses of the copy count as accesses that its thread makes at the wait, and are ordered with
- * those of other threads accordingly.
+ * The bytes may arrive at any time between issue and wait. Therefore the destination words are marked at issue, and no
+ * thread may access them before the wait (shadow.c). The source must not change in that time either, so the wait checks
+ * that the last write to each source word is the one that was recorded at issue. Then the wait copies the bytes. The
+ * accesses of the copy count as accesses that its thread makes at the wait, and are ordered with those of other threads
+ * accordingly.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -26,9 +26,9 @@ struct copy {
     struct shadow_cell *from_cells; /**< NULL if the copy writes only zeros */
     uintptr_t pc;
     uint32_t next;  /**< the thread's next copy in flight, or the next free copy */
-    uint32_t group; /**< number of groups that the thread had committed at the issue */
+    uint32_t group; /**< number of groups that the thread had committed before this copy */
     uint8_t bytes;
-    uint8_t from_bytes; /**< number of bytes that are read; the rest become zeros */
+    uint8_t from_bytes; /**< number of bytes read from the source; the rest of the destination is zero-filled */
     struct stamp {
         uint32_t epoch, write;
     } source[COPY_WORDS]; /**< the last write to each source word */

@@ -1,13 +1,12 @@
 /**
  * @file warpgroup_products.c
- * @brief Warpgroup products (wgmma) of 64x16 and 16xN matrices in shared memory, computed at the issue and checked
- *        until the wait.
+ * @brief Warpgroup products (wgmma) of 64x16 and 16xN matrices in shared memory, computed at issue; their operands are
+ *        checked until the wait.
  *
  * A warp needs 16 rows of a, all of b, and 16 rows of the sums, so it does not synchronise with the other three warps.
- * At the end of the block a check makes sure that all four warps have issued the same products. Lane 0 reads the
- * operands for its warp, at the issue and again after the wait. The second read detects a write to an operand in
- * between. Because the second read is also recorded, a later write to an operand is detected if it is not ordered after
- * the wait.
+ * At the end of the block, a check verifies that all four warps have issued the same products. Lane 0 reads its warp's
+ * operands at issue and again after the wait. The second read detects a write to an operand in between. Because the
+ * second read is also recorded, a later write to an operand is detected if it is not ordered after the wait.
  */
 #include "warpgroup_products.h"
 
@@ -32,7 +31,7 @@ enum {
 
 struct product {
     uint64_t a, b;
-    uint32_t group; /**< number of groups that the warp had committed at the issue */
+    uint32_t group; /**< number of groups that the warp had committed before this product */
     uint32_t epoch; /**< no thread may write an operand from this epoch on */
     uintptr_t pc;
     unsigned count;

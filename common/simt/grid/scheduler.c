@@ -222,9 +222,10 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
         snprintf(returned, sizeof returned, done > 1 ? " and %u more have" : " has", done - 1);
         simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->site, "barrier that some threads miss",
-                          "%s at __syncthreads, but thread (%u,%u,%u)%s returned" SIMT_LOCATION
+                          "%s at %s, but thread (%u,%u,%u)%s returned" SIMT_LOCATION
                           " without it: every thread of the block must reach it",
-                          waiting, gone->index.x, gone->index.y, gone->index.z, returned, gone->site);
+                          waiting, block->at_grid_barrier ? "the grid's barrier" : "__syncthreads", gone->index.x,
+                          gone->index.y, gone->index.z, returned, gone->site);
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;

@@ -10,7 +10,7 @@ enum {
     WARP_LANES = SIMT_WARP_SIZE,
     BLOCK_THREADS = 1024,
     BLOCK_WARPS = BLOCK_THREADS / WARP_LANES,
-    SHARED_BYTES_DEFAULT = 48 * 1024, /**< limit of dynamic shared memory until a program raises it */
+    SHARED_BYTES_DEFAULT = 48 * 1024, /**< default limit on dynamic shared memory per block; a program may raise it */
     SHARED_BYTES_LIMIT = 227 * 1024,
     PARAMETER_BYTES_LIMIT = 32764,
     CONSTANT_BYTES_LIMIT = 64 * 1024,
@@ -56,7 +56,7 @@ static inline unsigned lane_count(lane_mask lanes)
     return (unsigned)(WARP_LANES == 32 ? __builtin_popcount((uint32_t)lanes) : __builtin_popcountll(lanes));
 }
 
-/** Loops over the lanes in a mask, the lowest first. */
+/** Loops over the lanes in a mask, lowest first. */
 #define FOR_EACH_LANE(lane, lanes) \
     for (lane_mask left_ = (lanes), lane; left_ && (lane = lowest_lane(left_), 1); left_ &= left_ - 1)
 

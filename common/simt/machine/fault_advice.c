@@ -12,7 +12,7 @@ static const struct {
     {"assertion failed", "printf() of the values in the expression before the assert()"},
     {"asynchronous copy under way", "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
                                     "mbarrier); then __syncthreads() if other threads use the data"},
-    {"barrier that some threads miss", "move __syncthreads() out of the if or loop, and let threads without work skip "
+    {"barrier that some threads miss", "move the barrier out of the if or loop, and let threads without work skip "
                                        "the work instead of the barrier: no return before it"},
     {"call of a pure virtual function", "implement the function in the object's class"},
     {"collective that some lanes miss", "move the call out of the branch, or give it the mask of the lanes that make "

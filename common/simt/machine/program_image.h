@@ -18,7 +18,7 @@ struct program_image {
     uintptr_t host_low, host_high;           /**< writable data: all variables, including the host's */
     uintptr_t relocated_low, relocated_high; /**< the part of it that becomes read-only at start-up */
     uintptr_t constant_low, constant_high;
-    uintptr_t index_low, index_high; /**< built-in variables, for compilers that instrument constants */
+    uintptr_t index_low, index_high; /**< built-in variables, for compilers that instrument accesses to constants */
 };
 
 extern struct program_image simt_program;

@@ -40,7 +40,7 @@ static inline const struct thread_set *past_set(const struct past_access *past)
     return past->own ? past->own : simt_thread_set(past->who);
 }
 
-/** Past accesses to a word, the oldest first. Loads at one epoch share the entry of the first of them. */
+/** Past accesses to a word, oldest first. Loads in the same epoch share one entry, that of the first such load. */
 struct history {
     struct past_access *past;
     uint32_t count;

@@ -87,7 +87,8 @@ static const char *advice_in_block(const struct past_access *past, const struct 
         return "";
     if ((wrote && access->what == ACCESS_VOLATILE_LOAD) ||
         ((past->kind & PAST_KIND) == PAST_VOLATILE_READ && access->what == ACCESS_STORE))
-        return SIMT_TRY "__threadfence() and then atomicExch(), to store a value that other threads poll";
+        return SIMT_TRY "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
+                        "__syncthreads() or, within a warp, __syncwarp() between the two";
     if (wrote && access->what == ACCESS_STORE)
         return SIMT_IF_SAME_LINE SIMT_TRY "a different index in each thread, or a store by one of them only";
     if ((wrote && access->what == ACCESS_LOAD) || (read && access->what == ACCESS_STORE))

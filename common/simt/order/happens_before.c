@@ -290,7 +290,7 @@ void simt_order_atomic(uintptr_t address, unsigned bytes, bool wrote, bool has_r
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
-/** The launches that this one may overlap, the oldest first. */
+/** The launches that this one may overlap, oldest first. */
 static struct overlapped {
     const struct past_launch *launch;
     size_t count;

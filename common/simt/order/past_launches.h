@@ -18,7 +18,7 @@ struct past_launch {
     bool waited;                     /**< one of its threads has waited, so its end follows the previous launch's */
 };
 
-/** Launches submitted consecutively to one stream, the oldest first. */
+/** Launches submitted consecutively to one stream, oldest first. */
 struct past_launches {
     struct past_launch *launch;
     size_t count, room;

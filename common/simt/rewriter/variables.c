@@ -163,11 +163,15 @@ bool is_attribute(const char *code, size_t at)
 /** Returns whether the declaration that continues at `at` declares variables that a kernel may change. */
 static bool declares_variable(const char *code, size_t at)
 {
+    bool is_constant = false; /* a pointer to constants is a variable */
+
     for (; code[at] && !is_one_of(code[at], ")}\n"); at++) {
-        if (is_word_at(code, at, "const") || is_word_at(code, at, "constexpr") || is_word_at(code, at, "operator"))
+        if (is_word_at(code, at, "constexpr") || is_word_at(code, at, "operator"))
             return false;
+        if (is_word_at(code, at, "const") || code[at] == '*')
+            is_constant = code[at] != '*';
         if (is_one_of(code[at], ";=[{"))
-            return true;
+            return !is_constant;
         if (code[at] == '(' && !is_attribute(code, at))
             return false;
         if (is_one_of(code[at], "(<") && (at = partner(code, at, 1)) == NOWHERE)

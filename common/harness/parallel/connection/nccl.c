@@ -292,6 +292,7 @@ bool connection_all_reduce(const struct group *group, float *sums, int64_t count
                  error);
 }
 
+// [all_to_all]
 bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
                            const int64_t *from_bytes, struct error *error)
 {
@@ -311,6 +312,7 @@ bool connection_all_to_all(const struct group *group, const void *to, const int6
     }
     return await(group, worse(result, ncclGroupEnd()), error);
 }
+// [all_to_all]
 
 #else
 
