@@ -139,6 +139,9 @@ void simt_sleep(void)
     simt_lane_suspend();
 }
 
+/* An atomic takes longer than a volatile load, so one that changes nothing counts as several polls. */
+enum { POLLS_OF_AN_ATOMIC = 3 };
+
 #define ATOMIC(bits)                                                                                              \
     uint##bits##_t simt_atomic##bits(void *address, enum simt_atomic_op op, int in_block, uint##bits##_t operand, \
                                      uint##bits##_t compare)                                                      \
@@ -155,8 +158,7 @@ void simt_sleep(void)
         const uint##bits##_t old = *word;                                                                         \
                                                                                                                   \
         *word = apply##bits(op, old, operand, compare);                                                           \
-        if (*word != old)                                                                                         \
-            simt_progress.polls = 0;                                                                              \
+        simt_progress.polls = *word == old ? simt_progress.polls + POLLS_OF_AN_ATOMIC : 0;                        \
         complete_atomic(address, sizeof *word, op, old != compare);                                               \
         return old;                                                                                               \
     }
