@@ -7,7 +7,8 @@
 # Ninja lists the commands that compile these kernels. Each file is compiled with the options in its command, for all
 # architectures, and only once if several programs use it. Because the output is not run, nvcc optimises less if it has
 # an option for that. The level is mid: at max, nvcc keeps code that no kernel calls and that contains instructions that
-# older GPUs lack. The last line of the output is a summary.
+# older GPUs lack. SHARE=K/N in the environment (K from 0 to N - 1) takes only every N-th file, from the K-th on. The
+# last line of the output is a summary.
 set -u
 
 # commands [TARGET]...: prints a line for each kernel file: its name, then nvcc's options
@@ -45,7 +46,8 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 fast=$(sh common/nvcc.sh every --help 2>&1 | sed -n 's/^--Ofast-compile .*/--Ofast-compile=mid/p')
 export scratch fast
-commands "$@" >"$scratch/commands"
+commands "$@" | awk -v share="${SHARE:-0/1}" 'BEGIN { split(share, of, "/") } (NR - 1) % of[2] == of[1]' \
+    >"$scratch/commands"
 xargs -r -L 1 -P "$(nproc)" sh "$0" --one <"$scratch/commands" | tee "$scratch/said"
 files=$(wc -l <"$scratch/commands")
 good=$(grep -c '^ok ' "$scratch/said")

@@ -2,6 +2,7 @@
 # Tests common/architectures.sh with a stub nvcc: which files the script compiles, and that it fails if any file does
 # not compile.
 . tests/tap.sh
+unset SHARE
 toolkit=$scratch/toolkit
 mkdir -p "$toolkit/bin"
 cat >"$toolkit/bin/nvcc" <<END
@@ -47,4 +48,9 @@ equal 'the exercises, for one architecture' \
     "$(compile none)"
 equal 'every one was' "$exercises" "$(grep -c 'exercises/.*/exercise.cu .*code=sm_75$' "$scratch/asked")"
 equal 'and no other architecture' '' "$(grep sm_80 "$scratch/asked")"
+for share in 0/2 1/2; do
+    SHARE=$share BAD=none CUDA_HOME=$toolkit ARCHITECTURES=$only sh common/architectures.sh | grep '^ok '
+done >"$scratch/shares"
+equal 'two shares: every exercise once' "$exercises $exercises" \
+    "$(wc -l <"$scratch/shares") $(sort -u "$scratch/shares" | wc -l)"
 finish
