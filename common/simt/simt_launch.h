@@ -19,10 +19,9 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaL
 void simt_pass_pointer(const void *pointer);
 /** Records that the program has obtained a variable's address, which may then be passed to kernels. */
 cudaError_t simt_symbol_address(const void *symbol);
+/** Copies to or from a variable of the device at byte `offset`, as work of a stream. `waits`: the host waits for it. */
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
-                             size_t bytes);
-cudaError_t simt_copy_symbol_async(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
-                                   size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
+                             size_t bytes, cudaStream_t stream, bool waits);
 }
 
 /* The functions between the engine and the kernel are not part of the kernel, so they are not instrumented. */
@@ -420,27 +419,26 @@ template <class T>
 static inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
                                              enum cudaMemcpyKind = cudaMemcpyHostToDevice)
 {
-    return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes);
+    return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, NULL, true);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
                                                enum cudaMemcpyKind = cudaMemcpyDeviceToHost)
 {
-    return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes);
+    return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, NULL, true);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
-                                                  enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
-                                                  cudaStream_t stream = 0)
+                                                  enum cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t stream = 0)
 {
-    return simt_copy_symbol_async((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, stream);
+    return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, stream, false);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset = 0,
-                                                    enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                                    enum cudaMemcpyKind = cudaMemcpyDeviceToHost,
                                                     cudaStream_t stream = 0)
 {
-    return simt_copy_symbol_async(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, stream);
+    return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, stream, false);
 }
 template <class Pointer, class T>
 static inline cudaError_t cudaGetSymbolAddress(Pointer **pointer, const T &symbol)

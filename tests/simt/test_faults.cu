@@ -2326,7 +2326,7 @@ static __global__ void constant_kernel(int *to)
     to[threadIdx.x] = constant_table[threadIdx.x]; // [constants_read_too_early]
 }
 
-STREAM_FAULT(constants_written_too_early, "a copy of a symbol writes what constant_kernel at")
+STREAM_FAULT(constants_written_too_early, "cudaMemcpyToSymbol writes what constant_kernel at")
 {
     constant_kernel<<<1, 32, 0, streams[1]>>>(device_y);
     cudaMemcpyToSymbol(constant_table, host_words, 64); // [constants_written_too_early]

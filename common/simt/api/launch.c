@@ -11,6 +11,7 @@
 #include "machine/host_threads.h"
 #include "machine/source_lines.h"
 #include "machine/turns.h"
+#include "memory/arena.h"
 #include "memory/constant_reads.h"
 #include "memory/device_memory.h"
 #include "memory/shadow.h"
@@ -209,19 +210,23 @@ static size_t obtained_count, obtained_room;
 /** A variable whose address the next launch passes although the program has not obtained it; 0 if there is none. */
 static uintptr_t passed_variable;
 
-static bool in_variables(uintptr_t address)
+static bool is_obtained(const void *address)
 {
-    return simt_program_find() &&
-           (address - simt_program.data_low < simt_program.data_high - simt_program.data_low ||
-            address - simt_program.constant_low < simt_program.constant_high - simt_program.constant_low);
+    for (size_t i = 0; i < obtained_count; i++) {
+        if (strcmp(simt_variable_at(obtained[i]), simt_variable_at((uintptr_t)address)) == 0)
+            return true;
+    }
+    return false;
 }
 
 cudaError_t simt_symbol_address(const void *symbol)
 {
-    if (!in_variables((uintptr_t)symbol))
+    if (!simt_in_program_data(symbol, 1))
         return simt_fault_call(SIMT_CALLER(), "cudaGetSymbolAddress", cudaErrorInvalidSymbol,
                                "a variable of the host; a symbol has __device__ or __constant__" SIMT_TRY
                                "__device__ at the variable's declaration");
+    if (is_obtained(symbol))
+        return cudaSuccess;
     if (!simt_array_reserve(&obtained, &obtained_room, obtained_count + 1, sizeof *obtained))
         return simt_set_error(cudaErrorMemoryAllocation);
     obtained[obtained_count++] = (uintptr_t)symbol;
@@ -230,15 +235,8 @@ cudaError_t simt_symbol_address(const void *symbol)
 
 void simt_pass_pointer(const void *pointer)
 {
-    const uintptr_t address = (uintptr_t)pointer;
-
-    if (!in_variables(address))
-        return;
-    for (size_t i = 0; i < obtained_count; i++) {
-        if (strcmp(simt_variable_at(obtained[i]), simt_variable_at(address)) == 0)
-            return;
-    }
-    passed_variable = address;
+    if (simt_in_program_data(pointer, 1) && !is_obtained(pointer))
+        passed_variable = (uintptr_t)pointer;
 }
 
 /** Reports an invalid launch: the host's line, the configuration, the error and the reason. */

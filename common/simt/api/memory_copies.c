@@ -78,15 +78,15 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
         return reject_end(name, "destination", to, bytes, to_device, directions[kind], caller);
     if (from_device ? !simt_device_range(from, bytes) : !simt_host_may_access(from))
         return reject_end(name, "source", from, bytes, from_device, directions[kind], caller);
-    const size_t apart = (size_t)((uintptr_t)to < (uintptr_t)from ? (uintptr_t)from - (uintptr_t)to
-                                                                  : (uintptr_t)to - (uintptr_t)from);
+    const bool before = (uintptr_t)to < (uintptr_t)from;
+    const size_t apart = before ? (uintptr_t)from - (uintptr_t)to : (uintptr_t)to - (uintptr_t)from;
 
     if (apart < bytes)
         return simt_fault_call(
             caller, name, cudaErrorInvalidValue,
             "the destination begins %zu bytes %s the source, so the two overlap by %zu bytes" SIMT_TRY
-            "two copies through memory of their own",
-            apart, (uintptr_t)to < (uintptr_t)from ? "before" : "after", bytes - apart);
+            "two copies, the first to another buffer",
+            apart, before ? "before" : "after", bytes - apart);
     const cudaError_t error = check_host_range(name, to, bytes, caller);
 
     return error == cudaSuccess ? check_host_range(name, from, bytes, caller) : error;
@@ -319,38 +319,32 @@ static cudaError_t check_symbol(const char *name, const void *host, const void *
 }
 
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
-                             size_t bytes)
+                             size_t bytes, cudaStream_t stream, bool waits)
 {
+    static const char *const names[2][2] = {{"cudaMemcpyFromSymbolAsync", "cudaMemcpyFromSymbol"},
+                                            {"cudaMemcpyToSymbolAsync", "cudaMemcpyToSymbol"}};
+    const bool to_symbol = to == (const char *)symbol + offset;
+    const char *const name = names[to_symbol][waits];
+    const void *const other = to_symbol ? from : to;
+    const enum cudaMemcpyKind kind = simt_is_device(other) ? cudaMemcpyDeviceToDevice
+                                     : to_symbol           ? cudaMemcpyHostToDevice
+                                                           : cudaMemcpyDeviceToHost;
+
     SIMT_ONE_HOST_THREAD;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
-    const bool to_symbol = to == (const char *)symbol + offset;
-    const char *const name = to_symbol ? "cudaMemcpyToSymbol" : "cudaMemcpyFromSymbol";
-    cudaError_t error = check_symbol(name, to_symbol ? from : to, symbol, symbol_bytes, offset, bytes, SIMT_CALLER());
+    cudaError_t error = check_symbol(name, other, symbol, symbol_bytes, offset, bytes, SIMT_CALLER());
 
-    if (error == cudaSuccess)
-        error = simt_permit(name, CALL_WAITS, SIMT_CALLER());
-    if (error == cudaSuccess)
-        error = issue_work("a copy of a symbol", to, from, bytes, NULL, SIMT_CALLER());
     if (error != cudaSuccess)
         return error;
-    error = copy(to, from, bytes);
-    simt_host_waits(NULL);
+    if (!waits)
+        return copy_async(name, to, from, bytes, kind, stream, SIMT_CALLER());
+    error = simt_permit(name, CALL_WAITS, SIMT_CALLER());
+    if (error == cudaSuccess)
+        error = copy_in_stream(name, to, from, bytes, kind, NULL, SIMT_CALLER());
+    if (error == cudaSuccess)
+        simt_host_waits(NULL);
     return error;
-}
-
-cudaError_t simt_copy_symbol_async(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
-                                   size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    SIMT_ONE_HOST_THREAD;
-    if (simt_sticky_error() != cudaSuccess)
-        return simt_sticky_error();
-    const bool to_symbol = to == (const char *)symbol + offset;
-    const char *const name = to_symbol ? "cudaMemcpyToSymbolAsync" : "cudaMemcpyFromSymbolAsync";
-    const cudaError_t error = check_symbol(name, to_symbol ? from : to, symbol, symbol_bytes, offset, bytes,
-                                           SIMT_CALLER());
-
-    return error == cudaSuccess ? copy_async(name, to, from, bytes, kind, stream, SIMT_CALLER()) : error;
 }
 
 /* --- pitched memory ----------------------------------------------------------------------------------------------- */

@@ -385,7 +385,7 @@ ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store
 }
 
 /** Returns the shadow of a word of global or shared memory, or NULL if the address is in neither. */
-static const struct shadow_cell *cell_at(uintptr_t address)
+static struct shadow_cell *cell_at(uintptr_t address)
 {
     const uintptr_t global = address - simt_memory.arena;
     const uintptr_t shared = address - simt_memory.shared;
@@ -516,19 +516,13 @@ void simt_read_only(const void *pointer, unsigned bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
     const uintptr_t pc = SIMT_CALLER();
-    const uintptr_t global = address - simt_memory.arena;
-    const uintptr_t data = address - simt_program.data_low;
-    struct shadow_cell *cell = NULL;
+    const struct shadow_cell *const cell = cell_at(address);
 
     if (!simt_running.lane)
         return;
     if (address - simt_memory.shared < simt_memory.shared_bytes)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                         "reads %u bytes of shared memory by __ldg(), which is for global memory", bytes);
-    if (global < simt_memory.arena_bytes)
-        cell = simt_memory.arena_shadow + global / 4;
-    else if (data < simt_program.data_high - simt_program.data_low)
-        cell = simt_memory.data_shadow + data / 4;
     for (unsigned word = 0; cell && word < (bytes + 3) / 4; word++)
         simt_check_read_only(
             cell + word, (struct word_access){.address = (address & ~(uintptr_t)3) + 4 * word,

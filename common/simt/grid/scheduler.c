@@ -24,7 +24,7 @@ static lane_mask lanes_with_room(const struct warp *warp)
     lane_mask room = 0;
 
     FOR_EACH_LANE (i, warp->ready) {
-        if (lanes[i].cursor < lanes[i].limit - LANE_EVENTS / 2)
+        if (lane_has_room(&lanes[i]))
             room |= lane_bit(i);
     }
     return room;
@@ -113,8 +113,10 @@ static void warp_run(struct block *block, struct warp *warp)
     take_events(warp);
     for (int full = 0; warp->ready && !simt_faulted;) {
         simt_running.sleeps = false;
-        ran |= lanes_with_room(warp);
-        simt_lanes_run(lanes_with_room(warp));
+        const lane_mask runs = lanes_with_room(warp);
+
+        ran |= runs;
+        simt_lanes_run(runs);
         if (simt_faulted)
             return;
         OBSERVE(lanes_stopped, warp);

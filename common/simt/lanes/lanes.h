@@ -242,6 +242,12 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
  */
 bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
 
+/** Returns whether a lane has room for events; without it, the lane waits until some have been replayed. */
+static inline bool lane_has_room(const struct lane *lane)
+{
+    return lane->cursor < lane->limit - LANE_EVENTS / 2;
+}
+
 /** Returns the first key of the step that follows the step of `key`. */
 static inline uint64_t next_step(uint64_t key)
 {
