@@ -1,17 +1,17 @@
 #!/bin/sh
-# Compiles kernels for every architecture that the course supports, or for those in $ARCHITECTURES, without keeping the
-# output. A warning is an error.
+# Compiles kernels for every architecture that the course supports, or for those in $ARCHITECTURES, and discards the
+# output. Warnings are treated as errors.
 #
 #   sh common/architectures.sh [TARGET]...       the kernels of these Ninja targets; by default, those of the exercises
 #
-# Ninja lists the commands that compile these kernels. Each file is compiled with the options in its command, for all
-# architectures, and only once if several programs use it. Because the output is not run, nvcc optimises less if it has
-# an option for that. The level is mid: at max, nvcc keeps code that no kernel calls and that contains instructions that
-# older GPUs lack. SHARE=K/N in the environment (K from 0 to N - 1) takes only every N-th file, from the K-th on. The
-# last line of the output is a summary.
+# Ninja supplies the commands that compile these kernels. Each file is compiled with the options in its command, for all
+# architectures, and only once if several programs use it. Because the output is never run, nvcc compiles with reduced
+# optimisation if it has an option for that. The level is mid because at max, nvcc keeps uncalled code, which contains
+# instructions that older GPUs lack. SHARE=K/N in the environment (K from 0 to N - 1) compiles only every N-th file,
+# starting with file K. The last line of the output is a summary.
 set -u
 
-# commands [TARGET]...: prints a line for each kernel file: its name, then nvcc's options
+# commands [TARGET]...: prints one line per kernel file: its name, followed by nvcc's options
 commands() {
     if [ $# -gt 0 ]; then
         ninja -t commands "$@" | sed -n 's/^.*nvcc\.sh compile [^ ]* \(.*\) -MD .* -c \([^ ]*\.cu\) .*/\2 \1/p'

@@ -1,17 +1,17 @@
-"""Prints a table of the chapters' counters for each operator, with the change from the previous chapter.
+"""Prints one table of the chapters' counters per operator, with the change from the previous chapter.
 
     python3 common/chapter_table.py FILE.csv...
 
-A FILE is the output of a chapter's program with --format csv. Exits 1 if a chapter is not verified, 2 if a file cannot
-be read.
+Each FILE is the output of a chapter's program with --format csv. Exits 1 if a chapter is not verified, 2 if a file
+cannot be read.
 """
 import collections
 import csv
 import sys
 
 # One table per operator. field: a field that only this operator's reports have; per_token: whether counters are divided
-# by the number of tokens; columns: each is the sum of some counters; notes: lines below the table, in which {name} is
-# replaced by a field of the first report.
+# by the number of tokens; columns: the columns, each the sum of one or more counters; notes: lines below the table, in
+# which {name} is replaced with a field of the first report.
 Table = collections.namedtuple("Table", "field name_width per_token columns notes")
 SECTORS = ("global_load_sectors", "global_store_sectors")
 WAVEFRONTS = ("shared_load_wavefronts", "shared_store_wavefronts")
@@ -68,7 +68,7 @@ def read_report(path):
 
 
 def figures(table, report):
-    """Returns the value of each column; None for a column if the report has none of its counters."""
+    """Returns each column's value, or None if the report has none of the column's counters."""
     divisor = float(report.get("num_tokens", 0)) if table.per_token else 0
     counts = [[float(report[name]) for name in names if name in report] for names in table.columns.values()]
     return [sum(values) / (divisor or 1) if values else None for values in counts]
@@ -80,7 +80,7 @@ def cells(table, texts):
 
 
 def figures_line(table, report):
-    """Formats the line of a chapter's counters."""
+    """Formats the line with a chapter's counters."""
     digits, possible = 2 if table.per_token else 0, float(report.get("lanes_possible", 0))
     texts = ["-" if figure is None else f"{figure:.{digits}f}" for figure in figures(table, report)]
     lanes = f"{100 * float(report.get('lanes_active', 0)) / possible:.1f}%" if possible else "-"
@@ -89,7 +89,7 @@ def figures_line(table, report):
 
 
 def changes_line(table, report, before):
-    """Formats the change from the previous chapter: in percent, or as a difference where that chapter had 0."""
+    """Formats the change from the previous chapter: in percent, or as a difference if the previous value was 0."""
     digits, texts = 2 if table.per_token else 0, []
     for now, then in zip(figures(table, report), figures(table, before)):
         if now is None or then is None or now == then:

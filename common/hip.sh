@@ -1,6 +1,7 @@
 #!/bin/sh
 # Compiles kernels for AMD GPUs whose warps have 64 lanes, gfx906 (Vega) and gfx90a (CDNA 2), with hipcc from
-# Debian's package, and discards the output. half_waves.h defines CUDA's names for these GPUs. A warning is an error.
+# Debian's package, and discards the output. half_waves.h defines CUDA's names for these GPUs. Warnings are treated as
+# errors.
 #
 #   sh common/hip.sh [KERNEL.cu]...                           these kernels; by default, chapters 02 to 10 and 19
 #   sh common/hip.sh --machine-code KERNEL.cu [FIRST LAST]    prints the machine code for gfx906, each instruction

@@ -7,8 +7,8 @@
 #                                              for those in $ARCHITECTURES
 #
 # The architecture is $GPU_ARCH (such as sm_90 or sm_90a), else the first GPU's, else sm_90; sm_90 is compiled as
-# sm_90a. With GPU_ARCH=every, `compile` does the same as `every`, and a warning is an error. The script runs the nvcc
-# in $CUDA_HOME, else the one in PATH, else the one in /usr/local/cuda.
+# sm_90a. With GPU_ARCH=every, `compile` does the same as `every`, and warnings are treated as errors. The script runs
+# the nvcc in $CUDA_HOME, else the one in PATH, else the one in /usr/local/cuda.
 set -u
 architectures=${ARCHITECTURES:-sm_75 sm_80 sm_86 sm_89 sm_90 sm_120}
 
@@ -32,7 +32,8 @@ find_nvcc() {
             "$nvcc is of CUDA ${release:-(no release)}: install 12 or newer from https://developer.nvidia.com/cuda-downloads"
 }
 
-# first_gpu: prints the first GPU's architecture, such as sm_90 for compute capability 9.0; nothing without a GPU
+# first_gpu: prints the first GPU's architecture, such as sm_90 for compute capability 9.0, or nothing if there is no
+# GPU
 first_gpu() {
     nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sed -n '1s/^\([0-9]*\)\.\([0-9]\)$/sm_\1\2/p'
 }

@@ -6,7 +6,7 @@
 #   sh common/setup.sh checks     also packages without which tests are skipped: clang, aarch64 emulator, PyTorch, MPI
 #   sh common/setup.sh hip        also packages for `ninja hip`
 #
-# It asks no questions. If nothing is missing, it changes nothing and needs no network.
+# The script never prompts. If no package is missing, it changes nothing and needs no network.
 set -u
 at_terminal=$([ -t 0 ] && echo yes)
 
@@ -117,7 +117,7 @@ as_root() {
     fi
 }
 
-# apt ARGUMENTS...: runs apt-get without questions; its output goes to $log
+# apt ARGUMENTS...: runs apt-get without prompts and writes its output to $log
 apt() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" >"$log" 2>&1 </dev/null
 }

@@ -3,10 +3,10 @@
  * @brief Conversions between float and the bits of binary16 ("half") or bfloat16.
  *
  * Narrowing rounds to nearest, ties to even, and overflows to infinity. Widening is exact. Subnormals are preserved. A
- * NaN keeps its sign and the leading bits of its payload, and becomes quiet.
+ * NaN becomes quiet but keeps its sign and the leading bits of its payload.
  *
- * There are no branches: masks select values, so a kernel that converts numbers has no additional basic blocks in the
- * simulator.
+ * There are no branches: masks select values, so a kernel that uses these conversions has no additional basic blocks in
+ * the simulator.
  */
 #ifndef SMALL_FLOATS_H
 #define SMALL_FLOATS_H
@@ -40,7 +40,7 @@ SMALL_FLOAT_FUNCTION uint32_t select_bits(uint32_t condition, uint32_t yes, uint
 
 /**
  * Rounds `value` to odd: truncates it to a float, and sets the last bit unless the truncation is exact. Rounding the
- * result to a type with at least two fewer digits then gives the same number as rounding `value` directly.
+ * result to a type with at least two fewer significand bits then gives the same number as rounding `value` directly.
  */
 SMALL_FLOAT_FUNCTION float double_to_float_odd(double value)
 {
@@ -55,8 +55,9 @@ SMALL_FLOAT_FUNCTION float half_bits_to_float(uint16_t half)
     const uint32_t magnitude = half & 0x7fffu;
     const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
 
-    /* The shift puts the fields in place, but the exponent is too small by 112. Multiplying by 2^112, which is exact,
-     * corrects this, even for subnormals. Infinities and NaNs get exponent 143, which `special` sets to 255. */
+    /* The shift moves the fields into position, but the exponent is then too small by 112. Multiplying by 2^112, which
+     * is exact, corrects this, even for subnormals. Infinities and NaNs get exponent 143, which `special` sets to
+     * 255. */
     const uint32_t finite = float_bits(float_from_bits(magnitude << 13) * 0x1p112f);
     const uint32_t special = (0u - (magnitude >= 0x7c00u)) & 0x7f800000u;
     const uint32_t quiet = (uint32_t)(magnitude > 0x7c00u) << 22;

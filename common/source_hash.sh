@@ -2,12 +2,12 @@
 # Prints the SHA-256 of a kernel's source: the file and every project header that it includes, directly or indirectly
 # (in quotes: "..."), each once, without comments and independently of the layout. A changed device function in
 # common/kernels changes the hash; a changed comment does not. An operator's own header, common/harness/NAME/NAME.h, is
-# left out, because it defines the problem for all programs: a new option in it changes no kernel.
+# excluded, because it defines the problem for all programs: a new option in it changes no kernel.
 #
 #   sh common/source_hash.sh FILE [OUT]      with OUT, also writes to OUT.d, for Ninja, the files that OUT depends on
 #
-# Headers are searched for in the including file's folder, in common/ and in common/harness/. Run the script in the
-# repository's root.
+# Headers are searched for in the including file's folder, in common/ and in common/harness/. Run the script from the
+# repository root.
 set -eu
 [ $# -ge 1 ] || { echo 'usage: sh common/source_hash.sh FILE [OUT]' >&2; exit 2; }
 export LC_ALL=C
@@ -37,7 +37,7 @@ while [ $# -gt 0 ]; do # the arguments are files whose includes have not been re
 done
 [ ! "$out" ] || echo "$out:$files $0" >"$out.d"
 
-# Joins lines continued by a backslash; then gcc removes only comments, keeping conditions and expanding no macros.
+# Joins lines continued with a backslash; gcc then removes comments but keeps conditionals and expands no macros.
 # shellcheck disable=SC2086 # the files must split into words
 text=$(sed -e ':join' -e '/\\$/N; s/\\\n//; t join' $files | gcc -fpreprocessed -dD -E -P -w -x c++ -std=c++17 -)
 # Normalises the layout: a space on both sides of every punctuation mark, and one space for any other white space.

@@ -7,7 +7,7 @@
 #   sh common/variants.sh BUILD [WORD]       BUILD is build/cpu or build/gpu; WORD: only names that contain it
 #   sh common/variants.sh --hash CHANGE      prints the hash of the changed kernel: see source_hash.sh
 #
-# The chapter's program must have been built: Ninja lists the commands that built it, which also build a variant.
+# The chapter's program must have been built: Ninja lists its build commands, which also build the variant.
 set -eu
 
 # changes: prints every change
@@ -20,7 +20,7 @@ changes() {
     done
 }
 
-# names CHANGE: sets the variables that the functions below use for a change
+# names CHANGE: sets the variables for a change that the functions below use
 names() {
     change=$1
     file=$change

@@ -1,5 +1,7 @@
-/** @file answer.h  The headers that every answer includes, precompiled because they account for most of its compile
- * time. */
+/**
+ * @file answer.h
+ * @brief The headers that every answer includes, precompiled because they account for most of an answer's compile time.
+ */
 #include <cstring>
 
 #include <cuda_runtime.h>

@@ -1,14 +1,15 @@
 /**
  * @file grade_answer.c
- * @brief Grades answers, for the tests: fills them into the exercise, builds it, runs it and judges the run.
+ * @brief Grades answers, for the tests: fills each answer into the exercise, builds and runs the program, and judges
+ *        the run.
  *
  *     grade_answer EXERCISE [ANSWERS.txt] [--only NAME] [--seed S]... [--gpu]
  *
- * EXERCISE is a folder's name. Without ANSWERS.txt, the exercise is graded unsolved. Regions that the answers leave out
- * are taken from the exercise's solution.txt. A file may hold several answers, each after a line `=== NAME`, from which
- * the answer's lines are numbered. In such a file, an answer without a region is an edit of the solution: blocks of
- * lines, separated by blank lines, in which ' ' marks an unchanged line, '-' a removed line and '+' an added line. Line
- * numbers then refer to the edited solution.
+ * EXERCISE is the name of the exercise's folder. Without ANSWERS.txt, the exercise is graded unsolved. Regions that the
+ * answers omit are taken from the exercise's solution.txt. A file may hold several answers, each after a line
+ * `=== NAME`, from which the answer's lines are numbered. In such a file, an answer without a region is an edit of the
+ * solution: blocks of lines, separated by blank lines, in which ' ' marks an unchanged line, '-' a removed line and '+'
+ * an added line. Line numbers then refer to the edited solution.
  *
  * Prints a line for each answer and seed; the compiler's messages go to standard error. Exits with 0 if all passed, 1
  * if one was refused, 2 if one could not be tried (or does not compile), 3 if there is no GPU to run it on.
@@ -38,7 +39,7 @@ struct grading_request {
     bool gpu;
 };
 
-/** The texts of exercise.cu and of solution.txt, for the regions that answers leave out. `text` is NULL until read. */
+/** The texts of exercise.cu and of solution.txt, for the regions that answers omit. `text` is NULL until read. */
 struct texts_of_exercise {
     char exercise_path[PATH_SIZE], solution_path[PATH_SIZE];
     struct text exercise, solution;
@@ -229,7 +230,9 @@ static char *lines_marked(const char *block, const char *end, const char *marks)
     return lines;
 }
 
-/** Finds whole lines that occur exactly once in a text. Returns NULL if they do not. */
+/**
+ * Finds complete lines that occur exactly once in a text. Returns NULL if they do not occur or occur more than once.
+ */
 static const char *find_once(const char *text, const char *lines)
 {
     const char *const end = text + strlen(text), *found = NULL;
@@ -267,7 +270,7 @@ static bool apply_block(char **text, const char *block, const char *end, const c
     return true;
 }
 
-/** Applies an edit to the solution. The caller always frees *edited. On failure returns false with a one-line error. */
+/** Applies an edit to the solution. The caller always frees *edited. Returns false with a one-line error on failure. */
 static bool apply_edit(const char *solution, const struct text *edit, char **edited, struct error *error)
 {
     const char *const end = edit->text + edit->size;
@@ -339,7 +342,7 @@ static int grade_section(const struct grading_request *request, const struct tex
     return is_edit(&answers) ? grade_edit(request, texts, what, name, &answers) : grade(request, texts, name, &answers);
 }
 
-/** Grades the one or more answers in a file. */
+/** Grades all answers in a file. */
 static int grade_answers(const struct grading_request *request, const struct texts_of_exercise *texts, const char *text)
 {
     const char *begin = find_separator(text);

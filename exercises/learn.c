@@ -59,7 +59,7 @@ static int show_usage(const char *command)
     return LEARN_DONE;
 }
 
-/** Returns the command with this name. On failure returns NULL with a one-line error. */
+/** Returns the command with this name. On failure, returns NULL with a one-line error. */
 static const struct command *find_command(const char *word, const char *program, struct error *error)
 {
     for (size_t i = 1; i < sizeof commands / sizeof *commands; i++)
@@ -86,7 +86,7 @@ static const char *flag_value(char **argv, int argc, int *at, const char *flag)
     return argv[++*at];
 }
 
-/** Parses one word after the command. On failure returns false with a one-line error. */
+/** Parses one word after the command. On failure, returns false with a one-line error. */
 static bool parse_word(const struct command *command, int argc, char **argv, int *at, struct command_words *words,
                        struct error *error)
 {
@@ -116,7 +116,7 @@ static bool parse_word(const struct command *command, int argc, char **argv, int
     return error_set(error, "%s: %.40s: no such argument; '%s --help' lists them", command->word, word, argv[0]);
 }
 
-/** Parses the command line. On failure returns NULL with a one-line error. */
+/** Parses the command line. On failure, returns NULL with a one-line error. */
 static const struct command *parse(int argc, char **argv, struct command_words *words, struct error *error)
 {
     const struct command *const command = argc < 2 ? &commands[0] : find_command(argv[1], argv[0], error);
@@ -149,7 +149,7 @@ static int run_command(const struct command *command, const char *program, const
     if (!course_find(&learn.course, &error) || !interrupt_open(&error))
         return learn_refuse(&error);
     child_stop_when(interrupt_seen);
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe must not end this program before it has removed its build */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe must not kill this program before it has removed its build */
     code = command->run(&learn, words);
     progress_free(&learn.progress);
     return code;

@@ -1,9 +1,9 @@
 /**
  * @file gate.c
- * @brief Chapter 01: PyTorch's grouped top-k in plain C; comments on the functions quote the Python that they replace.
+ * @brief Chapter 01: PyTorch's grouped top-k in plain C; each function's comment quotes the Python code it replaces.
  *
- * Now:    one token after another; a token's data stay in a few small arrays; OpenMP divides the tokens among threads.
- * Watch:  no tensor is materialised between two steps: no allocation, no pass over memory, no dispatch.
+ * Now:    each thread processes one token at a time in a few small arrays; OpenMP divides the tokens among threads.
+ * Watch:  no tensor is materialised between steps, which saves an allocation, a pass over memory and a dispatch each.
  */
 #include "harness/gate/gate.h"
 
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 
 // [token]
-/* With fewer tokens than this, starting a thread takes longer than the thread's work. */
+/* Number of tokens per additional thread: with fewer, starting the thread takes longer than the thread's work. */
 enum { TOKENS_WORTH_A_THREAD = 64 };
 
-/** Scratch memory for the token that is being routed: one per thread, allocated once. */
+/** Scratch memory for the token being routed; each thread has its own. */
 struct token {
     const float *bias;           /**< [num_experts] correction_bias as f32, the same for every token */
     float *logits;               /**< [num_experts] buffer for a row that has to be converted to f32 */
@@ -35,8 +35,8 @@ struct ranked {
 
 // [keep_best]
 /**
- * Inserts a value into the list of the `k` best and returns the list's new length. Of equal values, the one inserted
- * first stays ahead, so if values arrive in ascending order of index, the lower index wins a tie.
+ * Inserts a value into the list of the `k` best and returns the list's new length. A new value is inserted after any
+ * equal ones, so if values arrive in ascending order of index, the lower index wins a tie.
  */
 static inline int keep_best(struct ranked *best, int length, int k, float value, int index)
 {
@@ -54,7 +54,9 @@ static inline int keep_best(struct ranked *best, int length, int k, float value,
 // [keep_best]
 
 // [load_floats]
-/** Returns `count` elements of an array as floats: the elements themselves if they are f32, else copies in `room`. */
+/**
+ * Returns a pointer to `count` elements as floats: into `array` if its type is f32, else to converted copies in `room`.
+ */
 static const float *load_floats(enum dtype dtype, const void *array, size_t first, int count, float *room)
 {
     if (dtype == DTYPE_F32)
@@ -113,7 +115,7 @@ static void add_bias(const struct gate_problem *problem, const float *bias, cons
 // [group_score]
 /**
  * grouped.amax(dim=-1)   or   grouped.topk(2, dim=-1)[0].sum(dim=-1)
- * Equal values count twice. A comparison with NaN is false, so an expert whose choice is NaN is skipped.
+ * If the largest value occurs twice, both copies count. A comparison with NaN is false, so NaN choices are skipped.
  */
 static float group_score(const struct gate_problem *problem, const float *choice, int experts_per_group)
 {
@@ -129,7 +131,7 @@ static float group_score(const struct gate_problem *problem, const float *choice
         return first;
 
     const float sum = dtype_round(gate_choice_dtype(problem), first + second);
-    return isnan(sum) ? -INFINITY : sum; /* NaN: the two are +infinity and -infinity */
+    return isnan(sum) ? -INFINITY : sum; /* +infinity plus -infinity is NaN */
 }
 
 /** kept = group_scores.topk(topk_group, dim=-1)[1];  mask = zeros.scatter_(1, kept, 1) */
@@ -161,7 +163,7 @@ static void choose_experts(const struct gate_problem *problem, struct token *tok
             if (!isnan(token->choice[e]))
                 length = keep_best(token->best_experts, length, problem->topk, token->choice[e], e);
 
-    /* Free entries remain only if too few choices are numbers, because NaN ranks below every number. */
+    /* NaN ranks below every number, so experts whose choice is NaN only fill entries that are still free. */
     for (int e = 0; length < problem->topk && e < problem->num_experts; e++)
         if (isnan(token->choice[e]) && token->group_stays[e / experts_per_group])
             length = keep_best(token->best_experts, length, problem->topk, -INFINITY, e);
@@ -212,7 +214,10 @@ static void route_token(const struct gate_problem *problem, const struct gate_bu
 // [grouped_topk]
 
 // [memory]
-/** Returns the size in bytes of one token's arrays, in whole cache lines, so that threads share almost no lines. */
+/**
+ * Returns the size in bytes of one thread's arrays, rounded up to whole cache lines so that threads share almost no
+ * lines.
+ */
 static size_t token_bytes(const struct gate_problem *problem)
 {
     const size_t bytes = 4 * sizeof(float) * problem->num_experts + sizeof(bool) * problem->num_expert_group +
@@ -221,7 +226,7 @@ static size_t token_bytes(const struct gate_problem *problem)
     return (bytes + 63) / 64 * 64;
 }
 
-/** Routes rows `begin` to `end` - 1, with token_bytes() bytes of scratch memory at `memory`. */
+/** Routes rows `begin` to `end` - 1, using token_bytes() bytes of scratch memory at `memory`. */
 static void route_tokens(const struct gate_problem *problem, const struct gate_buffers *buffers, int64_t begin,
                          int64_t end, char *memory)
 {

@@ -2,9 +2,9 @@
  * @file gate.cu
  * @brief Chapter 02: a block per token, a warp per group, a lane per expert.
  *
- * Before: PyTorch makes 21 launches; between any two of them, a tensor is written to memory and read back.
+ * Before: PyTorch makes 21 launches, which pass tensors to each other through global memory.
  * Now:    one launch. Lanes find the best candidate with shuffles; warps exchange a few numbers in shared memory.
- * Watch:  launches 1; shuffles and barriers per token; the branch in better(), which only some lanes of a warp take.
+ * Watch:  a single launch; shuffles and barriers per token; the divergent branch in better().
  */
 #include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
@@ -18,13 +18,13 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [warp_best]
-/** A value, and the id of the expert or group that it belongs to; top-k compares candidates. */
+/** A value and the id of its expert or group, which top-k compares as a unit. */
 struct candidate {
     float value;
     int id;
 };
 
-/** Returns the higher-ranking candidate: the larger value or, if the values are equal, the lower id. */
+/** Returns the higher-ranking candidate: the one with the larger value or, if the values are equal, the lower id. */
 static __device__ candidate better(candidate mine, candidate other)
 {
     if (other.value >= mine.value && (other.value > mine.value || other.id < mine.id))
@@ -32,7 +32,7 @@ static __device__ candidate better(candidate mine, candidate other)
     return mine;
 }
 
-/** Returns the best of the 32 lanes' candidates to every lane. All 32 lanes must call. */
+/** Returns the best of the 32 lanes' candidates to every lane. All 32 lanes must call it. */
 static __device__ __forceinline__ candidate warp_best(candidate mine)
 {
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
@@ -49,7 +49,7 @@ static __device__ __forceinline__ candidate warp_best(candidate mine)
 // [group_score]
 /**
  * Returns the warp's best choice, or the sum of its two best, to every lane. In each step, two lanes merge their two
- * best values: the smaller of the two firsts competes with both seconds, so a value that occurs twice counts twice.
+ * best values each: the smaller `first` competes with both `second`s, so a value that occurs twice counts twice.
  */
 static __device__ float score_of_group(float choice, bool has_bias)
 {
@@ -65,12 +65,12 @@ static __device__ float score_of_group(float choice, bool has_bias)
 
     const float sum = first + second;
 
-    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* NaN: the two are +infinity and -infinity */
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity plus -infinity is NaN */
 }
 // [group_score]
 
 // [rounds]
-/** Writes the `count` best of the lanes' candidates, best first: each round finds the best and removes it. */
+/** Writes the `count` best of the lanes' candidates in descending order; each round finds and removes the best one. */
 static __device__ void write_best(candidate mine, int count, int lane, candidate *best_first)
 {
     const candidate no_candidate = {-INFINITY, NO_EXPERT};
@@ -87,7 +87,7 @@ static __device__ void write_best(candidate mine, int count, int lane, candidate
 // [rounds]
 
 // [merge]
-/** Merges sorted lists: lane i offers the head of list i, and the lane whose head wins moves on to its next entry. */
+/** Merges sorted lists: lane i offers the head of list i, and the lane whose head wins advances to its next entry. */
 static __device__ void merge_best(const candidate lists[][MAX_TOPK], int num_lists, int count, int lane,
                                   candidate *best_first)
 {
@@ -107,7 +107,7 @@ static __device__ void merge_best(const candidate lists[][MAX_TOPK], int num_lis
 // [merge]
 
 // [warp_sum]
-/** Returns the sum of the 32 lanes' values to every lane, with the same bits. All 32 lanes must call. */
+/** Returns the sum of the 32 lanes' values, bit-identical in every lane. All 32 lanes must call it. */
 static __device__ float warp_sum(float value)
 {
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
@@ -117,7 +117,7 @@ static __device__ float warp_sum(float value)
 // [warp_sum]
 
 // [expert_of]
-/** Returns the expert of an id: num_experts has been added to the id of an expert whose choice is NaN. */
+/** Returns the number of an id's expert; the id is raised by num_experts if the expert's choice is NaN. */
 static __device__ int expert_of(int id, int num_experts)
 {
     return id < num_experts ? id : id - num_experts;
@@ -125,7 +125,7 @@ static __device__ int expert_of(int id, int num_experts)
 // [expert_of]
 
 // [signature]
-/** Routes tokens. Grid: a block per token. Block: num_expert_group warps. correction_bias may be NULL. */
+/** Routes tokens. Grid: one block per token. Block: num_expert_group warps. correction_bias may be NULL. */
 static __global__ void gate_kernel(gate_problem problem, int experts_per_group, const float *gating_output,
                                    const float *correction_bias, float *topk_weights, int *topk_ids)
 {
@@ -140,14 +140,14 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
     // [who]
     const int lane = threadIdx.x % WARP_SIZE;
-    const int group = __shfl_sync(FULL_MASK, (int)threadIdx.x / WARP_SIZE, 0); /* so nvcc knows that all lanes agree */
+    const int group = __shfl_sync(FULL_MASK, (int)threadIdx.x / WARP_SIZE, 0); /* so nvcc knows it is warp-uniform */
     const int expert = group * experts_per_group + lane;
     const bool has_expert = lane < experts_per_group;
     const size_t row = blockIdx.x;
     // [who]
 
     // [score]
-    /* Both loads are issued first, so that the second does not wait for computation on the first. */
+    /* Both loads are issued before the score is computed, so that their latencies overlap. */
     float score = has_expert ? gating_output[row * problem.num_experts + expert] : -INFINITY;
     const float bias = has_expert && correction_bias ? correction_bias[expert] : 0.0f;
 
@@ -167,7 +167,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [choice]
 
     // [nan]
-    /* An expert with NaN ranks below every other expert and above lanes without an expert; its weight is 0. */
+    /* A NaN choice ranks below all others but above lanes without an expert; the expert's weight is 0. */
     if (has_expert && isnan(mine.value)) {
         mine = {-INFINITY, expert + problem.num_experts};
         expert_scores[expert] = 0.0f;
@@ -227,7 +227,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 // [launch]
 cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream)
 {
-    if (problem->num_tokens == 0) /* an empty grid is a launch error */
+    if (problem->num_tokens == 0) /* launching an empty grid is an error */
         return cudaSuccess;
     gate_kernel<<<(unsigned)problem->num_tokens, problem->num_expert_group * WARP_SIZE, 0, stream>>>(
         *problem, problem->num_experts / problem->num_expert_group, (const float *)buffers->gating_output,

@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 03: chapter 02 without divergence. */
+/** @file main.c  Chapter 03: chapter 02 with selects in place of divergent branches. */
 #include "harness/gate/gate.h"
 
 #include <limits.h>

@@ -2,9 +2,9 @@
  * @file gate.cu
  * @brief Chapter 04: a warp sorts its 32 experts once instead of searching for the best one eight times.
  *
- * Before: each round finds the best of 32 and removes it: 8 rounds of 5 steps, and 8 more rounds to merge.
- * Now:    15 compare-exchange steps sort all 32; one selection and 5 steps merge two sorted runs.
- * Watch:  shuffles per token; no round that waits for the previous one; still 3 barriers.
+ * Before: each round finds and removes the best of 32 candidates; 8 rounds of 5 steps per group, and 8 to merge.
+ * Now:    15 compare-exchange steps sort all 32 candidates; one selection and 5 steps merge two sorted runs.
+ * Watch:  shuffles and sequential steps per token; 3 barriers, as before.
  */
 #include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
@@ -49,7 +49,8 @@ static __device__ __forceinline__ candidate compare_exchange(candidate mine, int
 // [warp_sort]
 /**
  * Sorts the warp's candidates, with the best in lane 0. Stage s merges pairs of runs into sorted runs of 2^s lanes. Bit
- * s of the lane number gives its run's direction; bit d is 0 in the lower and 1 in the upper of two lanes 2^d apart.
+ * s of the lane number gives the direction of the lane's run; bit d is 0 in the lower lane of a pair at distance 2^d
+ * and 1 in the upper lane.
  */
 static __device__ __forceinline__ candidate warp_sort(candidate mine, unsigned lane)
 {
@@ -70,14 +71,15 @@ static __device__ float score_of_group(float choice, bool has_bias)
     const float first = __shfl_sync(FULL_MASK, choice, 0), second = __shfl_sync(FULL_MASK, choice, 1);
     const float sum = first + second;
 
-    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* NaN: the two are +infinity and -infinity */
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity plus -infinity is NaN */
 }
 // [group_score]
 
 // [warp_merge]
 /**
- * Returns the best 32 of two sorted runs of 32, sorted. Each lane passes its candidate of one run and, in `far_end`,
- * that of the other run in reverse order. The winners of these pairs are a bitonic sequence; one stage sorts it.
+ * Returns the best 32 of two sorted runs of 32, sorted. Each lane passes its candidate from one run and, in `far_end`,
+ * its candidate from the other run in reverse order. The winners of these pairs form a bitonic sequence, which one
+ * stage sorts.
  */
 static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate far_end, unsigned lane)
 {
@@ -90,7 +92,7 @@ static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate
 // [warp_merge]
 
 // [warp_sum]
-/** Returns the sum of the 32 lanes' values to every lane, with the same bits. All 32 lanes must call. */
+/** Returns the sum of the 32 lanes' values, bit-identical in every lane. All 32 lanes must call it. */
 static __device__ float warp_sum(float value)
 {
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
@@ -100,7 +102,7 @@ static __device__ float warp_sum(float value)
 // [warp_sum]
 
 // [expert_of]
-/** Returns the expert of an id: num_experts has been added to the id of an expert whose choice is NaN. */
+/** Returns the number of an id's expert; the id is raised by num_experts if the expert's choice is NaN. */
 static __device__ int expert_of(int id, int num_experts)
 {
     return id < num_experts ? id : id - num_experts;
@@ -108,7 +110,7 @@ static __device__ int expert_of(int id, int num_experts)
 // [expert_of]
 
 // [signature]
-/** Routes tokens. Grid: a block per token. Block: num_expert_group warps. correction_bias may be NULL. */
+/** Routes tokens. Grid: one block per token. Block: num_expert_group warps. correction_bias may be NULL. */
 template <int NUM_EXPERTS>
 static __global__ void gate_kernel(gate_problem problem, int experts_per_group, const float *gating_output,
                                    const float *correction_bias, float *topk_weights, int *topk_ids)
@@ -123,14 +125,14 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
     // [who]
     const int lane = threadIdx.x % WARP_SIZE;
-    const int group = __shfl_sync(FULL_MASK, (int)threadIdx.x / WARP_SIZE, 0); /* so nvcc knows that all lanes agree */
+    const int group = __shfl_sync(FULL_MASK, (int)threadIdx.x / WARP_SIZE, 0); /* so nvcc knows it is warp-uniform */
     const int expert = group * experts_per_group + lane;
     const bool has_expert = lane < experts_per_group;
     const size_t row = blockIdx.x;
     // [who]
 
     // [score]
-    /* Both loads are issued first, so that the second does not wait for computation on the first. */
+    /* Both loads are issued before the score is computed, so that their latencies overlap. */
     float score = has_expert ? gating_output[row * NUM_EXPERTS + expert] : -INFINITY;
     const float bias = has_expert && correction_bias ? correction_bias[expert] : 0.0f;
 
@@ -150,7 +152,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [choice]
 
     // [nan]
-    /* An expert with NaN ranks below every other expert and above lanes without an expert; its weight is 0. */
+    /* A NaN choice ranks below all others but above lanes without an expert; the expert's weight is 0. */
     if (has_expert && isnan(mine.value)) {
         mine = {-INFINITY, expert + NUM_EXPERTS};
         expert_scores[expert] = 0.0f;
@@ -224,7 +226,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
 
 cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream)
 {
-    if (problem->num_tokens == 0) /* an empty grid is a launch error */
+    if (problem->num_tokens == 0) /* launching an empty grid is an error */
         return cudaSuccess;
     switch (problem->num_experts) {
     case 64:

@@ -2,7 +2,7 @@
  * @file gate.cu
  * @brief Chapter 05: the gate within one warp, with a thread per group and several tokens per warp.
  *
- * Before: a block per token; eight warps synchronise at barriers and exchange numbers through shared memory.
+ * Before: one block per token; eight warps synchronise at barriers and exchange numbers through shared memory.
  * Now:    a thread keeps a group's experts in registers; 32 / num_expert_group tokens share a warp; 6 warps per block.
  * Watch:  no block barriers; shuffles per token; sectors per load request; local memory, which must stay at 0 bytes.
  */
@@ -39,14 +39,14 @@ static __device__ __forceinline__ candidate token_best(candidate mine, int group
 
 // [experts]
 /**
- * The experts of one group, in the registers of its thread. Every index is a constant once the loops are unrolled:
- * registers have no addresses, so an array that is indexed at run time would be placed in local memory.
+ * A group's experts, held in its thread's registers. Every index is a constant once the loops are unrolled: registers
+ * have no addresses, so the compiler would place an array that is indexed at run time in local memory.
  */
 template <int ROOM>
 struct experts {
-    float choice[ROOM]; /* -infinity if the choice is NaN, the expert is taken, or there is none */
-    unsigned valid;     /* bit e: expert e's choice is a number, and the expert has not been taken */
-    unsigned invalid;   /* bit e: expert e's choice is NaN, and the expert has not been taken */
+    float choice[ROOM]; /* the experts' choices; -infinity if NaN, already taken, or without an expert */
+    unsigned valid;     /* mask: bit e is set if expert e's choice is a number and the expert has not been taken */
+    unsigned invalid;   /* mask: bit e is set if expert e's choice is NaN and the expert has not been taken */
 };
 // [experts]
 
@@ -72,7 +72,10 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
 // [own_largest]
 
 // [own_best]
-/** Returns the group's best candidate. At -infinity, numbers rank before NaN, and both before NO_EXPERT. */
+/**
+ * Returns the group's best candidate. If the best choice is -infinity, experts whose choice is a number rank first,
+ * then those with NaN, then NO_EXPERT.
+ */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id, int num_experts)
 {
@@ -104,7 +107,7 @@ static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
 // [take_out]
 
 // [own_group_score]
-/** Returns the group's best choice, or the sum of its two best; the second may equal the first. */
+/** Returns the group's best choice, or the sum of its two best, which may be equal. */
 template <typename Choice, int ROOM>
 static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own, bool has_bias)
 {
@@ -118,15 +121,15 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own,
 
     const float sum = round_to<Choice>(first + second);
 
-    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* NaN: the two are +infinity and -infinity */
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity plus -infinity is NaN */
 }
 // [own_group_score]
 
 // [kernel]
 /**
  * Routes tokens. Grid: enough blocks of 6 warps, each of which routes 32 / num_expert_group tokens. EXPERTS and GROUPS
- * are 0 in the version that reads them from `problem`. Lanes past the last token recompute it without storing, because
- * every lane in a shuffle's mask must participate.
+ * are 0 in the version that reads them from `problem`. Lanes past the last token repeat that token without storing,
+ * because every lane in a shuffle's mask must participate.
  */
 template <int EXPERTS, int GROUPS, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
@@ -151,7 +154,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // [mapping]
 
     // [leave]
-    /* A warp without a token returns as a whole, and no barrier follows. */
+    /* All lanes of a warp without a token return together, and no barrier follows. */
     if (token - token_of_warp >= problem.num_tokens)
         return;
     // [leave]
@@ -273,9 +276,9 @@ static cudaError_t launch_for_shape(const gate_problem *problem, const gate_buff
 // [gate_launch]
 cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream)
 {
-    const bool wide = gate_choice_dtype(problem) == DTYPE_F32; /* an f32 bias makes every choice f32 */
+    const bool wide = gate_choice_dtype(problem) == DTYPE_F32; /* true if choices are f32: f32 logits or bias */
 
-    if (problem->num_tokens == 0) /* an empty grid is a launch error */
+    if (problem->num_tokens == 0) /* launching an empty grid is an error */
         return cudaSuccess;
     switch (problem->dtype) {
     case DTYPE_F16:

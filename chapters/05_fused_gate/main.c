@@ -18,7 +18,7 @@ static const char *unsupported_reason(const struct gate_problem *problem)
     return NULL;
 }
 
-/** Returns the reason why chapter 04 cannot run the problem, or NULL: it would read 16-bit inputs as floats. */
+/** Returns why chapter 04 cannot run the problem (it would read 16-bit inputs as floats), or NULL if it can. */
 static const char *before_unsupported_reason(const struct gate_problem *problem)
 {
     return problem->dtype != DTYPE_F32 ? "--dtype: chapter 04 has only f32" : NULL;

@@ -1,11 +1,11 @@
 /**
  * @file align.cu
- * @brief Chapter 06: the first version of align: count, add up with one thread, scatter.
+ * @brief Chapter 06: the first version of align counts, computes the offsets with one thread, and scatters.
  *
- * Before: topk_ids in the gate's order, token by token.
- * Now:    one kernel fills sorted_token_ids with pads, one block counts and adds up, and a third kernel scatters the
- *         positions.
- * Watch:  launches 3; barriers 3; active lanes while one thread adds up; atomic conflicts.
+ * Before: topk_ids lists the experts token by token, in the gate's order.
+ * Now:    one kernel fills sorted_token_ids with pads, a single block counts the ids and computes the offsets, and a
+ *         third kernel scatters the positions.
+ * Watch:  3 launches; 3 barriers; active lanes while one thread computes the offsets; atomic conflicts.
  */
 #include "harness/align/align.h"
 
@@ -27,7 +27,7 @@ static __device__ bool is_expert(Id id, int num_experts)
     return (id >= 0) & (id < num_experts);
 }
 
-/** Returns the entry of expert_ids for an expert's block of rows: the expert's local id, or -1 if it is not local. */
+/** Returns the entry of expert_ids for an expert's blocks of rows: the expert's local id, or -1 if it is not local. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     return expert_map ? expert_map[expert] : expert;
@@ -47,8 +47,8 @@ static __global__ void fill_kernel(align_problem problem, int *sorted_token_ids)
 
 // [align_kernel]
 /**
- * Counts the ids, adds up the counts and writes expert_ids. Grid: one block. offsets[e] becomes the slot where expert
- * e's rows begin, and offsets[num_experts] the total number of rows, num_tokens_post_padded.
+ * Counts the ids, computes the offsets and writes expert_ids. Grid: one block. offsets[e] becomes the slot where expert
+ * e's rows begin, and offsets[num_experts] the number of slots in use, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -99,7 +99,10 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Scatters the positions, one thread per id. Advances each expert's element of `offsets` past the assigned slots. */
+/**
+ * Scatters the positions with one thread per id, which advances its expert's element of `offsets` past the assigned
+ * slot.
+ */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -111,16 +114,18 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** Returns the small kernel's shared memory in bytes: offsets, a row of zeros, and a row of counters per thread. */
+/**
+ * Returns the small kernel's shared-memory size in bytes: offsets, a row of zeros, and a row of counters per thread.
+ */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Performs align except for the pads. Grid: one block of at least num_experts threads. Each thread counts in its own
- * row, without atomics. A scan down each expert's column then gives each thread the expert's count in lower-numbered
- * threads.
+ * Performs all of align except writing the pads. Grid: one block of at least num_experts threads. Each thread counts in
+ * its own row of the table `sums`, without atomics. A scan down each expert's column then gives each thread the number
+ * of ids that lower-numbered threads have counted for that expert.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
@@ -193,7 +198,7 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
     const unsigned sort_blocks = (unsigned)((problem->numel + SORT_THREADS - 1) / SORT_THREADS);
     int *const offsets = (int *)buffers->workspace;
 
-    if (fill_blocks > 0) /* an empty grid is a launch error */
+    if (fill_blocks > 0) /* launching an empty grid is an error */
         fill_kernel<<<fill_blocks, FILL_THREADS, 0, stream>>>(*problem, buffers->sorted_token_ids);
     if (takes_small(problem)) {
         align_small_kernel<Id>

@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 06: the first version of align: count, add up with one thread, scatter. */
+/** @file main.c  Chapter 06: the first version of align, with a serial sum in one thread. */
 #include "harness/align/align.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)

@@ -34,7 +34,7 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index among the num_threads callers. */
+/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index, from 0 to num_threads - 1. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
@@ -128,8 +128,9 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Performs all of align. Grid: one block of at least num_experts threads. Each thread counts in its own row, without
- * atomics. A scan down each expert's column then gives each thread the expert's count in lower-numbered threads.
+ * Runs the entire alignment in one kernel. Grid: one block of at least num_experts threads. Each thread counts in its
+ * own row, without atomics. A scan down each expert's column then gives each thread the number of the expert's ids that
+ * lower-numbered threads have counted.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

@@ -1,8 +1,8 @@
 /**
  * @file align.cu
- * @brief Chapter 08: the scan over the experts with a tree of partial sums (Blelloch's scan).
+ * @brief Chapter 08: the scan over the experts uses a tree of partial sums (Blelloch's scan).
  *
- * Before: one thread adds up num_experts counts, and one thread per expert writes all its expert_ids.
+ * Before: one thread adds up num_experts counts, and one thread per expert writes all of the expert's expert_ids.
  * Now:    a tree sums the counts in 2 ceil(log2 num_experts) steps; a binary search finds the expert of each block of
  *         rows. Index padding removes most of the tree's bank conflicts.
  * Watch:  barriers 3 -> 2 ceil(log2 num_experts) + 2; bank conflicts of the tree, with and without index padding.
@@ -35,7 +35,7 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index among the num_threads callers. */
+/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index, from 0 to num_threads - 1. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
@@ -67,7 +67,7 @@ static __host__ __device__ int tree_size(int num_experts)
 /** Returns the index of the word that holds node i. Padding puts nodes a power of two apart into different banks. */
 static __host__ __device__ int padded_index(int i)
 {
-#ifdef PLAIN_TREE /* for a second build, in which the bank conflicts without padding are counted */
+#ifdef PLAIN_TREE /* builds a variant without index padding, to count its bank conflicts */
     return i;
 #else
     return i + i / 32 + i / 1024;
@@ -76,7 +76,7 @@ static __host__ __device__ int padded_index(int i)
 // [tree]
 
 // [search]
-/** Returns the expert that owns a slot: the last one whose slots begin at or before it. */
+/** Returns the expert that owns a slot: the last expert whose slots begin at or before this slot. */
 static __device__ int expert_of(const int *tree, int num_experts, int place)
 {
     int first = 0, end = num_experts;
@@ -197,8 +197,9 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Performs all of align. Grid: one block of at least num_experts threads. Each thread counts in its own row, without
- * atomics. A scan down each expert's column then gives each thread the expert's count in lower-numbered threads.
+ * Runs the entire alignment in one kernel. Grid: one block of at least num_experts threads. Each thread counts in its
+ * own row, without atomics. A scan down each expert's column then gives each thread the number of the expert's ids that
+ * lower-numbered threads have counted.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

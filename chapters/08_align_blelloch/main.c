@@ -1,4 +1,4 @@
-/** @file main.c Chapter 08: the scan over the experts with a tree of partial sums. */
+/** @file main.c Chapter 08: the scan over the experts uses a tree of partial sums. */
 #include "harness/align/align.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)

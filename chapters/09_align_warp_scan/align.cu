@@ -1,8 +1,8 @@
 /**
  * @file align.cu
- * @brief Chapter 09: the scan over the experts with shuffles, in two levels.
+ * @brief Chapter 09: the scan over the experts uses shuffles, in two levels.
  *
- * Before: a tree in shared memory, and a barrier after each of its 2 ceil(log2 num_experts) steps.
+ * Before: a tree in shared memory computes the sums, with a barrier after each of 2 ceil(log2 num_experts) steps.
  * Now:    every warp scans its experts with five shuffles; the first warp scans the warps' sums; each thread adds the
  *         sum of the warps before its own warp.
  * Watch:  barriers 2 ceil(log2 num_experts) + 2 -> 3 + 2; shuffles 0 -> 5 for each of 33 warp scans.
@@ -39,7 +39,7 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index among the num_threads callers. */
+/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index, from 0 to num_threads - 1. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
@@ -75,7 +75,7 @@ static __device__ int warp_exclusive_scan(int value)
 // [warp_scan]
 
 // [search]
-/** Returns the expert that owns a slot: the last one whose slots begin at or before it. */
+/** Returns the expert that owns a slot: the last expert whose slots begin at or before this slot. */
 static __device__ int expert_of(const int *begins, int num_experts, int place)
 {
     int first = 0, end = num_experts;
@@ -199,8 +199,9 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Performs all of align. Grid: one block of at least num_experts threads. Each thread counts in its own row, without
- * atomics. A scan down each expert's column then gives each thread the expert's count in lower-numbered threads.
+ * Runs the entire alignment in one kernel. Grid: one block of at least num_experts threads. Each thread counts in its
+ * own row, without atomics. A scan down each expert's column then gives each thread the number of the expert's ids that
+ * lower-numbered threads have counted.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

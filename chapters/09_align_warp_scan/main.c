@@ -1,4 +1,4 @@
-/** @file main.c Chapter 09: the scan over the experts with shuffles, in two levels. */
+/** @file main.c Chapter 09: the scan over the experts uses shuffles, in two levels. */
 #include "harness/align/align.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)

@@ -49,7 +49,7 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index among the num_threads callers. */
+/** Writes a pad to every slot, 16 bytes per store. `thread` is the caller's index, from 0 to num_threads - 1. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
@@ -85,7 +85,7 @@ static __device__ int warp_exclusive_scan(int value)
 // [warp_scan]
 
 // [search]
-/** Returns the expert that owns a slot: the last one whose slots begin at or before it. */
+/** Returns the expert that owns a slot: the last expert whose slots begin at or before this slot. */
 static __device__ int expert_of(const int *begins, int num_experts, int place)
 {
     int first = 0, end = num_experts;
@@ -213,10 +213,10 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Performs all of align. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least num_experts
- * others count. Each counting thread counts in its own row, without atomics. A scan down each expert's column then
- * gives each counting thread the expert's count in lower-numbered ones. All threads of the block reach every barrier:
- * the two kinds of threads diverge only between barriers.
+ * Runs the entire alignment in one kernel. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least
+ * num_experts others count. Each counting thread counts in its own row, without atomics. A scan down each expert's
+ * column then gives each counting thread the number of the expert's ids that lower-numbered counting threads have
+ * counted. All threads of the block reach every barrier: filling and counting threads diverge only between barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

@@ -2,7 +2,7 @@
  * @file moe.cu
  * @brief Chapter 11a: the textbook layer, with one thread per output element.
  *
- * Before: the gate has chosen experts for every token; align has listed these choices by expert, in blocks.
+ * Before: the gate has chosen experts for every token; align has listed these choices by expert, in blocks of rows.
  * Now:    two products and a sum over the choices; each thread reads an entire row of weights.
  * Watch:  32 lanes read 32 different rows at once; the cost of a pad; zeros for experts on other GPUs.
  */

@@ -8,7 +8,10 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Returns 64 if the average expert has 32 tokens or more, else 16, because pads would fill most of a tile of 64. */
+/**
+ * Returns 64 if experts have 32 or more tokens on average, and otherwise 16, because pads would fill most of a 64-row
+ * tile.
+ */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk >= 32 * (int64_t)problem->num_experts ? 64 : 16;

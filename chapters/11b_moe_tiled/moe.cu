@@ -2,7 +2,7 @@
  * @file moe.cu
  * @brief Chapter 11b: tiles in shared memory, several outputs per thread.
  *
- * Before: every thread reads an entire row of weights, so 32 lanes read 32 rows at once.
+ * Before: every thread reads an entire row of weights, so 32 lanes read 32 rows simultaneously.
  * Now:    a block copies a tile of tokens and a tile of weights to shared memory, with neighbouring lanes copying
  *         neighbouring elements; each thread then computes several outputs from the tiles.
  * Watch:  fewer global-memory sectors, more shared-memory requests; pads are multiplied like tokens.
@@ -12,7 +12,7 @@
 
 // [constants]
 enum { COLUMN_THREADS = 16, ROW_THREADS = 8, THREADS = COLUMN_THREADS * ROW_THREADS };
-enum { COLUMNS = 64, OWN_COLUMNS = COLUMNS / COLUMN_THREADS }; /* per tile, and per thread */
+enum { COLUMNS = 64, OWN_COLUMNS = COLUMNS / COLUMN_THREADS }; /* columns per tile, and per thread */
 enum { FEW_ROWS = 16, MANY_ROWS = 64 };                        /* slots of sorted_token_ids in a tile */
 enum { K_STEP = 32 };
 // [constants]
@@ -41,13 +41,14 @@ static __device__ float silu(float x)
 // [tile]
 /**
  * K_STEP elements of each of ROWS rows, transposed: tile[k][row]. One word of padding at the end of each tile[k] puts
- * the elements of a row, which lanes store at the same time, into different banks.
+ * the elements of a row, which lanes store simultaneously, into different banks.
  */
 template <int ROWS>
 using Tile = float[K_STEP][ROWS + 1];
 
 /**
- * Copies elements first_k to first_k + K_STEP - 1 of the given rows, each of `length` elements. Row -1 reads as zeros.
+ * Copies elements first_k to first_k + K_STEP - 1 of the given rows, each of which has `length` elements. For row index
+ * -1, zeros are stored.
  */
 template <int ROWS, typename T>
 static __device__ void load_tile(Tile<ROWS> &tile, const T *from, const int *rows, int length, int first_k)
@@ -89,8 +90,8 @@ static __device__ void multiply(float (&sums)[ROWS / ROW_THREADS][OWN_COLUMNS], 
 
 // [rows]
 /**
- * Finds the position in each row of a tile (-1 for a pad) and the row of weights for each column (-1 past the last).
- * Returns whether the tile has any position; pads come last.
+ * Finds the position of each row of a tile (-1 for a pad) and the row of weights of each column (-1 past the last).
+ * Returns whether the tile has any positions; an expert's pads follow its positions.
  */
 template <int ROWS>
 static __device__ bool find_rows(const moe_problem &problem, const moe_buffers &buffers, int num_columns,

@@ -15,7 +15,7 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Returns 16: the chapter has only one tile, for 16 tokens. */
+/** Returns 16: this chapter's only tile covers 16 tokens. */
 static int block_size(const struct moe_problem *problem)
 {
     (void)problem;

@@ -4,8 +4,8 @@
  *
  * Before: each thread multiplies pairs of numbers that it reads from shared memory.
  * Now:    each warp multiplies a 16 x 16 matrix by a 16 x 8 matrix in one instruction, mma; ldmatrix loads the
- *         fragments that its lanes hold. One template covers both products.
- * Watch:  fewer shared-memory requests and wavefronts; each copy still waits on global memory.
+ *         fragments that the warp's lanes hold. One template covers both products.
+ * Watch:  fewer shared-memory requests and wavefronts; each copy still waits for global memory.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"
@@ -39,9 +39,9 @@ struct Tile {
 // [source]
 /** One thread's share of the copies: per step, a chunk of every LINES_AT_ONCE-th row of weights and of one token. */
 struct source {
-    const bf16 *weights, *tokens; /* addresses in the thread's first row, and in row 0 of the tokens */
-    size_t weights_stride;        /* elements from one of the thread's rows to the next */
-    int length, left, rows;       /* elements in a row; those left from this chunk on; rows of weights */
+    const bf16 *weights, *tokens; /* addresses of the next chunk in the thread's first row, and in token 0 */
+    size_t weights_stride;        /* distance, in elements, between the thread's rows */
+    int length, left, rows;       /* elements in a row; elements left from this chunk on; rows of weights */
     int token_row;                /* -1: a pad, copied as zeros */
 };
 
@@ -52,7 +52,7 @@ struct source {
 static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
 {
     bf16 *const to = stage + threadIdx.x / Tile::PIECES * Tile::LINE + threadIdx.x % Tile::PIECES * PIECE;
-    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64, and so of LINES_AT_ONCE */
+    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64, and therefore of LINES_AT_ONCE */
     uint4 weights[Tile::WEIGHT_COPIES], token = make_uint4(0, 0, 0, 0);
 
 #pragma unroll
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
 // [source]
 
 // [fragments]
-/** Multiplies a stage's elements. weights_at, tokens_at: offsets of the chunks that this lane addresses first. */
+/** Multiplies a stage's elements. weights_at and tokens_at are the offsets of this lane's first chunks. */
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 *stage, unsigned weights_at,
                                                       unsigned tokens_at)
 {
@@ -90,7 +90,7 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const
 // [fragments]
 
 // [accumulate]
-/** Computes the sums of a warp's rows and tokens over the whole length of the rows. */
+/** Computes the sums of a warp's rows and tokens over the full length of the rows. */
 static __device__ __forceinline__ void accumulate(float (&sums)[2][4], source &from, bf16 *stage)
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
@@ -115,8 +115,9 @@ static __device__ float silu(float x)
 }
 
 /**
- * Writes a warp's results to shared memory, one row per token, so that whole chunks can be stored. In the first product
- * a warp's 16 rows are 8 of w1 and the 8 of w3 for the same elements, so each thread has both factors of an element.
+ * Writes a warp's results to shared memory, one row per token, so that they can be stored in chunks of 16 bytes. In the
+ * first product, a warp's 16 rows are 8 rows of w1 and the 8 rows of w3 for the same elements, so each thread has both
+ * factors of an element.
  */
 template <bool FIRST>
 static __device__ void gather_results(const float (&sums)[2][4], const int *positions, int count,
@@ -139,14 +140,14 @@ static __device__ void gather_results(const float (&sums)[2][4], const int *posi
 // [results]
 
 // [rows]
-/** A thread block's part of the work: its block of tokens, its first element of the result, and the expert. */
+/** A thread block's share of the work: its block of tokens, the first element of its results, and its expert. */
 struct place {
     int token_block, first_output, expert;
 };
 
 /**
- * Returns the addresses that this thread copies from. If FIRST, the tile's rows of weights alternate: 8 of w1, then the
- * 8 of w3 for the same elements of the result, and so on.
+ * Returns the addresses that this thread copies from. If FIRST, the tile's rows of weights alternate: 8 rows of
+ * w1, then the 8 rows of w3 for the same elements of the result, and so on.
  */
 template <bool FIRST>
 static __device__ source find_source(const moe_problem &problem, const moe_buffers &buffers, place at,
@@ -171,7 +172,7 @@ static __device__ source find_source(const moe_problem &problem, const moe_buffe
 // [rows]
 
 // [compute]
-/** Computes and stores this block's part of the result. */
+/** Computes and stores this block's share of the result. */
 template <bool FIRST>
 static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, place at, const int *positions,
                                int count, bf16 *stage)

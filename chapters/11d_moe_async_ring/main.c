@@ -15,7 +15,9 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Returns 16 if the average expert has fewer than 16 tokens, else 192; each tile is as wide as its tokens need. */
+/**
+ * Returns 16 if experts have fewer than 16 tokens on average, else 192; tiles are only as wide as their tokens require.
+ */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;

@@ -4,7 +4,7 @@
  *
  * Before: a block copies a step's elements, waits for the copies, multiplies, and waits again.
  * Now:    copies for later steps are in flight while the current step is multiplied; chunks are swizzled; one template
- *         covers every tile size. Blocks that need the same weights run at the same time.
+ *         covers every tile size. Blocks that need the same weights get neighbouring indices.
  * Watch:  one barrier per step instead of two; all copies asynchronous; no bank conflicts, although no row is padded.
  */
 #include "harness/moe/moe.h"
@@ -30,7 +30,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [tile]
 /**
  * The tile of a thread block: ROWS rows of weights and TOKENS tokens, all of one expert. Its ROW_WARPS x TOKEN_WARPS
- * warps each compute ROW_TILES x 16 rows for PAIRS x 16 tokens. Shared memory holds a ring of stages, as many as fit in
+ * warps each compute ROW_TILES x 16 rows for PAIRS x 16 tokens. Shared memory holds a ring of as many stages as fit in
  * RING_KB. In a stage, every row and token has one line of K_STEP elements, in PIECES chunks.
  */
 template <int ROW_WARPS_, int TOKEN_WARPS_, int ROW_TILES_, int PAIRS_, int PIECES_, int RING_KB_, int BLOCKS_PER_SM_>
@@ -51,7 +51,7 @@ struct tile {
 // [tiles]
 typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small enough for two blocks per multiprocessor */
 typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: 192 sums per thread, the most that fit into registers */
-/* For GPUs with 99 KB of shared memory per block: two stages; 128 by 16 and 256 by 96. */
+/* Tiles for GPUs with 99 KB of shared memory per block: 128 by 16 and 256 by 96, with two stages each. */
 typedef tile<8, 1, 1, 1, 16, 72, 1> few_tokens_99;
 typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
 // [tiles]
@@ -59,7 +59,7 @@ typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
 // [swizzle]
 /**
  * Returns the index of chunk `piece` of line `line` in a stage. A line covers all 32 banks once or twice, so chunks
- * with the same index in 8 lines, which ldmatrix reads at once, would be in the same 4 banks. Chunk p of line l is
+ * with the same index in 8 lines, which ldmatrix reads together, would be in the same 4 banks. Chunk p of line l is
  * therefore stored in slot p ^ l % 8, which differs for each of the 8 lines.
  */
 template <typename Tile>
@@ -73,9 +73,9 @@ static __device__ unsigned piece_at(int line, int piece)
 /** One thread's share of the copies: per stage, a chunk of every LINES_AT_ONCE-th row of weights and of tokens. */
 template <typename Tile>
 struct source {
-    const bf16 *weights, *tokens;       /* addresses in the thread's first row, and in row 0 of the tokens */
-    size_t weights_stride;              /* elements from one of the thread's rows to the next */
-    int length, left, rows;             /* elements in a row; those left from this chunk on; rows of weights */
+    const bf16 *weights, *tokens;       /* addresses of the next chunk in the thread's first row, and in token 0 */
+    size_t weights_stride;              /* distance, in elements, between the thread's rows */
+    int length, left, rows;             /* elements in a row; elements left from this chunk on; rows of weights */
     int token_rows[Tile::TOKEN_COPIES]; /* -1: a pad, copied as zeros */
 };
 
@@ -87,7 +87,7 @@ template <typename Tile>
 static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage)
 {
     bf16 *const to = stage + piece_at<Tile>(threadIdx.x / Tile::PIECES, threadIdx.x % Tile::PIECES);
-    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: of LINES_AT_ONCE lines, all or none exist */
+    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: LINES_AT_ONCE lines all exist or none do */
 
 #pragma unroll
     for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
@@ -127,8 +127,8 @@ static __device__ __forceinline__ void multiply(float (&sums)[Tile::ROW_TILES][2
 }
 
 /**
- * Multiplies a stage's elements. weights_at, tokens_at: offsets of the chunks that this lane addresses first. Fragments
- * alternate between two sets of registers: the next ones are loaded while the current ones are multiplied.
+ * Multiplies a stage's elements. weights_at and tokens_at are the offsets of this lane's first chunks. Fragments
+ * alternate between two sets of registers: the next fragments are loaded while the current ones are multiplied.
  */
 template <typename Tile>
 static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
@@ -154,7 +154,7 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TI
 // [fragments]
 
 // [accumulate]
-/** Computes the sums of a warp's rows and tokens over the whole length of the rows. */
+/** Computes the sums of a warp's rows and tokens over the full length of the rows. */
 template <typename Tile>
 static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
                                                   source<Tile> &from, bf16 *ring)
@@ -190,8 +190,9 @@ static __device__ float silu(float x)
 }
 
 /**
- * Writes a warp's results to shared memory, one row per token, so that whole chunks can be stored. In the first product
- * a warp's 16 rows are 8 of w1 and the 8 of w3 for the same elements, so each thread has both factors of an element.
+ * Writes a warp's results to shared memory, one row per token, so that they can be stored in chunks of 16 bytes. In the
+ * first product, a warp's 16 rows are 8 rows of w1 and the 8 rows of w3 for the same elements, so each thread has both
+ * factors of an element.
  */
 template <bool FIRST, typename Tile>
 static __device__ void gather_results(const float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4], const int *positions,
@@ -220,13 +221,13 @@ static __device__ void gather_results(const float (&sums)[Tile::ROW_TILES][2 * T
 // [results]
 
 // [order]
-/** A thread block's part of the work: its block of tokens, its first element of the result, and the expert. */
+/** A thread block's share of the work: its block of tokens, the first element of its results, and its expert. */
 struct place {
     int token_block, first_output, expert;
 };
 
 /**
- * Returns this block's part of the work. Thread blocks usually start in index order; those that need the same rows of
+ * Returns this block's share of the work. Thread blocks usually start in index order; those that need the same rows of
  * weights get neighbouring indices, so that all but the first find these rows in L2. Each warp examines 32 blocks of
  * tokens. Each entry of expert_ids covers tokens_per_id blocks of tokens.
  */
@@ -240,7 +241,7 @@ static __device__ place find_place(const int *expert_ids, int width, int outputs
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
     const int first = window + __ffs((int)same) - 1, i = (int)blockIdx.x - first * row_blocks;
 
-    if (expert < 0) /* reads no weights, so its blocks need no common order */
+    if (expert < 0) /* such an expert's blocks read no weights, so their order does not matter */
         return place{block, (int)blockIdx.x % row_blocks * outputs, expert};
     return place{first + i % __popc(same), i / __popc(same) * outputs, expert};
 }
@@ -248,8 +249,8 @@ static __device__ place find_place(const int *expert_ids, int width, int outputs
 
 // [rows]
 /**
- * Returns the addresses that this thread copies from. If FIRST, the tile's rows of weights alternate: 8 of w1, then the
- * 8 of w3 for the same elements of the result, and so on.
+ * Returns the addresses that this thread copies from. If FIRST, the tile's rows of weights alternate: 8 rows of
+ * w1, then the 8 rows of w3 for the same elements of the result, and so on.
  */
 template <bool FIRST, typename Tile>
 static __device__ source<Tile> find_source(const moe_problem &problem, const moe_buffers &buffers, place at,
@@ -279,7 +280,7 @@ static __device__ source<Tile> find_source(const moe_problem &problem, const moe
 // [rows]
 
 // [compute]
-/** Computes and stores this block's part of the result, in the narrowest tile that can hold its tokens. */
+/** Computes and stores this block's share of the result, in the narrowest tile that can hold its tokens. */
 template <bool FIRST, typename Tile>
 static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, place at, const int *positions,
                                int count, bf16 *ring)
@@ -398,7 +399,10 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
     return cudaGetLastError();
 }
 
-/** Launches with `Tile`, or with `Smaller` if the ring of `Tile` does not fit in a block's shared memory. */
+/**
+ * Launches the layer with tiles of type `Tile`, or with `Smaller` if the ring of `Tile` does not fit in a block's
+ * shared memory.
+ */
 template <typename Tile, typename Smaller>
 static cudaError_t launch_what_fits(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {

@@ -1,4 +1,4 @@
-/** @file main.c Chapter 12: the layer on several ranks, each of which holds a part of the experts and of the tokens. */
+/** @file main.c Chapter 12: the layer on several ranks, each with a part of the experts and of the tokens. */
 #include "harness/parallel/program.h"
 #include "token_paths.h"
 
@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     static const struct parallel_chapter chapter = {
         .name = "12_expert_parallel",
         .aligned_by = "chapter 10",
-        .most_experts = 12255, /* each expert has a counter in shared memory */
+        .most_experts = 12255, /* each expert needs a counter in shared memory */
         .align_workspace_bytes = align_spread_offsets_bytes,
         .experts = {.name = "11d_moe_async_ring",
                     .needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"},

@@ -1,11 +1,11 @@
-"""Predicts the times of chapter 12's two paths with the alpha-beta model, even for more ranks than measured.
+"""Predicts the times of chapter 12's two paths with the alpha-beta model, also for rank counts that were not measured.
 
     python3 chapters/12_expert_parallel/model.py
 
-A message costs ALPHA plus its size over the bandwidth; a rank sends one message at a time. An all-gather by recursive
-doubling sends log2 N messages, an all-reduce 2 log2 N, an all-to-all N - 1. The constants come from all-reduces in f32
-between two H200s, replayed from CUDA graphs. The recorded times of the program are larger, because its host calls each
-collective and waits for it.
+A message takes ALPHA plus its size divided by the bandwidth; a rank sends one message at a time. With recursive
+doubling, a rank sends log2 N messages in an all-gather and 2 log2 N in an all-reduce; in an all-to-all, it sends N - 1.
+The constants come from all-reduces in f32 between two H200s, replayed from CUDA graphs. The program's recorded times
+are longer, because its host waits for each collective to complete.
 """
 import json
 import math
@@ -19,8 +19,8 @@ NVLINK, NETWORK = 301e3, 50e3
 ROW, CHOICES, SUM_ROW = 2 * HIDDEN, 8 * TOPK, 4 * HIDDEN
 
 RECORD = pathlib.Path("docs/results/h200/12_expert_parallel.json")
-# calls per path: broadcast gathers the arrays in one group call, then all-reduces; all-to-all exchanges the counts, the
-# arrays in one group call, and the sums on the way back
+# Number of calls per path. Broadcast: the arrays in one group call, and an all-reduce. All-to-all: the counts, the
+# arrays in one group call, and the sums on the way back.
 CALLS = {"broadcast": 2, "all-to-all": 3}   
 
 
@@ -51,8 +51,8 @@ def all_to_all_us(ranks, tokens, bandwidth):
 
 
 def crossover(ranks, bandwidth, call_us=0):
-    """Returns the smallest number of tokens, over all ranks, for which all-to-all is faster; 1 means always. Each call
-    of a collective runs `call_us` longer than in the model."""
+    """Returns the smallest number of tokens, over all ranks, for which all-to-all is faster; 1 means that it is always
+    faster. `call_us` is added to the model's time for each call of a collective."""
     latency = all_to_all_us(ranks, 0, bandwidth) - broadcast_us(ranks, 0, bandwidth)
     latency += (CALLS["all-to-all"] - CALLS["broadcast"]) * call_us
     return max(1, math.ceil(latency * bandwidth / (broadcast_bytes(ranks, 1) - all_to_all_bytes(ranks, 1))))
@@ -66,7 +66,7 @@ def recorded():
 
 
 def compare_with_record():
-    """Prints the model next to the recorded runs: the total time, the excess over the model per call, the bandwidth."""
+    """Prints the model's and the recorded time of each run, the difference per call, and the bandwidth."""
     before, more = {}, []
     print("\n  path        tokens  model us  recorded us  more, each call   GB/s into each GPU, of what the row above has not")
     for tokens, path, stages in sorted(recorded(), key=lambda run: (run[1], run[0])):

@@ -1,10 +1,10 @@
 /**
  * @file parallel.cu
- * @brief Chapter 12, the layer on several devices: the kernels that run between the collectives and the experts.
+ * @brief Chapter 12, the layer on several devices: the kernels that run before and after the collectives.
  *
  * Before: one device has all tokens and all experts.
  * Now:    each rank adds up its own experts' results for a token in f32; the ranks' sums are added and rounded once.
- * Watch:  the same result as on one device, except for one more rounding if an expert's result is split among ranks.
+ * Watch:  the result is the same as on one device, except for one more rounding if an expert is split among ranks.
  */
 #include "parallel.h"
 
@@ -30,7 +30,7 @@ static unsigned blocks_of(int64_t elements)
 // [elements]
 
 // [gather]
-/** Copies rows into send order, one element per thread. A token that two ranks need is copied twice. */
+/** Gathers rows into send order, one element per thread. A token that two ranks need is copied twice. */
 template <typename T>
 static __global__ void gather_rows_kernel(const T *hidden, const int32_t *rows, int64_t count, int hidden_size, T *to)
 {
@@ -42,7 +42,7 @@ static __global__ void gather_rows_kernel(const T *hidden, const int32_t *rows, 
 // [gather]
 
 // [sum_partial]
-/** Adds up a token's rows from the experts of this rank. Rows of experts on other ranks are zeros. */
+/** Adds up a token's rows from this rank's experts. Rows of experts on other ranks are zeros. */
 template <typename T>
 static __global__ void sum_partial_kernel(moe_problem problem, const T *partial, float *sums)
 {

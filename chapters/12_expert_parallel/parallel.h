@@ -20,7 +20,8 @@ cudaError_t sum_partial_launch(const struct moe_problem *problem, const void *pa
 
 /**
  * Writes result [count, H] in the layer's type: row t is the sum of `parts` rows of `sums`, rounded once. places
- * [count, parts] holds the indices of these rows, -1 for none. If places is NULL, parts is 1 and the index is t.
+ * [count, parts] holds the indices of these rows, or -1 where there is no row. If places is NULL, parts is 1 and the
+ * index is t.
  */
 cudaError_t add_rows_launch(const struct moe_problem *problem, const float *sums, const int32_t *places, int parts,
                             int64_t count, void *result, cudaStream_t stream);

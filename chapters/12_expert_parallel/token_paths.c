@@ -60,7 +60,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
 /* --- broadcast ---------------------------------------------------------------------------------------------------- */
 
-/** All-gathers an array's rows within the DP group. `row` is the size of a row in bytes. */
+/** All-gathers an array's rows within the DP group. `row` is the size of one row in bytes. */
 static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)
 {
     const int64_t *const cu_tokens = layer->split->cu_tokens;
@@ -143,7 +143,7 @@ static bool exchange_counts(struct parallel_layer *layer, int64_t *received, str
 
 /**
  * Sends each row to the rank of its experts or, if `back`, the result of each received row to the rank that sent
- * the row. `row` is the size of a row in bytes.
+ * the row. `row` is the size of one row in bytes.
  */
 static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t row, bool back, struct error *error)
 {
@@ -162,7 +162,9 @@ static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t
     return good;
 }
 
-/** Sends tokens and their choices to their experts' ranks: first the counts, then all arrays in one group call. */
+/**
+ * Sends tokens and their choices to the ranks of their experts: first the counts, then all arrays in one group call.
+ */
 static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *received, struct error *error)
 {
     const size_t topk = (size_t)layer->problem->topk;
@@ -177,7 +179,7 @@ static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *r
     return group_end(&layer->ranks->all, error) && good;
 }
 
-/** Returns the traffic of an exchange. As in nccl-tests, a rank's bytes include those it sends to itself. */
+/** Returns the traffic of an all-to-all. As in nccl-tests, a rank's bytes include those it sends to itself. */
 static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back, size_t row)
 {
     const int64_t own = layer->lists->sent_to[layer->split->rank], most = sent > received ? sent : received;

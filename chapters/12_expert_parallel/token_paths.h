@@ -1,4 +1,4 @@
-/** @file token_paths.h Chapter 12: two ways to move tokens to the experts and results back, stage by stage. */
+/** @file token_paths.h Chapter 12: two ways to send tokens to the experts and the results back, stage by stage. */
 #ifndef TOKEN_PATHS_H
 #define TOKEN_PATHS_H
 
@@ -7,7 +7,10 @@
 /** Gathers all tokens on every rank; adds up the results in the DP group, then in the TP group. */
 bool run_broadcast(struct parallel_layer *layer, struct error *error);
 
-/** Sends each token only to the ranks that have its experts, and returns their sums to the token's rank. */
+/**
+ * Sends each token only to the ranks that have its experts, and returns the sums over these experts to the token's
+ * rank.
+ */
 bool run_all_to_all(struct parallel_layer *layer, struct error *error);
 
 #endif

@@ -1,8 +1,8 @@
 /**
  * @file gate.cu
- * @brief Chapter 13a: a bound instead of rounds; about twelve experts reach it, and counting determines their slots.
+ * @brief Chapter 13a: a bound instead of rounds; about twelve experts reach it, and counting gives their slots.
  *
- * Before: eight rounds, each of which needs the result of the previous one.
+ * Before: eight rounds, each of which depends on the result of the previous round.
  * Now:    each expert is compared with one bound; a candidate's slot is the number of candidates that rank before it.
  * Watch:  fewer shuffles; additional votes and two block barriers; the time for a single token.
  */

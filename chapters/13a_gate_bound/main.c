@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 13a: a bound instead of rounds, a block for each token. */
+/** @file main.c  Chapter 13a: a bound instead of rounds, with one block per token. */
 #include "harness/gate/gate.h"
 
 #include <limits.h>
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
         .implementation = {.name = "13a_gate_bound",
                            .supports_shared_experts = true,
                            .overlaps = true,
-                           .last_tokens = {65536}, /* does not fit in 16 bits */
+                           .last_tokens = {65536}, /* a number that does not fit in 16 bits */
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
         .before = {.name = "05_fused_gate", .launch = gate_launch_before},

@@ -1,9 +1,9 @@
 /**
  * @file gate.cu
- * @brief Chapter 13b: a lane for each group, several tokens per warp; asynchronous copies load the rows.
+ * @brief Chapter 13b: one lane per group, several tokens per warp; asynchronous copies load the rows.
  *
- * Before: a block for each token, whose eight warps all repeat the work for the whole token and synchronise twice.
- * Now:    a warp has several tokens and needs no block barrier; each instruction works on all its tokens.
+ * Before: one block per token; all eight warps repeat the work for the whole token and synchronise twice.
+ * Now:    a warp routes several tokens without a block barrier; each instruction works on all of its tokens.
  * Watch:  no votes and no block barriers; bytes copied asynchronously; the time for many tokens.
  */
 #include "many_tokens.cuh"

@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 13b: the bound with a lane for each group, several tokens per warp. */
+/** @file main.c  Chapter 13b: the bound with one lane per group, several tokens per warp. */
 #include "harness/gate/gate.h"
 
 #include <limits.h>
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
         .implementation = {.name = "13b_gate_lane_per_group",
                            .supports_shared_experts = true,
                            .overlaps = true,
-                           .last_tokens = {65536}, /* does not fit in 16 bits */
+                           .last_tokens = {65536}, /* a number that does not fit in 16 bits */
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
         .before = {.name = "13a_gate_bound", .launch = gate_launch_before},

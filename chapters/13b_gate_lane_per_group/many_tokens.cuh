@@ -1,6 +1,6 @@
 /**
  * @file chapters/13b_gate_lane_per_group/many_tokens.cuh
- * @brief The kernel for many tokens: a lane for each group, several tokens per warp. gate.cu launches it.
+ * @brief The kernel for many tokens: one lane per group, several tokens per warp. gate.cu launches it.
  */
 #ifndef GATE_MANY_TOKENS_CUH
 #define GATE_MANY_TOKENS_CUH
@@ -26,22 +26,25 @@ static __device__ __forceinline__ two_keys two_largest(const unsigned (&key)[GRO
 // [two_choices]
 
 // [tile]
-/** A warp's shared memory. 16 bytes of padding after each group put a token's lanes into different banks. */
+/**
+ * The shared memory of a warp. 16 bytes of padding after each group place the groups of a token's lanes in different
+ * banks.
+ */
 template <typename Router, typename T>
 struct tile {
     static constexpr int STRIDE = Router::GROUP_SIZE + 16 / sizeof(T);
     static constexpr int BIAS_STRIDE = Router::GROUP_SIZE + 4;
 
-    __align__(16) T logits[WARP_SIZE * STRIDE]; /* row t * GROUPS + g: group g of token t */
+    __align__(16) T logits[WARP_SIZE * STRIDE]; /* row t * GROUPS + g holds group g of token t */
     __align__(16) float bias[Router::GROUPS * BIAS_STRIDE];
     entry candidates[Router::TOKENS_PER_WARP]
-                    [Router::EXPERTS + 1]; /* one extra, so that the tokens' lists begin in different banks */
+                    [Router::EXPERTS + 1]; /* one extra entry, so that the tokens' lists begin in different banks */
     entry chosen[Router::TOKENS_PER_WARP][Router::TOPK];
 };
 // [tile]
 
 // [fetch]
-/** Starts copying the rows of a warp's tokens, 16 bytes per lane; tokens past the last one are given the last row. */
+/** Starts copying the rows of a warp's tokens, 16 bytes per lane; for tokens past the last one, copies the last row. */
 template <typename Router, typename T>
 static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_t first_token, int64_t num_tokens,
                                                   T *logits)
@@ -77,7 +80,7 @@ static __device__ __forceinline__ void make_keys(const T *logits, const float *b
 // [choices]
 
 // [choose]
-/** Stores the TOPK highest-ranking of a token's `count` candidates, each in the slot of its rank. */
+/** Stores the TOPK highest-ranking of a token's `count` candidates, each in the slot given by its rank. */
 template <int TOPK, int GROUPS>
 static __device__ __forceinline__ void choose(const entry *candidates, int count, entry *chosen)
 {
@@ -94,7 +97,7 @@ static __device__ __forceinline__ void choose(const entry *candidates, int count
 // [choose]
 
 // [many_kernel]
-/** Routes TOKENS_PER_WARP tokens. Grid: a block of one warp for every TOKENS_PER_WARP tokens. */
+/** Routes TOKENS_PER_WARP tokens. Grid: one single-warp block for every TOKENS_PER_WARP tokens. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARP_SIZE)
     many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
@@ -174,7 +177,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     const int64_t token = first_token + token_of_warp;
     const entry expert = group < TOPK ? own_tile.chosen[token_of_warp][group] : 0;
     const int id = expert != 0 ? id_of(expert) : 0, row = token_of_warp * GROUPS + id / GROUP_SIZE;
-    const bool has_weight = expert >> 32 != 0; /* an expert whose choice is NaN has weight 0 */
+    const bool has_weight = expert >> 32 != 0; /* an expert whose choice is NaN gets weight 0 */
     const float score = has_weight ? exact_score(own_tile.logits[row * STRIDE + id % GROUP_SIZE]) : 0.0f;
     const float sum = round_to<T>(token_sum(score, GROUPS));
 

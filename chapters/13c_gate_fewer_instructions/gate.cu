@@ -2,9 +2,9 @@
  * @file gate.cu
  * @brief Chapter 13c: chapter 13b with fewer instructions per token; for few tokens, chapter 13a's kernel.
  *
- * Before: integer keys, a comparison and an addition for each count, an exact sigmoid, one path for all cases.
+ * Before: integer keys, a comparison and an addition per count, an exact sigmoid, one path for all cases.
  * Now:    choices as floats, counted by signs; an approximate sigmoid; a separate path for NaN, infinities, long lists.
- * Watch:  instructions per token on a GPU; fewer divergent branches; nearly the same numbers of shuffles and sectors.
+ * Watch:  instructions per token on a GPU; fewer divergent branches; almost unchanged numbers of shuffles and sectors.
  */
 #include "kernels/few_tokens.cuh"
 #include "many_tokens.cuh"

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
         .implementation = {.name = "13c_gate_fewer_instructions",
                            .supports_shared_experts = true,
                            .overlaps = true,
-                           .last_tokens = {960, 961, 962, 963, 65536}, /* around FEW_TOKENS in gate.cu; 17 bits */
+                           .last_tokens = {960, 961, 962, 963, 65536}, /* near FEW_TOKENS; a 17-bit number */
                            .unsupported_reason = unsupported_reason,
                            .launch = gate_launch},
         .before = {.name = "13b_gate_lane_per_group", .launch = gate_launch_before},

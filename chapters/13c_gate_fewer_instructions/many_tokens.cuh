@@ -1,6 +1,6 @@
 /**
  * @file chapters/13c_gate_fewer_instructions/many_tokens.cuh
- * @brief The kernel for many tokens: a lane for each group, several tokens per warp. gate.cu launches it.
+ * @brief The kernel for many tokens: one lane per group, several tokens per warp. gate.cu launches it.
  */
 #ifndef GATE_MANY_TOKENS_CUH
 #define GATE_MANY_TOKENS_CUH
@@ -13,8 +13,9 @@
 
 // [sigmoid]
 /**
- * Returns 1 / (1 + exp(-x)) with two approximate instructions, within the checker's tolerance. `lost`, the rounding
- * error of `power` times ln 2, corrects the exponential. Returns 0 or NaN if exp(-x) is infinite, and NaN if x is.
+ * Returns 1 / (1 + exp(-x)), computed by two approximate instructions, within the checker's tolerance. `lost`, the
+ * rounding error of `power` times ln 2, is used to correct the exponential. Returns 0 or NaN if exp(-x) is infinite,
+ * and NaN if x is.
  */
 static __device__ __forceinline__ float approx_sigmoid(float x)
 {
@@ -27,7 +28,10 @@ static __device__ __forceinline__ float approx_sigmoid(float x)
 // [sigmoid]
 
 // [is_below]
-/** Returns 1 if a is below b, else 0: the sign bit of a - b. Neither may be NaN. On a GPU, inf - inf has sign bit 0. */
+/**
+ * Returns 1 if a is below b, else 0: the sign bit of a - b. Neither a nor b may be NaN. On a GPU, inf - inf has sign
+ * bit 0.
+ */
 static __device__ __forceinline__ unsigned is_below(float a, float b)
 {
     return __float_as_uint(a - b) >> 31;
@@ -58,7 +62,7 @@ __device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float value)
 // [from_float]
 
 // [two_choices]
-/** The two largest of a lane's choices; `first` is NaN if any choice is NaN. */
+/** The two largest of a lane's choices. `first` is NaN if any choice is NaN. */
 struct two_choices {
     float first, second;
 };
@@ -86,19 +90,22 @@ static __device__ __forceinline__ two_choices two_largest(const float (&choice)[
 // [two_choices]
 
 // [tile]
-/** A warp's shared memory. 16 bytes of padding after each group put a token's lanes into different banks. */
+/**
+ * The shared memory of a warp. 16 bytes of padding after each group place the groups of a token's lanes in different
+ * banks.
+ */
 template <typename Router, typename T>
 struct tile {
     static constexpr int STRIDE = Router::GROUP_SIZE + 16 / sizeof(T);
     static constexpr int BIAS_STRIDE = Router::GROUP_SIZE + 4;
-    static constexpr int ROOM = 4 * Router::TOPK; /* for a token's candidates */
+    static constexpr int ROOM = 4 * Router::TOPK; /* capacity of a token's list of candidates */
 
-    T logits[WARP_SIZE * STRIDE]; /* lane t * GROUPS + g: group g of token t; later its scores */
+    T logits[WARP_SIZE * STRIDE]; /* row t * GROUPS + g holds group g of token t, first its logits, later its scores */
     float bias[Router::GROUPS * BIAS_STRIDE];
-    /* 32 bytes of padding after each token's choices put four tokens' lanes into different banks. */
+    /* 32 bytes of padding after each token's list place the four tokens' accesses in different banks. */
     __align__(16) float choices[Router::TOKENS_PER_WARP][ROOM + 8];
     int ids[Router::TOKENS_PER_WARP][ROOM + 8];
-    int2 chosen[Router::TOKENS_PER_WARP][Router::TOPK]; /* an expert and its score's bits, read in one access */
+    int2 chosen[Router::TOKENS_PER_WARP][Router::TOPK]; /* an expert and the bits of its score, read in one access */
 };
 // [tile]
 
@@ -120,7 +127,7 @@ static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
 // [fetch]
 
 // [choices]
-/** Computes the choices of a lane's group, and overwrites its logits with its scores. */
+/** Computes the choices of a lane's group, and overwrites the group's logits with its scores. */
 template <typename Choice, typename T, int GROUP_SIZE>
 static __device__ __forceinline__ void make_choices(T *logits, const float *bias, float (&choice)[GROUP_SIZE])
 {
@@ -142,7 +149,10 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
 // [choices]
 
 // [slots]
-/** Finds the slots of a lane's choices: how many rank before each. Equal choices share the last of their slots. */
+/**
+ * Computes the slots of a lane's choices, that is, how many choices rank before each. Equal choices share the last of
+ * their slots.
+ */
 template <int OWN, int GROUPS>
 static __device__ __forceinline__ void count_slots(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
@@ -165,7 +175,7 @@ static __device__ __forceinline__ void count_slots(const float *choices, const f
 // [slots]
 
 // [equals]
-/** Moves each choice before equal choices that follow it in the list, because these have higher ids. */
+/** Moves each choice before equal choices that follow it in the list, because these choices have higher ids. */
 template <int OWN, int GROUPS>
 static __device__ __forceinline__ void break_ties(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
@@ -191,7 +201,7 @@ static __device__ __forceinline__ void break_ties(const float *choices, const fl
 // [choose]
 /**
  * Chooses among a token's `count` candidates, listed in ascending order of id: at most OWN * GROUPS, OWN in each lane.
- * Compares every pair and stores the best TOPK in own_tile.chosen. count is 0 for a token that takes the slow path.
+ * Compares every pair and stores the best TOPK in own_tile.chosen. A token on the slow path has a count of 0.
  */
 template <int OWN, typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int token_of_warp, int count)
@@ -236,8 +246,8 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
 
 // [load]
 /**
- * Loads a warp's bias and rows into shared memory. The bias is loaded first, because after the rows its loads would
- * wait for the rows' bytes. It may be read before the previous kernel ends, because no kernel writes it.
+ * Loads a warp's bias and rows into shared memory. The bias is loaded first, because its loads would otherwise queue
+ * behind the bytes of the rows. It may be read before the previous kernel ends, because no kernel writes it.
  */
 template <typename Router, typename T, typename Bias>
 static __device__ __forceinline__ void load(const T *gating_output, int64_t first_row, const Bias *correction_bias,
@@ -276,7 +286,7 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
                                        (group_score < 0.0f ? -1 : 1)); /* the next larger float */
     unsigned rank = GROUPS - 1;
 
-    /* The groups group ^ i, for i from bit to 2 * bit - 1, either all precede this group or all follow it. */
+    /* Of the groups group ^ i, for i from bit to 2 * bit - 1, either all precede this group or all follow it. */
 #pragma unroll
     for (unsigned bit = 1; bit < GROUPS; bit *= 2) {
         const float least = group & bit ? group_score : above;
@@ -290,11 +300,13 @@ static __device__ __forceinline__ unsigned rank_of_group(float group_score)
 // [rank]
 
 // [mask]
-/** Returns a mask of the choices that reach the bound. The first expert's bit is the highest of GROUP_SIZE bits. */
+/**
+ * Returns a mask of the choices that are not below the bound. The first expert's bit is the highest of GROUP_SIZE bits.
+ */
 template <int GROUP_SIZE>
 static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choice)[GROUP_SIZE], float bound)
 {
-    unsigned low = 0, high = 0; /* a bit for each choice of a half, the first highest: 1 if below the bound */
+    unsigned low = 0, high = 0; /* one bit per choice of a half, the first one highest: 1 if below the bound */
 
 #pragma unroll
     for (int e = 0; e < GROUP_SIZE / 2; e++) {
@@ -306,7 +318,7 @@ static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choi
 // [mask]
 
 // [list]
-/** Stores the ids of a group's candidates from the mask's highest bit down, so that the ids are in ascending order. */
+/** Stores the ids of a group's candidates, from the highest set bit down, so that the ids are in ascending order. */
 static __device__ __forceinline__ void list_candidates(unsigned passing, int first_id, int *next)
 {
     for (; passing != 0; next++) {
@@ -319,7 +331,7 @@ static __device__ __forceinline__ void list_candidates(unsigned passing, int fir
 // [list]
 
 // [choose_all]
-/** Chooses the experts for all of a warp's tokens, none of which has more than `most` candidates. */
+/** Chooses the experts for all tokens of a warp, none of which has more than `most` candidates. */
 template <typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose_for_tokens(tile<Router, T> &own_tile, int token_of_warp, int count,
                                                          unsigned most)
@@ -346,7 +358,7 @@ enum { RESIDENT_BLOCKS = 24 };
 enum { RESIDENT_BLOCKS = 32 };
 #endif
 
-/** Routes TOKENS_PER_WARP tokens. Grid: a block of one warp for every TOKENS_PER_WARP tokens. */
+/** Routes TOKENS_PER_WARP tokens. Grid: one single-warp block for every TOKENS_PER_WARP tokens. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,

@@ -1,11 +1,11 @@
 /**
  * @file align.cu
- * @brief Chapter 14a: one launch, in which an id's rank is found by counting bits.
+ * @brief Chapter 14a: one launch, in which counting bits gives each id's rank.
  *
- * Before: block 0 counts while other blocks write pads; a second launch sorts; atomics decide the order within a group.
+ * Before: block 0 counts while other blocks write pads; a second launch sorts; atomics determine the order in a group.
  * Now:    one launch for up to 4,096 ids. Every block counts all ids, marks those of its own experts as bits, and
- *         writes these experts' groups in ascending order. For more ids, chapter 10's kernels are the fallback.
- * Watch:  launches 1; no atomic whose return value is used; each slot of the list is written only once.
+ *         writes these experts' groups in ascending order. More ids fall back to chapter 10's kernels.
+ * Watch:  only one launch; no atomic whose return value is used; each slot of the list is written only once.
  */
 #include "few_ids.h"
 #include "kernels/align_groups.cuh"
@@ -17,7 +17,7 @@ enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256, ROW_THREADS = 128, MA
 
 // [few_blocks]
 /**
- * Returns the same value as blocks_for() for up to 2^15 ids, in fewer instructions. The reciprocal is a little below
+ * Returns the same value as blocks_for() for up to 2^15 ids, in fewer instructions. The reciprocal is slightly below
  * 2^32 / block_size, so the upper half of the product is ceil(count / block_size) - 1 for every count above 0.
  */
 static __device__ int few_blocks_for(int count, const align_arguments &align)
@@ -25,7 +25,7 @@ static __device__ int few_blocks_for(int count, const align_arguments &align)
     return (int)__umulhi((unsigned)count, align.reciprocal) + (count > 0);
 }
 
-/** Returns whether an id begins a block of rows, given its rank among the expert's ids, counted from 0. */
+/** Returns whether an id begins a block of rows. `rank` is the number of earlier ids of its expert. */
 static __device__ bool begins_block(int rank, const align_arguments &align)
 {
     return few_blocks_for(rank + 1, align) > few_blocks_for(rank, align);
@@ -34,9 +34,10 @@ static __device__ bool begins_block(int rank, const align_arguments &align)
 
 // [warp_ids]
 /**
- * Aligns up to WARP_SIZE ids. Grid: one thread block per id; each writes one block of rows. All warps read all ids. An
- * id opens a block of rows if the number of earlier ids of its expert is a multiple of block_size. ONE_TOKEN is for
- * MAX_PAIRS ids or fewer that fit in one block of rows: comparing them one by one is faster than a match instruction.
+ * Aligns up to WARP_SIZE ids. Grid: one thread block per id; each thread block writes one block of rows. All warps read
+ * all ids. An id opens a block of rows if the number of earlier ids of its expert is a multiple of block_size.
+ * ONE_TOKEN is for at most MAX_PAIRS ids that fit into one block of rows: pairwise comparisons are then faster than a
+ * match instruction.
  */
 template <typename Id, bool ONE_TOKEN>
 static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_arguments align)
@@ -87,7 +88,7 @@ static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_ar
 // [warp_rows]
 
 // [few_shared]
-/** Returns the number of 32-bit words that hold a bit for each id, rounded up to a multiple of four. */
+/** Returns the number of 32-bit words needed for one bit per id, rounded up to a multiple of four. */
 static __host__ __device__ int words_of_marks(int numel)
 {
     return round_up(numel, 4 * WARP_SIZE) / WARP_SIZE;
@@ -101,8 +102,8 @@ static size_t few_shared_bytes(const align_arguments &align)
 
 // [write_set_bits]
 /**
- * Writes `first` plus the index of each set bit of `bits` to `ids`, in ascending order. Returns a pointer past the last
- * id written.
+ * For each set bit of `bits`, in ascending order, writes `first` plus the bit's index to `ids`. Returns a pointer past
+ * the last id written.
  */
 static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
 {
@@ -203,7 +204,7 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(align_arg
 }
 
 // [launch_few]
-/** Launches one block for every FEW_EXPERTS experts; each of its threads counts up to IDS ids. */
+/** Launches one block for every FEW_EXPERTS experts; each thread counts up to IDS ids. */
 template <typename Id, int EXPERTS, int IDS>
 static cudaError_t launch_blocks(const align_arguments &align, bool overlap, cudaStream_t stream)
 {

@@ -2,16 +2,19 @@
  * @file align.cu
  * @brief Chapter 14b: one launch at every size, and every group in ascending order.
  *
- * Before: more than 4,096 ids fall back to chapter 10, where one block counts all of them and a second launch sorts.
- * Now:    one launch. For few ids, chapter 14a's kernels. For many, each block counts a part of the ids, publishes its
- *         counts, polls the other blocks' counts, and writes its part in order.
- * Watch:  launches 1 at every size; blocks that wait for other blocks of the launch; no atomic that determines a rank.
+ * Before: beyond 4,096 ids, chapter 10 is the fallback: one block counts all ids, and a second launch sorts.
+ * Now:    one launch. Few ids are handled by chapter 14a's kernels. For many ids, each block counts a part of them,
+ *         publishes its counts, polls the other blocks' counts, and writes its part in order.
+ * Watch:  one launch at every size; blocks that wait for other blocks of the launch; no atomic that determines a rank.
  */
 #include "../14a_align_bit_ranks/few_ids.h"
 #include "many_ids.cuh"
 
 // [resident]
-/** Sets *blocks to how many blocks can be co-resident, one per multiprocessor. Fails if a block does not fit. */
+/**
+ * Sets *blocks to the number of blocks that can be co-resident, at most one per multiprocessor. Returns an error if a
+ * block does not fit.
+ */
 template <typename Kernel>
 static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_bytes, int *blocks)
 {
@@ -82,7 +85,7 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
 // [launch_many]
 
 // [launch]
-/** Launches chapter 14a's kernels, which handle up to 4,096 ids. */
+/** Launches chapter 14a's kernels, which support up to 4,096 ids. */
 extern "C" cudaError_t align_launch_few(const align_problem *problem, const align_buffers *buffers,
                                         cudaStream_t stream);
 

@@ -11,7 +11,7 @@ static const char *unsupported_reason(const struct align_problem *problem)
     return NULL;
 }
 
-/** Returns true: the groups are in ascending order for every problem. */
+/** Returns true, because the groups are in ascending order for every problem. */
 static bool always(const struct align_problem *problem)
 {
     (void)problem;

@@ -1,6 +1,7 @@
 /**
  * @file chapters/14b_align_published_counts/many_ids.cuh
- * @brief The kernel for many ids: each block counts a part of them, publishes its counts, and polls the other blocks'.
+ * @brief The kernel for many ids: each block counts a part of them, publishes its counts, and polls the other blocks'
+ *        counts.
  */
 #ifndef ALIGN_MANY_IDS_CUH
 #define ALIGN_MANY_IDS_CUH
@@ -11,7 +12,7 @@
 // [first_tile]
 /**
  * Marks the ids from `tile` to `end` of the block's part. If a run contains an expert twice, continues with shorter
- * tiles, in which each id has its own bit: `tile`, `log_run` and `expert` are then those of the last shorter tile.
+ * tiles, in which each id has its own bit: `tile`, `log_run` and `expert` then refer to the last of the shorter tiles.
  */
 template <typename Id, int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS> &s,
@@ -32,7 +33,10 @@ static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS,
 // [first_tile]
 
 // [move_cursors]
-/** Moves each expert's cursor back by its ids in the tile; turns tile_begins into offsets from `staged` to the list. */
+/**
+ * Moves each expert's cursor back by the number of its ids in the tile, and replaces tile_begins with the offset from
+ * an index in `staged` to a slot.
+ */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, THREADS, IDS> &s)
 {
@@ -48,7 +52,7 @@ static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, T
 /** The division of the ids among blocks, and of the experts among warps. */
 struct shares {
     exchange *workspace;
-    int part_ids;   /* ids per block; the last block may have fewer */
+    int part_ids;   /* number of ids per block; the last block may have fewer */
     int log_shares; /* base-2 logarithm of the number of warps that pad one group */
 };
 // [shares]
@@ -83,7 +87,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
     wait_for_previous_kernel();
     let_next_kernel_start();
     read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, align.num_experts);
-    const word64 last = load_word(&shares.workspace->last); /* in flight together with the id loads */
+    const word64 last = load_word(&shares.workspace->last); /* in flight together with the loads of the ids */
     // [many]
 
     // [many_count]

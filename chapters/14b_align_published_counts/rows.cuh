@@ -1,6 +1,6 @@
 /**
  * @file chapters/14b_align_published_counts/rows.cuh
- * @brief The blocks' published counts: a row of words for each block, in two sets between which launches alternate.
+ * @brief The blocks' published counts: one row of words per block, in two sets; launches alternate between the sets.
  */
 #ifndef ALIGN_ROWS_CUH
 #define ALIGN_ROWS_CUH
@@ -10,12 +10,12 @@
 
 // [rows_constants]
 #ifndef MAX_POLLS
-#define MAX_POLLS (1 << 22) /* polling takes seconds on a GPU */
+#define MAX_POLLS (1 << 22) /* on a GPU, this many polls take seconds */
 #endif
 
 typedef unsigned long long word64;
 
-/** Returns the number of rows that a thread polls at once, for words of `per_word` counts. */
+/** Returns the number of rows that a thread polls in one iteration, for words of `per_word` counts. */
 static constexpr __host__ __device__ int rows_at_once(int per_word)
 {
     return per_word == 4 ? 8 : 4;
@@ -24,16 +24,17 @@ static constexpr __host__ __device__ int rows_at_once(int per_word)
 
 // [exchange]
 /**
- * The workspace, all zeros before its first launch. It has two sets, each with a row per block. A launch writes to the
- * set that the previous launch did not use, and clears the other one, so that each launch finds zeros in its own set.
+ * The workspace, which must be all zeros before its first launch. It has two sets, each with a row per block. A launch
+ * writes to the set that the previous launch did not use, and clears the other set, so that the next launch finds zeros
+ * in its set.
  */
 struct exchange {
-    word64 last;    /* words written by the previous launch, times two; the lowest bit is its set */
+    word64 last;    /* number of words written by the previous launch, times two; the lowest bit is its set */
     word64 readers; /* blocks of this launch that have read `last`; the upper half has the bits of gave_up() */
-};                  /* the rows follow: [2][ALIGN_MAX_BLOCKS * experts / 2] words */
+};                  /* followed by the rows: [2][ALIGN_MAX_BLOCKS * experts / 2] words */
 static const word64 WRITTEN = 1ull << 63; /* this bit is set in every published word */
 
-/** Returns the bit of exchange.readers that records that a block gave up polling the rows of a set. */
+/** Returns the bit of exchange.readers that records that a block gave up waiting for the rows of a set. */
 static __device__ word64 gave_up(int set)
 {
     return 1ull << (32 + set);
@@ -48,7 +49,7 @@ static __device__ word64 load_word(const word64 *word)
 // [publish]
 /**
  * Publishes `count`, the count of this thread's expert e, in the block's row. A word holds the counts of PER_WORD
- * experts. All lanes of the warp must call it together.
+ * experts. All lanes of a warp must call this function together.
  */
 template <int PER_WORD>
 static __device__ void publish(word64 *row, int e, int count)
@@ -64,7 +65,10 @@ static __device__ void publish(word64 *row, int e, int count)
 // [publish]
 
 // [read_rows]
-/** Stores a word's counts with one instruction: the halves of counts[0] are counts 0 and 2, of counts[1] 1 and 3. */
+/**
+ * Stores a word's counts with one instruction. The halves of counts[0] are counts 0 and 2, those of counts[1] are
+ * counts 1 and 3.
+ */
 template <int PER_WORD>
 static __device__ void store_counts(int *to, const word64 counts[2])
 {
@@ -75,7 +79,8 @@ static __device__ void store_counts(int *to, const word64 counts[2])
 }
 
 /**
- * Sums all blocks' rows into s.counts and the earlier blocks' into s.cursors. Returns false if this block gives up.
+ * Sums the rows of all blocks into s.counts and the rows of earlier blocks into s.cursors. Returns false if this block
+ * gives up.
  */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s,
@@ -113,7 +118,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
             }
             good = good && all;
             // [poll]
-            word64 sum = 0, earlier = 0; /* each count's bits have room for the sum of ROWS_AT_ONCE counts */
+            word64 sum = 0, earlier = 0; /* each count's bit field has room for the sum of ROWS_AT_ONCE counts */
 
 #pragma unroll
             for (int k = 0; k < ROWS_AT_ONCE; k++) {
@@ -150,9 +155,9 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 
 // [exchange_rows]
 /**
- * Clears the words that the previous launch wrote to the other set (`last` gives their number); then waits for this
- * launch's rows and adds them up. The last block to read `last` records this launch there. Returns false if this block
- * gives up.
+ * Clears the words that the previous launch wrote to the other set (`last` gives the number of words); then waits for
+ * this launch's rows and adds them up. The last block to read `last` records this launch in it. Returns false if this
+ * block gives up.
  */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, THREADS, IDS> &s,
@@ -177,7 +182,9 @@ static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, 
 // [exchange_rows]
 
 // [write_result]
-/** Sets num_tokens_post_padded to -1 at the end if any block gave up. `old`: the value that block 0 replaced there. */
+/**
+ * Sets num_tokens_post_padded to -1 at the end if any block gave up. `old` is the value that block 0 replaced there.
+ */
 static __device__ __forceinline__ void write_result(const align_arguments &align, exchange *workspace, int set,
                                                     bool good, int old)
 {

@@ -5,8 +5,9 @@
 #include "harness/align/align.h"
 
 /**
- * Returns the bytes of shared memory that a block of the kernel for many ids needs, or 0 if 48 KB suffice. With more
- * than 256 experts it needs nine words per expert; otherwise only tiles of 16,384 ids, for over 524,288 ids, need more.
+ * Returns the number of bytes of shared memory that a block of the kernel for many ids needs, or 0 if 48 KB suffice.
+ * With more than 256 experts, a block needs nine words per expert; otherwise only tiles of 16,384 ids, used for more
+ * than 524,288 ids, need more than 48 KB.
  */
 static inline size_t align_tile_bytes(const struct align_problem *problem)
 {

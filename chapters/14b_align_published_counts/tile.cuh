@@ -1,6 +1,6 @@
 /**
  * @file chapters/14b_align_published_counts/tile.cuh
- * @brief A block's tile of ids: ranks from bits as in chapter 14a, with a column of words for each expert, and the ids
+ * @brief A block's tile of ids: ranks from bits as in chapter 14a, with one column of words per expert, and the ids
  * sorted by expert in shared memory.
  */
 #ifndef ALIGN_TILE_CUH
@@ -33,7 +33,9 @@ struct many_shared {
     unsigned short *bases; /* [WORDS][experts] number of bits set in the expert's words before this one */
     int *partial;          /* [groups][2][experts], in the memory of marks */
 
-    /** Returns how many teams of threads read rows at the same time. A team has one thread per word of a row. */
+    /**
+     * Returns the number of teams of threads that read rows at the same time. A team has one thread per word of a row.
+     */
     static __host__ __device__ int groups(int words)
     {
         return words < THREADS ? THREADS / words : 1;
@@ -66,7 +68,8 @@ struct many_shared {
 
 // [scan_experts]
 /**
- * Returns the thread's next expert. If there is a thread per expert, the compiler sees that loops run at most once.
+ * Returns the thread's next expert. If there is one thread per expert, the compiler can see that loops run at most
+ * once.
  */
 template <int EXPERTS, int THREADS>
 static __device__ int next_expert(int e)
@@ -75,8 +78,9 @@ static __device__ int next_expert(int e)
 }
 
 /**
- * Replaces the experts' numbers with their exclusive prefix sum, and returns the total. No barrier is needed before the
- * call if each thread wrote its own experts' numbers; after the call, all threads may read all sums.
+ * Replaces `numbers`, one per expert, with their exclusive prefix sums, and returns the total. No barrier is needed
+ * before the call if each thread wrote the numbers of its own experts; after the call, all threads may read all prefix
+ * sums.
  */
 template <int EXPERTS, int THREADS>
 static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int num_experts)
@@ -118,7 +122,7 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
 // [scan_experts]
 
 // [mark_tile]
-/** Reads the experts of this thread's ids in a tile: every THREADS-th id. */
+/** Reads the experts of this thread's ids in a tile, that is, of every THREADS-th id. */
 template <typename Id, int THREADS, int IDS>
 static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids, int num_ids, int num_experts)
 {
@@ -132,14 +136,14 @@ static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids,
 
 /**
  * For each id of a tile, sets the bit of the id's run (2^log_run ids) in the words of the id's expert. Returns false if
- * any run contains an expert twice, because the bits then miss an id. Ends with a barrier.
+ * any run contains an expert twice, because the bits then omit an id. Ends with a barrier.
  */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
                                                  int log_run)
 {
     const int run = threadIdx.x >> log_run, /* run of the thread's first id */
-        words = THREADS >> log_run >> 5;    /* words from one of the thread's ids to the next */
+        words = THREADS >> log_run >> 5;    /* number of words from one of the thread's ids to the next */
     const unsigned bit = 1u << run % 32;
     bool twice = false;
 
@@ -156,7 +160,7 @@ static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THRE
 // [mark_tile]
 
 // [sum_words]
-/** Counts expert e's set bits, before each word (s.bases) and in total (s.tile_counts). Returns the total. */
+/** Counts expert e's set bits, both before each word (s.bases) and in total (s.tile_counts). Returns the total. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int e)
 {
@@ -174,7 +178,7 @@ static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int
 // [sum_words]
 
 // [stage_tile]
-/** Sorts the tile's ids by expert in shared memory and returns their number. Ends with a barrier. */
+/** Sorts the tile's ids by expert in shared memory, and returns the number of ids. Ends with a barrier. */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
                                                  int log_run)
@@ -197,7 +201,9 @@ static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THRE
 // [stage_tile]
 
 // [count_ids]
-/** Adds each expert's ids in [begin, end) to s.part_counts. Each thread has IDS loads in flight at a time. */
+/**
+ * Adds the number of each expert's ids in [begin, end) to s.part_counts. Each thread has IDS loads in flight at a time.
+ */
 template <typename Id, int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void count_ids(const many_shared<EXPERTS, THREADS, IDS> &s, const Id *ids, int begin,
                                                  int end, int num_experts)

@@ -12,7 +12,7 @@
 /** Largest number of tokens for a single launch. */
 enum { MAX_TOKENS = 256 };
 
-/** Size of chapter 15's part in bytes: 256, then two sets, each with a word for each token. */
+/** Size of chapter 15's part in bytes: a header of 256 bytes, then two sets with one word per token. */
 enum { EXCHANGE_BYTES = 256 + 2 * MAX_TOKENS * 8 };
 // [exchange_bytes]
 

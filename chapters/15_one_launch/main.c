@@ -4,7 +4,10 @@
 
 #include <limits.h>
 
-/** Returns why a problem is not supported, or NULL. The limits are chapter 13c's and 14b's (the fallback). */
+/**
+ * Returns the reason why a problem is unsupported, or NULL if it is supported. The limits are those of the fallback,
+ * chapters 13c and 14b.
+ */
 static const char *unsupported_reason(const struct routing_problem *problem)
 {
     const int groups = problem->gate.num_expert_group;
@@ -25,7 +28,7 @@ static size_t workspace_bytes(const struct routing_problem *problem)
     return EXCHANGE_BYTES + align_exchange_bytes(&problem->align);
 }
 
-/** Returns the bytes of shared memory that chapter 14b's kernels, the fallback for larger problems, need. */
+/** Returns the number of bytes of shared memory that the fallback for larger problems, chapter 14b's kernels, needs. */
 static size_t shared_bytes(const struct routing_problem *problem)
 {
     return align_tile_bytes(&problem->align);

@@ -1,10 +1,10 @@
 /**
  * @file routing.cu
- * @brief Chapter 15: gate and align in one launch, in which each block publishes its token's choice to the others.
+ * @brief Chapter 15: gate and align in one launch, in which each block publishes its token's expert ids to the others.
  *
  * Before: chapter 13c's kernel, then chapter 14b's, which starts when the first has ended, and counts all ids again.
- * Now:    a block for each token. It chooses experts, publishes their ids in one word, reads the words of all other
- *         tokens, and writes its token's positions into the list.
+ * Now:    one block per token. The block chooses experts, publishes their ids in one word, reads the words of all
+ *         other tokens, and writes its token's positions into the list.
  * Watch:  launches 1; atomics that only count, so no slot depends on their order.
  */
 #include "exchange.h"
@@ -16,9 +16,9 @@
 
 // [constants]
 #ifndef MAX_POLLS
-#define MAX_POLLS (1 << 22) /* polling takes seconds on a GPU */
+#define MAX_POLLS (1 << 22) /* a time-out of seconds on a GPU */
 #endif
-enum { BLOCKS_ALONE = 128 }; /* a little below an H200's 132 multiprocessors */
+enum { BLOCKS_ALONE = 128 }; /* slightly fewer than an H200's 132 multiprocessors */
 typedef unsigned long long word64;
 // [constants]
 
@@ -39,8 +39,8 @@ struct router {
 
 // [exchange]
 /**
- * The workspace, all zeros before its first launch. It has two sets with a word for each token. A launch writes to the
- * set that the previous launch did not use, and clears the other one, so that each launch finds zeros in its own set.
+ * The workspace, all zeros before its first launch. It has two sets with one word per token. A launch writes to the set
+ * that the previous launch did not use, and clears the other one, so that each launch finds zeros in its own set.
  */
 struct exchange {
     unsigned last;     /* the previous launch's number of tokens, times two; the lowest bit is its set */
@@ -51,15 +51,16 @@ struct exchange {
 static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14's workspace begins behind it");
 
 /*
- * Stored in a token's word by a block that gave up waiting for it. The ids of a token, 8 bits each, are never all 1.
+ * The value that a block stores in a token's word when it gives up waiting for it. The ids of a token, 8 bits each, are
+ * never all 1.
  */
 static const word64 GAVE_UP = 0x0101010101010101ull;
 // [exchange]
 
 // [wait_for]
 /**
- * Waits until a token's word is published, and returns it. After MAX_POLLS polls, stores GAVE_UP there instead. The
- * first store to the word wins, so all blocks read the same value.
+ * Waits until a token's word is published, and returns it. After MAX_POLLS polls, tries to store GAVE_UP in the word.
+ * The first store to the word wins, so all blocks read the same value.
  */
 static __device__ __forceinline__ word64 wait_for(word64 *word)
 {
@@ -78,8 +79,8 @@ static __device__ __forceinline__ word64 wait_for(word64 *word)
 
 // [count_others]
 /**
- * Counts the ids of all tokens but this block's. The lower half of counts[e] is the number of tokens that chose expert
- * e, the upper half the number of such tokens before this block's. Returns false if a block gave up.
+ * Counts the ids of all tokens except this block's. The lower half of counts[e] is the number of tokens that chose
+ * expert e, the upper half the number of such tokens before this block's. Returns false if any block gave up.
  */
 template <typename Router>
 static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
@@ -104,7 +105,10 @@ static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
 // [count_others]
 
 // [exchange_choices]
-/** Counts all tokens' ids, given workspace->last and whether this block published. Returns false if a block gave up. */
+/**
+ * Counts the ids of all tokens, given workspace->last and whether this block has published. Returns false if any block
+ * gave up.
+ */
 template <typename Router>
 static __device__ __forceinline__ bool exchange_choices(exchange *workspace, unsigned last, bool good, int *counts)
 {
@@ -117,7 +121,7 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
         arrived = atomicInc(&workspace->arrivals, num_tokens - 1);
     if (token + num_tokens * thread < last >> 1)
         workspace->sets[!set][token + num_tokens * thread] = 0;
-    if (num_tokens > BLOCKS_ALONE) /* the polls would delay another block of the multiprocessor */
+    if (num_tokens > BLOCKS_ALONE) /* polling would delay the other block on the multiprocessor */
         __nanosleep(100);
     good &= count_others<Router>(workspace->sets[set], counts);
     if (thread == 0 && arrived == num_tokens - 1) /* all blocks have read `last` */
@@ -127,12 +131,15 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
 // [exchange_choices]
 
 // [begin_of]
-/** Where an expert's group begins, and where the last group ends, in blocks of rows. */
+/** The start of an expert's group and the end of the last group, in blocks of rows. */
 struct extent {
     int begin, total;
 };
 
-/** Returns the extent of expert e's group, by adding up the experts' blocks of rows. Called by whole warps. */
+/**
+ * Returns the extent of expert e's group, by summing the experts' numbers of blocks of rows. Must be called by all
+ * lanes of a warp.
+ */
 template <typename Router>
 static __device__ __forceinline__ extent begin_of(int e, const int *counts, const align_arguments &align)
 {
@@ -208,7 +215,10 @@ struct block_shared {
 // [shared]
 
 // [choose]
-/** Chooses the ids of the block's token. Ranks AT_ONCE candidates at a time, LANES lanes for each, as in chapter 13. */
+/**
+ * Chooses the ids of the block's token. Ranks AT_ONCE candidates at a time, with LANES lanes per candidate, as in
+ * chapter 13.
+ */
 template <int LANES, int AT_ONCE, typename Router>
 static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsigned count)
 {
@@ -229,7 +239,7 @@ static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsi
 // [choose]
 
 // [kernel]
-/** Routes tokens. Grid: a block per token, with a thread per expert; all blocks are co-resident. */
+/** Routes tokens. Grid: one block per token, one thread per expert; all blocks are co-resident. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
     one_launch_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,

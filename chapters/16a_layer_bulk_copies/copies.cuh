@@ -28,7 +28,7 @@ static __device__ void copy_weights(const moe_problem &problem, const order &til
     const int64_t row = tile.first ? tile.expert * 2 * (int64_t)problem.intermediate_size + tile.first_output +
                                          line % 8 + line / 8 * problem.intermediate_size
                                    : tile.expert * (int64_t)problem.hidden_size + tile.first_output + line;
-    const int64_t to_next = (tile.first ? ROWS / 2 : ROWS) * (int64_t)length; /* elements to the next consumer's rows */
+    const int64_t to_next = (tile.first ? ROWS / 2 : ROWS) * (int64_t)length; /* offset of the next consumer's rows */
     const bf16 *const from = weights + row * length;
 
     for (int k = 0; k < length; k += LINE) {

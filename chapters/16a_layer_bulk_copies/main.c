@@ -1,7 +1,10 @@
 /** @file main.c  Chapter 16a: the layer in one launch, fed by bulk copies. */
 #include "harness/moe/moe.h"
 
-/** Returns why a problem is not supported, or NULL. The limit is chapter 11b's, whose layer is the fallback. */
+/**
+ * Returns the reason why a problem is unsupported, or NULL if it is supported. The limit is that of the fallback,
+ * chapter 11b's layer.
+ */
 static const char *unsupported_reason(const struct moe_problem *problem)
 {
     if (problem->block_size % 16 != 0)

@@ -13,7 +13,7 @@
 #include <limits.h>
 
 // [sum]
-/** Adds up the results of a token's experts, 8 elements per thread. Writes NaN unless `good`. */
+/** Adds up the results of a token's experts, 8 elements per thread. Writes NaN if `good` is false. */
 template <typename Tile>
 static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
 {
@@ -150,7 +150,10 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
                                        sizeof(shared<Tile>), stream);
 }
 
-/** Returns whether this file has a kernel for the problem: the rows fill whole tiles, and an int can count them. */
+/**
+ * Returns whether this file has a kernel for the problem: rows must fill complete tiles, and their number must fit in
+ * an int.
+ */
 static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;

@@ -7,7 +7,10 @@
 #include "tiles.cuh"
 
 // [multiply_stage]
-/** Multiplies `length` elements of 16 rows by `count` of 16 tokens. Lanes for missing tokens load the last token. */
+/**
+ * Multiplies `length` elements of 16 rows by those of `count` tokens, at most 16. Lanes for missing tokens load the
+ * last token.
+ */
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 (*weights)[PITCH],
                                                       const bf16 (*tokens)[PITCH], int length, int count)
 {
@@ -28,7 +31,9 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const
 // [multiply_stage]
 
 // [multiply]
-/** Accumulates the products of a consumer's 16 rows and 16 tokens; waits on all stages, but multiplies only its own. */
+/**
+ * Accumulates the products of a consumer's 16 rows and 16 tokens; waits for all stages, but multiplies only its own.
+ */
 template <typename Tile>
 static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length, int count, turn<Tile::STAGES> &at,
                                                 shared<Tile> &s)
@@ -72,8 +77,8 @@ static __device__ unsigned pack(float low, float high)
 
 // [store]
 /**
- * Stores a warp's results. Of each 8 tokens, a thread has rows g and g + 8 of tokens 2t and 2t + 1, where g = lane / 4
- * and t = lane % 4; after the transpose it has rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
+ * Stores a warp's results. With g = lane / 4 and t = lane % 4, a thread holds rows g and g + 8 of tokens 2t and 2t + 1
+ * of every 8 tokens; after the transpose it holds rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
  */
 template <typename Tile>
 static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers, const order &tile,

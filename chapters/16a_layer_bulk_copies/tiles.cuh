@@ -1,6 +1,6 @@
 /**
  * @file chapters/16a_layer_bulk_copies/tiles.cuh
- * @brief The tile that a block computes at a time, and how its warps and the other blocks synchronise on it.
+ * @brief The tiles that blocks compute, and the synchronisation between the warps of a block and between blocks.
  */
 #ifndef MOE_TILES_CUH
 #define MOE_TILES_CUH
@@ -19,7 +19,7 @@ enum { ROWS = 16, PRODUCT_TOKENS = 8, PRODUCT_K = 16 };
 /* Each line of a stage holds 2 KB, copied by one instruction. 16 bytes of padding spread 8 lines over all 32 banks. */
 enum { PIECE = 16 / sizeof(bf16), LINE = 1024, PITCH = LINE + PIECE };
 #ifndef MAX_POLLS
-#define MAX_POLLS (1 << 24) /* polling takes seconds on a GPU */
+#define MAX_POLLS (1 << 24) /* a time-out of seconds on a GPU */
 #endif
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
@@ -27,7 +27,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [tile]
 /**
  * The tile that a block computes at a time: up to TOKENS tokens of one expert, and 16 rows of weights for each consumer
- * warp. A stage of the ring has 16 lines: those of all tokens, or those of one consumer's weights.
+ * warp. A stage of the ring has 16 lines, either for all tokens or for one consumer's weights.
  */
 template <int CONSUMERS_, int TOKENS_, int STAGES_>
 struct tile {
@@ -76,11 +76,11 @@ struct turn {
 // [shared]
 
 // [counters]
-/** The workspace, which holds zeros before and after a launch. */
+/** The workspace, which is all zeros before and after a launch. */
 struct counters {
     int next;     /* tiles taken so far, not counting each block's first */
     int finished; /* warps that have stored their part of a tile of the second product */
-    int failed;   /* 1: a warp has waited too long */
+    int failed;   /* 1: a warp's wait has timed out */
     int left;     /* warps that no longer need the counters */
     int ready[1]; /* [blocks of tokens]: warps that have stored their part of a tile of the first product */
 };
@@ -93,7 +93,10 @@ static __device__ void count_up(int *counter)
         add_release(counter, 1);
 }
 
-/** Makes the warp wait until the counter reaches `count`. Returns false if this or another warp has waited too long. */
+/**
+ * Makes the warp wait until the counter reaches `count`. Returns false if the wait of this or any other warp has timed
+ * out.
+ */
 static __device__ bool wait_for(counters *all, const int *counter, int count)
 {
     bool there = load_acquire(counter) >= count;
@@ -142,7 +145,7 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
     return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
 }
 
-/** Reads a block's positions, which end with its pads. Returns the number of positions that are not pads. */
+/** Reads a block's positions, which end with its padding. Returns the number of positions that are not padding. */
 template <typename Tile>
 static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
 {

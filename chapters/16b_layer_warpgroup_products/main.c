@@ -1,7 +1,10 @@
 /** @file main.c  Chapter 16b: the layer in one launch, multiplied by warpgroups. */
 #include "harness/moe/moe.h"
 
-/** Returns why a problem is not supported, or NULL. The limit is chapter 11b's, whose layer is the fallback. */
+/**
+ * Returns the reason why a problem is unsupported, or NULL if it is supported. The limit is that of the fallback,
+ * chapter 11b's layer.
+ */
 static const char *unsupported_reason(const struct moe_problem *problem)
 {
     if (problem->block_size % 16 != 0)
@@ -9,7 +12,7 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Returns 32 if the average expert has fewer than 16 tokens, else 192. */
+/** Returns 32 if experts have fewer than 16 tokens on average, otherwise 192. */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 32 : 192;

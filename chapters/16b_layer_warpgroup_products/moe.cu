@@ -3,7 +3,7 @@
  * @brief Chapter 16b: the layer in one launch, multiplied by warpgroups.
  *
  * Before: a warp loads fragments from a stage and multiplies 16 rows by 16 tokens.
- * Now:    four warps multiply 64 rows by up to 192 tokens together, directly from shared memory. In a block, one warp
+ * Now:    four warps jointly multiply 64 rows by up to 192 tokens, directly from shared memory. In a block, one warp
  *         copies weights with tensor maps, three copy tokens, and four or eight multiply.
  * Watch:  bulk copies, each of 8 KB; no loads of fragments; tensor-core operations in proportion to the number of
  *         tokens in a tile, not to its capacity.
@@ -17,7 +17,7 @@
 // [sum]
 /**
  * Adds up the results of a token's experts, 8 elements per thread, in the order in which store() wrote them. Writes NaN
- * unless `good`.
+ * if `good` is false.
  */
 template <typename Tile>
 static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
@@ -165,7 +165,10 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
                               problem, buffers, (struct counters *)buffers.workspace, w13, w2);
 }
 
-/** Returns whether this file has a kernel: a tile's boxes of 64 rows are full or empty, and an int can count rows. */
+/**
+ * Returns whether this file has a kernel for the problem: boxes of 64 rows must be full or empty, and counts must fit
+ * in an int.
+ */
 static bool has_kernel(const moe_problem *problem)
 {
     const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;

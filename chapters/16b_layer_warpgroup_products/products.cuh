@@ -61,8 +61,8 @@ static __device__ unsigned pack(float low, float high)
 
 // [store]
 /**
- * Stores a warp's results. Of each 8 tokens, a thread has rows g and g + 8 of tokens 2t and 2t + 1, where g = lane / 4
- * and t = lane % 4; after the transpose it has rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
+ * Stores a warp's results. With g = lane / 4 and t = lane % 4, a thread holds rows g and g + 8 of tokens 2t and 2t + 1
+ * of every 8 tokens; after the transpose it holds rows 2t, 2t + 1, 2t + 8 and 2t + 9 of token g.
  */
 template <typename Tile, int N>
 static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers, const order &tile,

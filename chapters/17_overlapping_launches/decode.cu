@@ -2,8 +2,8 @@
  * @file decode.cu
  * @brief Chapter 17: the kernels of a decoding step, each of which starts before the previous one has ended.
  *
- * Before: a kernel starts when the stream's previous kernel has ended; its launch, the start of its blocks and its
- *         first loads come only then.
+ * Before: a kernel starts when the stream's previous kernel has ended; only then do its blocks start and issue their
+ *         first loads.
  * Now:    its blocks start earlier, prepare everything that does not depend on the previous kernel, and then wait.
  * Watch:  accesses before the wait, which must not conflict with another kernel's; the time between two kernels.
  */
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(THREADS)
             weights[e][c] = i < chunks ? router_weights[(int64_t)expert * chunks + i] : make_int4(0, 0, 0, 0);
         }
     }
-    wait_for_previous_kernel(); /* that kernel may write `hidden` and read the old logits, but none writes weights */
+    wait_for_previous_kernel(); /* earlier kernels may write `hidden` or read the old logits; none writes weights */
     let_next_kernel_start();
     // [router]
 

@@ -4,7 +4,10 @@
 
 #include <limits.h>
 
-/** Returns why a problem is not supported, or NULL. The limits are the router's and those of chapters 13c, 14b, 16b. */
+/**
+ * Returns the reason why a problem is unsupported, or NULL if it is supported. The limits are the router's and those of
+ * chapters 13c, 14b and 16b.
+ */
 static const char *unsupported_reason(const struct decode_problem *problem)
 {
     const int groups = problem->gate.num_expert_group;

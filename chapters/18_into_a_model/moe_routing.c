@@ -169,7 +169,7 @@ static cudaError_t enter(int device, int *before)
     return status == cudaSuccess && *before != device ? cudaSetDevice(device) : status;
 }
 
-/** Makes the device that was current before enter() current again. Returns the first error. */
+/** Restores the device that was current before enter(). Returns the first error. */
 static int leave(int device, int before, cudaError_t status)
 {
     const cudaError_t left = before != device ? cudaSetDevice(before) : cudaSuccess;
@@ -265,7 +265,7 @@ static cudaError_t has_wgmma(int device, bool *has)
     return status;
 }
 
-/** Launches align, then the layer on its list. */
+/** Launches align, then the layer, which uses align's list. */
 static cudaError_t launch_layer(const struct moe_routing_layer_problem *layer, int32_t device, cudaStream_t stream,
                                 const struct moe_routing_align_problem *rows, const void *topk_ids, char *workspace,
                                 struct moe_buffers *buffers)

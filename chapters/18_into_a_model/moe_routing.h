@@ -7,9 +7,10 @@
  * exception below), and leaves the current device unchanged. Tensors are row-major, in that device's memory, 16-byte
  * aligned.
  *
- * Blocks synchronise through a workspace. There is one for each stream and number of experts, and one for each stream
- * of each capture, because a graph may run concurrently with the stream it was captured from. The first call outside a
- * capture allocates several workspaces and waits until they hold zeros; captures only take some of these.
+ * Blocks synchronise through a workspace. A workspace belongs to one stream and one number of experts, and to one
+ * capture if the stream is being captured, because a graph may run concurrently with the stream it was captured from.
+ * The first call outside a capture allocates several workspaces and waits until they are zeroed; calls in a capture
+ * only use workspaces that are already allocated.
  */
 #ifndef MOE_ROUTING_H
 #define MOE_ROUTING_H
@@ -23,7 +24,7 @@ extern "C" {
 #endif
 
 // [problems]
-/** Types of tensors. */
+/** Element types of tensors. */
 enum moe_routing_dtype { MOE_ROUTING_F32, MOE_ROUTING_F16, MOE_ROUTING_BF16, MOE_ROUTING_I32, MOE_ROUTING_I64 };
 
 /** The gate's arguments. Scores are always sigmoids of the logits. */
@@ -51,15 +52,20 @@ struct moe_routing_layer_problem {
 };
 // [problems]
 
-/** Returns 0 if the library supports the problem; else writes a line to `text`: the argument, its value, the limit. */
+/**
+ * Returns 0 if the library supports the problem; otherwise writes a line with the argument, its value and the limit to
+ * `text`.
+ */
 int moe_routing_gate_check(const struct moe_routing_gate_problem *gate, char *text, size_t size);
 int moe_routing_align_check(const struct moe_routing_align_problem *align, char *text, size_t size);
 int moe_routing_layer_check(const struct moe_routing_layer_problem *layer, char *text, size_t size);
 
-/** Returns the length of sorted_token_ids. The length of expert_ids is this divided by block_size. */
+/** Returns the length of sorted_token_ids. The length of expert_ids is this length divided by block_size. */
 int64_t moe_routing_capacity(const struct moe_routing_align_problem *align);
 
-/** Returns the size in bytes of the scratch memory that a call of the layer needs. Its contents do not matter. */
+/**
+ * Returns the size in bytes of the scratch memory that a call of the layer needs. The memory need not be initialised.
+ */
 size_t moe_routing_layer_scratch(const struct moe_routing_layer_problem *layer);
 
 /** Chooses experts: topk_weights [num_tokens, topk] in f32, topk_ids [num_tokens, topk] in i32. */

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 
 // [workspace]
-/** A workspace. It holds zeros before its first launch. */
+/** A workspace. It is zeroed before its first launch. */
 struct workspace {
     char *memory;
     int device, num_experts;
     int taken;                  /**< 1: in use by `stream`, in `capture` */
-    unsigned long long capture; /**< the capture's number; 0: outside a capture */
+    unsigned long long capture; /**< the capture's id; 0: outside a capture */
     cudaStream_t stream;
 };
 // [workspace]
@@ -36,7 +36,7 @@ static size_t workspace_bytes(int num_experts)
     return (COUNTER_BYTES + EXCHANGE_BYTES + align_exchange_bytes(&problem) + 255) / 256 * 256;
 }
 
-/** Finds the number of the capture that a stream is part of, or 0 if there is none. */
+/** Finds the id of the capture that a stream is part of, or 0 if there is none. */
 static cudaError_t capture_of(cudaStream_t stream, unsigned long long *capture)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -51,7 +51,7 @@ static cudaError_t capture_of(cudaStream_t stream, unsigned long long *capture)
     return error;
 }
 
-/** Adds AT_ONCE workspaces to the list and waits until they hold zeros. */
+/** Adds AT_ONCE workspaces to the list and waits until they are zeroed. */
 static cudaError_t add_workspaces(int device, int num_experts)
 {
     const size_t bytes = workspace_bytes(num_experts);
@@ -66,7 +66,7 @@ static cudaError_t add_workspaces(int device, int num_experts)
     if (status == cudaSuccess)
         status = cudaMemset(memory, 0, AT_ONCE * bytes);
     if (status == cudaSuccess)
-        status = cudaDeviceSynchronize(); /* other streams do not wait for the memset */
+        status = cudaDeviceSynchronize(); /* needed because other streams do not wait for the memset */
     if (status != cudaSuccess) {
         cudaFree(memory);
         return status;
@@ -77,7 +77,10 @@ static cudaError_t add_workspaces(int device, int num_experts)
 }
 
 // [take]
-/** Returns the workspace of this stream and capture, else an unused one, or NULL. Sets *left to the number unused. */
+/**
+ * Returns the workspace of this stream and capture, else an unused one, or NULL. Sets *left to the number of unused
+ * workspaces.
+ */
 static char *take(cudaStream_t stream, int device, int num_experts, unsigned long long capture, int *left)
 {
     struct workspace *found = NULL, *unused = NULL;

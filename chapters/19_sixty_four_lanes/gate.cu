@@ -2,9 +2,10 @@
  * @file gate.cu
  * @brief Chapter 19: the gate for GPUs whose warps (waves) have 64 lanes.
  *
- * Before: chapters 02 and 03 on such a GPU: a wave has two groups; if one of them is dropped, its 32 lanes idle.
+ * Before: in chapters 02 and 03, a wave of such a GPU processes two groups; if one of them is dropped, its 32 lanes are
+ *         idle.
  * Now:    the kept groups are packed two to a wave; one vote of 64 lanes ranks eight groups; one wave merges up to
- *         eight lists of eight candidates, with a lane for each candidate.
+ *         eight lists of eight candidates, with one lane per candidate.
  * Watch:  shuffles, block barriers and active lanes.
  */
 #include "harness/gate/gate.h"
@@ -46,7 +47,7 @@ static __device__ __forceinline__ candidate from_lane_xor(candidate mine, int la
 // [better]
 
 // [half_best]
-/** Returns the best candidate of a half wave to its 32 lanes: offsets below 32 stay within the half. */
+/** Returns the best candidate of a half wave to its 32 lanes: exchanges at offsets below 32 stay within the half. */
 static __device__ __forceinline__ candidate half_best(candidate mine)
 {
     for (int offset = HALF_SIZE / 2; offset > 0; offset /= 2) {
@@ -59,7 +60,9 @@ static __device__ __forceinline__ candidate half_best(candidate mine)
 // [half_best]
 
 // [group_score]
-/** Returns the best choice of a half wave, or the sum of its two best, to all of its 32 lanes, as in chapter 03. */
+/**
+ * Returns the best choice of a half wave, or the sum of its two best choices, to all of its 32 lanes, as in chapter 03.
+ */
 static __device__ float score_of_group(float choice, bool has_bias)
 {
     float first = choice, second = -INFINITY;
@@ -79,7 +82,10 @@ static __device__ float score_of_group(float choice, bool has_bias)
 // [group_score]
 
 // [rank]
-/** Returns the rank of group lane / 8, from 0: the number of groups that rank higher. All 64 lanes must call. */
+/**
+ * Returns the rank of group lane / 8, from 0: the number of groups that rank higher. All 64 lanes must call this
+ * function.
+ */
 static __device__ int rank_of_group(const float *group_scores, int num_groups, int lane)
 {
     const int group = lane / MAX_GROUPS, rival = lane % MAX_GROUPS;
@@ -109,8 +115,9 @@ static __device__ void write_best(candidate mine, int count, int half_lane, cand
 
 // [merge]
 /**
- * Merges eight sorted lists of eight candidates. Lane 8 * i + k passes entry k of list i and receives entry k of the
- * eight best. Each round merges pairs of lists in four steps and leaves the result in both. All 64 lanes must call.
+ * Merges eight sorted lists of eight candidates. Lane 8 * i + k supplies entry k of list i and receives entry k of the
+ * eight best candidates. Each round merges pairs of lists in four steps and leaves the result in the lanes of both
+ * lists. All 64 lanes must call this function.
  */
 static __device__ candidate merge_lists(candidate mine, int lane)
 {
@@ -130,7 +137,7 @@ static __device__ candidate merge_lists(candidate mine, int lane)
 // [merge]
 
 // [signature]
-/** Routes tokens. Grid: a block per token. Block: a wave per two groups. correction_bias may be NULL. */
+/** Routes tokens. Grid: one block per token. Block: one wave per two groups. correction_bias may be NULL. */
 static __global__ void gate_kernel(gate_problem problem, int experts_per_group, const float *gating_output,
                                    const float *correction_bias, float *topk_weights, int *topk_ids)
 {

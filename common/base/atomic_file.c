@@ -13,10 +13,10 @@
 
 enum { MAX_TEMPORARIES = 16 };
 
-/* Names of the existing temporary files, which the program removes when it ends; "" is a free slot. */
+/* Names of the existing temporary files, which are removed when the program exits; "" marks a free slot. */
 static char temporaries[MAX_TEMPORARIES][PATH_MAX];
 
-/* `changing` is 1 while the names change; a signal that arrives meanwhile is stored in `waiting`. */
+/* `changing` is 1 while the list is being updated; a signal that arrives during an update is stored in `waiting`. */
 static volatile sig_atomic_t changing, waiting;
 
 static void remove_temporaries(void)
@@ -61,8 +61,8 @@ static void end_change(void)
 }
 
 /**
- * Replaces `old` with `name` in the list; "" is a free slot. If no slot is free, the file is not listed, so it is not
- * removed if a signal kills the program.
+ * Replaces `old` with `name` in the list; "" stands for a free slot. If no slot is free, the file is not listed and
+ * therefore not removed if a signal kills the program.
  */
 static void note(const char *old, const char *name)
 {
@@ -171,7 +171,10 @@ static bool finish(struct atomic_file *file, struct error *error)
     return (written && closed) || cannot_write(file, error);
 }
 
-/** Renames the temporary file to the path. If the system can exchange names, the old file gets the temporary's name. */
+/**
+ * Renames the temporary file to its final path. If the file system can exchange names, the old file gets the temporary
+ * name.
+ */
 static bool replace(const struct atomic_file *file)
 {
     return renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) == 0 ||

@@ -1,9 +1,10 @@
 /**
  * @file base/atomic_file.h
- * @brief Writes a file completely or not at all, through a temporary file in the same directory that then replaces it.
+ * @brief Writes a file completely or not at all: the data goes to a temporary file in the same directory, which then
+ *        replaces the file.
  *
- * A program that exits early or is killed by a signal (SIGINT, SIGTERM, SIGHUP, unless ignored or caught) first removes
- * the temporary files. Not thread-safe.
+ * A program that exits early or is killed by a signal (SIGINT, SIGTERM or SIGHUP, unless it ignores or catches the
+ * signal) first removes the temporary files. Not thread-safe.
  */
 #ifndef ATOMIC_FILE_H
 #define ATOMIC_FILE_H
@@ -16,7 +17,7 @@ struct atomic_file {
     const char *flag; /**< prefix of messages, such as "--trace: "; "" if no flag gave the path */
     char *path;
     char *temporary;
-    FILE *stream; /**< for the caller to write to */
+    FILE *stream; /**< the stream that the caller writes to */
 };
 
 /**
@@ -34,7 +35,7 @@ void atomic_file_temporary_remove(char *name);
 bool atomic_file_open(struct atomic_file *file, const char *flag, const char *path, struct error *error);
 
 /**
- * Moves the temporary files to their paths: all of them or, with an error, none. Ignores files that were never opened.
+ * Moves all temporary files to their paths or, if an error occurs, none of them. Ignores files that were never opened.
  * atomic_files_discard() is not needed afterwards.
  */
 bool atomic_files_commit(struct atomic_file *files, int count, struct error *error);

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /**
- * Returns the number of bytes that Linux estimates to be available without swapping or, without an estimate, the
- * machine's total memory; either value is capped at the process's limit.
+ * Returns the number of bytes that Linux estimates to be available without swapping or, if there is no estimate, the
+ * machine's total memory; either value is capped at the process's address-space limit.
  */
 static inline size_t available_memory(void)
 {

@@ -7,18 +7,18 @@
 
 #include <stdbool.h>
 
-/** Returns the time of a monotonic clock in seconds. */
+/** Returns the monotonic clock's time in seconds. */
 double seconds_now(void);
 
 /**
- * Returns the seconds to sleep after an unsuccessful poll, `waited` seconds after the wait began: 0 at first, because a
- * sleep would add to a measured time; then a 64th of the time waited, at most a millisecond.
+ * Returns how many seconds to sleep after an unsuccessful poll, `waited` seconds into the wait: 0 at first, because
+ * sleeping would distort measured times; then 1/64 of the time waited, but at most a millisecond.
  */
 double backoff_seconds(double waited);
 
 /**
- * Yields the processor between two polls of a wait that began at `begin`, and sleeps if the wait has already been long.
- * Returns false if the wait has exceeded `limit` seconds.
+ * Yields the processor between two polls of a wait that began at `begin`; sleeps once the wait has become long. Returns
+ * false if the wait has exceeded `limit` seconds.
  */
 bool backoff_wait(double begin, double limit);
 

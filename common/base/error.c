@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Copies a line, but omits the middle of a long one, because the beginning and the end matter most. */
+/** Copies a line, omitting the middle if it is too long, because the beginning and the end matter most. */
 static void copy_line(char *to, size_t size, const char *line)
 {
     static const char gap[] = "...";

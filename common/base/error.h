@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** The results of a program. Each is an exit code. */
+/** The possible results of a program. Each value is also the exit code. */
 enum run_result {
     RUN_VERIFIED = 0,
     RUN_WRONG = 1,
@@ -16,17 +16,17 @@ enum run_result {
     RUN_NO_DEVICE = 3 /**< no device, too little memory, or a device that cannot run the program */
 };
 
-/** An error: one line, without a newline, that names the wrong value and the allowed values. */
+/** An error: a one-line message, without a newline, that names the invalid value and the allowed values. */
 struct error {
     char text[1024];
     enum run_result result; /**< RUN_VERIFIED if there is no error */
-    bool unsupported;       /**< the kernel does not support this problem, but another may */
+    bool unsupported;       /**< this kernel does not support the problem, but another kernel may */
 };
 
-/** Introduces the advice in the line of a simulator fault. */
+/** Marks the start of the advice in the message of a simulator fault. */
 #define ERROR_TRY "; try: "
 
-/** Returns the part of a line that begins with ERROR_TRY, or "" (the line's end) if it contains no advice. */
+/** Returns the part of a line from ERROR_TRY on, or "" (the line's end) if it contains no advice. */
 const char *error_advice(const char *line);
 
 /** A short phrase that describes what a checker expected or got. */

@@ -28,13 +28,13 @@ static inline struct random random_seed(uint64_t seed, uint64_t stream)
     return random;
 }
 
-/** Returns a uniform number in [0, 1), a multiple of 2^-24. */
+/** Returns a uniformly distributed number in [0, 1), a multiple of 2^-24. */
 static inline float random_uniform(struct random *random)
 {
     return (float)(random_bits(random) >> 40) * 0x1p-24f;
 }
 
-/** Returns a uniform integer in [0, limit). */
+/** Returns a uniformly distributed integer in [0, limit). */
 static inline uint32_t random_below(struct random *random, uint32_t limit)
 {
     return (uint32_t)((random_bits(random) >> 32) * limit >> 32);

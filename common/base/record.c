@@ -87,7 +87,7 @@ static bool is_complete(const struct record *record)
     return complete;
 }
 
-/** Returns the first field from `field` on that appears in the format, or NULL. To continue, pass field->next. */
+/** Returns the first field that appears in the format, starting at `field`, or NULL. To continue, pass field->next. */
 static const struct field *seen_in(unsigned format, const struct field *field)
 {
     while (field && !(field->formats & format))
@@ -95,7 +95,7 @@ static const struct field *seen_in(unsigned format, const struct field *field)
     return field;
 }
 
-/** Writes a list: a line with the names of the first record's fields, then a line for each record. */
+/** Writes a list: a header line with the field names of the first record, then one line per record. */
 static void write_rows(const struct record *list, void (*write_row)(const struct record *, bool, FILE *), FILE *stream)
 {
     for (const struct field *row = list->first; row; row = row->next) {
@@ -107,7 +107,7 @@ static void write_rows(const struct record *list, void (*write_row)(const struct
 
 /* --- table -------------------------------------------------------------------------------------------------------- */
 
-/** Writes one line of a list: the columns' headings or their values. */
+/** Writes one line of a list: the column headings or a record's values. */
 static void write_columns(const struct record *row, bool headings, FILE *stream)
 {
     const char *before = "";
@@ -173,8 +173,8 @@ static void write_json_string(const char *text, FILE *stream)
 }
 
 /**
- * Writes the fields, with `first` before the first one and `next` before each of the others. A list has a line for each
- * record.
+ * Writes the fields, with `first` before the first one and `next` before each of the others. Each record of a list is
+ * on a line of its own.
  */
 static void write_json(const struct record *record, const char *first, const char *next, FILE *stream)
 {

@@ -2,7 +2,7 @@
  * @file base/record.h
  * @brief A report: a record of named fields that can be written for readers (as a table) or for programs (JSON, CSV).
  *
- * Each field has a set of formats in which it appears. If there was no memory for a field, record_write() reports this.
+ * Each field has a set of formats in which it appears. If a field could not be allocated, record_write() reports this.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -15,29 +15,29 @@
 
 enum record_format { RECORD_TABLE, RECORD_JSON, RECORD_CSV };
 
-/** The names of the formats, in the order of the enum, NULL-terminated. */
+/** The names of the formats, in enum order, NULL-terminated. */
 extern const char *const record_formats[];
 
 /** Formats in which a field appears. */
 enum { IN_TABLE = 1 << RECORD_TABLE, IN_JSON = 1 << RECORD_JSON, IN_CSV = 1 << RECORD_CSV, IN_DATA = IN_JSON | IN_CSV };
 
-/** A record of named fields, or a list of records without names. If all members are zero, it is empty. */
+/** A record of named fields, or a list of records without names. A zero-initialised record is empty. */
 struct record {
     struct field *first, *last;
-    bool incomplete; /**< there was no memory for a field */
+    bool incomplete; /**< a field could not be allocated */
 };
 
 enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_OBJECT, FIELD_LIST };
 
 /**
- * Adds a field with a formatted value; `name` must outlive the record. A number is written unquoted. In a table the
- * field is a line, which begins with `name` unless `name` is NULL. Does nothing if `record` is NULL.
+ * Adds a field with a formatted value; `name` must outlive the record. A number is written unquoted. In a table, the
+ * field is one line, which begins with `name` unless `name` is NULL. Does nothing if `record` is NULL.
  */
 #define record_text(record, formats, name, ...)   record_add(record, FIELD_TEXT, formats, 0, name, __VA_ARGS__)
 #define record_number(record, formats, name, ...) record_add(record, FIELD_NUMBER, formats, 0, name, __VA_ARGS__)
 
 /**
- * Adds a column to a record of a list. The value is right-aligned in a column of `width` characters, left-aligned if
+ * Adds a column to a record in a list. The value is right-aligned in a column of `width` characters, left-aligned if
  * the width is negative, and not padded if the width is 0.
  */
 #define record_column(record, width, heading, ...) record_add(record, FIELD_TEXT, IN_TABLE, width, heading, __VA_ARGS__)
@@ -45,16 +45,16 @@ enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_OBJECT, FIELD_LIST };
 __attribute__((format(printf, 6, 7))) void record_add(struct record *record, enum field_type type, unsigned formats,
                                                       int width, const char *name, const char *format, ...);
 
-/** Adds a record to a record or, without a name, to a list. Returns the new record, or NULL if out of memory. */
+/** Adds a nested record or, if `name` is NULL, a record of a list. Returns the new record, or NULL if out of memory. */
 struct record *record_object(struct record *record, unsigned formats, const char *name);
 
 /**
- * Adds a list of records. In CSV each of them is a line of the file, and no other fields of `record` are written; in a
- * table each is a line below the column headings.
+ * Adds a list of records. In CSV, each of its records is a line of the file, and no other fields of `record` are
+ * written; in a table, each is a line below the column headings.
  */
 struct record *record_list(struct record *record, unsigned formats, const char *name);
 
-/** Writes the record. Returns false if there was no memory for a field or if writing to the stream fails. */
+/** Writes the record. Returns false if a field could not be allocated or if writing to the stream fails. */
 bool record_write(const struct record *record, enum record_format format, FILE *stream, struct error *error);
 
 /** Frees all fields. */

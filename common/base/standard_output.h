@@ -1,6 +1,6 @@
 /**
  * @file base/standard_output.h
- * @brief Checks that a program's output could be written, so that a full disk or a closed pipe is reported as an error.
+ * @brief Checks that a program's output has been written, so that a full disk or a closed pipe is reported as an error.
  */
 #ifndef STANDARD_OUTPUT_H
 #define STANDARD_OUTPUT_H
@@ -35,7 +35,7 @@ static inline void standard_streams_reserve(void)
  */
 static inline bool output_flush(FILE *stream, struct error *error)
 {
-    errno = 0; /* if only an earlier write failed, errno no longer gives the reason */
+    errno = 0; /* if only an earlier write failed, its errno has been lost */
     return (fflush(stream) == 0 && !ferror(stream)) ||
            error_set(error, "standard output: cannot be written%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
 }

@@ -1,1 +1,1 @@
-#include "hip/half_waves.h" /* hipcc finds this file instead of CUDA's */
+#include "hip/half_waves.h" /* hipcc includes this file in place of CUDA's header */

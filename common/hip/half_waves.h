@@ -2,9 +2,9 @@
  * @file half_waves.h
  * @brief CUDA's names for kernels on AMD GPUs whose warps (waves) have 64 lanes, and on a simulated GPU of that kind.
  *
- * A kernel that was written for warps of 32 lanes has two such warps in a wave: lanes 0 to 31 and lanes 32 to 63. A
+ * When a kernel was written for warps of 32 lanes, each wave holds two such warps: lanes 0 to 31 and lanes 32 to 63. A
  * shuffle therefore stays within 32 lanes, and a vote gives each half wave its own 32 bits. AMD's instructions take no
- * mask but apply to the active lanes; here, a mask only selects the bits of a vote. Every lane in the mask must be
+ * mask and apply to the active lanes; here, a mask only selects the bits of a vote. Every lane in the mask must be
  * active at the call: the simulator reports a shuffle that reads an inactive lane.
  */
 #ifndef HIP_HALF_WAVES_H
@@ -28,7 +28,7 @@
 #include <cuda_runtime.h>
 #endif
 
-/** The number of lanes in a warp of the kernels, and the default width of a shuffle. */
+/** The warp size that the kernels assume, and the default width of a shuffle. */
 #ifndef HALF_WAVE
 #define HALF_WAVE 32
 #endif
@@ -63,8 +63,8 @@ static __device__ __forceinline__ unsigned __ballot_sync(unsigned mask, int pred
 }
 
 /**
- * Orders the accesses of a wave's lanes. The lanes run in lockstep, so none has to wait, but the compiler must not
- * reorder the accesses.
+ * Orders the memory accesses of a wave's lanes. The lanes run in lockstep, so no lane has to wait, but the compiler
+ * must not reorder the accesses.
  */
 static __device__ __forceinline__ void __syncwarp(unsigned = 0xffffffffu)
 {

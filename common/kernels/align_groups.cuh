@@ -15,8 +15,8 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 // [list]
 /**
- * A problem and its buffers as kernel parameters, in compact form, because every launch reads the parameters from
- * memory. `experts` is num_experts rounded up to a multiple of FAST_EXPERTS; `most_blocks` is the length of expert_ids.
+ * A problem and its buffers as kernel parameters, kept compact because every launch reads them from memory. `experts`
+ * is num_experts rounded up to a multiple of FAST_EXPERTS; `most_blocks` is the length of expert_ids.
  */
 struct align_arguments {
     const void *topk_ids;
@@ -45,8 +45,8 @@ static align_arguments align_arguments_of(const align_problem *problem, const al
 
 // [helpers]
 /**
- * Returns align.experts. In kernels for up to FAST_EXPERTS experts it is a compile-time constant, EXPERTS =
- * FAST_EXPERTS; kernels for more experts have EXPERTS = 0.
+ * Returns align.experts. Kernels for up to FAST_EXPERTS experts use the compile-time constant EXPERTS = FAST_EXPERTS;
+ * kernels for more experts have EXPERTS = 0.
  */
 template <int EXPERTS>
 static __device__ int experts_of(const align_arguments &align)
@@ -62,8 +62,8 @@ static __device__ int expert_of(Id id, int num_experts)
 }
 
 /**
- * Returns the number of blocks of rows for `count` < 2^31 ids: count / block_size, rounded up. The quotient obtained
- * from the reciprocal is at most 1 too small.
+ * Returns the number of blocks of rows that `count` < 2^31 ids need: count / block_size, rounded up. The quotient
+ * obtained with the reciprocal is too small by at most 1.
  */
 static __device__ int blocks_for(int count, const align_arguments &align)
 {
@@ -98,8 +98,8 @@ static __device__ __forceinline__ int scan_lanes(int number)
 
 // [close]
 /**
- * Writes an expert's pads and the owner of each of its blocks of rows. The group has `count` ids and begins at block
- * `begin`. num_shares warps call this together; the calling warp is number `share`.
+ * Writes an expert's padding and the owner of each of its blocks of rows. The group has `count` ids and begins at block
+ * `begin`. num_shares warps call this function together; `share` is the calling warp's index among them.
  */
 static __device__ void pad_group(const align_arguments &align, int expert, int count, int begin, int share,
                                  int num_shares)
@@ -118,8 +118,8 @@ static __device__ void pad_group(const align_arguments &align, int expert, int c
 }
 
 /**
- * Writes everything after the last group: pads, and -1 as the owner of each block. block_threads threads of every block
- * of the grid call this together.
+ * Writes everything after the last group: padding, and -1 as the owner of each block of rows. block_threads threads of
+ * every block of the grid call this function together.
  */
 static __device__ void pad_list(const align_arguments &align, int num_blocks, int block_threads)
 {

@@ -9,8 +9,8 @@
 #include "harness/align/align.h"
 
 /**
- * A problem and its buffers as kernel parameters, in compact form, because every launch reads the parameters from
- * memory. `most_blocks` is the length of expert_ids.
+ * A problem and its buffers as kernel parameters, kept compact because every launch reads them from memory.
+ * `most_blocks` is the length of expert_ids.
  */
 struct align_arguments {
     int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
@@ -21,7 +21,7 @@ struct align_arguments {
 };
 
 // [few_blocks]
-enum { MAX_FEW = 512 }; /* most ids in a group */
+enum { MAX_FEW = 512 }; /* maximum number of ids in a group */
 
 static align_arguments align_arguments_of(const struct align_problem *problem, const struct align_buffers *buffers)
 {
@@ -41,10 +41,10 @@ static align_arguments align_arguments_of(const struct align_problem *problem, c
 }
 
 /**
- * Returns the number of blocks of rows for up to MAX_FEW ids: n / divisor with n = count + divisor - 1, as a product
- * with a reciprocal of 20 bits. `rest` is (divisor - 1) * reciprocal. The product is too large by less than n / 2^20,
- * while n / divisor is at least 1 / divisor below the next integer. Because n * divisor is at most 1,023 * 512 < 2^20,
- * the quotient is exact.
+ * Returns the number of blocks of rows for up to MAX_FEW ids: n / divisor with n = count + divisor - 1, computed as a
+ * product with a 20-bit reciprocal. `rest` is (divisor - 1) * reciprocal. The product is too large by less than
+ * n / 2^20, while n / divisor is at least 1 / divisor below the next integer. Because n * divisor is at most
+ * 1,023 * 512 < 2^20, the quotient is exact.
  */
 static __device__ __forceinline__ int few_blocks_for(int count, const align_arguments &align)
 {
@@ -54,7 +54,7 @@ static __device__ __forceinline__ int few_blocks_for(int count, const align_argu
 
 // [close]
 /**
- * Writes an expert's pads and the owner, `local_id`, of each of its blocks of rows. The group has `count` ids and
+ * Writes an expert's padding and the owner, `local_id`, of each of its blocks of rows. The group has `count` ids and
  * begins at block `begin`. All lanes of a warp call this together.
  */
 static __device__ __forceinline__ void pad_group(const align_arguments &align, int local_id, int count, int begin)
@@ -69,7 +69,10 @@ static __device__ __forceinline__ void pad_group(const align_arguments &align, i
         align.expert_ids[block] = local_id;
 }
 
-/** Writes everything after the last group: pads, and -1 as each block's owner. All threads of the grid call it. */
+/**
+ * Writes everything after the last group: padding, and -1 as the owner of each block of rows. All threads of the grid
+ * must call it.
+ */
 static __device__ __forceinline__ void pad_list(const align_arguments &align, int num_blocks)
 {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x, num_threads = gridDim.x * blockDim.x;

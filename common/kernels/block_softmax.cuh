@@ -7,9 +7,9 @@
 
 // [block_softmax]
 /**
- * Returns exp(logit - largest) / sum, where the block's logits form one row. All threads of the block, at most 32 whole
- * warps, must call it; a thread without an expert passes -infinity and false. The function contains two block barriers.
- * If the row contains NaN or +infinity, every result is NaN.
+ * Returns exp(logit - largest) / sum for the row that the block's logits form. All threads of the block (at most 32
+ * full warps) must call it; a thread without an expert passes -infinity and false. The function contains two block
+ * barriers. If the row contains NaN or +infinity, every result is NaN.
  */
 static __device__ float block_softmax(float logit, bool has_expert)
 {

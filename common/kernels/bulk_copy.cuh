@@ -2,9 +2,9 @@
  * @file common/kernels/bulk_copy.cuh
  * @brief Asynchronous copies from global to shared memory, and the barriers (mbarrier) that signal their completion.
  *
- * Such a barrier is an object in shared memory. Its phase ends when all expected arrivals have happened and all
- * announced bytes have been copied; the next phase begins at once. A waiting thread names the phase by its parity: 0
- * for the first, 1 for the second, 0 for the third. In a barrier's first phase, a wait for parity 1 returns at once, as
+ * An mbarrier is an object in shared memory. Its phase ends when all expected arrivals have occurred and all announced
+ * bytes have been copied; the next phase begins immediately. A waiting thread identifies the phase by its parity: 0 for
+ * the first, 1 for the second, 0 for the third. In a barrier's first phase, a wait for parity 1 returns immediately, as
  * if an earlier phase had ended.
  *
  * All instructions except cp.async require compute capability 9.0. The CPU build uses the header of the same name in
@@ -32,7 +32,7 @@ struct alignas(8) mbarrier {
 };
 
 /**
- * A matrix in global memory and the shape of its tiles. A kernel takes it as a `const __grid_constant__` parameter.
+ * A matrix in global memory and the shape of its tiles. Passed to a kernel as a `const __grid_constant__` parameter.
  */
 struct alignas(64) tensor_map {
     uint64_t word[16];
@@ -44,19 +44,25 @@ static __device__ __forceinline__ uint32_t shared_address(const void *shared)
 }
 
 // [mbarrier]
-/** Initialises a barrier for `arrivals` arrivals per phase (1 to 2^20 - 1). Called by a single thread. */
+/** Initialises a barrier for `arrivals` arrivals per phase (1 to 2^20 - 1). Must be called by a single thread. */
 static __device__ __forceinline__ void mbarrier_init(mbarrier *barrier, uint32_t arrivals)
 {
     ASM_90("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
-/** Makes the thread's initialised barriers visible to copies. Other threads also need a __syncthreads(). */
+/**
+ * Makes the barriers that this thread has initialised visible to asynchronous copies. Visibility to other threads also
+ * requires a __syncthreads().
+ */
 static __device__ __forceinline__ void mbarrier_init_fence(void)
 {
     ASM_90("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/** Arrives at the barrier. The thread's earlier accesses happen before those that follow a wait for the phase. */
+/**
+ * Arrives at the barrier. This thread's earlier accesses happen before any thread's accesses after a wait for the
+ * phase.
+ */
 static __device__ __forceinline__ void mbarrier_arrive(mbarrier *barrier)
 {
     ASM_90("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
@@ -103,8 +109,8 @@ static __device__ __forceinline__ void mbarrier_wait(mbarrier *barrier, uint32_t
 
 // [copies]
 /**
- * Copies 16 bytes asynchronously, bypassing L1; both addresses are multiples of 16. `present` is 0 or 16: with 0, zeros
- * are stored instead.
+ * Copies 16 bytes asynchronously, bypassing L1; both addresses must be multiples of 16. `present` is 0 or 16; if it is
+ * 0, zeros are stored instead.
  */
 static __device__ __forceinline__ void cp_async_16(void *to, const void *from, uint32_t present = 16)
 {
@@ -113,8 +119,8 @@ static __device__ __forceinline__ void cp_async_16(void *to, const void *from, u
 }
 
 /**
- * Copies `bytes` contiguous bytes asynchronously; `bytes` and both addresses are multiples of 16. The bytes count
- * towards the barrier's phase as they arrive.
+ * Copies `bytes` contiguous bytes asynchronously; `bytes` and both addresses must be multiples of 16. The bytes count
+ * towards the barrier's current phase as they arrive.
  */
 static __device__ __forceinline__ void bulk_copy(void *to, const void *from, uint32_t bytes, mbarrier *barrier)
 {
@@ -126,8 +132,8 @@ static __device__ __forceinline__ void bulk_copy(void *to, const void *from, uin
 
 /**
  * Copies a tile of the map's matrix asynchronously; its first element is at (row, column). Elements outside the matrix
- * arrive as zeros, and their bytes count as well. `to` is a multiple of 128 and of the swizzle's period, which is 1024,
- * 512 or 256 for a swizzle of 128, 64 or 32.
+ * are filled with zeros, and their bytes also count towards the phase. `to` must be a multiple of 128 and of the
+ * swizzle's period, which is 1024, 512 or 256 for a swizzle of 128, 64 or 32.
  */
 static __device__ __forceinline__ void bulk_copy_tile(void *to, const tensor_map *map, int32_t row, int32_t column,
                                                       mbarrier *barrier)
@@ -145,14 +151,14 @@ static __device__ __forceinline__ void tensor_map_prefetch(const tensor_map *map
 }
 
 /**
- * Orders the thread's earlier and later accesses to memory against those of bulk copies and wgmma, in both directions.
+ * Orders the thread's memory accesses against those of bulk copies and wgmma, in both directions.
  */
 static __device__ __forceinline__ void async_proxy_fence(void)
 {
     ASM_90("fence.proxy.async;" ::: "memory");
 }
 
-/** Orders accesses to shared memory only, which is faster than async_proxy_fence(). */
+/** Orders only accesses to shared memory; faster than async_proxy_fence(). */
 static __device__ __forceinline__ void async_proxy_fence_shared(void)
 {
     ASM_90("fence.proxy.async.shared::cta;" ::: "memory");
@@ -179,8 +185,8 @@ static __device__ __forceinline__ bool elect_one(void)
 /**
  * Creates a map of a row-major bf16 matrix in global memory, for tiles of tile_rows (at most 256) by tile_columns.
  * `swizzle` is 0, or the size of a tile's row in bytes: 32, 64 or 128. If it is not 0, the tile's 16-byte chunks are
- * permuted: within each period of the swizzle, the number of a chunk (address bits 4 and up) is XORed with address bits
- * 7 and up. Returns NULL, or the reason why such a map cannot be created.
+ * permuted: within each period of the swizzle, a chunk's index (address bits 4 and up) is XORed with address bits 7 and
+ * up. Returns NULL, or the reason why such a map cannot be created.
  */
 static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
                                           uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle)

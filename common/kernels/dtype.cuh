@@ -1,4 +1,4 @@
-/** @file dtype.cuh Chapter 05's number types: kernels compute in float and round to the type where PyTorch does. */
+/** @file dtype.cuh Chapter 05's data types: kernels compute in float and round to the type where PyTorch does. */
 #ifndef KERNELS_DTYPE_CUH
 #define KERNELS_DTYPE_CUH
 
@@ -24,7 +24,7 @@ static __device__ __forceinline__ float to_float(__nv_bfloat16 value)
 // [to_float]
 
 // [round_to]
-/** Returns `value` rounded to the nearest number of type T, with ties to even. */
+/** Returns `value` rounded to the nearest value of type T, with ties to even. */
 template <typename T>
 static __device__ __forceinline__ float round_to(float value);
 

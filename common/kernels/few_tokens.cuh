@@ -1,7 +1,7 @@
 /**
  * @file common/kernels/few_tokens.cuh
- * @brief Chapter 13a's kernel: one block per token, one thread per expert, and a bound instead of rounds. Chapter 13c
- * launches it if there are few tokens.
+ * @brief Chapter 13a's kernel: one block per token, one thread per expert, and a bound instead of selection rounds.
+ * Chapter 13c launches it if there are few tokens.
  */
 #ifndef GATE_FEW_TOKENS_CUH
 #define GATE_FEW_TOKENS_CUH
@@ -10,7 +10,10 @@
 #include "kernels/router.cuh"
 
 // [few_token]
-/** The shared memory of a token's block. It is a single object, so that one register addresses all members. */
+/**
+ * The shared memory of a block, which routes one token. It is a single object, so that one register addresses all
+ * members.
+ */
 template <typename Router>
 struct few_token {
     __align__(16) entry candidates[Router::EXPERTS];
@@ -46,7 +49,7 @@ static __device__ __forceinline__ void few_choose(few_token<Router> &token, unsi
 // [few_choose]
 
 // [few_kernel]
-/** Routes one token per block. The grid has a block for each token, and a block has a thread for each expert. */
+/** Routes one token per block. The grid has one block per token, and each block has one thread per expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
     few_tokens_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,

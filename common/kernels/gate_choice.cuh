@@ -1,9 +1,9 @@
 /**
  * @file gate_choice.cuh
  * @brief Device functions of chapter 13a's gate, which chapters 13b, 13c and 15 also use: choices as ordered keys, the
- * two largest keys of a group, slots, weights; and the slow path, which routes a token in rounds.
+ * two largest keys of a group, slots, weights, and the slow path, which routes a token in rounds.
  *
- * A Router is a class of constants (see router.cuh).
+ * A Router is a class of compile-time constants (see router.cuh).
  */
 #ifndef KERNELS_GATE_CHOICE_CUH
 #define KERNELS_GATE_CHOICE_CUH
@@ -15,7 +15,10 @@ enum { WARP_SIZE = 32 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
 // [ordered]
-/** Returns a choice's key, an unsigned integer; keys sort like choices. NaN's key is 0, below -infinity's. */
+/**
+ * Returns a choice's key, an unsigned integer; keys have the same order as choices. The key of NaN is 0, which is lower
+ * than the key of -infinity.
+ */
 static __device__ __forceinline__ unsigned ordered(float choice)
 {
     const unsigned bits = __float_as_uint(choice), flip = (unsigned)((int)bits >> 31) | 0x80000000u;
@@ -25,7 +28,7 @@ static __device__ __forceinline__ unsigned ordered(float choice)
 }
 
 /**
- * Returns the choice that a key represents. For NaN's key, returns -infinity, because NaN counts as -infinity in a
+ * Returns the choice that a key represents. Returns -infinity for the key of NaN, because NaN counts as -infinity in a
  * group's score.
  */
 static __device__ __forceinline__ float choice_of(unsigned key)
@@ -38,8 +41,8 @@ static __device__ __forceinline__ float choice_of(unsigned key)
 
 // [entry]
 /**
- * A candidate as one number: the key in the high half and the inverted id in the low half, so that of two candidates
- * with equal choices, the one with the lower id is the larger number.
+ * A candidate packed into one number: the key in the high half and the inverted id in the low half, so that of two
+ * candidates with equal choices, the one with the lower id is the larger number.
  */
 typedef unsigned long long entry;
 
@@ -86,8 +89,8 @@ static __device__ __forceinline__ int rank_of(entry candidate, const entry *cand
 
 // [score_of_group]
 /**
- * Returns a group's score: the sum of its two best choices or, without a bias, only the best one. The sum of infinities
- * of both signs counts as -infinity.
+ * Returns a group's score: the sum of its two best choices or, without a bias, only the best one. If the two choices
+ * are +infinity and -infinity, the score is -infinity.
  */
 template <typename Choice>
 static __device__ __forceinline__ float score_of_group(float first, float second, bool has_bias)
@@ -114,8 +117,8 @@ static inline weighting weighting_of(const gate_problem *problem)
 }
 
 /**
- * Returns dividend / divisor for divisors from 2^-126 to 2^126; exact if the quotient is representable. The approximate
- * quotient is off by up to two ulps, which the remainder corrects.
+ * Returns dividend / divisor for divisors from 2^-126 to 2^126; the result is exact if the quotient is representable.
+ * The approximate quotient is off by up to two ulps; the remainder is used to correct it.
  */
 static __device__ __forceinline__ float quotient(float dividend, float divisor)
 {
@@ -125,8 +128,8 @@ static __device__ __forceinline__ float quotient(float dividend, float divisor)
 }
 
 /**
- * Returns the weight of a chosen expert. `sum` is the sum of all chosen scores; it is at most TOPK, and either 0 or a
- * normal float.
+ * Returns the weight of a chosen expert. `sum`, the sum of all chosen scores, is at most TOPK, and either 0 or a normal
+ * float.
  */
 template <typename T>
 static __device__ __forceinline__ float weight_of(weighting how, float score, float sum)
@@ -140,7 +143,7 @@ static __device__ __forceinline__ float weight_of(weighting how, float score, fl
 // [shared_experts]
 /**
  * Writes a token's shared experts after its TOPK chosen ones, with the work divided among `lanes` lanes. A shared
- * expert's score is not limited to 0 to 1, because how.factor may be any number.
+ * expert's score is not limited to the range from 0 to 1, because how.factor may be any number.
  */
 template <typename Router, typename T>
 static __device__ __forceinline__ void store_shared_experts(weighting how, float sum, int lane, int lanes,
@@ -203,7 +206,7 @@ static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 // [two_keys]
 
 // [rounds]
-/** Routes one token, whatever its logits, with a whole warp. Each lane processes every 32nd expert. */
+/** Routes one token, whatever its logits are, with a full warp. Each lane processes every 32nd expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row, const Bias *correction_bias,
                                                      float *topk_weights, int *topk_ids)

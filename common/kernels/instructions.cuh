@@ -28,7 +28,7 @@ static __device__ __forceinline__ float approx_reciprocal(float x)
     return reciprocal;
 }
 
-/** Returns the larger number; NaN if either is NaN, unlike fmaxf(), which returns the other. */
+/** Returns the larger number, or NaN if either number is NaN, in which case fmaxf() returns the other number. */
 static __device__ __forceinline__ float max_or_nan(float a, float b)
 {
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
@@ -36,7 +36,7 @@ static __device__ __forceinline__ float max_or_nan(float a, float b)
 
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
     return larger;
-#else /* GPUs without the instruction; x != x only for NaN */
+#else /* for GPUs without the instruction; x != x only for NaN */
     return a != a ? a : b != b ? b : fmaxf(a, b);
 #endif
 }

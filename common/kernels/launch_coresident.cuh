@@ -12,10 +12,10 @@
 
 // [launch_coresident]
 /**
- * Launches blocks that are all co-resident, as all_coresident() has checked. A GPU starts every block that fits, so a
- * plain launch suffices, and it is faster than a cooperative one. If another stream's kernel occupies the GPU, the
- * blocks wait until it ends; if that kernel also waits for blocks that have not started, both give up after MAX_POLLS
- * polls.
+ * Launches blocks that can all be co-resident, as all_coresident() has checked. A GPU starts every block that fits, so
+ * a plain launch suffices, which is faster than a cooperative launch. If another stream's kernel occupies the GPU, the
+ * blocks wait until it ends; if that kernel also waits for blocks that have not started, both kernels give up after
+ * MAX_POLLS polls.
  */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_coresident(bool overlap, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,

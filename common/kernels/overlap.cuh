@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/overlap.cuh
- * @brief Launches whose blocks may start before the stream's previous kernel has ended, as chapter 17 explains.
+ * @brief Launches kernels whose blocks may start before the stream's previous kernel has ended, as chapter 17 explains.
  */
 #ifndef KERNELS_OVERLAP_CUH
 #define KERNELS_OVERLAP_CUH
@@ -9,8 +9,8 @@
 
 // [wait_and_trigger]
 /**
- * Waits until the stream's previous kernel has ended and its writes are visible. Returns at once in a launch without
- * overlap. A kernel must call it before it accesses memory that another kernel of the stream reads or writes.
+ * Waits until the stream's previous kernel has ended and its writes are visible. Returns immediately in a launch
+ * without overlap. Must be called before the kernel accesses memory that another kernel of the stream reads or writes.
  */
 static __device__ __forceinline__ void wait_for_previous_kernel(void)
 {

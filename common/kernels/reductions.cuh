@@ -2,9 +2,9 @@
  * @file common/kernels/reductions.cuh
  * @brief CUDA's warp reductions, such as __reduce_max_sync(), for GPUs that lack the instructions.
  *
- * GPUs have these instructions from compute capability 8.0 on. The build includes this file before every kernel that
- * nvcc compiles, so that kernels call the same functions on every GPU. The versions here use shuffles, five for a whole
- * warp.
+ * GPUs of compute capability 8.0 and above have these instructions. The build includes this file before every kernel
+ * that nvcc compiles, so that kernels call the same functions on every GPU. The versions here use shuffles, five for a
+ * full warp.
  */
 #ifndef KERNELS_REDUCTIONS_CUH
 #define KERNELS_REDUCTIONS_CUH

@@ -6,8 +6,8 @@
 
 // [router]
 /**
- * A router's shape as constants. Chapter 13a's bound requires TOPK <= 2 TOPK_GROUP, because each kept group contributes
- * two experts to the bound.
+ * A router's shape as compile-time constants. Chapter 13a's bound requires TOPK <= 2 TOPK_GROUP, because each kept
+ * group contributes two experts to the bound.
  */
 template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
 struct router {

@@ -3,8 +3,8 @@
  * @brief Tensor-core instructions for which CUDA C has no function: products of 16x16 by 16x8 matrices, and loads of
  * their fragments. Chapter 11c introduces them.
  *
- * All 32 lanes of a warp execute these instructions together. A lane holds a part of each matrix, its fragment, as PTX
- * defines it for mma.m16n8k16: elements of 16 bits, two per word, the first in the low half. With g = lane / 4 and t =
+ * All 32 lanes of a warp execute these instructions together. Each lane holds a part of each matrix, its fragment, as
+ * PTX defines it for mma.m16n8k16: 16-bit elements, two per word, the first in the low half. With g = lane / 4 and t =
  * lane % 4:
  *
  *   a (16 rows, 16 columns)   a[0]: row g, columns 2t and 2t + 1      a[1]: row g + 8, the same columns
@@ -22,7 +22,7 @@
 
 // [ldmatrix]
 /**
- * Loads four matrices of 8x8 elements of 16 bits from shared memory. Lane i passes the address of row i % 8 of matrix
+ * Loads four 8x8 matrices of 16-bit elements from shared memory. Lane i passes the address of row i % 8 of matrix
  * i / 8: 16 bytes, aligned to 16. fragments[m] is the lane's fragment of matrix m: elements 2t and 2t + 1 of row g.
  */
 static __device__ __forceinline__ void ldmatrix_x4(uint32_t fragments[4], const void *row)
@@ -68,7 +68,7 @@ static __device__ __forceinline__ void ldmatrix_x2_transposed(uint32_t fragments
 #define ASM_80(...) __trap()
 #endif
 
-/** Computes d += a b with sums in f32. Requires compute capability 8.0. */
+/** Computes d += a b with f32 accumulation. Requires compute capability 8.0. */
 static __device__ __forceinline__ void mma_m16n8k16_bf16(float d[4], const uint32_t a[4], const uint32_t b[2])
 {
     ASM_80("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "

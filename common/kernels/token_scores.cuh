@@ -29,8 +29,8 @@ struct softmax_row {
 
 // [to_scores]
 /**
- * Replaces ROOM logits with their scores. Each kind of score has a separate loop, so that the kind is tested once and
- * not ROOM times.
+ * Replaces ROOM logits with their scores. Each kind of score has a separate loop, so that the kind is tested once
+ * instead of ROOM times.
  */
 template <typename T, int ROOM>
 static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[ROOM])
@@ -51,7 +51,7 @@ static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_
 // [to_scores]
 
 // [recompute_score]
-/** Returns the unbiased score of a chosen expert, recomputed from its logit; 0 for an expert whose choice is NaN. */
+/** Returns the unbiased score of a chosen expert, recomputed from its logit, or 0 for an expert whose choice is NaN. */
 template <typename T>
 static __device__ __forceinline__ float recompute_score(enum gate_score score, softmax_row row, const T *logits, int id,
                                                         int num_experts)
@@ -64,7 +64,7 @@ static __device__ __forceinline__ float recompute_score(enum gate_score score, s
 // [recompute_score]
 
 // [reduce_row]
-/** Returns to each of a token's lanes the largest logit of its row and the sum of exp(logit - largest). */
+/** Returns the largest logit of a token's row and the sum of exp(logit - largest) to each of the token's lanes. */
 template <int ROOM>
 static __device__ __forceinline__ softmax_row reduce_row(const float (&logit)[ROOM], int count, int groups)
 {

@@ -5,13 +5,13 @@
  *
  * A warpgroup is four consecutive warps, the first of which has an index that is a multiple of four. All threads of a
  * warpgroup call these functions together. Products are asynchronous: between a product and the wait for its group, no
- * thread may write its operands or access its sums.
+ * thread may write the operands or access the sums.
  *
- * An operand is stored by rows of 64 numbers, 128 bytes: rows of a, columns of b (so that both are contiguous along k).
- * Eight rows occupy 1024 bytes and begin at a multiple of 1024. The 16-byte chunk c of row r is stored at the position
- * of chunk c ^ (r % 8), as bulk_copy_tile() does with a swizzle of 128. A product uses 16 numbers along k, a quarter of
- * each row. A quarter is specified by its start address in the first row before permutation; quarters are 32 bytes
- * apart.
+ * An operand is stored as rows of 64 elements (128 bytes): the rows of a or the columns of b, so that both are
+ * contiguous along k. Eight rows occupy 1024 bytes and begin at a multiple of 1024. The 16-byte chunk c of row r is
+ * stored at the position of chunk c ^ (r % 8), as bulk_copy_tile() does with a swizzle of 128. A product uses 16
+ * elements along k, a quarter of each row. A quarter is specified by its start address in the first row before
+ * permutation; quarters are 32 bytes apart.
  *
  * The sums d have 64 rows and N columns. Thread t of the warpgroup holds, for each j from 0 to N / 8 - 1:
  *   d[4 j], d[4 j + 1]       row 16 (t / 32) + t % 32 / 4, columns 8 j + 2 (t % 4) and the next
@@ -34,8 +34,8 @@
 
 // [wgmma]
 /**
- * Returns the descriptor of an operand, given the address of its first 16 numbers along k. Rows are 128 bytes long, and
- * groups of eight rows are 1024 bytes apart.
+ * Returns the descriptor of an operand, given the address of its first 16 elements along k. Rows are 128 bytes long,
+ * and groups of eight rows are 1024 bytes apart.
  */
 static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
 {
@@ -50,7 +50,7 @@ static __device__ __forceinline__ void wgmma_fence(void)
     ASM_90A("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-/** Commits the products since the last call as a group. */
+/** Commits the products issued since the last call as one group. */
 static __device__ __forceinline__ void wgmma_commit_group(void)
 {
     ASM_90A("wgmma.commit_group.sync.aligned;" ::: "memory");

@@ -5,8 +5,8 @@
 #
 # The rewriter changes the file and the headers *.cuh in its folder: it turns k<<<...>>>(...) into a call and adds a
 # check to each array index, without changing line numbers. The resulting C++ is in OUT.rewritten, where it is compiled.
-# The headers in common/kernels are rewritten as well, into the rewriter's folder, which all kernels share, except for
-# those that the simulator replaces with its own versions.
+# The headers in common/kernels, except for those that the simulator replaces with its own versions, are rewritten into
+# the rewriter's folder, which all kernels share.
 set -eu
 rewriter=$1
 shift
@@ -43,7 +43,8 @@ done
 set -- "$@" "$depfile" -iquote "$folder" -x c++ -c "$rewritten/${in##*/}" -o "$out"
 status=0
 "$@" 2>"$rewritten/errors" || status=$?
-# Exceptions and RTTI change the code of kernels, so they are enabled only for files whose host code uses them.
+# Exceptions and RTTI change the code generated for kernels, so they are enabled only for files whose host code uses
+# them.
 if [ "$status" != 0 ] && grep -q -e '-fexceptions\|exceptions disabled\|-fno-rtti\|-frtti' "$rewritten/errors"; then
     status=0
     "$@" -fexceptions -frtti 2>"$rewritten/errors" || status=$?

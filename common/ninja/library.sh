@@ -4,8 +4,8 @@
 #   sh common/ninja/library.sh OUT.a 'COMPILER FLAGS' FOLDER...
 #
 # Compiles each file that is newer than its object or that includes such a file, with one compiler per processor. The
-# object of a/b/c.c is OUT.a.objects/a_b_c.o, next to the file's entry for compile_commands.json. OUT.a.d lists for
-# Ninja everything that the library depends on, including the folders. If $compile_kernel is set, the library also
+# object of a/b/c.c is OUT.a.objects/a_b_c.o, next to the file's entry for compile_commands.json. OUT.a.d lists
+# everything that the library depends on, including the folders, for Ninja. If $compile_kernel is set, the library also
 # contains the files test_*.cu, which that command compiles.
 set -eu
 out=$1

@@ -19,8 +19,8 @@ mpi_flags() {
     done
 }
 
-# has_mpi COMPILER...: checks that the compiler can link with MPI. It cannot if it compiles for a different processor or
-# if mpicc is installed without the headers.
+# has_mpi COMPILER...: checks that the compiler can link with MPI. Linking fails if the compiler targets a different
+# processor or if mpicc is installed without the headers.
 has_mpi() {
     command -v mpicc >/dev/null || return 1
     # shellcheck disable=SC2046 # the flags must split into words
@@ -62,7 +62,7 @@ mpi_depends() {
     fi
 }
 
-# first_in FOLDERS NAME: prints the first file called NAME in the folders, which are listed one per line
+# first_in FOLDERS NAME: prints the first file called NAME in FOLDERS, a list with one folder per line
 first_in() {
     echo "$1" | while read -r folder; do
         [ ! -e "$folder/$2" ] || echo "$folder/$2"

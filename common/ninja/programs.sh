@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds a program from every C file in several folders, such as BUILD/tests/test_npy from tests/test_npy.c, and from
-# every test that is a kernel, so that adding a file adds a test.
+# Builds one program from each C file in several folders, such as BUILD/tests/test_npy from tests/test_npy.c, and one
+# from each test that is a kernel, so that adding a file adds a test.
 #
 #   sh common/ninja/programs.sh OUT.a 'COMPILER FLAGS' BUILD 'LINKER' 'LIBRARIES' FOLDER...
 #

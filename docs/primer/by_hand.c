@@ -1,4 +1,4 @@
-/** @file by_hand.c  The primer's first example: the gate of one token and six experts, as loops. */
+/** @file by_hand.c  The primer's first example: the gate for one token and six experts, implemented with loops. */
 #include "primer.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 enum { NUM_EXPERTS = 6, TOPK = 2 };
 
 // [best_expert]
-/** Returns the best of the experts that are not chosen yet. */
+/** Returns the best expert that has not been chosen yet. */
 static int best_expert(const float *scores, const bool *chosen)
 {
     int best = -1;

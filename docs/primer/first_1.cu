@@ -1,10 +1,10 @@
-/** @file first_1.cu  The reader's first kernel, in its obvious first version, which has two bugs. */
+/** @file first_1.cu  The reader's first kernel in its most obvious form, which has two bugs. */
 // [first_1]
 #include <cuda_runtime.h>
 
 enum { THREADS = 128 };
 
-/** Adds to counts[e] the number of ids that are e. Grid: one thread per id. */
+/** Adds to counts[e] the number of ids that equal e. Grid: one thread per id. */
 static __global__ void count_kernel(const int *ids, int *counts)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);

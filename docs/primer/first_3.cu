@@ -4,7 +4,7 @@
 enum { THREADS = 128 };
 
 // [first_3]
-/** Adds to counts[e] the number of ids that are e. Grid: one thread per id. */
+/** Adds to counts[e] the number of ids that equal e. Grid: one thread per id. */
 static __global__ void count_kernel(const int *ids, int num_ids, int *counts)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);

@@ -1,11 +1,11 @@
-/** @file first_host.c  The host code of the reader's first kernel: makes the input, calls count_launch(), checks. */
+/** @file first_host.c  The host code for the reader's first kernel: calls count_launch() and checks the counts. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
 #ifndef __NVCC__
 #include "simt.h"
 #else
-#define simt_fault() NULL /* a GPU does not report what was wrong */
+#define simt_fault() NULL /* a GPU gives no details of a fault */
 #endif
 
 enum { NUM_IDS = 100, NUM_EXPERTS = 6 };
@@ -13,7 +13,7 @@ enum { NUM_IDS = 100, NUM_EXPERTS = 6 };
 cudaError_t count_launch(const int *ids, int num_ids, int *counts);
 
 // [host]
-/** Counts on the device. `ids` [NUM_IDS] and `counts` [NUM_EXPERTS] are in host memory. */
+/** Counts the ids on the device. `ids` [NUM_IDS] and `counts` [NUM_EXPERTS] are in host memory. */
 static cudaError_t count_on_device(const int *ids, int *counts)
 {
     int *device_ids = NULL, *device_counts = NULL;
@@ -26,9 +26,9 @@ static cudaError_t count_on_device(const int *ids, int *counts)
     if (error == cudaSuccess)
         error = cudaMemset(device_counts, 0, NUM_EXPERTS * sizeof *counts);
     if (error == cudaSuccess)
-        error = count_launch(device_ids, NUM_IDS, device_counts); /* only queued: it has not run yet */
+        error = count_launch(device_ids, NUM_IDS, device_counts); /* only enqueues the kernel */
     if (error == cudaSuccess)
-        error = cudaDeviceSynchronize(); /* now it has run, or has failed */
+        error = cudaDeviceSynchronize(); /* waits until the kernel has ended */
     if (error == cudaSuccess)
         error = cudaMemcpy(counts, device_counts, NUM_EXPERTS * sizeof *counts, cudaMemcpyDeviceToHost);
     cudaFree(device_counts);

@@ -21,7 +21,7 @@ enum { INPUTS = 1024, OUTPUTS = 256 };
 static const struct kernel {
     const char *name;
     primer_launch *launch;
-    int shown[8]; /**< indices of the output's elements to print; element 0 is always printed */
+    int shown[8]; /**< indices of the output elements to print; element 0 is always printed */
 } kernels[] = {
     {"who", primer_who, {1, 31, 32, 33, 127, 128, 255}},
     {"neighbours", primer_neighbours, {1, 2, 31}},
@@ -73,7 +73,7 @@ static void print_counters(void)
     printf("%-22s %5.1f %%\n", "active lanes", 100.0 * (double)counters.lanes_active / (double)counters.lanes_possible);
 }
 
-/** Runs the kernel on in[i] = i. Both arrays are in device memory. */
+/** Runs the kernel with the input in[i] = i. `in` and `out` are device arrays. */
 static cudaError_t run(const struct kernel *kernel, int *in, int *out, int *result)
 {
     int numbers[INPUTS];
@@ -117,7 +117,7 @@ static int show(const struct kernel *kernel)
     return error != cudaSuccess || fflush(stdout) != 0;
 }
 
-/** Prints how many blocks and warps a multiprocessor holds at a time, depending on what a block needs. */
+/** Prints how many blocks and warps fit on a multiprocessor, for several block sizes and shared-memory sizes. */
 static void print_occupancy(void)
 {
     static const struct {

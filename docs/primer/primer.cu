@@ -1,6 +1,6 @@
 /**
  * @file primer.cu
- * @brief The primer's kernels, of a few lines and with one idea each.
+ * @brief The primer's kernels, each a few lines long and with a single idea.
  */
 #include "primer.h"
 
@@ -17,7 +17,7 @@ static __global__ void who(int *out)
 {
     const int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-    out[thread] = (int)threadIdx.x / WARP_SIZE * 100 + (int)threadIdx.x % WARP_SIZE; /* its warp and its lane */
+    out[thread] = (int)threadIdx.x / WARP_SIZE * 100 + (int)threadIdx.x % WARP_SIZE; /* the thread's warp and lane */
 }
 // [who]
 
@@ -81,7 +81,7 @@ cudaError_t primer_rows(const int *in, int *out)
 }
 
 // [warp_sum]
-/** Returns to every lane the sum over its group of LANES neighbouring lanes. */
+/** Returns, in every lane, the sum over its group of LANES neighbouring lanes. */
 template <int LANES>
 static __device__ int warp_sum(int value)
 {
@@ -158,7 +158,7 @@ static __global__ void barrier(int *out)
 
     if (threadIdx.x % WARP_SIZE == 0)
         sums[threadIdx.x / WARP_SIZE] = sum;
-    __syncthreads(); /* every thread of the block has arrived before any continues */
+    __syncthreads(); /* no thread continues until all threads of the block have arrived */
     out[threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];
 }
 // [barrier]
@@ -169,7 +169,7 @@ cudaError_t primer_barrier(const int *, int *out)
     return cudaGetLastError();
 }
 
-/* The kernel `barrier` without its barrier. */
+/* Omits the barrier of the kernel `barrier`, which causes a race. */
 static __global__ void race(int *out)
 {
     __shared__ int sums[WARPS];
@@ -193,7 +193,7 @@ static __global__ void swap_neighbours(const int *in, int *out)
     const int lane = (int)threadIdx.x;
 
     values[lane] = in[lane];
-    __syncwarp(); /* what each lane has written is now visible to the others */
+    __syncwarp(); /* each lane's store is now visible to the other lanes */
     out[lane] = values[lane ^ 1];
 }
 // [syncwarp]
@@ -250,7 +250,7 @@ cudaError_t primer_collect(const int *in, int *out)
 }
 
 // [sum_all]
-/** Adds up `count` numbers into *sum. Grid: any. */
+/** Adds the sum of `count` numbers to *sum. Grid: any. */
 static __global__ void sum_all(const int *in, int count, int *sum)
 {
     const int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -272,7 +272,7 @@ cudaError_t primer_sum(const int *in, int *out)
 }
 
 // [histogram]
-/** Adds to counts[e] how many of the numbers have the remainder e modulo EXPERTS. Grid: any. */
+/** Adds to counts[e] the number of input values with remainder e modulo EXPERTS. Grid: any. */
 static __global__ void histogram(const int *in, int count, int *counts)
 {
     constexpr int EXPERTS = 6;
@@ -322,7 +322,7 @@ cudaError_t primer_tile(const int *in, int *out)
 // [tile]
 
 // [publish]
-/** Publishes a message in out[1] in block 1; block 0 polls the flag out[2] and copies the message. Grid: two blocks. */
+/** Passes a message in out[1] from block 1 to block 0, which polls the flag out[2] and copies it. Grid: two blocks. */
 static __global__ void publish(const int *in, int *out)
 {
     if (blockIdx.x == 1) {
@@ -343,7 +343,7 @@ cudaError_t primer_publish(const int *in, int *out)
 }
 // [publish]
 
-/* The kernel `publish` with a volatile flag, without a release or an acquire. */
+/* Publishes a message as `publish` does, but with a volatile flag instead of a release and an acquire. */
 static __global__ void publish_unordered(const int *in, int *out)
 {
     if (blockIdx.x == 1) {

@@ -8,7 +8,8 @@ def timelines(names):
     """Returns the timelines of a chain of these kernels without and with overlap: each kernel's parts as [what, begin,
     end]. With overlap, a kernel starts when the preceding kernel triggers.
 
-    The first kernel triggers when it begins, the others when their wait returns: when the preceding kernel has ended.
+    The first kernel triggers when it begins; the other kernels trigger when their wait returns, that is, when the
+    preceding kernel has ended.
     """
     made = []
     for overlap in (False, True):

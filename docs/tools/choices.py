@@ -41,7 +41,7 @@ def _rows(path, columns, kind):
 
 
 def _read_words():
-    """Returns the words of the text in the router's data, one for each row."""
+    """Returns the words of the router data's text, one word per row of logits."""
     words = json.loads((ROUTER / "tokens.json").read_text())
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise ValueError(f"{ROUTER}/tokens.json: it must be a list of words")
@@ -71,8 +71,8 @@ def _bounded(logits, bias):
 
 @functools.lru_cache(maxsize=None)
 def candidates():
-    """Returns the number of experts that pass chapter 13a's bound for each token of the router's data, in ascending
-    order. The bound is the lowest of the second-best choices of the kept groups."""
+    """Returns, in ascending order, the numbers of experts that pass chapter 13a's bound, one for each token of the
+    router's data. The bound is the lowest of the second-best choices of the kept groups."""
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
     return sorted(len(_bounded(row, bias[0])[-1]) for row in logits)
 
@@ -125,13 +125,13 @@ def bounded_tokens(directory):
 
 
 def bounded_token(directory, row):
-    """Returns one entry of bounded_tokens(), with its row and the number of its candidates."""
+    """Returns the entry of bounded_tokens() for this row, with the row's index and the number of its candidates."""
     token = bounded_tokens(directory)[row]
     return {**token, "row": row, "num_candidates": len(token["candidates"])}
 
 
 def lanes(directory):
-    """Returns the tokens of chapter 13b's first warp. For each lane of a token: its number of candidates, and the
+    """Returns the tokens of chapter 13b's first warp. Adds, for each lane of a token, its number of candidates and the
     position in the token's list at which they end."""
     tokens = bounded_tokens(directory)
     for token in tokens:
@@ -172,9 +172,9 @@ def blocks(directory):
 
 
 def bit_table(directory):
-    """Returns the bit table from which chapter 14a computes the slots: for each expert the bits of its positions and
-    the first slot of its group, and for each position its rank, the number of its expert's bits that are set below it.
-    Raises ValueError if sorted_token_ids has a position in another slot."""
+    """Returns the bit table from which chapter 14a computes the slots: for each expert, the bits of its positions and
+    the first slot of its group; for each position, its rank, which is the number of its expert's bits that are set
+    below it. Raises ValueError if sorted_token_ids has a position in a slot other than the computed one."""
     data = blocks(directory)
     experts, size, begin, rows = data["experts"], data["block_size"], 0, []
     for expert in range(max(experts) + 1):

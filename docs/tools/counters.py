@@ -32,7 +32,7 @@ def names():
 
 @functools.lru_cache(maxsize=None)
 def rare():
-    """Returns the names of the simulator's counters that a report leaves out if they are 0."""
+    """Returns the names of the simulator's counters that a report omits if they are 0."""
     return frozenset(re.findall(r"^RARE_COUNTER\((\w+)", COUNTER_LIST.read_text(), re.M))
 
 
@@ -61,7 +61,7 @@ def run_of(name):
 
 
 def report(build, name, folder="cpu"):
-    """Returns the report of the program in the build's folder for a run named as in run_of(). Raises ValueError if the
+    """Returns the report of the program in the build folder for a run named as in run_of(). Raises ValueError if the
     program's result was not verified."""
     program, arguments = run_of(name)
     chapter = results.chapter_of(program)
@@ -91,8 +91,8 @@ def count(report, name, kernel="", per_token=False):
 
 
 def parse(words):
-    """Parses the words that request counters into .columns, .per_token, .folder, .kernel and .by. The last two may be
-    ""."""
+    """Parses the words that request counters into .columns, .per_token, .folder, .kernel and .by, of which the last two
+    may be empty."""
     *modes, columns = words.split(",")
     request = types.SimpleNamespace(per_token=False, folder="cpu", kernel="", by="", columns=[])
     for mode in map(str.strip, modes):
@@ -125,7 +125,8 @@ def parse_row(words):
 
 
 def _read_column(build, recorded, column, folder):
-    """Adds to a column the counts, .report, and the run that has them, .run: for a GPU's column, the recorded run."""
+    """Sets a column's .report, which has the counts, and its .run, which names their source: for a GPU's column, the
+    recorded run."""
     if not column.machine:
         column.run = column.report = report(build, column.name, folder)
         return

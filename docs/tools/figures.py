@@ -1,5 +1,4 @@
-"""Draws the files docs/figures/*.svg that are not up to date, from the programs' traces and arrays and the recorded
-runs:
+"""Redraws the files docs/figures/*.svg that are out of date from the programs' traces and arrays and the recorded runs:
 
     python3 docs/tools/figures.py [--build build]            draws; needs matplotlib
     python3 docs/tools/figures.py --check [--build build]    names files that are not up to date; exits 1 if there
@@ -40,14 +39,14 @@ PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
 def _traced(find, *wanted, **more):
-    """Returns a function that makes a figure's data with find(TRACE..., more). Each trace is that of a run: of a
-    program with arguments or, if no arguments are given, of the run that readers step through."""
+    """Returns a function that computes a figure's data as find(TRACE..., **more). Each trace comes from a run of a
+    program with the given arguments or, without arguments, from the run that readers step through."""
     return lambda build: find(*(trace.read(runs.trace(build, *run.split(" ", 1))) for run in wanted), **more)
 
 
-# For each figure's name: its title, with {} for fields of its data; the function, MODULE.NAME, that draws it; and the
-# function that makes its data from the build folder. A figure's description is its alternative text in the Markdown
-# file that shows it.
+# For each figure: its title, with {} for fields of its data; the drawing function, as MODULE.NAME; and the function
+# that computes its data from the build folder. A figure's description is its alternative text in the Markdown file that
+# shows the figure.
 FIGURES = {
     "01_flow": ('One token through the gate: the word "{word}", row {row} of the data', "trace_figures.draw_flow",
                 lambda build: choices.flow(runs.arrays(build, "01_cpu_baseline", "--num-tokens 6"))),
@@ -135,7 +134,8 @@ if (results.FOLDER / "12_expert_parallel.json").exists():
 
 
 def _what_it_shows(name):
-    """Returns the alternative text of a figure in the Markdown. Raises ValueError if no README shows the figure."""
+    """Returns a figure's alternative text from the Markdown file that shows the figure. Raises ValueError if no README
+    shows the figure."""
     for page in files.readmes():
         found = re.search(rf"^!\[(.+)\]\(\S*docs/figures/{name}\.svg\)$", page.read_text(), re.M)
         if found:
@@ -172,7 +172,7 @@ def fault(path, name, data):
 
 
 def draw(path, name, data):
-    """Draws a figure and writes its file, completely or not at all."""
+    """Draws a figure and writes its file atomically."""
     module, function = FIGURES[name][1].split(".")
     ax = getattr(importlib.import_module(module), function)(data, data["title"])
     svg = importlib.import_module("figure_style").svg(ax, data["title"], data["description"])

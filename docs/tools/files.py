@@ -65,7 +65,7 @@ def errors_in_one_line(tool, status=1):
 
 
 def write_whole(path, text):
-    """Replaces the file's text completely or not at all, and preserves the file's permissions."""
+    """Replaces the file's text atomically, and preserves the file's permissions."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -1,7 +1,7 @@
 """Data for the figures that show kernels step by step, from the kernels' traces. Used by figures.py and tree_steps.py.
 
-Each function takes traces as trace.read() returns them and returns lists and dictionaries of texts and whole numbers.
-It raises ValueError with a one-line message if the kernel did not do what the figure is meant to show.
+Each function takes traces as trace.read() returns them, and returns lists and dictionaries of strings and integers. It
+raises ValueError with a one-line message if the kernel did not do what the figure is meant to show.
 """
 import files
 import trace as traces
@@ -17,7 +17,7 @@ def _snippets(trace):
 
 
 def _distance(event):
-    """Returns the distance between the lanes that a whole warp's shuffle exchanges, or 0 if the event is no
+    """Returns the distance between the lanes that a full-warp shuffle exchanges, or 0 if the event is not an
     exchange."""
     if event["kind"] != "shuffle" or event["operation"] != "__shfl_xor_sync" or len(event["active"]) < 32:
         return 0
@@ -26,7 +26,7 @@ def _distance(event):
 
 
 def _exchanges(trace, snippet, first_distance, steps):
-    """Returns the pair of shuffles, of the value and of the id, in each step of one warp's exchange in the snippet, and
+    """Returns the pair of shuffles (of the value and of the id) in each step of one warp's exchange in the snippet, and
     the warp's later events. The exchange is the first in which at least 16 lanes have a value above -infinity, which
     excludes the exchange that ranks the 8 groups."""
     where, events = f"in snippet [{snippet}]", trace["events"]
@@ -73,8 +73,8 @@ def _is_sorted(values, ids, events):
 
 def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=False):
     """Returns the values and ids of a warp's 32 lanes before each step of a butterfly or a sort and after the last
-    step, the distance of each step, and the lanes that take a new value in it. Raises ValueError if the kernel does not
-    go on with the result."""
+    step, the distance of each step, and the lanes that take a new value in that step. Raises ValueError if the kernel
+    does not use the result afterwards."""
     pairs, rest = _exchanges(trace, snippet, first_distance, steps)
     taken_last = _takes_last(*pairs[-1], rest[0] if sorts and rest else None)
     values, ids = ([pair[part]["in"] for pair in pairs] +
@@ -178,8 +178,8 @@ def _sources(read, word, value):
 
 
 def _follow_interval(events, begin, count):
-    """Returns, for one interval, the sources of each word's new value, and a value stored elsewhere with its
-    sources."""
+    """Returns, for one interval between barriers, the sources of each word's new value, and a value stored outside
+    these words with its sources."""
     made_of, aside, aside_of, read = {}, None, [], {}
     for event in events:
         accesses = list(_accesses(event, begin, count))
@@ -247,8 +247,8 @@ PUBLISHING_STAGES = {"mark_tile": 0, "sum_words": 1, "publish": 1, "scan_experts
 
 def publishing_stages(trace, blocks):
     """Returns the number of accesses that warp 0 makes in each stage of chapter 14b: marking, publishing, ordering,
-    polling, writing. Also returns how much later than the first block each of `blocks` blocks starts in the figure. The
-    snippets may be in any of the chapter's files."""
+    polling, writing. Also returns the delay with which each of `blocks` blocks starts in the figure, relative to the
+    first block. The snippets may be in any of the chapter's files."""
     lengths, stage = [0] * 5, 0
     for event, snippet in ((event, _snippet_at(event)) for event in trace["events"] if event["warp"] == 0):
         if event["kind"] in ("block_barrier", "return"):
@@ -306,8 +306,8 @@ def pieces(trace):
 
 
 def fragments(trace):
-    """Returns the lane that holds each element of a matrix product: of the factors a[row][k] and b[k][token] and of the
-    sums d[row][token]. Raises ValueError if warp 0 loads or stores the fragments in another layout."""
+    """Returns the lane that holds each element of the matrices in a product: the factors a[row][k] and b[k][token], and
+    the sums d[row][token]. Raises ValueError if warp 0 loads or stores the fragments in another layout."""
     held = {"a": [[row % 8 * 4 + k % 8 // 2 for k in range(16)] for row in range(16)],
             "b": [[token * 4 + k % 8 // 2 for token in range(8)] for k in range(16)],
             "d": [[row % 8 * 4 + token // 2 for token in range(8)] for row in range(16)]}

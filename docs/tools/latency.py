@@ -4,8 +4,8 @@ LATENCY, CYCLES = 6, 24  # cycles from a load to the first instruction that need
 
 
 def schedule(num_warps, latency=LATENCY, cycles=CYCLES):
-    """Returns, for each warp, its instructions as [cycle, "load" or "add"]. A warp repeatedly loads a value and adds
-    it. In each cycle the scheduler issues one instruction of the first ready warp, in round-robin order."""
+    """Returns, for each warp, its instructions as [cycle, "load" or "add"]. Each warp repeatedly loads a value and adds
+    it to a sum. In each cycle, the scheduler issues one instruction from the first ready warp in round-robin order."""
     ready, loads, issued, turn = [0] * num_warps, [True] * num_warps, [[] for _ in range(num_warps)], 0
     for cycle in range(cycles):
         for warp in [(turn + i) % num_warps for i in range(num_warps)]:
@@ -19,7 +19,8 @@ def schedule(num_warps, latency=LATENCY, cycles=CYCLES):
 
 
 def panels(*numbers):
-    """Runs the model with each of these numbers of warps, and counts the cycles in which an instruction is issued."""
+    """Runs the model with each number of warps in `numbers`, and counts the cycles in which an instruction is
+    issued."""
     runs = [schedule(number) for number in numbers]
     return {"latency": LATENCY, "cycles": CYCLES,
             "panels": [{"warps": run, "issued": sum(map(len, run))} for run in runs]}

@@ -26,7 +26,7 @@ TOOLS = pathlib.Path(__file__).parent
 AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awesome-css"))
 LUNR = pathlib.Path(os.environ.get("LUNR", "/usr/share/javascript/lunr"))
 
-# Each patch: the site's files, a pattern, and the replacement of its matches.
+# Each patch consists of the files that it changes, a pattern, and the replacement for its matches.
 PATCHES = (
     # The title becomes a heading.
     ("*.html", r'<div class="title">(.*)</div></div>', r'<h1 class="title">\1</h1></div>'),
@@ -66,7 +66,7 @@ def _drop_wrong_links(html, page_ids):
 
 
 def _documented_files(text):
-    """Returns the paths of the files that a page of Doxygen's documents: a single file, or all files that declare a
+    """Returns the paths of the source files that a Doxygen page documents: a single file, or all files that declare a
     structure of this name."""
     made_from = re.search(r"was generated from the following files?:<ul>(.*?)</ul>", text, re.DOTALL)
     items = re.findall(r"<li>(.*?)</li>", made_from[1]) if made_from else [
@@ -142,7 +142,7 @@ def check_what_is_committed(build):
 
 
 def make_site(build, check=check_what_is_committed):
-    """Makes the site and returns the path of its first page."""
+    """Builds the site and returns the path of its start page."""
     styles_and_search = AWESOME / "doxygen-awesome.css", LUNR / "lunr.min.js"
     if not shutil.which("doxygen") or not all(path.is_file() for path in styles_and_search):
         raise ValueError("doxygen, doxygen-awesome-css or libjs-lunr is missing: sh common/setup.sh docs installs it")
@@ -174,7 +174,7 @@ def make_site(build, check=check_what_is_committed):
 
 
 def make_steppers(build):
-    """Makes the pages that play back a run, each as a separate HTML file, and returns their folder."""
+    """Builds the pages that play back a run, each as a separate HTML file, and returns their folder."""
     folder = build / "docs" / "stepper"
     _write_files(folder, stepper_pages.write_pages(build, ".html"))
     for path in ("docs/stepper/stepper.js", "docs/stepper/stepper.css"):

@@ -1,4 +1,4 @@
-"""Prints the recorded times of chapter 18, as tables of text:
+"""Prints the recorded times of chapter 18 as text tables:
 
     python3 docs/tools/model_times.py calls     the host time of a call, recorded by check.py
     python3 docs/tools/model_times.py steps     a decode step and the prefill, recorded by model.py
@@ -79,15 +79,15 @@ def step_ms(experts, mode, batch):
 
 def all_layers(us):
     """Estimates the time of a step through all layers on one GPU, in microseconds, from the parts of the measured
-    model's step. Returns two estimates, one with none of the rest in the MoE layers and one with all of it, because the
-    record does not divide the rest."""
+    model's step. Returns two estimates, one that attributes none of `rest` to the MoE layers and one that attributes
+    all of it to them, because the record does not break `rest` down."""
     moe = ALL_MOE_LAYERS / MOE_LAYERS
     known = us["attention"] * ALL_LAYERS / LAYERS + moe * (us["gate"] + us["align"] + us["experts"])
     return known + us["rest"], known + moe * us["rest"]
 
 
 def span(values, digits):
-    """Returns two numbers as "least to most", or only one of them if they are equal when rounded."""
+    """Formats two numbers as "lower to higher", or as a single number if they are equal when rounded."""
     texts = [number(value, digits) for value in sorted(values)]
     return texts[0] if texts[0] == texts[1] else " to ".join(texts)
 

@@ -48,7 +48,7 @@ def find_sources():
 
 def source_url(sources, path):
     """Returns the address of the page that shows a source, or None if the site does not show it. Doxygen names the page
-    after the file and after as much of the path as distinguishes it from other files of the same name."""
+    after the file and as much of its path as is needed to distinguish it from other files of the same name."""
     if path not in sources:
         return None
     parts = path.split("/")
@@ -91,8 +91,8 @@ def read_terms(path=GLOSSARY):
 def read_term_pages(path=GLOSSARY):
     """Returns on which pages each term's words have the glossary's meaning. Below the term's heading, `<!-- only on:
     chapter_0*, primer -->` names the pages on which the words link to the term, and `<!-- not on: ... -->` names the
-    pages on which they do not. The keys are the terms' ids, the values (whether the marker is `only`, page id
-    patterns)."""
+    pages on which they do not. The keys are the terms' ids, and the values are pairs (whether the marker is `only`,
+    page id patterns)."""
     found, term = {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
@@ -116,7 +116,7 @@ def read_definitions(path=GLOSSARY):
 
 @dataclasses.dataclass
 class Writer:
-    """The state of a page while it is written."""
+    """The state of a page that is being written."""
     site: Site
     page: Page
     expand_marker: object  # takes a comment's text; returns its replacement, or None if it is not a marker
@@ -130,8 +130,8 @@ class Writer:
 
 
 def _pieces_of_lines(terms):
-    """Returns the pattern of the parts of a line that are converted or skipped: code, a tag, a link's text or target,
-    bold, a quotation mark, a term."""
+    """Returns the pattern of the parts of a line that must be converted or skipped: code, a tag, a link's text or
+    target, bold, a quotation mark, a term."""
     words = "|".join(re.escape(word) for word in sorted(terms, key=len, reverse=True)) or r"(?!)"
     return re.compile(r"(?P<as_is>(?P<quotes>`+).*?(?P=quotes)|<[A-Za-z/!][^>]*>|\[.*?(?=\]\())"
                       r"|\]\((?P<target>[^) ]*)(?P<end>.?)|(?P<bold>\*\*)|(?P<mark>\")"
@@ -163,7 +163,7 @@ def _link_target(writer, target):
 
 
 def _piece(writer, piece, terms):
-    """Returns the replacement of a matched part of a line."""
+    """Returns the replacement for a matched part of a line."""
     if piece.lastgroup == "end":
         if piece["end"] != ")":
             raise ValueError(f"a link without its ')', or with a blank in it: '{piece.string[piece.start():][:40]}'")
@@ -244,7 +244,7 @@ def _comment_line(writer, line):
 
 
 def _heading_line(writer, line):
-    """Gives a heading without an id one that is made from its words."""
+    """Gives a heading without an id an id that is derived from its words."""
     if "{#" in line:
         return _text_line(writer, line, False)
     words = re.findall(r"[a-z0-9]+", line.lower())
@@ -252,7 +252,7 @@ def _heading_line(writer, line):
 
 
 def _line(writer, line, following):
-    """Converts a line of the file; returns None if the line must be left out."""
+    """Converts a line of the file; returns None if the line must be omitted."""
     fence = line.lstrip(" ")[:3]
     if writer.fence or fence in ("```", "~~~"):
         is_end = fence == writer.fence
@@ -274,7 +274,7 @@ def _line(writer, line, following):
         raise ValueError("the paragraph before has '**' without its other end")
     if not writer.in_generated:
         writer.words += len(re.findall(r"[A-Za-z0-9]\S*", line))
-    # A <summary> is itself an interactive element, and Doxygen 1.9.8 accepts no link in it.
+    # A <summary> is itself an interactive element, and Doxygen 1.9.8 does not accept links inside it.
     if re.search(r"<summary>.*\]\(.*</summary>", line):
         raise ValueError("a link in a summary, where a click unfolds what is below; put it there")
     is_prose = not line.startswith(("|", "<details>")) and not writer.in_generated and writer.page.path != GLOSSARY
@@ -287,7 +287,7 @@ def _is_open(line):
 
 
 def write(site, page, expand_marker):
-    """Returns the Writer, which has the numbers of words and of lines of code, and Doxygen's text for what is below the
+    """Returns the Writer, which has counted the words and the lines of code, and the text for Doxygen that follows the
     page's title."""
     writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms))
     lines, out, at = pathlib.Path(page.path).read_text().splitlines(), [], 1

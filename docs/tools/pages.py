@@ -1,9 +1,10 @@
-"""Makes the documentation site's pages from the repository's Markdown files, as text for Doxygen. Used by make_site.py.
+"""Converts the repository's Markdown files to the documentation site's pages, as text for Doxygen. Used by
+make_site.py.
 
 Each chapters/NN_name/README.md becomes a page: the walkthrough, with its number and part, links to its neighbours, its
-reading time, and links to its files and exercises. The page of the chapter's NOTES.md, the lab notes, is below it in
-the tree. Each docs/pages/NAME.md, the router data's README.md and each exercise, to which its chapter links, also
-become pages. The page "chapters" lists the chapters. The Markdown files may have these markers:
+reading time, and links to its files and exercises. The lab notes, from the chapter's NOTES.md, are a subpage of this
+page. Each docs/pages/NAME.md, the router data's README.md and each exercise, which its chapter links to, also become
+pages. The page "chapters" lists the chapters. The Markdown files may have these markers:
 
     <!-- results: ... -->    docs/figures/results.svg, with this alternative text
     <!-- chapters -->        the chapters and their recorded speed-ups
@@ -37,7 +38,7 @@ MODEL_CHAPTER = "18_into_a_model"  # its times are for a model's decode step
 
 
 def find_pages():
-    """Returns all pages, the chapters first and in order."""
+    """Returns all pages, beginning with the chapters in order."""
     return [page_text.read_page(path.as_posix(), page_id.format(stem=path.stem, folder=path.parent.name,
                                                                     number=results.number_of(path.parent.name)))
             for pattern, page_id in PAGES for path in sorted(pathlib.Path().glob(pattern))]
@@ -120,7 +121,7 @@ def _item(lead, links):
 
 
 def _box(site, page, writer, own_pages):
-    """Returns the box of a chapter: its number and part, its size, and links to its files and exercises."""
+    """Returns a chapter's info box: its number and part, its size, and links to its files and exercises."""
     number, part = number_of(page), _part_of(number_of(page))
     last = number_of(_chapters(site)[-1]).lstrip("0").rstrip(string.ascii_lowercase)
     minutes = writer.words // WORDS_A_MINUTE + writer.lines_of_code // LINES_OF_CODE_A_MINUTE + 1
@@ -156,7 +157,7 @@ def _ratio(before, here):
 
 
 def _name(page):
-    """Returns a chapter's name, which is that of its folder."""
+    """Returns a chapter's name, which is the name of its folder."""
     return page.path.split("/")[1]
 
 
@@ -166,9 +167,9 @@ def _operator(page):
 
 
 def _operator_cells(page, run, is_host, sizes):
-    """Returns the cells of a chapter with an operator. Chapter 01 runs on the host, and its times are in the next
-    chapter's run. A time is followed by its number of tokens if this number differs from the one in the table's
-    head."""
+    """Returns the table cells of a chapter that belongs to an operator. Chapter 01 runs on the host, and its times are
+    in the next chapter's run. A time is followed by its number of tokens if this number differs from the one in the
+    column header."""
     cells = []
     for tokens, in_head in zip(times.few_and_many(_name(page)) or sizes, sizes):
         row = results.row_of(run, tokens)
@@ -188,8 +189,8 @@ def _chain_cells(run):
 
 
 def _model_cells():
-    """Returns the cells of the chapter on a model: the time of a decode step with the course's kernels and the speed-up
-    over the step with PyTorch's grouped products, for the fewest and the most sequences."""
+    """Returns the cells of the chapter on a complete model: the time of a decode step with the course's kernels and the
+    speed-up over the step with PyTorch's grouped products, for the fewest and the most sequences."""
     cells = []
     for batch, number in ((min(model_times.BATCHES), ""), (max(model_times.BATCHES), " ({:,} sequences)")):
         theirs, ours = (model_times.step_ms(name, "graph", batch) for name in ("grouped_mm", "ours"))
@@ -217,7 +218,7 @@ def _label(page, run, chain):
 
 
 def _gain(page, run, chain, is_host, sizes, has_label):
-    """Returns a chapter's row. `chain` is the chapter's run of chains of kernels, or None."""
+    """Returns a chapter's table row. `chain` is the chapter's run of chains of kernels, or None."""
     cells = _chain_cells(chain) if chain else \
         _model_cells() if _name(page) == MODEL_CHAPTER else _operator_cells(page, run, is_host, sizes)
     run = run or chain
@@ -228,7 +229,7 @@ def _gain(page, run, chain, is_host, sizes, has_label):
 
 
 def _compared(pages, runs):
-    """Returns, in brackets, the baselines of the chapters whose baseline is not the chapter above them."""
+    """Returns, in brackets, the baselines of the chapters whose baseline is not the chapter in the row above."""
     others = [(number_of(page), run["before"]) for page, run, above in zip(pages, runs, [None, *pages])
               if run and run.get("before") and not (above and run["before"] == above.path.split("/")[1])]
     words = [f"for {number}, of {results.number_of(before)}" for number, before in others]

@@ -1,7 +1,7 @@
-"""Makes one PDF of the course, BUILD/docs/course.pdf, after the site is made: python3 docs/tools/pdf.py --build BUILD.
+"""Prints the built site to a single PDF, BUILD/docs/course.pdf: python3 docs/tools/pdf.py --build BUILD.
 
-The pages of ORDER follow one another in one HTML file, in the site's style for paper, which Chromium prints. Links
-between these pages lead to positions in the PDF, and answers are unfolded.
+The pages listed in ORDER are concatenated into one HTML file with the site's print style, which Chromium prints to PDF.
+Links between these pages lead to positions in the PDF, and answers are unfolded.
 """
 import pathlib
 import re

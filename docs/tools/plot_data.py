@@ -35,8 +35,8 @@ def _row(line, few_and_many):
 
 
 def _without_slow(recorded, operator):
-    """Returns the recorded runs without the chapters that, like 11a, are too slow for the most tokens of the operator's
-    panel."""
+    """Returns the recorded runs except those of chapters that, like 11a, are too slow for the largest number of tokens
+    in the operator's panel."""
     def ends_early(name):
         run = times.chapter_run(recorded, name) if name in results.chapters(kernel=f"{operator}.*") else None
         return run and run["rows"][-1]["num_tokens"] < OPERATORS[operator].panel[1][1]
@@ -45,7 +45,7 @@ def _without_slow(recorded, operator):
 
 
 def few_and_many(recorded):
-    """Returns the times for one token and for many tokens, with a row for each library (the faster of PyTorch's forms),
+    """Returns the times for one token and for many tokens, with a row for each library (for PyTorch, the faster mode),
     for each chapter and for the floor."""
     made = {name: _lines(name, _without_slow(recorded, name)) for name, operator in OPERATORS.items() if operator.panel}
     panels = {name: {"panel": OPERATORS[name].panel,

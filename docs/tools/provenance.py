@@ -1,4 +1,4 @@
-"""Makes the texts below tables and plots that name the sources of the numbers. Used by the tools that write these
+"""Composes the notes below tables and plots that name the sources of the numbers. Used by the tools that write these
 tables and plots."""
 import re
 
@@ -29,8 +29,7 @@ def machines(runs):
 
 
 def _commands(commands, only_first):
-    """Joins commands as "`a`, `b` and `c`", or as "`a`, and so on", without their output files, which do not
-    matter."""
+    """Joins commands as "`a`, `b` and `c`", or as "`a`, and so on", and omits their --out options."""
     commands = distinct(command.split(" --out ")[0].rstrip() for command in commands)
     return f"`{commands[0]}`, and so on" if only_first and len(commands) > 1 else join(commands, "`")
 

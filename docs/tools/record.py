@@ -1,4 +1,4 @@
-"""Adds runs that programs printed to the recorded runs, docs/results/GPU/NAME.json.
+"""Adds runs that programs have printed to the recorded runs, docs/results/GPU/NAME.json.
 
     build/gpu/02_warp_per_group --bench --format json | python3 docs/tools/record.py
     python3 docs/tools/record.py [FILE...]

@@ -11,8 +11,8 @@ GPU's counters. --layer instead runs the layer's chapters and the implementation
 40 GB of GPU memory; --gpus instead runs the layer on one GPU and on two, which needs NCCL; --overlap instead runs
 launches that overlap, which needs compute capability 9.0 and, for the layer, 40 GB of memory; --claims instead runs the
 commands, including ncu, that docs/pages/claims.md compares and no chapter's page does. --only runs only the commands
-that contain the word; --list prints the commands; --results is docs/results by default. A command that fails is named,
-and the others still run; the exit status is then 1.
+that contain the word; --list prints the commands; --results is docs/results by default. If a command fails, the tool
+names it, runs the remaining commands, and exits with status 1.
 """
 import subprocess
 import sys
@@ -78,7 +78,7 @@ def gpus():
 
 
 def overlap():
-    """Returns every command that runs launches that overlap."""
+    """Returns every command that runs overlapping launches."""
     gate = "13c_gate_fewer_instructions"
     return [*bench([gate, f"{gate}_trigger_first"], [f"{DTYPES[0]} --overlap 1"]),
             *bench(["14b_align_published_counts"], [f"{BLOCK_SIZES[1]} --overlap 1"]),

@@ -1,10 +1,11 @@
 """Recorded runs: docs/results/GPU/NAME.json lists the runs of a chapter and its variants, or of a program without a
 chapter. Used by all tools that read or write times.
 
-A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". Instead of rows, a run
-printed by tests/gpu/count_on_gpu.sh has "counters", a run printed by tests/gpu/figures.sh "figures", and the run of a
-layer on several ranks "stages". A run's fields say what it measured, and find() finds it by them. Paths are relative to
-the repository's root, in which the tools run. Functions raise OSError, or ValueError with a one-line message.
+A run with times is the JSON object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". Instead of
+"rows", a run printed by tests/gpu/count_on_gpu.sh has "counters", a run printed by tests/gpu/figures.sh has "figures",
+and a run of a layer on several ranks has "stages". A run's fields describe what was measured; find() selects runs by
+these fields. Paths are relative to the repository's root, in which the tools run. Functions raise OSError, or
+ValueError with a one-line message.
 """
 import functools
 import hashlib
@@ -21,7 +22,7 @@ PEERS = {"cub_align": "tests/peers/cub_align.cu", "moe_peers": "tests/peers/moe_
          "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py",
          "pytorch_launches": "chapters/01_cpu_baseline/grouped_topk.py",
          "cycles": "tests/gpu/cycles.cu", "store_rate": "tests/gpu/store_rate.cu"}
-# The list that a run holds, and a field that each of its entries has.
+# Maps the name of a run's list to a field that every entry of the list has.
 KINDS = {"rows": "num_tokens", "counters": "counter", "figures": "figure", "stages": "stage"}
 COMMON = pathlib.Path(__file__).resolve().parents[2] / "common"
 
@@ -52,15 +53,15 @@ def number_of(name):
 
 def chapters(number="[0-9][0-9]*", kernel="*"):
     """Returns the names, in order, of the chapters whose number and kernel file match these patterns, such as "gate.*".
-    Leaves out chapters that only run on 64 lanes, unless `number` is exactly theirs."""
+    Omits chapters that run only with 64 lanes, unless `number` is exactly the chapter's number."""
     names = sorted(path.name for path in pathlib.Path("chapters").glob(f"{number}_*"))
     return [name for name in names if kernel_of(name) and kernel_of(name).match(kernel)
             and (name not in ONLY_64_LANES or number == number_of(name))]
 
 
 def variants(number="[0-9][0-9]", kernel="*"):
-    """Returns the programs that run a changed kernel of the chapters that match: their names and the paths of the
-    changes. A file WHAT_N.sed stands for WHAT_1.sed and so on; see common/variants.sh."""
+    """Returns the variants of the matching chapters' kernels: the programs' names and the paths of the changes. A file
+    WHAT_N.sed stands for WHAT_1.sed and so on; see common/variants.sh."""
     paths = [path for name in chapters(number, kernel)
              for path in sorted(pathlib.Path("chapters", name, "variants").glob("*"))]
     changes = [path.with_name(path.name.replace("_N.", f"_{value}.")) for path in paths
@@ -170,7 +171,7 @@ def field(run, name):
 
 
 def find(results, program, **fields):
-    """Returns the program's run of times with these values in its fields, or None. Example: find(results, "06_a",
+    """Returns the program's run with times whose fields have these values, or None. Example: find(results, "06_a",
     kernel="small", num_experts=64, num_tokens=16). With num_tokens, the run must have a row for this number of
     tokens."""
     size = fields.get("num_tokens")

@@ -1,6 +1,6 @@
-"""Runs the programs that the documentation shows, for their reports, traces, arrays and test results.
+"""Runs the programs that the documentation shows, and provides their reports, traces, arrays and test results.
 
-Each result is cached in BUILD/docs/runs and made again only if the program is newer. Paths are relative to the
+Each result is cached in BUILD/docs/runs and is regenerated only if the program is newer. Paths are relative to the
 repository's root, in which the tools run. A run that fails raises ValueError with a one-line message.
 """
 import hashlib
@@ -49,8 +49,9 @@ STEPPED = {  # for each chapter's program: the arguments of the run that readers
 
 
 def _make(build, program, arguments, options, suffix, folder="cpu"):
-    """Returns the file or folder with the result of one run. The program writes it, completely or not at all, when run
-    with these options, in which {} stands for the result's path. A report's file holds the program's output."""
+    """Returns the path of the file or folder that holds the result of one run. The program writes the result,
+    completely or not at all, when it is run with these options, in which {} stands for the result's path. A report's
+    file holds the program's output."""
     binary, name = pathlib.Path(build) / folder / program, pathlib.Path(program).name
     if folder == "cpu64":
         name += "_64"

@@ -8,12 +8,12 @@ import re
 LEFT_OUT = re.compile(r'<(script|nav)\b.*?</\1>|<table class="diff.*?</table>|<section class="stepper.*?</section>'
                       r'|<p class="origin">.*?</p>|<div hidden>.*?</div>|<div class="toc">.*?</div>\s*(?=<div|<p)|<!--.*?-->', re.S)
 HEADING = re.compile(r"<h[1-6]\b[^>]*>(.*?)</h[1-6]>", re.S)
-# The weights of a page of the course and of a Doxygen page about a source file.
+# The search weights of the course's pages and of Doxygen's pages about source files.
 COURSE, REFERENCE = 1, 0.3
 
 
 def _plain(text):
-    """Returns the words of a piece of HTML; the end of a line or of a table cell ends a word."""
+    """Returns the words of an HTML fragment; the end of a line or of a table cell also ends a word."""
     text = re.sub(r"</?(?:p|div|li|t[dhr]|d[dt]|pre|br|summary|caption|figure)\b[^>]*>", " ", text)
     return " ".join(html.unescape(re.sub(r"<[^>]*>", "", text)).split())
 

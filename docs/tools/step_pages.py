@@ -1,4 +1,4 @@
-"""Makes pages that show a chapter's changes: counters and times before and after, and the code side by side."""
+"""Generates pages that show a chapter's changes: counters and times before and after, and the code side by side."""
 import difflib
 import functools
 import html
@@ -20,7 +20,7 @@ LEAST_FOLDED = 4  # fewer unchanged lines are not folded away
 MAX_MARKED = 0.7  # a line with a larger changed fraction gets no marks
 
 # Chapter 02 is compared with chapter 01, which is C for the host. Each entry names a part of the work and the snippets
-# that do it in the two chapters.
+# that implement it in the two chapters.
 HOST_PAIRS = (
     ("The scores: loops over all experts; one for each lane", "scores", "score"),
     ("A group's score: a loop over its experts; five exchanges between a warp's lanes", "group_score", "group_score"),
@@ -66,7 +66,8 @@ def _line_html(line, marked=()):
 
 
 def line_signs(before, after):
-    """Returns the signs of the lines that diff(1) prints for two whole files: " ", "-", "+". Equal files have none."""
+    """Returns the signs of the lines that diff(1) prints for two whole files: " ", "-", "+". For equal files, the
+    result is empty."""
     command = ["diff", "--minimal", "-U1000000", "--", before, after]
     printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
     return [line[0] for line in printed[3:] if not line.startswith("\\")]
@@ -86,8 +87,8 @@ def _marked_columns(texts, words, same):
 
 
 def changed_words(before, after):
-    """Returns the columns of the words that differ, for each of some lines and for each of the lines that replaced
-    them."""
+    """Returns, for each of the old lines and for each of the lines that replaced them, the columns of the words that
+    differ."""
     sides = [[(word[0], line, *word.span()) for line, text in enumerate(texts) for word in re.finditer(r"\w+|\S", text)]
              for texts in (before, after)]
     matcher = difflib.SequenceMatcher(None, *([word[0] for word in words] for words in sides), autojunk=False)

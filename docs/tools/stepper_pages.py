@@ -1,9 +1,9 @@
-"""Makes pages on which a reader steps through a run of the warps of one block. Used by make_site.py.
+"""Generates pages on which a reader steps through a run of the warps of one block. Used by make_site.py.
 
 A page holds the program's compressed trace, which docs/stepper/stepper.js plays back. The page adds what the trace
-lacks: the arrays that the kernel writes, as far as the source's lines name them, and a description of each step.
-Without scripts, the page shows the list of steps and the source. It is either a page of the site or a separate HTML
-file in a folder with stepper.js and stepper.css.
+lacks: the arrays that the kernel writes, as far as the source lines name them, and a description of each step. Without
+scripts, the page shows the list of steps and the source. It is either a page of the site or a separate HTML file in a
+folder with stepper.js and stepper.css.
 """
 import base64
 import collections
@@ -130,7 +130,7 @@ def _words(event, lane):
 
 
 def _copied_words(trace):
-    """Returns a bulk copy that writes it for each word of shared memory that bulk copies write and lanes read."""
+    """Returns, for each word of shared memory that a bulk copy writes and a lane reads, a bulk copy that writes it."""
     events, copies = trace["events"], {}
     for event in (event for event in events if event["kind"] == "bulk_copy"):
         for lane in event["active"]:
@@ -142,10 +142,10 @@ def _copied_words(trace):
 
 
 def find_regions(trace, arrays):
-    """Returns the regions that are written in the course of a trace, in address order. A region consists of
-    neighbouring words in one of these arrays or, otherwise, of neighbouring words whose first writers name the same
-    array. An allocation is one array. Words that bulk copies write are included only if lanes read them, because a
-    warpgroup's operands are too large to be shown."""
+    """Returns the regions that are written during a trace, in address order. A region consists of neighbouring words in
+    one of these arrays or, otherwise, of neighbouring words whose first writers name the same array. An allocation is
+    one array. Words that bulk copies write are included only if lanes read them, because a warpgroup's operands are too
+    large to be shown."""
     writers = {(SHARED, word): event for word, event in _copied_words(trace).items()}
     arrays = arrays + dynamic_array(trace)
     for event in trace["events"]:
@@ -172,8 +172,8 @@ def _lanes(event):
 
 
 def _shuffle_text(event):
-    """Describes a shuffle by the lane that each lane reads if one rule holds for all lanes; otherwise says only that
-    they read."""
+    """Describes a shuffle by the rule for the lane that each lane reads, if one rule holds for all lanes; otherwise
+    states only that the lanes read."""
     active, source = event["active"], event["from"]
     apart, below = active[0] ^ source[active[0]], active[-1] - source[active[-1]]
     if all(source[lane] == source[active[0]] for lane in active):
@@ -320,7 +320,7 @@ def _file_html(path):
 
 
 def kernel_name(trace):
-    """Returns the kernel's own name. A trace of a cooperative launch has the name of the launching call instead; the
+    """Returns the kernel's name. A trace of a cooperative launch has the name of the launching call instead; the
     function then returns the name of the last kernel above the line of the first event in the kernel's source."""
     name = trace["kernel"].partition("<")[0]
     if not name.startswith("cudaLaunch"):
@@ -334,7 +334,7 @@ def kernel_name(trace):
 
 
 def stepper_html(path, command, arrays):
-    """Returns the stepper of a trace, which shows the command that made the trace."""
+    """Returns the stepper for a trace; it shows the command that produced the trace."""
     trace, dtype = traces.read(path), (re.findall(r"--dtype (\w+)", command) or ["f32"])[-1]
     regions = find_regions(trace, arrays)
     files = dict.fromkeys([trace["source"], *(event["file"] for event in trace["events"])])

@@ -82,7 +82,7 @@ def _print_lines(command, build):
 
 
 def _parse_table(kind, words, line, build, recorded):
-    """Returns a table that is not complete yet: .make() returns its lines once its .rows are known."""
+    """Returns an incomplete table: .make() returns its lines once its .rows are known."""
     rows = []
     if kind == "times":
         make = functools.partial(times.table, times.parse(words, recorded), recorded)

@@ -128,7 +128,7 @@ def _library_label(operator, run, way):
 
 def _library_rows(request, run):
     """Returns the label and the column of each of the library's rows or, if chapters are named, only of the row that is
-    most like theirs."""
+    most comparable with theirs."""
     if request.overlap:
         return []  # the library's kernels are not launched with overlap
     operator, old = OPERATORS[request.operator], run and results.is_old(run)
@@ -185,7 +185,7 @@ def _layers(request, recorded):
 
 
 def _ceiling(run, num_tokens, work):
-    """Returns the highest rate at which the device does this work, per second, or None if it is not recorded."""
+    """Returns the recorded ceiling of the device for this kind of work, per second, or None if it is not recorded."""
     if work == "bytes":
         return ((run or {}).get("floor") or {}).get("read_bytes_per_second")
     return results.row_of(run, num_tokens).get("cublas_operations_per_second")
@@ -193,7 +193,7 @@ def _ceiling(run, num_tokens, work):
 
 def _nearest_ceiling(run, runs, num_tokens, work):
     """Returns the ceiling recorded in the run itself if it is one of `runs`, or else in the run nearest in time,
-    because the ceiling differs between cards and days. Returns None if no ceiling is recorded."""
+    because the ceiling differs between GPUs and days. Returns None if no ceiling is recorded."""
     when = lambda one: datetime.datetime.fromisoformat(one["date"])
     known = [one for one in runs if _ceiling(one, num_tokens, work)]
     return _ceiling(min(known, key=lambda one: abs(when(one) - when(run))), num_tokens, work) if run and known else None
@@ -269,9 +269,9 @@ def _points(run, label, column):
 
 
 def lines(words, recorded):
-    """Returns a plot's lines, for the chapters that the words must name, and the runs that the lines show. Each line
-    has .kind ("library", "host", "chapter" or "floor"), .label, .old and .points, ascending pairs of tokens and
-    microseconds."""
+    """Returns the lines of a plot, for the chapters that the words name (at least one), and the runs that the lines
+    show. Each line has .kind ("library", "host", "chapter" or "floor"), .label, .old and .points, ascending pairs of
+    tokens and microseconds."""
     request = parse(words, recorded)
     if request.small or not request.chapters:
         raise ValueError(f"times of '{words}' have no lines; 'align 64 CHAPTER...' has")
@@ -299,8 +299,8 @@ def median(words, num_tokens, recorded, column="here"):
 
 
 def few_and_many(chapter):
-    """Returns the numbers of tokens whose times lists of chapters show, or None if the chapter's kernel belongs to no
-    operator."""
+    """Returns the numbers of tokens for which lists of chapters show times, or None if the chapter's kernel does not
+    belong to an operator."""
     operator = OPERATORS.get(_operator_of(chapter))
     return operator and operator.few_and_many
 

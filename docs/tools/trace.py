@@ -14,7 +14,7 @@ WORD_BYTES = 4
 
 
 def _cell(column, cell):
-    """Returns a column's entry for an active lane: a whole number, or the bits of a word, or None if the bits are
+    """Returns a column's entry for an active lane: an integer, or the bits of a word, or None if the bits are
     unknown."""
     if column in NUMBERS:
         if not isinstance(cell, int) or not -1 <= cell < (32 if column == "from" else 10**15):
@@ -28,8 +28,8 @@ def _cell(column, cell):
 
 
 def _check_event(event):
-    """Turns the event's columns into lists of whole numbers, with None for inactive lanes. Raises ValueError if the
-    event is not valid."""
+    """Converts the event's columns to lists of integers, with None for inactive lanes. Raises ValueError if the event
+    is not valid."""
     mask = event["lanes"]
     if event["kind"] not in KINDS or not 1 <= mask < 1 << 32 or not 0 <= event["warp"] < 32:
         raise ValueError(event["kind"])
@@ -43,10 +43,10 @@ def _check_event(event):
 
 
 def read(path):
-    """Returns the trace in the file. Its columns hold whole numbers (a value's bits form one number), each event has a
+    """Returns the trace in the file. Its columns hold integers (the bits of a value form one integer), each event has a
     list of its active lanes, "active", and its source file, "file", and "warps" is the number of warps.
 
-    Raises ValueError with a one-line message that names the file if the file is not the trace of a whole kernel, and
+    Raises ValueError with a one-line message that names the file if the file is not the trace of a complete kernel, and
     OSError if it cannot be read.
     """
     try:
@@ -90,13 +90,13 @@ def as_float(word):
 
 
 def as_int(word):
-    """Returns the 32-bit whole number that has these bits."""
+    """Returns the signed 32-bit integer that has these bits."""
     return struct.unpack("<i", struct.pack("<I", word))[0]
 
 
 def number_text(word):
-    """Formats 32 bits as their most likely type: a float of ordinary magnitude, infinity, or a whole number. The trace
-    contains no types, but a small whole number has no exponent bits set, and a float of ordinary magnitude has some."""
+    """Formats 32 bits as their most likely type: a float of ordinary magnitude, infinity, or an integer. The trace
+    contains no types, but a small integer has no exponent bits set, and a float of ordinary magnitude has some."""
     value = as_float(word)
     return f"{value:.4g}" if 1e-9 <= abs(value) < 1e9 or math.isinf(value) else str(as_int(word))
 
@@ -117,8 +117,8 @@ def word_text(event, value, word, dtype):
 
 
 def short_number(word):
-    """Formats a word in at most four characters if its magnitude is ordinary: .634, 1.03, -inf. Whole numbers are
-    printed in full."""
+    """Formats a word in at most four characters if its magnitude is ordinary: .634, 1.03, -inf. Integers are printed in
+    full."""
     value = as_float(word)
     if 1e-5 <= abs(value) < 1:
         return "-" * (value < 0) + f"{abs(value):.3f}".lstrip("0")[:4]

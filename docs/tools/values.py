@@ -96,7 +96,7 @@ class Values:
         """Returns the text of the value of "EXPRESSION" or "EXPRESSION:FORMAT", or None if its program is not built."""
         expression, _, form = re.fullmatch(r"(.*?)(:([#,.\w%+]*))?", words, re.S).groups(default="")
         try:
-            # Pages are trusted as much as the tools are.
+            # Pages are as trusted as the tools, so evaluating their expressions is safe.
             value = eval(expression.strip(), {**self.names, "__builtins__": {}})
             if form or value is None:
                 return None if value is None else format(value, form)

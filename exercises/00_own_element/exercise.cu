@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 00_own_element: multiplies every weight by a factor, with one thread per weight.
  *
- * The grid has one thread for each element, so there is no loop over the elements. Write your code between // TODO and
+ * The grid has one thread per element, so no loop over the elements is needed. Write your code between // TODO and
  * // END; leave the rest unchanged.
  */
 #include "exercise.h"

@@ -13,9 +13,10 @@
 static __device__ float group_score(const float *choice, int experts_per_group)
 {
     // TODO group_score
-    // Keep the two largest values seen so far, and add them up at the end. Mind three things. Two equal values count
-    // twice. NaN is not larger than any value and must be ignored; if fewer than two values are left, -INFINITY stands
-    // in for a missing one. For +INFINITY and -INFINITY, whose sum is NaN, return -INFINITY. isnan(x) tests for NaN.
+    // Keep the two largest values seen so far, and add them up at the end. Three cases need care. Two equal values
+    // count twice. NaN is not larger than any value and must be ignored; if fewer than two values remain, -INFINITY
+    // replaces each missing one. For +INFINITY and -INFINITY, whose sum is NaN, return -INFINITY. isnan(x) tests for
+    // NaN.
     return 0.0f;
     // END group_score
 }

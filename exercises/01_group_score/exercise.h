@@ -11,8 +11,8 @@ extern "C" {
 /**
  * Finds each group's score: the sum of the two largest of its experts' choices.
  *
- * Equal choices count twice. An expert whose choice is NaN is ignored; if fewer than two choices are left, -infinity
- * replaces each missing one. If they are +infinity and -infinity, whose sum is NaN, the score is -infinity.
+ * Equal choices count twice. An expert whose choice is NaN is ignored; if fewer than two choices remain, -infinity
+ * replaces each missing one. If the two choices are +infinity and -infinity, whose sum is NaN, the score is -infinity.
  *
  * @param choice             [num_tokens, num_expert_group, experts_per_group]; may hold infinities and NaN
  * @param num_tokens         at least 1

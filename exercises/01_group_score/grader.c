@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/** A launch's shape. */
+/** The shape of a launch. */
 struct shape {
     int num_tokens, num_expert_group, experts_per_group;
 };
 
-/** Fills the choices of a case. */
+/** Fills in the choices of a test case. */
 typedef void fill(struct random *random, float *choice, int count);
 
 static void fill_distinct(struct random *random, float *choice, int count)

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 02_lane_that_left: threads that return while other threads still wait for them.
  *
- * As in chapter 02, a block handles a token, a warp a group and a lane an expert. A thread without further work
- * returns, which is correct only in some cases. Mend the code between // TODO and // END; leave the rest unchanged.
+ * As in chapter 02, a block handles a token, a warp a group and a lane an expert. A thread that has no more work
+ * returns, which is correct only in some cases. Fix the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -11,7 +11,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns the best of the 32 lanes' candidates to every lane. All 32 lanes must call. */
+/** Returns the best of the 32 lanes' candidates to every lane. All 32 lanes must call it. */
 static __device__ candidate warp_best(candidate mine)
 {
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
@@ -25,7 +25,7 @@ static __device__ candidate warp_best(candidate mine)
     return mine;
 }
 
-/** Returns the sum of the 32 lanes' two largest choices to every lane. All 32 lanes must call. */
+/** Returns the sum of the 32 lanes' two largest choices to every lane. All 32 lanes must call it. */
 static __device__ float score_of_group(float choice)
 {
     float first = choice, second = -INFINITY;
@@ -63,7 +63,8 @@ static __global__ void best_expert_kernel(const float *choice, int num_expert_gr
 
     // TODO kernel
     // Threads return early in three places, which is not always allowed. Which shuffle or barrier comes after each
-    // `return`, and which threads wait there? A thread that others wait for must stay, but must not change the result.
+    // `return`, and which threads wait there? A thread that others wait for must not return, but it must not change the
+    // result either.
     if (lane >= experts_per_group) // this lane has no expert
         return;
 

@@ -6,7 +6,7 @@
 
 enum { MAX_EXPERTS = MAX_GROUPS * WARP_SIZE };
 
-/** A launch's shape. */
+/** The shape of a launch. */
 struct shape {
     int num_tokens, num_expert_group, experts_per_group, topk_group;
 };
@@ -40,7 +40,10 @@ static void fill_first_dropped(struct random *random, float *choice, struct shap
     choice[random_below(random, (uint32_t)shape.experts_per_group)] = 2.0f;
 }
 
-/** Makes each group's last expert its best. Higher-numbered groups have larger best choices but lower scores. */
+/**
+ * Makes the last expert of each group the group's best. Higher-numbered groups have larger best choices but lower
+ * scores.
+ */
 static void fill_last_best(struct random *random, float *choice, struct shape shape)
 {
     for (int expert = 0; expert < experts_of(shape); expert++) {

@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 02_warp_maximum: finds the largest of a warp's scores and the expert that has it.
  *
- * A warp has a token's scores, one in each lane. Lanes cannot read each other's registers, but __shfl_xor_sync lets two
+ * A warp holds one token's scores, one per lane. Lanes cannot read each other's registers, but __shfl_xor_sync lets two
  * lanes exchange values. Five exchanges are enough for 32 lanes. Write your code between // TODO and // END; leave the
  * rest unchanged.
  */
@@ -12,13 +12,13 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns the best of the 32 lanes' candidates to every lane. All 32 lanes must call. */
+/** Returns the best of the 32 lanes' candidates to every lane. All 32 lanes must call it. */
 static __device__ candidate warp_best(candidate mine)
 {
     // TODO warp_best
-    // __shfl_xor_sync(FULL_MASK, value, offset) returns in each lane the `value` of the lane whose number is this
-    // lane's number XOR `offset`. A candidate is two values: shuffle both its score and its id.
-    // The larger score wins; if the scores are equal, the lower id wins.
+    // __shfl_xor_sync(FULL_MASK, value, offset) returns the `value` of the lane whose number is this lane's number XOR
+    // `offset`. A candidate is two values: shuffle both its score and its id. The larger score wins; if the scores are
+    // equal, the lower id wins.
     return mine;
     // END warp_best
 }
@@ -31,8 +31,8 @@ static __global__ void warp_maximum_kernel(const float *scores, int num_tokens, 
 
     // TODO kernel
     // Give each lane its candidate, call warp_best(), and let every lane write the result to
-    // best[token * WARP_SIZE + lane]. Mind two things. The last block may have warps without a token. With fewer than
-    // 32 experts, some lanes have no expert; such a lane must lose even against a score of -INFINITY. NO_EXPERT is
+    // best[token * WARP_SIZE + lane]. Two cases need care. The last block may have warps without a token. With fewer
+    // than 32 experts, some lanes have no expert; such a lane must lose even against a score of -INFINITY. NO_EXPERT is
     // higher than any expert's id.
     // END kernel
 }

@@ -22,7 +22,7 @@ struct candidate {
  * @param scores       [num_tokens, num_experts]; may hold -infinity, but no NaN
  * @param num_tokens   at least 1
  * @param num_experts  1 to 32, one lane per expert
- * @param best         [num_tokens, 32]: the result in each lane of the token's warp; all 32 are the same
+ * @param best         [num_tokens, 32]: the result from each lane of the token's warp; all 32 are equal
  */
 cudaError_t warp_maximum_launch(const float *scores, int num_tokens, int num_experts, struct candidate *best);
 

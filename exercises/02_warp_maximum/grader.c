@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/** Fills the scores of a case. */
+/** Fills in the scores of a test case. */
 typedef void fill(struct random *random, float *scores, int count);
 
 static void fill_infinities(struct random *random, float *scores, int count)
@@ -20,7 +20,7 @@ static void fill_lowest(struct random *random, float *scores, int count)
         scores[i] = -INFINITY;
 }
 
-/** Returns the right answer, found by a loop over the experts. */
+/** Returns the expected result, found by a loop over the experts. */
 static struct candidate best_of(const float *scores, int num_experts)
 {
     struct candidate best = {scores[0], 0};

@@ -12,11 +12,11 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns `a` if `first` holds, else `b`. */
+/** Returns `a` if `first` is true, else `b`. */
 static __device__ candidate select(bool first, candidate a, candidate b)
 {
     // TODO select
-    // `?:` needs no branch if both values have already been computed. Here they have not.
+    // `?:` needs no branch if both values have already been computed. Here, they have not been computed.
     return first ? a : b;
     // END select
 }
@@ -32,7 +32,7 @@ static __device__ candidate better(candidate mine, candidate other)
     // END better
 }
 
-/** Returns the best candidate of the 32 lanes to every lane. All 32 lanes must call. */
+/** Returns the best candidate of the 32 lanes to every lane. All 32 lanes must call it. */
 static __device__ candidate warp_best(candidate mine)
 {
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
@@ -65,7 +65,7 @@ static __device__ candidate best_in_rounds(candidate mine, int count, int lane)
     return chosen;
 }
 
-/** Finds each token's top k. Grid: enough blocks for all tokens. Block: four warps, each with its own token. */
+/** Finds each token's top k experts. Grid: enough blocks for all tokens. Block: four warps, each with its own token. */
 static __global__ void top_experts_kernel(const float *choice, int num_tokens, int num_experts, int topk,
                                           candidate *best)
 {

@@ -23,7 +23,7 @@ struct candidate {
  * @param num_tokens   at least 1
  * @param num_experts  1 to 32, one lane per expert
  * @param topk         1 to num_experts
- * @param best         [num_tokens, 32]: slot k has the k-th best; slots from topk on have -infinity and NO_EXPERT
+ * @param best         [num_tokens, 32]: slot k has the k-th best; slots from topk on hold -infinity and NO_EXPERT
  */
 cudaError_t top_experts_launch(const float *choice, int num_tokens, int num_experts, int topk, struct candidate *best);
 

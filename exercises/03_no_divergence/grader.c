@@ -29,7 +29,9 @@ static void fill_lowest(struct random *random, float *choice, int num_experts)
         choice[expert] = -INFINITY;
 }
 
-/** Fills the choices with numbers of very different magnitudes: adding two of them often loses the smaller one. */
+/**
+ * Fills the choices with numbers of very different magnitudes, so that adding two of them often loses the smaller one.
+ */
 static void fill_far_apart(struct random *random, float *choice, int num_experts)
 {
     for (int expert = 0; expert < num_experts; expert++)

@@ -1,9 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 03_second_maximum: a warp's two largest values; a mistake loses the second one.
+ * @brief 03_second_maximum: finds a warp's two largest values, but a bug loses the second one.
  *
- * A group's score is the sum of its two best choices. This code finds these choices except in a case that is very rare
- * with random numbers. Mend the code between // TODO and // END; leave the rest unchanged.
+ * A group's score is the sum of its two best choices. This code finds both choices, except in a case that is very rare
+ * with random numbers. Fix the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -11,12 +11,12 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns the two largest of the 32 lanes' values to every lane. All 32 lanes must call. */
+/** Returns the two largest of the 32 lanes' values to every lane. All 32 lanes must call it. */
 static __device__ two_best warp_two_best(float value)
 {
     // TODO warp_two_best
     // The code finds the largest value, removes it, and finds the largest of the rest. Which values does it remove if
-    // two lanes hold the largest? Mend the code without using more than its 10 shuffles.
+    // two lanes hold the largest? Fix the code without adding to its 10 shuffles.
     float first = value;
 
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
@@ -30,13 +30,15 @@ static __device__ two_best warp_two_best(float value)
     // END warp_two_best
 }
 
-/** Finds each group's two best. Grid: enough blocks for all groups. Block: four warps, each with its own group. */
+/**
+ * Finds each group's two best choices. Grid: enough blocks for all groups. Block: four warps, each with its own group.
+ */
 static __global__ void second_maximum_kernel(const float *choice, int num_groups, int experts_per_group, two_best *best)
 {
     const int lane = threadIdx.x % WARP_SIZE;
     const int group = blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE;
 
-    /* All lanes of a warp return together. A lane without an expert stays, because the shuffles need it. */
+    /* All lanes of a warp return together. A lane without an expert does not return, because the shuffles need it. */
     if (group >= num_groups)
         return;
     best[group * WARP_SIZE + lane] = warp_two_best(lane < experts_per_group ? choice[group * experts_per_group + lane]

@@ -21,7 +21,7 @@ struct two_best {
  * @param choice             [num_groups, experts_per_group]; may hold infinities, but no NaN
  * @param num_groups         number of groups of all tokens, at least 1
  * @param experts_per_group  1 to 32, one per lane; if it is 1, the second largest is -infinity
- * @param best               [num_groups, 32]: the result in each lane of the group's warp; all 32 are the same
+ * @param best               [num_groups, 32]: the result from each lane of the group's warp; all 32 are equal
  */
 cudaError_t second_maximum_launch(const float *choice, int num_groups, int experts_per_group, struct two_best *best);
 

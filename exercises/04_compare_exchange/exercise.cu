@@ -25,7 +25,8 @@ static __device__ candidate compare_exchange(candidate mine, int distance, bool 
 {
     // TODO compare_exchange
     // Get the other lane's value and id: __shfl_xor_sync(FULL_MASK, x, distance) returns that lane's x. keep_better is
-    // true in one lane of each pair and false in the other. The two lanes must never keep the same candidate.
+    // true in one lane of each pair and false in the other. The two lanes must never keep the same candidate: each
+    // keeps one of the two.
     return mine;
     // END compare_exchange
 }
@@ -60,8 +61,9 @@ static __global__ void sort_kernel(const float *scores, int num_tokens, int num_
 
     // TODO rank
     // Two kinds of lanes need a special candidate. NaN is neither larger than a number nor equal to one, so an expert
-    // with NaN cannot be compared: its lane uses -INFINITY and the expert's number + num_experts, which ranks below all
-    // experts without NaN. A lane without an expert uses -INFINITY and NO_EXPERT, which ranks below all candidates.
+    // whose score is NaN cannot be compared: its lane uses -INFINITY and the expert's number + num_experts, which ranks
+    // below all experts without NaN. A lane without an expert uses -INFINITY and NO_EXPERT, which ranks below all
+    // candidates.
     // END rank
 
     mine = warp_sort(mine, lane);

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Fills the scores of a case. */
+/** Fills in the scores of a test case. */
 typedef void fill(struct random *random, float *scores, int count);
 
-/** Fills in the scores of the README's example. */
+/** Fills in the scores from the README's example. */
 static void fill_shown(struct random *random, float *scores, int count)
 {
     (void)random;
@@ -33,7 +33,7 @@ static void fill_infinities(struct random *random, float *scores, int count)
         scores[i] = values[random_below(random, sizeof values / sizeof *values)];
 }
 
-/** Repeats NaN, a number, -infinity, from a random one of the three on, so that any three in a row include each one. */
+/** Repeats NaN, a number, -infinity from a random start, so that any three consecutive scores include one of each. */
 static void fill_some_nan(struct random *random, float *scores, int count)
 {
     const int first = (int)random_below(random, 3);

@@ -16,7 +16,7 @@ enum { NO_EXPERT = 0x7fffffff };
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns, to each of a token's eight lanes, the best of their candidates. */
+/** Returns the best candidate of a token's eight lanes to all of them. */
 static __device__ __forceinline__ candidate token_best(candidate mine)
 {
 #pragma unroll
@@ -30,7 +30,7 @@ static __device__ __forceinline__ candidate token_best(candidate mine)
     return mine;
 }
 
-/** Returns, to each of a token's eight lanes, the sum of their values. */
+/** Returns the sum of the values of a token's eight lanes to all of them. */
 static __device__ __forceinline__ float token_sum(float value)
 {
 #pragma unroll
@@ -148,8 +148,8 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own)
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
 /**
- * Routes tokens. Grid: enough blocks of 6 warps, with 4 tokens per warp. Lanes past the last token process it again but
- * store nothing: they cannot return, because all lanes in a shuffle's mask must take part.
+ * Routes tokens. Grid: enough blocks of 6 warps, with 4 tokens per warp. Lanes past the last token process that token
+ * again but store nothing: they cannot return, because all lanes in a shuffle's mask must take part.
  */
 template <int ROOM>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
@@ -222,8 +222,8 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // END topk
 
     // TODO weights
-    // Each of a token's eight lanes has one of its eight chosen experts. A weight is the expert's score divided by the
-    // sum of all chosen experts' scores.
+    // Each of a token's eight lanes holds one of the token's eight chosen experts. A weight is the expert's score
+    // divided by the sum of all chosen experts' scores.
     const int id = my_chosen[group];
     const float chosen_score = id < 256 ? sigmoid(row[id]) : 0.0f; /* 0 for an expert whose choice is NaN */
     const float sum = token_sum(chosen_score);

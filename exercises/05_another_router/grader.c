@@ -1,4 +1,7 @@
-/** @file grader.c  05_another_router: the gate supports 160 experts, top 6, in 8 groups of 20, and still 256, top 8. */
+/**
+ * @file grader.c
+ * @brief 05_another_router: the gate supports 160 experts (top 6, in 8 groups of 20) and still 256 experts (top 8).
+ */
 #include "../grade/grade.h"
 
 static const struct gate_problem another = {
@@ -39,7 +42,7 @@ static void check(struct grade *grade, const struct gate_problem *router, int64_
 
 enum { NUM_EXPERTS = 160, TOPK = 6 };
 
-/** The logits other than -4. Expert 5 beats three chosen experts but is the only good expert in its group. */
+/** The logits that are not -4. Expert 5 beats three chosen experts but is the only good expert in its group. */
 static const struct {
     int expert;
     float logit;

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 05_rows_apart: how the rows of a warp's tokens are laid out in shared memory.
  *
- * The kernel is correct, but its four rows use the same banks. Write your code between // TODO and // END; leave the
- * rest unchanged.
+ * The kernel is correct, but the rows of a warp's four tokens use the same banks. Write your code between // TODO and
+ * // END; leave the rest unchanged.
  */
 #include "exercise.h"
 

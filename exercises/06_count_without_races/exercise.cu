@@ -2,27 +2,27 @@
  * @file exercise.cu
  * @brief 06_count_without_races: counts the ids that name each expert.
  *
- * A block counts in shared memory, as in chapter 06, but with mistakes. Mend the code between // TODO and // END;
+ * A block counts in shared memory, as in chapter 06, but the code has bugs. Fix the code between // TODO and // END;
  * leave the rest unchanged.
  */
 #include "exercise.h"
 
 enum { THREADS = 256 };
 
-/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
+/** Checks whether an id names an expert. All other ids are skipped and never used as indices. */
 static __device__ bool is_expert(int id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** Counts the ids of each expert. Grid: one block. Its shared memory: an int for each expert. */
+/** Counts the ids of each expert. Grid: one block. Dynamic shared memory: one int per expert. */
 static __global__ void count_kernel(const int *topk_ids, int64_t numel, int num_experts, int *num_ids)
 {
     extern __shared__ int counts[]; /* [num_experts] */
     const int thread = threadIdx.x;
 
     // TODO count
-    // There are two mistakes here.
+    // There are two bugs here.
     for (int e = thread; e < num_experts; e += THREADS)
         counts[e] = 0;
 

@@ -1,10 +1,13 @@
-/** @file grader.c  06_count_without_races: every count is right, without a race; all threads count in shared memory. */
+/**
+ * @file grader.c
+ * @brief 06_count_without_races: every count is correct, without a race; all threads count in shared memory.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 
 #include <string.h>
 
-/** Draws an id for a case. */
+/** Draws an id for a test case. */
 typedef int32_t draw(struct random *random, int num_experts);
 
 static int32_t draw_any(struct random *random, int num_experts)

@@ -2,13 +2,14 @@
  * @file exercise.cu
  * @brief 06_slots_from_the_end: takes a slot for each position from counters that count down.
  *
- * An atomic operation returns the old value. Write your code between // TODO and // END; leave the rest unchanged.
+ * An atomic operation returns the counter's previous value. Write your code between // TODO and // END; leave the rest
+ * unchanged.
  */
 #include "exercise.h"
 
 enum { THREADS = 256 };
 
-/** Sorts positions by their expert. Grid: one block. Its shared memory has an int for each expert. */
+/** Sorts positions by their expert. Grid: one block. Dynamic shared memory: one int per expert. */
 static __global__ void scatter_kernel(const int *topk_ids, int numel, const int *ends, int num_experts,
                                       int *sorted_token_ids)
 {
@@ -23,8 +24,8 @@ static __global__ void scatter_kernel(const int *topk_ids, int numel, const int 
         const int id = topk_ids[i];
 
         // TODO slot
-        // Take the slot before left[id], and write position i to it. Another thread may want a slot of the same expert
-        // at the same time. Atomics: atomicSub(&counter, 1) equals atomicAdd(&counter, -1).
+        // Take the slot before left[id], and write position i to it. Another thread may take a slot of the same expert
+        // at the same time. Atomics: atomicSub(&counter, 1) is equivalent to atomicAdd(&counter, -1).
         (void)id;
         // END slot
     }

@@ -7,7 +7,7 @@
 
 enum { LANES = 32 };
 
-/** Fails at the first slot whose position is not one of its expert's or is already in an earlier slot. */
+/** Fails at the first slot whose position does not belong to the slot's expert or is already in an earlier slot. */
 static void check_slots(struct grade *grade, const int32_t *ids, int numel, const int32_t *ends, const int32_t *slots)
 {
     unsigned char *const seen = grade_host(grade, (size_t)numel + 1);

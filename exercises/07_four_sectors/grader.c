@@ -6,7 +6,7 @@
 
 enum { SECTOR_WORDS = SECTOR_BYTES / 4, LANE_WORDS = 4, REQUEST_WORDS = 32 * LANE_WORDS };
 
-/** Device memory in which lists are filled one after another, and the contents that it should have. */
+/** Device memory in which lists are filled one after another, and its expected contents. */
 struct memory {
     int32_t *device; /**< begins at a sector boundary */
     int32_t *model;
@@ -38,7 +38,7 @@ static void check_word(struct grade *grade, const struct memory *memory, int wor
         grade_fail(grade, "the word %d past the list's last slot was written: %d", word - (begin + capacity) + 1, got);
 }
 
-/** Fills the list of `capacity` slots that begins at word `begin`, and checks the whole memory. */
+/** Fills the list of `capacity` slots that begins at word `begin`, and checks every word of the memory. */
 static void fill(struct grade *grade, const struct memory *memory, int begin, int capacity)
 {
     const int pad = (int)random_below(grade_random(grade), 1 << 20);
@@ -115,7 +115,7 @@ static int sectors_of(int begin, int capacity)
     return capacity == 0 ? 0 : (begin + capacity - 1) / SECTOR_WORDS - begin / SECTOR_WORDS + 1;
 }
 
-/** Checks that at most one sector is stored to twice, and that no store escapes the counters. */
+/** Checks that at most one sector is written twice, and that no store escapes the counters. */
 static void sectors(struct grade *grade, int begin, int capacity)
 {
     const int least = sectors_of(begin, capacity);

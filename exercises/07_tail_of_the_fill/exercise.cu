@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 07_tail_of_the_fill: writes pads, 16 bytes per store, to a list that may begin and end at any word.
  *
- * This is chapter 07's fill, with mistakes. Mend the code between // TODO and // END; leave the rest unchanged.
+ * This is chapter 07's fill, with bugs. Fix the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -12,7 +12,7 @@ enum { THREADS = 256 };
 static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int thread, int num_threads)
 {
     // TODO fill
-    // There are three mistakes here. The list has a head, the words before the first multiple of 16 bytes, then whole
+    // There are three bugs here. The list has a head (the words before the first multiple of 16 bytes), then full
     // chunks of four words, then a tail.
     const int head = (int)((uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int));
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;

@@ -30,7 +30,10 @@ static void check_words(struct grade *grade, const int32_t *words, int offset, i
                        (offset - word) * (int)sizeof *words);
 }
 
-/** Fills a list of `capacity` slots that begins `offset` words past a multiple of 16 bytes; a guard band follows it. */
+/**
+ * Fills a list of `capacity` slots that begins `offset` words past a multiple of 16 bytes; a guard band follows the
+ * list.
+ */
 static void check(struct grade *grade, int offset, int capacity, int32_t pad)
 {
     int32_t *const words = grade_output(grade, "sorted_token_ids", (size_t)(offset + capacity) * sizeof *words);
@@ -81,7 +84,7 @@ static void long_lists(struct grade *grade)
         check(grade, i % PIECE, 1100 + i / PIECE + PIECE * (int)random_below(grade_random(grade), 300), any_pad(grade));
 }
 
-/** Allows one request for every 32 chunks, and one for the up to three words at each end. */
+/** Allows one request for every 32 chunks, and one for the words (at most three) at each end. */
 static void requests(struct grade *grade)
 {
     enum { PIECES = 1000, WARP_SIZE = 32 };

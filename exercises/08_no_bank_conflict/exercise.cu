@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 08_no_bank_conflict: Blelloch's scan and the layout of its numbers in shared memory.
  *
- * The kernel is correct, but the words that a step accesses are in few banks. Write your code between // TODO and
- * // END; leave the rest unchanged.
+ * The kernel is correct, but the words that a step accesses are in only a few banks. Write your code between // TODO
+ * and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -12,7 +12,7 @@ static __host__ __device__ int padded_index(int i)
 {
     // TODO padded_index
     // Word w is in bank w % 32. The steps access every second number, every fourth, every eighth, and so on. Without
-    // gaps, 32 lanes access 16 banks, then 8, then 4. Leave gaps, so that no two lanes access the same bank.
+    // gaps, 32 lanes access 16 banks, then 8, then 4. Insert gaps, so that no two lanes access the same bank.
     return i;
     // END padded_index
 }

@@ -70,7 +70,7 @@ static void conflicts(struct grade *grade)
         check_conflicts(grade, size);
 }
 
-/** Runs the only size that has a step in which 32 lanes access numbers 64 apart. */
+/** Runs the only size that has a step in which 32 lanes access numbers that are 64 apart. */
 static void conflicts_of_2048(struct grade *grade)
 {
     check_conflicts(grade, MAX_LEAVES);

@@ -15,7 +15,7 @@ static __device__ int expert_of(const int *offsets, int num_experts, int slot)
     // TODO expert_of
     // Use a binary search: keep a range of experts that contains the owner, test the expert in the middle, and keep one
     // half. If several groups begin at the same slot, and all but the last are empty, which comparison keeps the half
-    // with the last?
+    // that contains the last one?
     return 0;
     // END expert_of
 }

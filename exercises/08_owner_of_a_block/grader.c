@@ -75,7 +75,7 @@ static struct groups *make_groups(struct grade *grade, int num_experts, int bloc
     return groups;
 }
 
-/** Returns the right answer, found by a loop over the experts. */
+/** Returns the expected result, found by a loop over the experts. */
 static int owner_of(const struct groups *groups, int block)
 {
     const int64_t slot = (int64_t)block * groups->block_size;

@@ -20,7 +20,7 @@ static __global__ void up_sweep_kernel(const int *counts, int size, int *sums)
     // TODO up
     // In the step with `stride` 1, the preceding word is added to each of the words 1, 3, 5, ...; in the step with
     // stride 2, the word two positions before is added to words 3, 7, 11, ...; and so on, until the last word holds the
-    // total. Which words does this thread add? Which threads must wait for which other threads, and when?
+    // total. Which words does this thread update? Which threads must wait for which other threads, and when?
     // END up
 
     for (int i = thread; i < size; i += THREADS)

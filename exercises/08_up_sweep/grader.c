@@ -1,4 +1,4 @@
-/** @file grader.c  08_up_sweep: every word of the tree is right, with the fewest barriers and requests. */
+/** @file grader.c  08_up_sweep: every word of the tree is correct, with the fewest barriers and requests. */
 #include "exercise.h"
 #include "../grade/grade.h"
 #include "../grade/grade_scan.h"
@@ -12,7 +12,7 @@ static void fill_one(struct random *random, int32_t *counts, int size)
     counts[random_below(random, (uint32_t)size)] = 1 + (int)random_below(random, 1 << 30);
 }
 
-/** Returns the sum of the counts from `first` to `last`, both included. */
+/** Returns the sum of the counts from `first` to `last`, inclusive. */
 static int sum_of(const int *counts, int first, int last)
 {
     int sum = 0;

@@ -2,7 +2,7 @@
 #include "exercise.h"
 #include "../grade/grade_scan.h"
 
-/** Fills the list with counts most of which are 0. */
+/** Fills the list with counts, most of which are 0. */
 static void fill_sparse(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)

@@ -9,7 +9,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Returns the sum of the values in the lanes below this one, or 0 if there are none. All 32 lanes must call. */
+/** Returns the sum of the values in the lanes below this one, or 0 if there are none. All 32 lanes must call it. */
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
@@ -27,8 +27,8 @@ static __device__ int warp_exclusive_scan(int value)
 static __device__ int block_sum_before(int value)
 {
     // TODO block_sum_before
-    // Use two levels instead. A warp needs no barrier for sums that it can compute alone. Which numbers must the warps
-    // then pass to each other, and which threads add these numbers up?
+    // Use a two-level scan instead. A warp needs no barrier for sums that it can compute alone. Which numbers must the
+    // warps then pass to each other, and which threads add these numbers up?
     __shared__ int sums[THREADS];
     const int thread = threadIdx.x;
 
@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(THREADS)
     for (int list = 0; list < num_lists; list++) {
         const int32_t *const list_counts = counts + list * num_experts;
         int32_t *const list_offsets = offsets + list * (num_experts + 1);
-        const int count = expert < num_experts ? list_counts[expert] : 0; /* 0 without an expert */
+        const int count = expert < num_experts ? list_counts[expert] : 0; /* 0 if the thread has no expert */
         const int before = block_sum_before(count);
 
         if (expert < num_experts)

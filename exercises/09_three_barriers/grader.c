@@ -1,8 +1,8 @@
-/** @file grader.c  09_three_barriers: the offsets of a block's scan, then its barriers and memory requests. */
+/** @file grader.c  09_three_barriers: checks the offsets of a block's scan, then its barriers and memory requests. */
 #include "exercise.h"
 #include "../grade/grade_scan.h"
 
-/** Fills the list with counts most of which are 0. */
+/** Fills the list with counts, most of which are 0. */
 static void fill_sparse(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)

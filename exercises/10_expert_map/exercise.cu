@@ -19,7 +19,7 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
+/** Checks whether an id names an expert. All other ids are skipped and never used as indices. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
@@ -69,8 +69,8 @@ static __device__ int warp_exclusive_scan(int value)
 }
 
 /**
- * Returns the expert that owns a slot: the last one whose group begins at or before it. Empty groups may begin at the
- * same slot.
+ * Returns the expert that owns a slot: the last expert whose group begins at or before the slot. Empty groups may begin
+ * at the same slot.
  */
 static __device__ int expert_of(const int *begins, int num_experts, int slot)
 {
@@ -180,9 +180,10 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Does all of align. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least num_experts others
- * count, each in its own row, without atomics. A scan down each expert's column then gives every counting thread the
- * number of the expert's ids in earlier threads. All threads reach every barrier; they diverge only between barriers.
+ * Performs the complete align operation. Grid: one block, in which SMALL_FILL_THREADS threads write pads and at least
+ * num_experts other threads count, each in its own row, without atomics. A scan down each expert's column then tells
+ * every counting thread how many of the expert's ids belong to earlier threads. All threads reach every barrier; they
+ * diverge only between barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 10_predict_the_fill: predicts what a fill costs before it runs.
+ * @brief 10_predict_the_fill: predicts the cost of a fill before running it.
  *
  * Block 0 counts while other blocks write pads. First predict the store requests, sectors, bytes and barriers of such a
  * launch. Then write the missing code, and compare. Write your code between // TODO and // END; leave the rest
@@ -11,8 +11,8 @@
 /* --- the forecast ------------------------------------------------------------------------------------------------- */
 
 // TODO shown
-// Four numbers for the launch with SHOWN_NUMEL = 800 ids and SHOWN_CAPACITY = 16,960 slots, in which two blocks write
-// pads. struct fill_forecast in exercise.h defines them.
+// Predict four numbers for the launch with SHOWN_NUMEL = 800 ids and SHOWN_CAPACITY = 16,960 slots, in which two blocks
+// write pads. struct fill_forecast in exercise.h defines them.
 static const int64_t store_requests = -1;
 static const int64_t store_sectors = -1;
 static const int64_t store_bytes = -1;
@@ -47,8 +47,8 @@ static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int th
     const int4 pads = make_int4(pad, pad, pad, pad);
 
     // TODO fill
-    // Store `pads` to each of aligned[0] .. aligned[pieces - 1] once. Which elements must this thread write so that the
-    // 32 lanes of a warp always write adjacent elements?
+    // Store `pads` exactly once to each of aligned[0] .. aligned[pieces - 1]. Which elements must this thread write so
+    // that the 32 lanes of a warp always write adjacent elements?
     (void)aligned, (void)pads;
     // END fill
 

@@ -133,7 +133,7 @@ static void nothing_to_fill(struct grade *grade)
     check(grade, 0, 64, 0);
 }
 
-/** Checks that requests are full and coalesced and that no sector is stored to twice. */
+/** Checks that requests are full and coalesced and that no sector is written twice. */
 static void side_by_side(struct grade *grade)
 {
     enum { CAPACITY = 40000, SLOTS_PER_REQUEST = 4 * WARP_SIZE, SLOTS_PER_SECTOR = 8 };
@@ -147,7 +147,7 @@ static void side_by_side(struct grade *grade)
 
 /* --- the four numbers and the four formulas ----------------------------------------------------------------------- */
 
-/** The four numbers. */
+/** The four predicted numbers. */
 enum number { REQUESTS, SECTORS, BYTES, BARRIERS };
 
 static const char *const number_names[] = {"store_requests", "store_sectors", "store_bytes", "block_barriers"};

@@ -8,7 +8,9 @@
 
 enum { THREADS = 64 };
 
-/** Returns element `i` of the product of a position's intermediate row and its expert's w2, times its weight. */
+/**
+ * Returns element `i` of the product of a position's intermediate row and its expert's w2, times the position's weight.
+ */
 static __device__ float multiply(const down_problem &problem, int position, int expert, int i)
 {
     const float *const intermediate = problem.intermediate + position * problem.intermediate_size;

@@ -6,7 +6,7 @@
 
 /** A problem on the host, and the expert of each position. */
 struct layer {
-    struct down_problem problem; /* its arrays are host memory */
+    struct down_problem problem; /* its arrays are in host memory */
     int num_experts;
     int32_t *experts; /* [num_positions] */
     int32_t *map;     /* [num_experts] */

@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 11b_tail_of_k: a matrix product, computed in tiles.
  *
- * Mend the code between // TODO and // END; leave the rest unchanged.
+ * Fix the code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -13,7 +13,7 @@ enum { TILE = 16, K_STEP = 32, THREADS = TILE * TILE };
 enum { LINE = TILE };
 // END line
 
-/** Loads elements first_k to first_k + K_STEP - 1 of TILE rows from first_row on. Missing elements become 0. */
+/** Loads elements first_k to first_k + K_STEP - 1 of TILE rows, starting at first_row. Sets missing elements to 0. */
 static __device__ void load_tile(float (&tile)[K_STEP][LINE], const float *from, int first_row, int num_rows,
                                  int length, int first_k)
 {

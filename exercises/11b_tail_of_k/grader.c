@@ -5,7 +5,7 @@
 
 enum { TILE = 16, K_STEP = 32 };
 
-/** Makes small integers other than 0, so that sums are exact and no product is 0. */
+/** Makes small nonzero integers, so that sums are exact and no product is 0. */
 static float *small_numbers(struct grade *grade, int count)
 {
     float *const numbers = grade_host(grade, (size_t)count * sizeof *numbers);

@@ -50,7 +50,7 @@ static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[D
         }
 }
 
-/** Multiplies by the identity: the sums are the tokens' 128 elements, all different, so that every mix-up shows. */
+/** Multiplies by the identity: the sums are the tokens' 128 elements, all different, so that any mix-up is detected. */
 static void identity(struct grade *grade)
 {
     int weights[ROWS][DEPTH] = {{0}}, tokens[DEPTH][TOKENS];

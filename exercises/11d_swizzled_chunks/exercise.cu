@@ -1,8 +1,9 @@
 /**
  * @file exercise.cu
- * @brief 11d_swizzled_chunks: copies and loads lines of 64 bytes without bank conflicts and without padding.
+ * @brief 11d_swizzled_chunks: copies and loads 64-byte lines without bank conflicts or padding.
  *
- * The kernel is correct, but has bank conflicts. Write your code between // TODO and // END; leave the rest unchanged.
+ * The kernel is correct, but it has bank conflicts. Write your code between // TODO and // END; leave the rest
+ * unchanged.
  */
 #include "exercise.h"
 #include "kernels/tensor_core.cuh"
@@ -16,8 +17,9 @@ enum { CHUNK = 8, CHUNKS = LENGTH / CHUNK }; /* a chunk has 8 elements, 16 bytes
 static __device__ int slot_of_chunk(int line, int chunk)
 {
     // TODO slot
-    // Each chunk is in the slot with its own number, which is correct but slow. ldmatrix reads the same chunk of 8
-    // neighbouring lines at once. Every second line begins in the same bank, so 4 of these 8 chunks share 4 banks.
+    // Each chunk is in the slot with the chunk's number, which is correct but slow. ldmatrix reads the same chunk of 8
+    // neighbouring lines simultaneously. Every second line begins in the same bank, so 4 of these 8 chunks share the
+    // same 4 banks.
     (void)line;
     return chunk;
     // END slot

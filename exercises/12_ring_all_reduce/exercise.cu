@@ -8,7 +8,7 @@
 
 /**
  * Runs one of 2 (ranks - 1) steps: every rank, which is a block, writes one chunk of its own array directly to the next
- * rank's array. The blocks of a launch run at the same time. A chunk is 1 / ranks of an array.
+ * rank's array. The blocks of a launch run concurrently. A chunk is 1 / ranks of an array.
  */
 static __global__ void step_kernel(float *sums, int ranks, int count, int step)
 {
@@ -17,7 +17,8 @@ static __global__ void step_kernel(float *sums, int ranks, int count, int step)
 
     // TODO step
     // In steps 0 to ranks - 2, the chunk is added to the next rank's chunk, so that each chunk becomes complete in one
-    // rank. In the other steps it replaces the next rank's chunk. Which chunk is it, for this rank and this step?
+    // rank. In the other steps, the chunk replaces the next rank's chunk. Which chunk is it, for this rank and this
+    // step?
     (void)length, (void)own, (void)next, (void)step;
     // END step
 }

@@ -8,7 +8,7 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** A candidate as one number: its key in the upper half, its inverted id in the lower half. */
+/** A candidate packed into one number: its key in the upper half, its inverted id in the lower half. */
 typedef unsigned long long entry;
 
 static __device__ entry entry_of(unsigned key, int id)
@@ -44,7 +44,7 @@ static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *c
 
     // TODO bound
     // Each of the four groups has two keys that are at least the group's second largest key. Find the highest lower
-    // bound of the eighth largest key that follows from this.
+    // bound on the eighth largest key that these eight keys imply.
     // END bound
 
     // TODO list
@@ -54,8 +54,8 @@ static __global__ void choose_kernel(const unsigned *keys, int *topk_ids, int *c
     __syncwarp();
 
     // TODO choose
-    // A candidate's slot among the choices is the number of entries larger than its own. There may be more candidates
-    // than lanes.
+    // A candidate's slot among the choices is the number of entries larger than the candidate's. There may be more
+    // candidates than lanes.
     // END choose
     if (lane == 0)
         candidates[token] = count;

@@ -8,7 +8,9 @@
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Lists candidates. Grid: a one-warp block per TOKENS_PER_WARP tokens. Lanes past the last token store nothing. */
+/**
+ * Lists candidates. Grid: one single-warp block per TOKENS_PER_WARP tokens. Lanes past the last token store nothing.
+ */
 static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds, int num_tokens, int *lists,
                                     int *counts)
 {
@@ -34,7 +36,7 @@ static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds
 
     // TODO store
     // Store the ids of this lane's candidates in the token's list, in the own_count positions before `end`. The token's
-    // lanes together store -1 in the positions after its last candidate.
+    // lanes together store -1 in the positions after the token's last candidate.
     // END store
     if (writes && group == 0)
         counts[token] = count;

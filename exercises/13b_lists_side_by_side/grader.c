@@ -1,4 +1,4 @@
-/** @file grader.c  13b_lists_side_by_side: the right lists, for any number of tokens, by shuffles. */
+/** @file grader.c  13b_lists_side_by_side: the correct lists, for any number of tokens, computed with shuffles. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -1,4 +1,4 @@
-/** @file grader.c  13c_sign_for_a_comparison: the right slots, even in rare rows, and no shuffles for other rows. */
+/** @file grader.c  13c_sign_for_a_comparison: the correct slots, even in rare rows, and no shuffles for other rows. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

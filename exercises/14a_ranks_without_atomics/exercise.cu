@@ -2,14 +2,14 @@
  * @file exercise.cu
  * @brief 14a_ranks_without_atomics: for each id, the number of earlier ids that name the same expert.
  *
- * Here the ranks depend on the order in which atomics execute. Make them depend only on the ids. Write your code
- * between // TODO and // END; leave the rest unchanged.
+ * In this code, the ranks depend on the order in which atomics execute. Make them depend only on the ids. Write your
+ * code between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Checks whether an id names an expert. All other ids are skipped, and are never used as an index. */
+/** Checks whether an id names an expert. All other ids are skipped and never used as indices. */
 static __device__ bool is_expert(int id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
@@ -33,8 +33,8 @@ static __global__ void __launch_bounds__(WARP_SIZE)
 
         // TODO rank
         // Which lanes have this lane's expert? __ballot_sync(FULL_MASK, condition) sets the bit of each lane in which
-        // the condition holds, __match_any_sync(FULL_MASK, value) the bit of each lane with the caller's value. Which
-        // lanes must add to counts, how much, and when may other lanes read counts?
+        // the condition holds; __match_any_sync(FULL_MASK, value) sets the bit of each lane whose value equals the
+        // caller's. Which lanes must add to counts, how much, and when may other lanes read counts?
         if (valid)
             rank = atomicAdd(&counts[id], 1);
         // END rank

@@ -12,7 +12,7 @@ extern "C" {
 enum { WARP_SIZE = 32, MAX_EXPERTS = 256 };
 
 /**
- * Finds, with one warp, the number of earlier ids that name the same expert, for each id.
+ * Finds, for each id, the number of earlier ids that name the same expert; runs on one warp.
  *
  * @param topk_ids     [numel]; ids outside 0 to num_experts - 1 name no expert
  * @param numel        at least 0

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/** Draws an id for a case. */
+/** Draws an id for a test case. */
 typedef int32_t draw(struct random *random, int num_experts);
 
 static int32_t draw_any(struct random *random, int num_experts)

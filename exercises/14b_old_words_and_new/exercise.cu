@@ -17,7 +17,7 @@ struct workspace {
     uint32_t words[MAX_BLOCKS];
 };
 
-/** Adds up the blocks' numbers. Grid: blocks of one warp, all on the device at the same time. */
+/** Adds up the blocks' numbers. Grid: blocks of one warp, all co-resident. */
 static __global__ void __launch_bounds__(WARP_SIZE)
     sums_kernel(const int32_t *numbers, workspace *workspace, int32_t *sums)
 {
@@ -37,7 +37,8 @@ static __global__ void __launch_bounds__(WARP_SIZE)
     const int sum = __reduce_add_sync(FULL_MASK, (int)word - 1);
 
     // TODO leave
-    // The next launch must find zeros in all words. Which block may write these zeros, and when? Others may still poll.
+    // The next launch must find zeros in all words. Which block may write these zeros, and when? Other blocks may still
+    // be polling.
     // END leave
 
     if (lane == 0)

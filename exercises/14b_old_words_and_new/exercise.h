@@ -13,7 +13,7 @@ enum { MAX_BLOCKS = 12, WORKSPACE_WORDS = 1 + MAX_BLOCKS };
 
 /**
  * Launches the kernel several times with one workspace. In each launch, every block has a number and computes the sum
- * of all blocks' numbers. The blocks of a launch are all on the device at the same time.
+ * of all blocks' numbers. All blocks of a launch are co-resident.
  *
  * @param numbers       [num_launches, MAX_BLOCKS] on the device, at least 0; only num_blocks[launch] per row are used
  * @param num_blocks    [num_launches] on the host, 1 to MAX_BLOCKS each

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 15_words_between_blocks: each block of a launch publishes a number for the other blocks.
  *
- * A block knows only its own id. Let all blocks know all ids. Write your code between // TODO and // END; leave the
- * rest unchanged.
+ * Each block knows only its own id. Make every id known to every block. Write your code between // TODO and // END;
+ * leave the rest unchanged.
  */
 #include "exercise.h"
 #include "kernels/launch_coresident.cuh"
@@ -11,13 +11,13 @@
 enum { WARP_SIZE = 32, MAX_POLLS = 1000 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
-/** Finds totals and ranks. Grid: blocks of one warp, all on the device at the same time. */
+/** Finds totals and ranks. Grid: blocks of one warp, all co-resident. */
 static __global__ void __launch_bounds__(WARP_SIZE)
     words_kernel(const int32_t *ids, int absent, uint32_t *words, int32_t *totals, int32_t *ranks)
 {
     const int lane = threadIdx.x, own = blockIdx.x, num_blocks = gridDim.x;
     const uint32_t id = (uint32_t)ids[own];
-    int both = 0;     /* this lane's part of the total in the lower half, of the rank in the upper half */
+    int both = 0;     /* this lane's contribution to the total (lower half) and to the rank (upper half) */
     bool good = true; /* false: a word was not published */
 
     if (own == absent)

@@ -13,11 +13,11 @@ enum { MAX_BLOCKS = 12, NO_LANE_ABSENT = -1 };
 
 /**
  * Finds, for each block, the number of blocks with the same id and how many of these blocks come before it. Each block
- * has one warp and one id; all blocks are on the device at the same time.
+ * has one warp and one id; all blocks are co-resident.
  *
  * @param ids         [num_blocks], at least 0
  * @param num_blocks  1 to MAX_BLOCKS
- * @param absent      a block that returns at once, or NO_LANE_ABSENT
+ * @param absent      a block that returns immediately, or NO_LANE_ABSENT
  * @param words       [num_blocks], zeros before the launch
  * @param totals      [num_blocks] number of blocks with the same id, including this one; -1 if a block is absent
  * @param ranks       [num_blocks] number of earlier blocks with the same id; -1 if a block is absent

@@ -33,8 +33,8 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
         if (warp == CONSUMERS && lane == 0) {
             // TODO copy
             // The code does not wait until the stage's previous row has been added. mbarrier_wait(&barrier, parity)
-            // waits for the end of a phase: parity 0 names the first phase, 1 the second, 0 the third. In the first
-            // phase, a wait on parity 1 returns immediately.
+            // waits for the end of a phase: parity 0 identifies the first phase, 1 the second, 0 the third. In a
+            // barrier's first phase, a wait for parity 1 returns immediately.
             (void)round;
             mbarrier_arrive_expect(&filled[stage], LENGTH * sizeof(float));
             bulk_copy(ring[stage], rows + step * LENGTH, LENGTH * sizeof(float), &filled[stage]);

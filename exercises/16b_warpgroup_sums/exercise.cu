@@ -38,14 +38,15 @@ static __global__ void product_kernel(const uint16_t *weights, const uint16_t *t
     for (int k = 0; k < LENGTH; k += PRODUCT_K)
         wgmma_m64k16_bf16(d, wgmma_operand(lines[0] + k), wgmma_operand(lines[ROWS] + k));
     wgmma_commit_group();
-    wgmma_wait_group<0>(); /* the sums are valid only after this */
+    wgmma_wait_group<0>(); /* the sums are valid only after this wait */
     wgmma_keep(d);
 
     for (int i = 0; i < TOKENS / 2; i++) {
         int row = 0, token = 0;
 
         // TODO slot
-        // To which row and token does d[i] belong? Warp w has rows 16 w to 16 w + 15; the chapter's figure shows more.
+        // To which row and token does d[i] belong? Warp w has rows 16 w to 16 w + 15; the chapter's figure shows the
+        // details.
         (void)lane, (void)warp;
         row = thread % ROWS;
         token = i;

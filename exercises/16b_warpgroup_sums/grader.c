@@ -1,6 +1,6 @@
 /**
  * @file grader.c
- * @brief 16b_warpgroup_sums: every sum is right and stored at its index.
+ * @brief 16b_warpgroup_sums: every sum is correct and stored at its index.
  */
 #include "exercise.h"
 #include "../grade/grade.h"

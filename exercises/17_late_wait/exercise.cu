@@ -17,7 +17,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
     if (to_the_wait)            \
     return
 
-/** Makes a step's token. Grid: one block of WIDTH threads. */
+/** Computes the token of a step. Grid: one block of WIDTH threads. */
 static __global__ void __launch_bounds__(WIDTH)
     token_kernel(const int32_t *prompt, const int32_t *logits, int num_rows, int32_t *token)
 {

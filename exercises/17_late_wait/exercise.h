@@ -13,8 +13,8 @@ extern "C" {
 enum { WIDTH = 64 }; /* elements of a token, and threads of a block */
 
 /**
- * Runs steps of two kernels, each of which overlaps the previous one. The first kernel makes the step's token from the
- * prompt and the logits so far. The second kernel, which is the exercise, adds to each row's logit its bias and the
+ * Runs steps of two kernels, each of which overlaps the previous one. The first kernel computes the step's token from
+ * the prompt and the logits so far. The second kernel, which is the exercise, adds to each row's logit its bias and the
  * product of its weights with the token.
  *
  * @param weights      [num_rows, WIDTH]
@@ -22,7 +22,7 @@ enum { WIDTH = 64 }; /* elements of a token, and threads of a block */
  * @param prompt       [num_steps, WIDTH]
  * @param token        [WIDTH], written in each step
  * @param logits       [num_rows], zeros before the first step
- * @param to_the_wait  launch the second kernel only, once, and end each of its threads at the wait
+ * @param to_the_wait  launch only the second kernel, once, and end each of its threads at the wait
  */
 cudaError_t steps_launch(const int32_t *weights, const int32_t *bias, const int32_t *prompt, int num_rows,
                          int num_steps, bool to_the_wait, int32_t *token, int32_t *logits);

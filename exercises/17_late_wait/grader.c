@@ -79,7 +79,7 @@ static void some_steps(struct grade *grade)
     run(grade, 7, 4, false);
 }
 
-/** Counts what runs before the wait; each row has a block of two warps. */
+/** Counts the operations before the wait; each row has a block of two warps. */
 static void what_runs_before_the_wait(struct grade *grade)
 {
     enum { ROWS = 5 };

@@ -2,7 +2,7 @@
  * @file exercise.cu
  * @brief 18_workspace_of_a_launch: which launches may share a workspace, through which their blocks exchange words.
  *
- * All of this is host code. Change it between // TODO and // END; leave the rest unchanged.
+ * This exercise consists of host code only. Change it between // TODO and // END; leave the rest unchanged.
  */
 #include "exercise.h"
 
@@ -16,7 +16,7 @@ struct workspace {
 static struct workspace workspaces[MAX_WORKSPACES];
 static int num_workspaces;
 
-/** Allocates workspaces for a number of experts. Must not be called in a capture. */
+/** Allocates workspaces for a number of experts. Must not be called during a capture. */
 static void allocate(int count, int num_experts)
 {
     for (int i = 0; i < count && num_workspaces < MAX_WORKSPACES; i++)
@@ -33,7 +33,10 @@ static int count_spare(int num_experts)
     return count;
 }
 
-/** Returns the index of the call's workspace: the one of earlier calls of its kind, else a spare one, else -1. */
+/**
+ * Returns the index of the call's workspace: that of earlier calls of the same kind, else a spare one; -1 if there is
+ * none.
+ */
 static int take(const struct call *call)
 {
     // TODO take

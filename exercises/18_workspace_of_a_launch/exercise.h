@@ -11,16 +11,16 @@ extern "C" {
 
 enum { MAX_CALLS = 24, MAX_WORKSPACES = 64, AT_ONCE = 8, SPARE = 4 };
 
-/** A call that launches a kernel, which needs a workspace. */
+/** A call that launches a kernel that needs a workspace. */
 struct call {
     int stream;
-    int capture; /**< number of the capture that the stream is in; 0: none */
+    int capture; /**< number of the capture that the stream is in; 0 if none */
     int num_experts;
 };
 
 /** The results of several calls, in the order of the calls. */
 struct results {
-    int8_t workspace[MAX_CALLS]; /**< index of the call's workspace, from 0; -1: none was left */
+    int8_t workspace[MAX_CALLS]; /**< index of the call's workspace, from 0; -1 if none was left */
     int8_t allocated[MAX_CALLS]; /**< number of workspaces that were allocated during the call */
 };
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/** Fills the scores of a case. */
+/** Fills in the scores of a test case. */
 typedef void fill(struct random *random, float *scores, int count);
 
 static void fill_equal(struct random *random, float *scores, int count)
@@ -14,7 +14,7 @@ static void fill_equal(struct random *random, float *scores, int count)
         scores[i] = -INFINITY;
 }
 
-/** Fills with descending scores, so that each group's rank is its number. */
+/** Fills in descending scores, so that each group's rank is its number. */
 static void fill_descending(struct random *random, float *scores, int count)
 {
     (void)random;

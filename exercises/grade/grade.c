@@ -1,4 +1,4 @@
-/** @file grade.c  Runs one case of a grader: manages its memory, its launches and its end. */
+/** @file grade.c  Runs one case of a grader: manages the case's memory, its launches and how it ends. */
 #include "grade.h"
 
 #include "grade_state.h"

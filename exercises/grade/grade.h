@@ -4,8 +4,8 @@
  *
  * A grader.c defines `grade_cases`. Each case makes its input, launches the learner's kernel, checks the output, and
  * reports a mistake in the learner's terms. A case passes by returning. It ends at its first failure: grade_fail() does
- * not return, nor does any other function here that finds a mistake, unless its comment says so. Memory that these
- * functions allocate is freed when the case ends, however it ends.
+ * not return, nor does any other function here that finds a mistake, unless its comment says otherwise. Memory that
+ * these functions allocate is freed when the case ends, however it ends.
  */
 #ifndef GRADE_H
 #define GRADE_H
@@ -30,7 +30,7 @@ struct grade_case {
     bool needs_counters; /**< skipped on a GPU, which has no counters */
 };
 
-/** The grader's cases, from the simplest on, because the learner is shown the first one that fails. */
+/** The grader's cases, simplest first, because the learner is shown the first one that fails. */
 extern const struct grade_case grade_cases[];
 extern const int num_grade_cases;
 
@@ -40,7 +40,8 @@ extern const struct gpu_needs grade_needs;
 /* --- input -------------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns the case's random number generator (base/random.h). It depends on the seed, new in every run, and the case.
+ * Returns the case's random number generator (base/random.h). Its numbers depend on the seed, which is new in every
+ * run, and on the case.
  */
 struct random *grade_random(struct grade *grade);
 
@@ -53,7 +54,7 @@ void grade_fill_distinct(struct random *random, float *values, int count);
 /** Fills an array with -1, 0 and 1, so that many elements are equal. */
 void grade_fill_ties(struct random *random, float *values, int count);
 
-/** Describes the next launches' input for messages, which end with it: "3 tokens of 20 experts, many equal". */
+/** Describes the next launches' input; messages end with this description: "3 tokens of 20 experts, many equal". */
 __attribute__((format(printf, 2, 3))) void grade_given(struct grade *grade, const char *format, ...);
 
 /* --- the exercise's own small operator ---------------------------------------------------------------------------- */
@@ -69,19 +70,20 @@ void *grade_output(struct grade *grade, const char *name, size_t bytes);
 /** Copies an array to device memory, between guard bands; the kernel may change it. */
 void *grade_inout(struct grade *grade, const char *name, const void *host, size_t bytes);
 
-/** The byte that fills an output: -1515870811 as an int32_t, -2.87e-16 as a float. No right answer may contain it. */
+/** The byte that fills an output: -1515870811 as an int32_t, -2.87e-16 as a float. No correct result may contain it. */
 enum { GRADE_POISON = 0xa5 };
 
 /**
- * Launches and checks the status: grade_ran(grade, warp_maximum_launch(...)). On the simulator, the learner's code runs
- * in its own process, and only its changes to device memory are kept. Waits for the kernel, then fails the case if the
- * kernel had a fault, wrote to a guard band or changed an input. Afterwards grade_counter() refers to this launch.
+ * Launches the kernel and checks the status: grade_ran(grade, warp_maximum_launch(...)). On the simulator, the
+ * learner's code runs in its own process, and only its changes to device memory are kept. Waits for the kernel, then
+ * fails the case if the kernel had a fault, wrote to a guard band or changed an input. Afterwards, grade_counter()
+ * refers to this launch.
  */
 #define grade_ran(grade, launch) (grade_launch(grade, launch), grade_launched(grade))
 void grade_launched(struct grade *grade);
 
 /**
- * Does the first half of grade_ran(): launches and returns the status, so that it can be checked before
+ * Performs the first half of grade_ran(): launches the kernel and returns the status, so that it can be checked before
  * grade_launched().
  */
 #define grade_launch(grade, launch) \
@@ -90,7 +92,7 @@ cudaError_t grade_apart_status(struct grade *grade);
 
 /**
  * Calls a learner's function that returns numbers instead of launching a kernel: GRADE_ASK(grade, &forecast,
- * forecast_of(capacity)). The result must not contain pointers and has at most GRADE_ASKED_BYTES bytes.
+ * forecast_of(capacity)). The result must not contain pointers or exceed GRADE_ASKED_BYTES bytes.
  */
 #define GRADE_ASK(grade, result, call)                                                                        \
     (grade_apart_begins(grade) ? (*(result) = (call), grade_apart_returns(grade, (result), sizeof *(result))) \
@@ -107,7 +109,10 @@ void grade_apart_returns(struct grade *grade, const void *result, size_t bytes);
 /** Returns a host copy of an entire array that grade_output() or grade_inout() made. */
 const void *grade_result(struct grade *grade, const void *device);
 
-/** Checks whether all bytes are still poison, so that a message can say "never written" instead of an odd number. */
+/**
+ * Checks whether all bytes are still poison, so that a message can say "never written" instead of showing a meaningless
+ * number.
+ */
 bool grade_is_unwritten(const void *element, size_t bytes);
 
 /**
@@ -176,7 +181,9 @@ void grade_without_divergence(struct grade *grade);
 void grade_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int count,
                        const char *of);
 
-/** Fails if the figure is below `least`, a sign of another method: "too few shuffles: 0, at least 20: WHY". */
+/**
+ * Fails if the figure is below `least`, which indicates a different method: "too few shuffles: 0, at least 20: WHY".
+ */
 void grade_at_least(struct grade *grade, const char *name, uint64_t measured, uint64_t least, const char *why);
 
 /** Fails if the counter is not 0: "no votes are needed here, and 4 were counted: WHY". */

@@ -20,7 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Limit on CPU time, which stops endless loops without events. The event limit stops all others much earlier. */
+/* Limit on CPU time, which stops endless loops without events. The event limit stops all other endless loops much
+   earlier. */
 enum { LAUNCH_SECONDS = 2 };
 
 bool grade_apart_open(struct grade *grade)
@@ -72,7 +73,7 @@ void grade_apart_returns(struct grade *grade, const void *result, size_t bytes)
 
 /* --- the grader's process ----------------------------------------------------------------------------------------- */
 
-/** Describes the end of a process that crashed, exited or was stopped. */
+/** Describes how a process crashed, exited or was stopped. */
 static void say_death(int status, const struct rusage *used, char *text, size_t size)
 {
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

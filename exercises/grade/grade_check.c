@@ -1,6 +1,6 @@
 /**
  * @file grade_check.c
- * @brief The graders' comparisons: of elements with the expected values, of counters with a budget or a prediction.
+ * @brief The graders' comparisons of elements with expected values, and of counters with a budget or a prediction.
  */
 #include "grade.h"
 #include "grade_state.h"

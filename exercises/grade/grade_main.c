@@ -6,10 +6,10 @@
  *     PROGRAM [--seed S] [--only CASE] [--until-failure] [--records]
  *     PROGRAM [--seed S] [--only CASE] --trace FILE
  *
- * With --until-failure, no case runs after the first one that does not pass. Without --records, reports go to standard
+ * With --until-failure, no further case runs after one that does not pass. Without --records, reports go to standard
  * output. With --trace, nothing is reported or judged: the first case that launches a kernel writes the launch's trace.
  *
- * Exits with 0 if every case passed, 1 if not, 2 for a bad command line, 3 without a device.
+ * Exits with 0 if every case passed, 1 if not, 2 for a bad command line, or 3 if there is no device.
  */
 #include "grade.h"
 #include "grade_state.h"
@@ -74,7 +74,7 @@ static bool is_asked(const struct grade *grade, const struct grade_case *grade_c
     return (!grade_case->needs_counters || grade_has_counters(grade)) && (!only || strcmp(only, grade_case->name) == 0);
 }
 
-/** The options of the command line. */
+/** The command-line options. */
 struct grade_options {
     uint64_t seed;
     const char *only;  /**< the name of the only case to run, or NULL */
@@ -82,7 +82,7 @@ struct grade_options {
     bool until_failure;
 };
 
-/** Runs the cases. Returns the number that did not pass, or -1 if there was none to run. */
+/** Runs the cases. Returns the number of cases that did not pass, or -1 if there was no case to run. */
 static int try_cases(struct grade *grade, const struct grade_options *options)
 {
     int planned = 0, failed = 0;
@@ -140,7 +140,7 @@ static int write_trace(struct grade *grade, const char *only, const char *path)
     return good ? 0 : 2;
 }
 
-/** Reads the command line. Returns false if it is wrong. */
+/** Parses the command line. Returns false if it is invalid. */
 static bool read_arguments(int argc, char **argv, struct grade_options *options)
 {
     for (int i = 1; i < argc; i++) {
@@ -172,7 +172,7 @@ static bool read_arguments(int argc, char **argv, struct grade_options *options)
     return true;
 }
 
-/** The default, for graders that do not define their needs. */
+/** The default for graders that do not define grade_needs. */
 __attribute__((weak)) const struct gpu_needs grade_needs = {0};
 
 int main(int argc, char **argv)

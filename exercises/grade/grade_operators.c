@@ -1,4 +1,4 @@
-/** @file grade_operators.c  Grades a whole gate or align: generates the input and checks one run. */
+/** @file grade_operators.c  Grades a complete gate or align: generates the input and checks one run. */
 #include "grade.h"
 #include "grade_state.h"
 #include "harness/align/problem.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A launch function has no context parameter, so these are global; only one case runs at a time. */
+/* A launch function has no context parameter, so these variables are global; only one case runs at a time. */
 static grade_gate_launch *gate_launch_now;
 static cudaError_t (*align_launch_now)(const struct align_problem *problem, const struct align_buffers *buffers,
                                        cudaStream_t stream);
@@ -16,8 +16,8 @@ static cudaError_t status_now;
 static struct grade *grade_now;
 
 /**
- * Returns the launch's status, or cudaErrorLaunchFailure if the process died. In that case settle() ends the case,
- * after the run has freed its memory.
+ * Returns the launch's status, or cudaErrorLaunchFailure if the process died. If it died, settle() ends the case, after
+ * the run has freed its memory.
  */
 static cudaError_t launched(void)
 {

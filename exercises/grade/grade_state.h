@@ -16,7 +16,7 @@ struct grade_apart {
     bool ended; /**< the process ended normally */
     cudaError_t status;
     struct run_counters counters;
-    char fault[GRADE_MESSAGE_SIZE]; /**< the line of backend_fault(), or "" */
+    char fault[GRADE_MESSAGE_SIZE]; /**< the message of backend_fault(), or "" */
     unsigned char result[GRADE_ASKED_BYTES];
 };
 
@@ -37,14 +37,14 @@ struct grade_array {
 };
 
 struct grade {
-    jmp_buf end; /**< where a failure jumps to */
+    jmp_buf end; /**< the longjmp() target of a failure */
     uint64_t seed;
     struct random random;
     struct backend backend;
-    struct grade_apart *apart;    /**< shared with the learner's processes; NULL on a GPU, which has none */
+    struct grade_apart *apart;    /**< shared with the learner's processes; NULL on a GPU */
     cudaError_t apart_status;     /**< the launch's status, set by grade_apart_begins() and grade_apart_ends() */
     char apart_death[192];        /**< how the process ended if not normally, or "" */
-    struct run_counters counters; /**< of the launches that grade_ran() or a similar function last waited for */
+    struct run_counters counters; /**< counters of the launches last waited for by grade_ran() or a similar function */
     char given[GRADE_GIVEN_SIZE];
     struct grade_array arrays[GRADE_MAX_ARRAYS];
     int num_arrays;
@@ -60,7 +60,7 @@ struct grade {
 /** Runs a case from a clean state: sets result and message, and frees the case's arrays and memory. */
 void grade_try(struct grade *grade, const struct grade_case *grade_case);
 
-/** Makes the memory shared with the learner's processes, except on a GPU. Returns false if out of memory. */
+/** Allocates the memory shared with the learner's processes, except on a GPU. Returns false if out of memory. */
 bool grade_apart_open(struct grade *grade);
 
 /** Reads the counters of the launches since the last call, and resets them. */

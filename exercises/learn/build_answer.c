@@ -33,7 +33,7 @@ static void add_word(struct command *command, const char *word)
         command->words[command->count++] = word;
 }
 
-/** Adds the words of a space-separated text. */
+/** Splits a space-separated text into words and adds them. */
 static void add_words(struct command *command, const char *words)
 {
     const size_t size = strlen(words) + 1;
@@ -103,7 +103,9 @@ static enum build_result run(struct command *command, struct built_answer *built
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
-/** Maps a line of the written file to its source, using the #line directives. Returns false if the line has none. */
+/**
+ * Maps a line of the written file to its source, using the #line directives. Returns false if the line has no source.
+ */
 static bool find_source_line(const char *text, int number, char path[PATH_ROOM], int *line)
 {
     int physical = 0;
@@ -124,7 +126,7 @@ static bool find_source_line(const char *text, int number, char path[PATH_ROOM],
 }
 
 /**
- * Replaces the file and line in a message of rewrite_launch, which knows only the copy, with those in the learner's
+ * Replaces the file and line in a message of rewrite_launch, which sees only the copy, with those in the learner's
  * file.
  */
 static void rename_place(struct built_answer *built, const char *source, const char *text)
@@ -165,7 +167,8 @@ static bool make_folder(struct built_answer *built, struct error *error)
 }
 
 /**
- * Writes a #line directive with the text's path, then the text. Returns what was written (the caller frees it) or NULL.
+ * Writes a #line directive with the text's path, then the text. Returns the written text, which the caller frees, or
+ * NULL.
  */
 static char *write_source(const struct text *text, const char *path, struct error *error)
 {

@@ -2,7 +2,7 @@
  * @file build_answer.h
  * @brief Builds the program that grades an answer: the answer's text, compiled like a chapter's kernel, and the grader.
  *
- * The commands and flags are those of build.ninja, which generates a C file with them. All paths are relative to the
+ * The commands and flags come from build.ninja, which generates a C file with them. All paths are relative to the
  * repository's root, which must be the working directory. `ninja learn` must have built the graders.
  */
 #ifndef BUILD_ANSWER_H
@@ -20,7 +20,7 @@ extern const char answer_build[];
 enum build_result {
     BUILD_DONE,
     BUILD_REFUSED,    /**< it does not compile or link; `messages` gives the reason, with the learner's line numbers */
-    BUILD_IMPOSSIBLE, /**< for a reason that `error` gives: no compiler, no grader, no disk space, no nvcc */
+    BUILD_IMPOSSIBLE, /**< building failed for the reason in `error`: no compiler, no grader, no disk space, no nvcc */
 };
 
 enum { BUILT_PATH_SIZE = 256 };
@@ -29,13 +29,13 @@ enum { BUILT_PATH_SIZE = 256 };
 struct built_answer {
     char folder[BUILT_PATH_SIZE];  /**< "" before it is made and after it is removed */
     char program[BUILT_PATH_SIZE]; /**< in the folder */
-    char *messages;                /**< the compiler's output, with warnings, perhaps ""; NULL only before building */
+    char *messages;                /**< the compiler's output, with warnings, possibly ""; NULL only before building */
 };
 
 /** An answer to build. */
 struct answer {
     const char *exercise; /**< the exercise's name, which is its folder's name: "02_warp_maximum" */
-    struct text text;     /**< the whole file with its regions filled in; text.path is the file's name in messages */
+    struct text text;     /**< the file with its regions filled in; text.path is the file's name in messages */
     bool gpu;             /**< compile with nvcc, for a GPU */
     bool colour;          /**< colour the compiler's messages */
 };

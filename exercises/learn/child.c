@@ -33,7 +33,7 @@ static void close_end(int *end)
     *end = -1;
 }
 
-/** Moves a descriptor to a number that the child does not use, and closes the old one. Returns -1 on failure. */
+/** Moves a descriptor to a number that the child does not use, and closes the old descriptor. Returns -1 on failure. */
 static int move_up(int descriptor)
 {
     const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, LOWEST_FD);
@@ -90,8 +90,8 @@ struct environment {
 };
 
 /**
- * Makes the environment, which limits the number of threads, because malloc reserves 64 MiB for each. Returns false if
- * memory runs out.
+ * Makes the environment, which limits the number of threads, because malloc reserves 64 MiB for each thread. Returns
+ * false if memory runs out.
  */
 static bool environment_make(struct environment *environment, uint64_t events)
 {
@@ -235,14 +235,17 @@ static void take(struct stream *stream)
         close_end(stream->end);
 }
 
-/** Waits at most `milliseconds` for data or the end of either pipe, and reads. Returns the number of ready pipes. */
+/**
+ * Waits at most `milliseconds` for data or the end of either pipe, then reads from the ready pipes. Returns the number
+ * of ready pipes.
+ */
 static int take_any(struct stream streams[2], int milliseconds)
 {
     struct pollfd ready[2];
     int found;
 
     for (int i = 0; i < 2; i++)
-        ready[i] = (struct pollfd){.fd = *streams[i].end, .events = POLLIN}; /* poll() skips -1 */
+        ready[i] = (struct pollfd){.fd = *streams[i].end, .events = POLLIN}; /* poll() ignores the descriptor -1 */
     found = poll(ready, 2, milliseconds);
     for (int i = 0; i < 2 && found > 0; i++)
         if (ready[i].revents)
@@ -274,7 +277,7 @@ static enum child_how watch(pid_t child, struct stream streams[2], const struct 
         const bool ended = has_ended(child);
         const size_t recorded = streams[1].total;
 
-        /* All output of a child that has ended is in the pipes: read until they are empty. */
+        /* Once the child has ended, all its output is in the pipes, so read until they are empty. */
         const int found = take_any(streams, ended ? 0 : SLICE);
 
         if (streams[1].total > recorded)

@@ -34,8 +34,8 @@ struct child_end {
 
 /**
  * Runs arguments[0] with descriptor 3 for records, an empty standard input and the limits, and waits until it ends or
- * is stopped. No process of its group is left afterwards. Returns false with a one-line error if it could not be
- * started; otherwise the caller must call child_end_free().
+ * is stopped. Afterwards, no process of the child's group is left. Returns false with a one-line error if the program
+ * could not be started; otherwise the caller must call child_end_free().
  */
 bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_end *end,
                struct error *error);

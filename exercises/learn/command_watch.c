@@ -91,7 +91,7 @@ static void move_on(struct learn *learn)
     show_next(learn, next);
 }
 
-/** Grades the exercise. Returns it, or NULL if it has passed. */
+/** Grades the exercise. Returns the exercise, or NULL if it has passed. */
 static const struct exercise *grade(struct learn *learn, const struct exercise *exercise, bool show_output)
 {
     const struct progress_entry *const before = progress_find(&learn->progress, exercise->name);
@@ -170,7 +170,7 @@ static void show_keys(const struct learn *learn)
 
 /* --- watching ----------------------------------------------------------------------------------------------------- */
 
-/** Grades all saved files, then waits for more or for a key, until the learner ends it. */
+/** Grades all saved files, then waits for more or for a key, until the learner quits. */
 static int watch_files(struct learn *learn, struct watch *watch, struct saved *saved)
 {
     struct error error = {0};

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Returns the exercise named `wanted`. On failure returns NULL with a one-line error. */
+/** Returns the exercise named `wanted`. On failure, returns NULL with a one-line error. */
 static const struct exercise *find_exercise(const struct learn *learn, const char *wanted, struct error *error)
 {
     struct error why = {0};
@@ -55,7 +55,7 @@ int command_run(struct learn *learn, const struct command_words *words)
 }
 
 /**
- * Locks the record and returns the exercise's entry, adding one if there is none. On failure returns NULL with a
+ * Locks the record and returns the exercise's entry, adding one if there is none. On failure, returns NULL with a
  * one-line error.
  */
 static struct progress_entry *begin_entry(struct learn *learn, const struct exercise *exercise, struct error *error)
@@ -233,7 +233,7 @@ int command_solution(struct learn *learn, const struct command_words *words)
 
 /* --- moving on ---------------------------------------------------------------------------------------------------- */
 
-/** Makes this exercise the learner's current one, with a copy. Calls learn_end() or learn_drop(). */
+/** Makes this exercise the learner's current one and makes a copy of it. Calls learn_end() or learn_drop(). */
 static bool go_to(struct learn *learn, const struct exercise *exercise, struct error *error)
 {
     if (learn_begin_exercise(learn, exercise, error)) {

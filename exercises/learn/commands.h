@@ -8,7 +8,7 @@
 
 /** The options for grading a file. */
 struct grading {
-    bool has_seed; /**< otherwise a fresh seed is used */
+    bool has_seed; /**< a seed was given; otherwise, a fresh one is used */
     uint64_t seed;
     bool gpu;
     bool show_output;
@@ -30,8 +30,8 @@ struct command_words {
 };
 
 /**
- * Returns the exercise named `wanted`, or the learner's current one if `wanted` is NULL. On failure returns NULL with a
- * one-line error.
+ * Returns the exercise named `wanted`, or the learner's current one if `wanted` is NULL. On failure, returns NULL with
+ * a one-line error.
  */
 const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error);
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 struct course {
-    char root[PATH_MAX];   /**< full path, without a slash at the end */
+    char root[PATH_MAX];   /**< full path, without a trailing slash */
     char prefix[PATH_MAX]; /**< for paths relative to the root: "", "../" or "/home/me/course/" */
 };
 

@@ -10,8 +10,8 @@ static bool has(const char *line, size_t size, const char *words)
 }
 
 /**
- * Returns the kind of message that the line begins. Lines such as "In function ..." precede an error or a warning and
- * are CONTEXT, because they add nothing to it.
+ * Returns the kind of message that begins with this line. Lines such as "In function ..." precede an error or a warning
+ * and are CONTEXT, because they add no information.
  */
 static enum kind kind_of(const char *line, size_t size)
 {

@@ -12,10 +12,10 @@ struct diagnostic {
     const char *line;
     size_t line_size; /**< size without the line break */
     const char *rest;
-    size_t rest_size; /**< size of further whole lines, or 0 */
+    size_t rest_size; /**< size of the lines that follow, or 0 */
 };
 
-/** The first few diagnostics of a kind, and the total number. */
+/** The first few diagnostics of a kind, and their total number. */
 struct diagnostics {
     struct diagnostic first[MAX_DIAGNOSTICS];
     size_t count;

@@ -23,7 +23,7 @@ const char *exercise_stars(const struct exercise *exercise)
 enum { MAX_WANTED = 64, MAX_SHOWN = 4 };
 
 /**
- * Extracts the exercise name from what the user typed: lower case, without directories and ".cu". Returns false if it
+ * Extracts the exercise name from what the user typed: in lower case, without directories or ".cu". Returns false if it
  * is empty or too long.
  */
 static bool plain_word(const char *wanted, char word[MAX_WANTED])
@@ -45,7 +45,7 @@ static bool plain_word(const char *wanted, char word[MAX_WANTED])
     return true;
 }
 
-/** Returns the number of letters to change, add or remove to make `word` a substring of `name`. */
+/** Returns the minimum number of letters to change, add or remove to make `word` a substring of `name`. */
 static size_t letters_off(const char *word, const char *name)
 {
     const size_t length = strlen(word);
@@ -71,7 +71,7 @@ static size_t letters_off(const char *word, const char *name)
     return best;
 }
 
-/** Lists the names that are at most `most` letters off. */
+/** Lists the names for which letters_off() returns at most `most`. */
 static void list_names(const char *word, size_t most, char *list, size_t size)
 {
     size_t used = 0;

@@ -32,7 +32,7 @@ const char *exercise_stars(const struct exercise *exercise);
 
 /**
  * Finds the exercise whose name is or contains `wanted`. Ignores case, a leading path and a trailing ".cu", so that a
- * file name completed by the shell works. On failure returns NULL with a one-line error that lists the matching names
+ * file name completed by the shell works. On failure, returns NULL with a one-line error that lists the matching names
  * or, if there are none, the nearest names.
  */
 const struct exercise *exercise_find(const char *wanted, struct error *error);

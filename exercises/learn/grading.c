@@ -34,7 +34,10 @@ static struct text text_of(const char *path, const char *text)
     return (struct text){.path = path, .text = text, .size = strlen(text)};
 }
 
-/** Reads the learner's file. Returns false with an error on failure or if it differs outside the regions. */
+/**
+ * Reads the learner's file. Returns false with an error on failure or if the file differs from the exercise outside the
+ * regions.
+ */
 static bool read_learners(struct attempt *attempt, struct error *error)
 {
     char original_path[LEARN_PATH_SIZE];
@@ -131,7 +134,7 @@ static void note(struct learn *learn, const struct attempt *attempt)
         return;
     entry->last = passed ? PROGRESS_PASSED : PROGRESS_FAILED;
     if (passed && !entry->passed)
-        learn_set_at(learn, attempt->exercise); /* so that `next` continues after it */
+        learn_set_at(learn, attempt->exercise); /* so that `next` continues after this exercise */
     entry->passed |= passed;
 }
 
@@ -152,7 +155,7 @@ static void show(const struct learn *learn, const struct attempt *attempt)
     fflush(learn->out.stream);
 }
 
-/** Grades a file that has been read, and shows the result. Ends with learn_end() or learn_drop(). */
+/** Grades a file that has been read, and shows the result. Finally calls learn_end() or learn_drop(). */
 static int grade_read(struct learn *learn, struct attempt *attempt)
 {
     struct error error = {0}, unsaved = {0};
@@ -175,7 +178,7 @@ static int grade_read(struct learn *learn, struct attempt *attempt)
     return attempt->compiled ? code : LEARN_BAD;
 }
 
-/** Reads the learner's copy and grades it. Ends with learn_end() or learn_drop(). */
+/** Reads the learner's copy and grades it. Finally calls learn_end() or learn_drop(). */
 static int grade_copy(struct learn *learn, struct attempt *attempt)
 {
     struct error error = {0};

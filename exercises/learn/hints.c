@@ -13,7 +13,7 @@ static char *next_line(char *line)
     return *line ? line + 1 : line;
 }
 
-/** Removes white space at the end of the text. Returns the text's first non-blank line. */
+/** Removes trailing white space from the text. Returns the text's first non-blank line. */
 static char *without_blanks(char *text)
 {
     size_t length = strlen(text);

@@ -10,11 +10,13 @@ enum { MAX_HINTS = 9 };
 
 struct hints {
     char *text;             /**< the text that `steps` points into */
-    char *steps[MAX_HINTS]; /**< without blank lines before and after; each paragraph is one line */
+    char *steps[MAX_HINTS]; /**< without leading or trailing blank lines; each paragraph is one line */
     int count;              /**< at least 1 */
 };
 
-/** Reads a file's hints. On failure returns false with a one-line error that names the file; nothing is to be freed. */
+/**
+ * Reads a file's hints. On failure, returns false with a one-line error that names the file; nothing needs to be freed.
+ */
 bool hints_read(const char *path, struct hints *hints, struct error *error);
 
 void hints_free(struct hints *hints);

@@ -16,7 +16,7 @@ int interrupt_seen(void);
 /** Returns a descriptor that becomes readable when a signal arrives. */
 int interrupt_descriptor(void);
 
-/** Ends the process as the last signal would have ended it. Returns only if there was no signal. */
+/** Terminates the process as the last signal would have done. Returns only if there was no signal. */
 void interrupt_obey(void);
 
 #endif

@@ -1,4 +1,4 @@
-/** @file learn_record.c  The learner's record and copies, which commands that run at the same time share. */
+/** @file learn_record.c  The learner's record and copies, which concurrently running commands share. */
 #include "interrupt.h"
 #include "learn.h"
 #include "learner_file.h"

@@ -12,12 +12,15 @@ enum { LEARNER_FILE_MAX_BYTES = 1 << 20 };
 
 /**
  * Reads a text file, which must have at least one character other than white space, no NUL and at most
- * LEARNER_FILE_MAX_BYTES bytes. The caller frees the text, which is NUL-terminated. On failure returns false with a
+ * LEARNER_FILE_MAX_BYTES bytes. The caller frees the text, which is NUL-terminated. On failure, returns false with a
  * one-line error that begins with `path`.
  */
 bool learner_file_read(const char *path, char **text, struct error *error);
 
-/** Copies the exercise to a path that must not exist. On failure returns false with a one-line error and no file. */
+/**
+ * Copies the exercise to a path that must not exist. On failure, returns false with a one-line error and leaves no
+ * file.
+ */
 bool learner_file_make(const char *exercise, const char *path, struct error *error);
 
 /**

@@ -98,7 +98,7 @@ static bool parse_entry(const char *line, struct progress *progress, struct erro
     return course;
 }
 
-/** Parses the whole text, and modifies it. Returns false if the text is malformed. */
+/** Parses the complete text, modifying it in the process. Returns false if the text is malformed. */
 static bool parse(char *text, struct progress *progress, struct error *error)
 {
     enum { WANT_VERSION, WANT_AT, WANT_ENTRY, WANT_NOTHING } want = WANT_VERSION;

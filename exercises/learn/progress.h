@@ -1,4 +1,4 @@
-/** @file progress.h  A learner's progress, stored in a text file that is always replaced as a whole. */
+/** @file progress.h  A learner's progress, stored in a text file that is always replaced atomically. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
@@ -28,21 +28,21 @@ struct progress {
 };
 
 /**
- * Reads the file. A missing file counts as an empty record. So does a file that cannot be read or parsed; `notice` then
- * describes the problem in one line and is "" otherwise. With `set_aside`, which requires the record's lock, a damaged
- * file is renamed to PATH.damaged, and an older file of that name to PATH.damaged.1, ... Returns false with a reason if
- * out of memory. If it returns true, the caller must call progress_free().
+ * Reads the file. A missing file counts as an empty record. A file that cannot be read or parsed also counts as empty;
+ * `notice` then describes the problem in one line and is "" otherwise. With `set_aside`, which requires the record's
+ * lock, a damaged file is renamed to PATH.damaged, and an older file of that name to PATH.damaged.1, ... Returns false
+ * with a reason if out of memory. If it returns true, the caller must call progress_free().
  */
 bool progress_read(const char *path, bool set_aside, struct progress *progress, struct error *notice,
                    struct error *error);
 
-/** Replaces the file. On failure returns false with a reason and leaves the old file unchanged. */
+/** Replaces the file. On failure, returns false with a reason and leaves the old file unchanged. */
 bool progress_write(const char *path, const struct progress *progress, struct error *error);
 
 /** Returns the exercise's entry, or NULL. */
 struct progress_entry *progress_find(const struct progress *progress, const char *name);
 
-/** Returns the exercise's entry, adding it if necessary. On failure returns NULL with a reason. */
+/** Returns the exercise's entry, adding it if necessary. On failure, returns NULL with a reason. */
 struct progress_entry *progress_begin(struct progress *progress, const char *name, struct error *error);
 
 void progress_free(struct progress *progress);

@@ -85,7 +85,7 @@ static const struct region *find_region(const struct regions *regions, const cha
 /** A search for the regions in a text. */
 struct search {
     const struct text *text;
-    const struct regions *known; /**< the only names to look for; NULL: all names */
+    const struct regions *known; /**< the only names to search for; NULL for all names */
     struct regions *regions;
     struct region *open; /**< the region that is open at the current line, or NULL */
 };

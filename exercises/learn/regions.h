@@ -24,7 +24,7 @@ struct text {
 
 struct region {
     char name[REGION_NAME_SIZE];
-    size_t begin, end; /**< the learner's lines, in characters: [begin, end) of the text; whole lines */
+    size_t begin, end; /**< character range of the learner's lines: [begin, end), complete lines */
     int first_line;    /**< number of the line at `begin`, the one after the marker */
     int last_line;     /**< number of the line with // END */
 };
@@ -35,9 +35,9 @@ struct regions {
 };
 
 /**
- * Finds the regions of an exercise. On failure returns false with a one-line error, PATH:LINE: and the mistake: a
- * region that is not closed, is inside another region or has a name used before, an END without its TODO, or no region
- * at all.
+ * Finds the regions of an exercise. On failure, returns false with a one-line error of the form PATH:LINE: MISTAKE.
+ * Mistakes are a region that is not closed, is inside another region or has a name used before, an END without its
+ * TODO, and a text without regions.
  */
 bool regions_find(const struct text *text, struct regions *regions, struct error *error);
 

@@ -178,7 +178,7 @@ static const char *comment_of(const char *line)
     return begin + 3;
 }
 
-/** Shows the equally indented comment lines from `line` on, filled to the width. Returns the line after them. */
+/** Shows the equally indented comment lines starting at `line`, filled to the width. Returns the line after them. */
 static const char *show_comment(const struct learn *learn, const char *line)
 {
     const int indent = (int)strspn(line, " ");

@@ -15,7 +15,7 @@ struct graded {
     bool show_output;              /**< the learner requested the program's output */
     bool watching;                 /**< the caller shows the next exercise */
     const char *messages;          /**< the compiler's messages */
-    const struct verdict *verdict; /**< NULL if it did not compile */
+    const struct verdict *verdict; /**< NULL if the file did not compile */
     double seconds;                /**< time for building and running */
 };
 
@@ -34,7 +34,7 @@ void show_solution(const struct learn *learn, const char *text);
 /** Shows every exercise, one per line. */
 void show_list(const struct learn *learn);
 
-/** Shows the next exercise, or says that all have been passed. */
+/** Shows the next exercise, or reports that all have been passed. */
 void show_next(const struct learn *learn, const struct exercise *next);
 
 #endif

@@ -96,7 +96,7 @@ static size_t character_size(const char *text)
     return first == 0xc2 && (unsigned char)text[1] < 0xa0 ? 0 : size; /* excludes further control characters */
 }
 
-/** Prints the character at `text`, or `?`. Returns its size in bytes. */
+/** Prints the character at `text`, or `?` if it is invalid. Returns its size in bytes. */
 static size_t put_character(const struct terminal *terminal, const char *text)
 {
     const size_t size = character_size(text);
@@ -134,7 +134,9 @@ static void start_line(const struct terminal *terminal, int indent, int *column)
     *column = indent;
 }
 
-/** Prints words from `column` on, and indents lines after the first by `rest`. Ends with a line break. */
+/**
+ * Prints words starting at `column`, and indents all lines after the first by `rest` columns. Ends with a line break.
+ */
 static void wrap_from(const struct terminal *terminal, enum style style, int column, int rest, const char *text)
 {
     int blanks = 0; /* number of blanks before the next word */

@@ -23,13 +23,16 @@ void terminal_measure(struct terminal *terminal);
 
 /**
  * Makes standard input return single keys without echo until terminal_end_keys(). Returns false unless standard input
- * and the stream are terminals and this program is in the foreground. Must be called again after the process was
+ * and the stream are terminals and this program is in the foreground. Must be called again after the process has been
  * suspended, because the shell resets the mode.
  */
 bool terminal_begin_keys(const struct terminal *terminal);
 void terminal_end_keys(void);
 
-/** Prints text unchanged, in a style. The text must be the program's own; use terminal_wrap() for any other text. */
+/**
+ * Prints text unchanged, in a style. The text must come from the program itself; use terminal_wrap() for any other
+ * text.
+ */
 __attribute__((format(printf, 3, 4))) void terminal_print(const struct terminal *terminal, enum style style,
                                                           const char *format, ...);
 
@@ -46,7 +49,7 @@ void terminal_labelled(const struct terminal *terminal, const char *label, enum 
 /** Prints `length` bytes of code of any origin. Lines are truncated to the width, so that none wraps. */
 void terminal_code(const struct terminal *terminal, const char *text, size_t length);
 
-/** Prints a bar of `columns` columns, filled in the proportion `done` / `all`. */
+/** Prints a bar of `columns` columns, of which the fraction `done` / `all` is filled. */
 void terminal_bar(const struct terminal *terminal, int columns, size_t done, size_t all);
 
 #endif

@@ -36,7 +36,7 @@ static struct verdict_limits limits_or_defaults(const struct verdict_limits *lim
 
 enum { MAX_FIELDS = 4, LINE_SIZE = 4096 };
 
-/** How far the records have been read. */
+/** The state of reading the records. */
 struct records {
     bool done;                      /**< the last record has been read */
     char trying[VERDICT_NAME_SIZE]; /**< the case that has begun but not ended, or "" */
@@ -128,7 +128,7 @@ static void records_read(const struct child_text *text, struct verdict *verdict,
 
 /* --- judging ------------------------------------------------------------------------------------------------------ */
 
-/** Writes why a program was stopped or crashed. Returns false if the program exited. */
+/** Describes why a program was stopped or crashed. Returns false if the program exited. */
 static bool say_how_it_ended(const struct child_end *end, const struct verdict_limits *limits, char *text, size_t size)
 {
     const double mebibytes = (double)limits->memory_bytes / (1 << 20);
@@ -155,7 +155,7 @@ static bool say_how_it_ended(const struct child_end *end, const struct verdict_l
     }
 }
 
-/** Writes what is missing from records that report no failure. Returns false if the records are complete. */
+/** Describes what is missing from records that report no failure. Returns false if the records are complete. */
 static bool say_what_is_missing(const struct verdict *verdict, const struct records *records,
                                 const struct child_end *end, char *text, size_t size)
 {

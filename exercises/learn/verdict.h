@@ -65,7 +65,7 @@ struct verdict {
     bool passed;
     bool no_device; /**< exit code 3: no GPU can run it; `reason` says why */
     char reason
-        [VERDICT_MESSAGE_SIZE];      /**< "" if it passed, else one line: the first case that failed, or how it ended */
+        [VERDICT_MESSAGE_SIZE];      /**< "" if it passed, else one line: the first failed case, or how the run ended */
     char at_case[VERDICT_NAME_SIZE]; /**< the case that `reason` is about, or "" */
     int planned;                     /**< number of cases announced; 0 if there was no plan */
     int num_cases;                   /**< number of cases reported */
@@ -76,7 +76,9 @@ struct verdict {
     double seconds; /**< wall time */
 };
 
-/** Runs and judges a program. If it cannot be started, returns false with a one-line error; nothing is to be freed. */
+/**
+ * Runs and judges a program. If it cannot be started, returns false with a one-line error; nothing needs to be freed.
+ */
 bool verdict_run(const struct graded_program *graded, struct verdict *verdict, struct error *error);
 
 /** Frees the output. */

@@ -20,12 +20,13 @@ enum watch_result {
 bool watch_open(struct watch *watch, const char *folder, struct error *error);
 
 /**
- * Waits for a save, and then until nothing has been saved for a moment, so that all events of one save in an editor are
+ * Waits for a save, and then until nothing has been saved for a moment, so that all events of one save by an editor are
  * reported together. A file counts as saved when it was closed after writing or another file was renamed to its name.
  *
  * @param stop   a descriptor that becomes readable when the wait must end
- * @param keys   a descriptor that becomes readable when a key was pressed; -1: there are no keys
- * @param saved  gets each file's name, without the folder; it may be repeated; if NULL, any file may have been saved
+ * @param keys   a descriptor that becomes readable when a key has been pressed, or -1 if there are no keys
+ * @param saved  receives each file's name, without the folder; a name may be repeated; if it is NULL, any file may
+ *               have been saved
  */
 enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*saved)(void *context, const char *name),
                              void *context, struct error *error);

@@ -1,10 +1,11 @@
 /**
  * @file align/align.h
- * @brief Align: the tokens' choices, grouped by expert, each group padded to whole blocks.
+ * @brief Align groups the tokens' expert choices by expert and pads each group to a multiple of the block size.
  *
  * The gate has chosen topk experts for every token. A matrix multiplication needs its rows sorted by expert, in blocks
- * of `block_size` rows that all belong to one expert. Align makes the list of rows: `sorted_token_ids` holds positions
- * in `topk_ids`, sorted by expert. A chapter's kernel and its main.c need no other header of the harness.
+ * of `block_size` rows that all belong to one expert. Align builds this list of rows: `sorted_token_ids` holds
+ * positions in `topk_ids`, sorted by expert. This is the only harness header that a chapter's kernel and its main.c
+ * need.
  */
 #ifndef ALIGN_H
 #define ALIGN_H
@@ -18,18 +19,18 @@
 extern "C" {
 #endif
 
-/** Which kernel to launch in a chapter that has a second kernel for small batches. */
+/** The kernel to launch in a chapter that has a second kernel for small batches. */
 enum align_kernel { ALIGN_KERNEL_AUTO, ALIGN_KERNEL_LARGE, ALIGN_KERNEL_SMALL };
 
-/** An align problem: its shape and its types. */
+/** The shape and types of an align problem. */
 struct align_problem {
     int64_t numel;            /**< number of ids, num_tokens * topk; at least 0 */
-    int num_experts;          /**< ids outside 0 .. num_experts - 1 are skipped */
-    int block_size;           /**< rows in a block; at least 1, not necessarily a power of two */
+    int num_experts;          /**< number of experts; ids outside 0 .. num_experts - 1 are skipped */
+    int block_size;           /**< rows per block; at least 1, not necessarily a power of two */
     int64_t capacity;         /**< capacity of sorted_token_ids: a multiple of block_size that holds every group */
-    bool wide_ids;            /**< topk_ids are i64, not i32 */
-    enum align_kernel kernel; /**< AUTO, except in tests and figures */
-    bool overlap;             /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
+    bool wide_ids;            /**< whether topk_ids are i64 rather than i32 */
+    enum align_kernel kernel; /**< kernel selection; AUTO except in tests and figures */
+    bool overlap;             /**< whether blocks may start before the stream's previous kernel ends (chapter 17) */
 };
 
 /** Addresses of the tensors in device memory. */
@@ -43,7 +44,8 @@ struct align_buffers {
 };
 
 /**
- * Returns the smallest capacity that suffices for any ids of this problem: every expert may need block_size - 1 pads.
+ * Returns a capacity that suffices for any ids of this problem: each expert may need up to block_size - 1 padding
+ * slots.
  */
 static inline int64_t align_capacity(const struct align_problem *problem)
 {
@@ -53,7 +55,8 @@ static inline int64_t align_capacity(const struct align_problem *problem)
 }
 
 /**
- * Returns align_capacity() or, with fewer ids than experts, one block per id, because an id opens at most one block.
+ * Returns align_capacity() or, if there are fewer ids than experts, the size of one block per id, because each id opens
+ * at most one block.
  */
 static inline int64_t align_capacity_of_few(const struct align_problem *problem)
 {
@@ -63,31 +66,33 @@ static inline int64_t align_capacity_of_few(const struct align_problem *problem)
 enum { ALIGN_LAST_SIZES = 8 };
 
 /**
- * An implementation of align. `unsupported_reason` returns NULL, or one line with the unsupported flag and the reason;
- * if the pointer itself is NULL, every problem is supported.
+ * An implementation of align. `unsupported_reason` returns NULL if the problem is supported, else one line that names
+ * the unsupported flag and the reason; a NULL pointer means that every problem is supported.
  */
 struct align_implementation {
     const char *name;
-    bool overlaps; /**< the launch honours align_problem.overlap */
+    bool overlaps; /**< whether the launch honours align_problem.overlap */
     /**
      * Numbers of ids and of experts above which the implementation launches a different kernel; --check-all tries each
      * such number N and N + 1.
      */
     int64_t last_ids[ALIGN_LAST_SIZES], last_experts[ALIGN_LAST_SIZES];
     const char *(*unsupported_reason)(const struct align_problem *problem);
-    int64_t (*capacity)(const struct align_problem *problem); /**< capacity of sorted_token_ids without --capacity */
-    size_t (*workspace_bytes)(const struct align_problem *problem); /**< size of the workspace; NULL: none */
-    bool workspace_zeroed; /**< the workspace holds zeros, not undefined values, before the first launch */
-    /** Returns the shared memory of a block in bytes if it is more than some GPUs have, else 0. NULL: always 0. */
+    int64_t (*capacity)(const struct align_problem *problem);       /**< default capacity of sorted_token_ids */
+    size_t (*workspace_bytes)(const struct align_problem *problem); /**< workspace size in bytes; NULL: no workspace */
+    bool workspace_zeroed; /**< whether the workspace is zeroed before the first launch, not left undefined */
+    /** Returns the bytes of shared memory per block if some GPUs offer less, else 0. A NULL pointer means 0. */
     size_t (*shared_bytes)(const struct align_problem *problem);
-    /** Returns true if the implementation guarantees that positions ascend in every group. NULL: it never does. */
+    /**
+     * Returns true if the implementation guarantees that positions ascend in every group. A NULL pointer means false.
+     */
     bool (*ascending)(const struct align_problem *problem);
     /** Launches one or more kernels on `stream`. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct align_problem *problem, const struct align_buffers *buffers,
                           cudaStream_t stream);
 };
 
-/** A chapter's implementation and the previous chapter's, `before`; in the first chapter, `before.name` is not set. */
+/** A chapter's implementation and, in `before`, the previous chapter's; in the first chapter, `before.name` is NULL. */
 struct align_chapter {
     struct align_implementation implementation;
     struct align_implementation before;
@@ -99,7 +104,9 @@ static inline size_t align_offsets_bytes(const struct align_problem *problem)
     return ((size_t)problem->num_experts + 1) * sizeof(int32_t);
 }
 
-/** Words in a 32-byte sector of global memory. We assume that L2 serialises atomics on the same sector. */
+/**
+ * Number of 4-byte words in a 32-byte sector of global memory. We assume that L2 serialises atomics to the same sector.
+ */
 enum { ALIGN_SECTOR_WORDS = 8 };
 
 /** Returns the size in bytes of a workspace that holds each expert's offset in a separate sector. */
@@ -108,12 +115,18 @@ static inline size_t align_spread_offsets_bytes(const struct align_problem *prob
     return (size_t)problem->num_experts * ALIGN_SECTOR_WORDS * sizeof(int32_t);
 }
 
-/** Launches align. Every align.cu defines it; the build renames the previous chapter's to align_launch_before. */
+/**
+ * Launches align. Every align.cu defines this function; the build renames the previous chapter's definition to
+ * align_launch_before.
+ */
 cudaError_t align_launch(const struct align_problem *problem, const struct align_buffers *buffers, cudaStream_t stream);
 cudaError_t align_launch_before(const struct align_problem *problem, const struct align_buffers *buffers,
                                 cudaStream_t stream);
 
-/** Runs a chapter's program: command line, input, launch, check, report. Returns the process's exit code. */
+/**
+ * Runs a chapter's program: parses the command line, loads the input, launches, checks and reports. Returns the
+ * process's exit code.
+ */
 int align_main(int argc, char **argv, const struct align_chapter *chapter);
 
 #ifdef __cplusplus

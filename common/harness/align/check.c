@@ -50,8 +50,8 @@ static bool is_position(const struct examination *exam, int32_t element)
 /* --- what is wrong ----------------------------------------------------------------------------------------- */
 
 /**
- * Sets the error for an element of an array, in a block (-1: no particular block) of an expert (-1: past the last
- * group). The caller has set exam->expected and exam->got. Returns false.
+ * Sets the error for one array element; `block` is -1 for no particular block, `expert` is -1 past the last group. The
+ * caller must have set exam->expected and exam->got. Returns false.
  */
 static bool fail(struct examination *exam, const char *array, int64_t index, int64_t block, int expert,
                  const char *rule)
@@ -66,7 +66,7 @@ static bool fail(struct examination *exam, const char *array, int64_t index, int
                         exam->expected, exam->got);
 }
 
-/** Describes a number, and says so if it is still the poison from before the launch. */
+/** Describes a value and points out if it is still the poison written before the launch. */
 static void describe_value(error_words *text, int32_t value)
 {
     int32_t poison;
@@ -91,7 +91,7 @@ static void describe_element(error_words *text, const struct examination *exam, 
         error_words_set(text, "position %" PRId32 " of expert %" PRId64, element, id_at(exam, element));
 }
 
-/** Returns the expert's lowest position that is missing from its group from `slot` on, or -1 if none is missing. */
+/** Scans the expert's group from `slot` on and returns its lowest missing position, or -1 if none is missing. */
 static int64_t missing_position(struct examination *exam, int expert, int64_t slot)
 {
     int64_t position = 0;
@@ -107,7 +107,7 @@ static int64_t missing_position(struct examination *exam, int expert, int64_t sl
     return position < exam->problem->numel ? position : -1;
 }
 
-/** Adds to the error the number of positions that are missing from sorted_token_ids. */
+/** Appends to the error the number of positions that are missing from sorted_token_ids. */
 static void count_missing(struct examination *exam)
 {
     struct error *const error = exam->error;
@@ -131,7 +131,7 @@ static void count_missing(struct examination *exam)
                  missing, positions);
 }
 
-/** Sets the error for a slot of the expert's group; expert -1: past the last group. Returns false. */
+/** Sets the error for a slot of the expert's group; `expert` is -1 for slots past the last group. Returns false. */
 static bool fail_slot(struct examination *exam, int64_t slot, int expert, const char *rule)
 {
     fail(exam, "sorted_token_ids", slot, slot / exam->problem->block_size, expert, rule);
@@ -270,7 +270,10 @@ static bool slots_are_right(struct examination *exam)
     return true;
 }
 
-/** Checks every id separately. The other checks imply this only if the checker has counted the groups correctly. */
+/**
+ * Checks for each id that its position was placed or that the id was skipped. The other checks imply this result only
+ * if the checker has counted the groups correctly.
+ */
 static bool every_id_is_placed_or_skipped(struct examination *exam)
 {
     for (int64_t i = 0; i < exam->problem->numel; i++) {

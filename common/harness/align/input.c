@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams of random numbers. A distribution's stream is numbered like the distribution in enum align_dist. */
+/* Streams of random numbers. Each distribution uses its value in enum align_dist as its stream number. */
 enum { STREAM_COUNTS = 100, STREAM_MAP };
 
 const char *const align_dist_names[] = {"balanced", "uniform", "zipf", "one", "sparse", "repeated", "invalid", NULL};
@@ -29,7 +29,7 @@ static void swap(void *a, void *b, size_t bytes)
     }
 }
 
-/** Shuffles `count` elements of `bytes` bytes each (Fisher and Yates). */
+/** Shuffles `count` elements of `bytes` bytes each with the Fisher-Yates algorithm. */
 static void shuffle(void *things, int64_t count, size_t bytes, struct random *random)
 {
     for (int64_t left = count; left > 1; left--)
@@ -84,7 +84,7 @@ static void walk_round(struct generator *generator)
     shuffle(generator->topk_ids, problem->numel / generator->topk, token_bytes, &generator->random);
 }
 
-/** Fills a token with ids from the first `size` experts; no expert occurs again before all of them have occurred. */
+/** Fills a token with ids from the first `size` experts; no expert repeats until all of them have been used. */
 static void deal_distinct(struct generator *generator, int64_t begin, int count, int size)
 {
     for (int k = 0; k < count; k++)
@@ -93,7 +93,7 @@ static void deal_distinct(struct generator *generator, int64_t begin, int count,
 }
 
 /**
- * Fills a token's ids with half as many different experts as there are ids, so that each expert occurs at least twice.
+ * Fills a token's ids with half as many distinct experts as there are ids, so that each expert occurs at least twice.
  */
 static void deal_repeated(struct generator *generator, int64_t begin, int count)
 {
@@ -143,7 +143,10 @@ static void deal_invalid(struct generator *generator, int64_t begin, int count)
 
 /* --- zipf --------------------------------------------------------------------------------------------------------- */
 
-/** A generator of ranks: rank r has a probability proportional to 1 / (r + 1). It tracks the current token's ranks. */
+/**
+ * A Zipf generator, which draws rank r with a probability proportional to 1 / (r + 1). It also tracks the ranks that
+ * the current token already has.
+ */
 struct zipf {
     int size;
     double *below;   /**< [size] sum of the weights of ranks 0 to this one */
@@ -190,7 +193,10 @@ static int zipf_draw(const struct zipf *zipf, struct random *random)
     return low;
 }
 
-/** Returns a rank that is not among the token's `dealt` ranks; after 16 failed draws, a uniformly random one. */
+/**
+ * Returns a rank that differs from the token's `dealt` previous ranks; after 16 failed draws, picks one of the
+ * remaining ranks uniformly.
+ */
 static int zipf_deal(struct zipf *zipf, int dealt, struct random *random)
 {
     int rank = zipf_draw(zipf, random);
@@ -306,7 +312,10 @@ void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map)
             expert_map[e] = -1;
 }
 
-/** Checks the values of a map; first_at [num_experts] is scratch memory. On failure the error names --expert-map. */
+/**
+ * Checks the local ids in an expert map; first_at [num_experts] is scratch memory. On failure the error names
+ * --expert-map.
+ */
 static bool check_local_ids(const int32_t *expert_map, int num_experts, int32_t *first_at, struct error *error)
 {
     char range[40] = " is 0";

@@ -14,8 +14,8 @@
 struct source {
     struct npy_array file;       /**< ALIGN_SOURCE_FILE */
     int64_t *counts;             /**< ALIGN_SOURCE_COUNTS */
-    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: the requested tokens, or as many as the data have */
-    struct tensors gate_tensors; /**< ALIGN_SOURCE_ROUTER: the logits, and space for the choices */
+    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: the requested tokens, limited to those in the data */
+    struct tensors gate_tensors; /**< ALIGN_SOURCE_ROUTER: the logits and a buffer for the gate's choices */
 };
 
 static void close_source(struct source *source)
@@ -27,7 +27,10 @@ static void close_source(struct source *source)
 
 /* --- opening, which determines the problem's shape ---------------------------------------------------------------- */
 
-/** Reads the file. Topk, the number of tokens and the ids' type come from the file unless an option gives them. */
+/**
+ * Reads the file of ids. topk, the number of tokens and the type of the ids are taken from the file unless an option
+ * sets them.
+ */
 static bool open_file(struct align_options *options, struct npy_array *file, struct error *error)
 {
     int64_t rows, length;
@@ -53,7 +56,10 @@ static bool open_file(struct align_options *options, struct npy_array *file, str
     return true;
 }
 
-/** Reads the list of counts. Its length is the number of experts, and its sum is the number of tokens. */
+/**
+ * Parses the list of counts. The length of the list is the number of experts, and the sum of the counts is the number
+ * of tokens.
+ */
 static bool open_counts(struct align_options *options, int64_t **counts, struct error *error)
 {
     const size_t size = strlen(options->counts) + 1;
@@ -72,7 +78,7 @@ static bool open_counts(struct align_options *options, int64_t **counts, struct 
     return good && align_counts_check(*counts, options->problem.num_experts, &options->program.num_tokens, error);
 }
 
-/* Largest number of experts per token that the gate chooses from the router's logits. */
+/* Maximum number of experts per token if the gate makes the input. */
 enum { ROUTER_MAX_CHOICES = 32 };
 
 /**
@@ -136,7 +142,9 @@ static bool settle_problem(struct align_options *options, const struct align_imp
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
 
-/** Fills the ids with the gate reference's choices for the router's tokens, repeated if there are too few. */
+/**
+ * Fills the ids with the gate reference's choices for the router's tokens, repeating these tokens if there are too few.
+ */
 static bool fill_by_gate(const struct align_options *options, struct source *source, void *topk_ids,
                          struct error *error)
 {
@@ -183,7 +191,7 @@ bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *
     return good;
 }
 
-/** Changes the capacity as --room requests, and replaces the tensors with tensors of that capacity. */
+/** Sets the capacity that --room requests and replaces the tensors with tensors of that capacity. */
 static bool give_room(const struct align_implementation *implementation, const struct align_groups *groups,
                       struct align_options *options, struct tensors *tensors, struct error *error)
 {
@@ -201,7 +209,9 @@ static bool give_room(const struct align_implementation *implementation, const s
     return true;
 }
 
-/** Fills the inputs and counts the groups. The map comes first, because nothing may be launched with a wrong map. */
+/**
+ * Fills the inputs and counts the groups. The map is loaded first, because nothing may be launched with an invalid map.
+ */
 static bool fill(struct align_options *options, const struct align_implementation *implementation,
                  struct source *source, struct tensors *tensors, struct align_groups *groups, struct error *error)
 {

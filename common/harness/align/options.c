@@ -12,8 +12,8 @@ const char *const align_room_names[] = {"bound", "exact", "spare", NULL};
 static const char *const ids_names[] = {"i32", "i64", NULL};
 
 /**
- * Traits of a run, which select the options in the command that repeats it. From 16 on, there is one trait per source,
- * in the order of enum align_source.
+ * Traits of a run; they select the options in the command that reproduces the run. Bits from 16 up stand for the
+ * sources, in the order of enum align_source.
  */
 enum { HAS_CAPACITY = OPERATOR_TRAIT, HAS_ROOM = 256, OVERLAPS = 512 };
 
@@ -26,7 +26,7 @@ const char *align_source_name(const struct align_options *options)
     return options->source == ALIGN_SOURCE_GENERATED ? align_dist_names[options->dist] : names[options->source];
 }
 
-/** Sets the source of the input. If two flags name a source, returns false with an error that names both flags. */
+/** Sets the source of the input. If two flags select a source, returns false with an error that names both flags. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
     static const char *const flags[] = {"", "topk-ids", "dist", "counts"}; /* in the order of enum align_source */
@@ -45,7 +45,7 @@ static bool take_source(const struct option_row *row, void *context, struct erro
 #define GIVEN(member) .given = offsetof(struct align_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
-/* The rows are in the order of the options in the command that repeats a run. */
+/* The rows are in the order in which the command that reproduces a run lists the options. */
 static const struct option_row table[] = {
     {.help = "The problem", .group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,

@@ -8,19 +8,19 @@
 
 enum align_source { ALIGN_SOURCE_ROUTER, ALIGN_SOURCE_FILE, ALIGN_SOURCE_GENERATED, ALIGN_SOURCE_COUNTS };
 
-/* Words in 16 bytes: only the offset of sorted_token_ids from a 16-byte boundary matters. */
+/* Number of 4-byte words in 16 bytes, because only the offset of sorted_token_ids from a 16-byte boundary matters. */
 enum { ALIGN_MISALIGNMENTS = 4 };
 
 /**
- * The capacity that --room selects: what the implementation would allocate, the minimum for the ids, or more than the
- * implementation would allocate.
+ * The capacity that --room selects: the implementation's default, the minimum for the given ids, or more than the
+ * default.
  */
 enum align_room { ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE, NUM_ALIGN_ROOMS };
 
 /** The options of a run. Strings point into argv. */
 struct align_options {
     struct program_options program;
-    struct align_problem problem; /**< align_load() sets numel, and the capacity unless it is given */
+    struct align_problem problem; /**< align_load() sets numel and, if --capacity is not given, the capacity */
     int topk;
     bool num_experts_given;
     bool topk_given;
@@ -30,9 +30,9 @@ struct align_options {
     enum align_source source;
     const char *ids_path; /**< ALIGN_SOURCE_FILE */
     enum align_dist dist; /**< ALIGN_SOURCE_GENERATED */
-    const char *counts;   /**< ALIGN_SOURCE_COUNTS: separated by commas */
-    const char *map;      /**< as given: "none", "random" or a file */
-    enum align_room room; /**< sets the capacity once the ids are known */
+    const char *counts;   /**< ALIGN_SOURCE_COUNTS: comma-separated list */
+    const char *map;      /**< value of --expert-map: "none", "random" or a file name */
+    enum align_room room; /**< capacity to use once the ids are known */
 };
 
 /**
@@ -53,7 +53,7 @@ extern const char *const align_room_names[];
 /** Returns one word for the source of the ids: "router", "file", "counts", or the distribution's name. */
 const char *align_source_name(const struct align_options *options);
 
-/** Sets program->command to a command that repeats this run, with every option given explicitly. */
+/** Sets program->command to a command that reproduces this run, with every option given explicitly. */
 void align_options_command(const struct align_options *options, struct program *program);
 
 /** Starts the covering design of --check-all for an implementation. */
@@ -61,8 +61,8 @@ void align_covering_start(const struct align_implementation *implementation, uin
                           struct covering *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; covering_take() accepts it. Returns false if
- * there is none.
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Returns false if no problem is left.
  */
 bool align_problem_to_try(struct covering *covering, const struct align_implementation *implementation, uint64_t seed,
                           struct align_options *options);

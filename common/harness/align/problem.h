@@ -13,12 +13,13 @@
 bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error);
 
 /**
- * Checks numel, num_experts and block_size, but not the capacity. If it returns true, align_capacity() and an
- * implementation's capacity() do not overflow. On failure the error names the flag, its value and the allowed values.
+ * Checks numel, num_experts and block_size, but not the capacity. If this function returns true, neither
+ * align_capacity() nor an implementation's capacity() overflows. On failure the error names the flag, its value and the
+ * allowed values.
  */
 bool align_shape_check(const struct align_problem *problem, struct error *error);
 
-/** Checks the shape, then that the capacity is a multiple of block_size from 0 to 2147483647. */
+/** Checks the shape, then that the capacity is a multiple of block_size in the range 0 to 2147483647. */
 bool align_problem_check(const struct align_problem *problem, struct error *error);
 
 /** Returns the number of elements of expert_ids. The problem must have passed align_problem_check(). */
@@ -28,8 +29,8 @@ static inline int64_t align_blocks(const struct align_problem *problem)
 }
 
 /**
- * Reads or writes element `index` of topk_ids, [numel] in the problem's type. An id that does not fit in i32 is written
- * as -1, which also names no expert.
+ * Reads or writes element `index` of topk_ids, an array of numel ids of the problem's type. align_store_id() writes an
+ * id that does not fit in i32 as -1, which names no expert either.
  */
 static inline int64_t align_load_id(const struct align_problem *problem, const void *topk_ids, int64_t index)
 {

@@ -2,7 +2,10 @@
 
 #include "harness/align/problem.h"
 
-/** The dimensions. Numbers of ids and experts at which an implementation switches kernels are added as corners. */
+/**
+ * The dimensions. align_covering_start() adds as corners the numbers of ids and experts at which an implementation
+ * switches kernels.
+ */
 enum { IDS, EXPERTS, TOPK, BLOCK_SIZE, WIDE_IDS, KERNEL, MISALIGN, DIST, MAP, ROOM, LAUNCHES, NUM_DIMENSIONS };
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
@@ -28,12 +31,12 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
 };
 
 /*
- * Largest number of slots in a problem with a corner that stands alone, and in any other problem; the number of ids
- * above which a corner stands alone.
+ * Maximum number of slots in a problem with an isolated corner and in any other problem; number of ids above which a
+ * corner is isolated.
  */
 enum { MOST_SLOTS_ALONE = 1 << 20, MOST_SLOTS = 1 << 17, IDS_ALONE = 8192 };
 
-/** Adds `last` and last + 1 as corners; each stands alone if it is above `most`. */
+/** Adds `last` and last + 1 as corners; each corner above `most` is isolated. */
 static void add_both_sides(struct covering *covering, int dimension, int64_t last, int64_t most)
 {
     covering_add(covering, dimension, last, last > most);

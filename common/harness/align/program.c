@@ -67,7 +67,7 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_text(fields, IN_JSON, "expert_map", "%s", options->map);
 }
 
-/** Adds the padded length and the number of pads, which depend only on the ids, not on the implementation. */
+/** Adds the padded length and the number of padding slots, which depend only on the ids, not on the implementation. */
 static void report_padding(const struct align_problem *problem, const struct align_groups *groups,
                            struct record *report)
 {
@@ -126,7 +126,7 @@ static void report_left_out(const struct align_problem *problem, const struct al
                     groups->skipped == 1 ? "s" : "");
 }
 
-/** Adds the part of the report that describes the ids. Does nothing without a report. */
+/** Adds the part of the report that describes the ids. Does nothing if there is no report. */
 static void report_ids(const struct align_problem *problem, const struct align_groups *groups,
                        const int32_t *expert_map, struct record *report)
 {
@@ -137,7 +137,7 @@ static void report_ids(const struct align_problem *problem, const struct align_g
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
-/** Times the previous chapter, if there is one, with the capacity and workspace that it needs. */
+/** Times the previous chapter's implementation, if there is one, with the capacity and workspace that it needs. */
 static void run_before(struct program *program, const struct align_options *options,
                        const struct align_implementation *before, const struct tensors *tensors)
 {

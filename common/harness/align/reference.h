@@ -14,8 +14,8 @@ struct align_groups {
 
 /**
  * Counts the ids of each expert and computes the offsets. The capacity is not used, so the problem need only have
- * passed align_shape_check(). align_groups_free() frees the groups. Returns false, with everything freed, if out of
- * memory.
+ * passed align_shape_check(). align_groups_free() frees the groups. If memory runs out, frees everything and returns
+ * false.
  */
 bool align_groups_count(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
                         struct error *error);
@@ -24,15 +24,18 @@ void align_groups_free(struct align_groups *groups);
 /** Returns the padded length: the number of slots that these ids need. */
 int64_t align_required_capacity(const struct align_problem *problem, const struct align_groups *groups);
 
-/** Checks that the capacity holds these ids. Otherwise the error names --capacity and the number of slots needed. */
+/**
+ * Checks that the capacity suffices for these ids. If it does not, the error names --capacity and the number of slots
+ * needed.
+ */
 bool align_capacity_check(const struct align_problem *problem, const struct align_groups *groups, struct error *error);
 
 /** Returns the expert with the most ids; ties go to the lowest expert. */
 int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups);
 
 /**
- * Fills the outputs with an answer whose positions ascend in each group. All arrays are in host memory. Returns false
- * if out of memory or if the capacity is too small.
+ * Fills the outputs with the correct answer in which the positions of each group ascend. All arrays are in host memory.
+ * Returns false if out of memory or if the capacity is too small.
  */
 bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
                              struct error *error);

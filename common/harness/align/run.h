@@ -22,8 +22,8 @@ enum {
 
 /**
  * Lists the tensors of a checked problem and allocates them on the host. sorted_token_ids begins `misalign` words past
- * a 16-byte boundary on the device; the workspace has the size that `implementation` needs (NULL: none). Returns false,
- * with everything freed, if out of memory.
+ * a 16-byte boundary on the device; the workspace has the size that `implementation` needs (NULL: none). If memory runs
+ * out, frees everything and returns false.
  */
 bool align_tensors_allocate(const struct align_problem *problem, const struct align_implementation *implementation,
                             bool has_map, int misalign, struct tensors *tensors, struct error *error);
@@ -37,18 +37,22 @@ bool align_tensors_like(const struct tensors *like, const struct align_problem *
 struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
- * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input that they name, checks that
- * the problem is valid and supported, allocates the tensors, fills the inputs and counts the ids' groups. The real
- * router's ids are the choices that the gate's reference makes from the router's logits. The caller frees the tensors
- * and groups. On failure returns false with the reason (the arguments, a file or memory) and frees everything.
+ * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input that the options select,
+ * checks that the problem is valid and supported, allocates the tensors, fills the inputs and counts the ids' groups.
+ * The real router's ids are the choices that the gate's reference makes from the router's logits. The caller frees the
+ * tensors and groups. On failure (invalid arguments, a file error or no memory), frees everything, returns false and
+ * sets *error.
  */
 bool align_load(struct align_options *options, const struct align_implementation *implementation,
                 struct tensors *tensors, struct align_groups *groups, struct error *error);
 
-/** Fills expert_map [num_experts] per --expert-map; "none" leaves it unchanged. Returns false with the reason. */
+/**
+ * Fills expert_map [num_experts] as `given`, the value of --expert-map, requires; "none" leaves the map unchanged.
+ * On failure, returns false and sets *error.
+ */
 bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *expert_map, struct error *error);
 
-/** Returns the implementation's launch and check, for running and timing. */
+/** Returns the launch and check functions of the implementation, for running and timing. */
 struct launch align_launch_of(const struct align_problem *problem, const struct align_implementation *implementation);
 
 #endif

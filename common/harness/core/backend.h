@@ -19,22 +19,25 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** A description of the backend for reports. Unknown entries are "". */
+/** A description of the backend for reports. Unknown strings are "". */
 struct backend {
-    char device[256]; /**< such as "NVIDIA H200" or "CPU simulator" */
+    char device[256]; /**< device name, such as "NVIDIA H200" or "CPU simulator" */
     char driver[64];
     char toolkit[64];
-    struct gpu gpu;    /**< all zeros for the simulator */
-    bool has_times;    /**< backend_time() works */
-    bool has_counters; /**< backend_read_counters() returns counters */
+    struct gpu gpu;    /**< properties of the GPU; all zeros for the simulator */
+    bool has_times;    /**< whether backend_time() works */
+    bool has_counters; /**< whether backend_read_counters() returns counters */
 };
 
-/** Finds the device. Returns false with the reason if no device can run kernels with these needs, which may be NULL. */
+/**
+ * Finds the device that is to run the kernels. If no device meets `needs` (which may be NULL), returns false and sets
+ * *error.
+ */
 bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error);
 
 /** A deterministic counter of the work done by launches: its value is the same in every run. */
 struct counter {
-    const char *name; /**< static; words joined by '_' */
+    const char *name; /**< static string; words are joined by '_' */
     uint64_t value;
 };
 
@@ -47,7 +50,7 @@ enum { MAX_KERNELS = 16, KERNEL_NAME_SIZE = 64 };
 
 /** Counters of the launches of one kernel. */
 struct kernel_counters {
-    char name[KERNEL_NAME_SIZE]; /**< as in the launch, without template arguments */
+    char name[KERNEL_NAME_SIZE]; /**< kernel name as in the launch, without template arguments */
     struct counter counters[MAX_COUNTERS];
 };
 
@@ -59,9 +62,9 @@ struct divergent_branch {
 
 enum { MAX_BRANCHES = 64 };
 
-/** The counters of a run. All zeros on a GPU, which counts nothing. */
+/** The counters of a run. All counters are zero on a GPU, where nothing is counted. */
 struct run_counters {
-    struct counter total[MAX_COUNTERS]; /**< sums over the kernels */
+    struct counter total[MAX_COUNTERS]; /**< sums over all kernels */
     int num_counters;
     int num_rare; /**< number of rare counters, which come last; reports omit those that are 0 */
     struct kernel_counters
@@ -72,7 +75,7 @@ struct run_counters {
     uint64_t global_atomic_requests; /**< atomic requests to global memory; not in reports */
 };
 
-/** Reads the counters since backend_reset_counters(). */
+/** Reads the counters accumulated since backend_reset_counters(). */
 void backend_read_counters(struct run_counters *counters);
 
 /** Describes where warps diverged, the most divergent lines first: "gate.cu:40 (16 times), :52 (8 times)". */
@@ -80,13 +83,13 @@ void backend_describe_branches(const struct run_counters *counters, char *text, 
 
 /**
  * Shares the device's memory with processes that are forked later, so that they can launch kernels as well. Must be
- * called before any allocation. Returns false if this is not possible, as on a GPU.
+ * called before any allocation. Returns false if the backend does not support sharing, as on a GPU.
  */
 bool backend_share_with_forks(void);
 
 /**
  * Makes device memory accessible to the host without checks or, if `open` is false, protects it again; calls nest.
- * While it is accessible, the caller must access it only through runtime calls, which need no check.
+ * While the memory is accessible, the caller must access it only through runtime calls, which need no check.
  */
 void backend_allow_host_access(bool open);
 
@@ -103,8 +106,9 @@ void backend_array(const void *begin, size_t bytes, const char *name);
 void backend_mark_unwritten(const void *begin, size_t bytes);
 
 /**
- * Writes `count` generated values, from number `first` on, to device memory as f32 or bf16. If `others` is not NULL,
- * writes nothing, but adds the number of differing elements to *others. Returns when the work is complete.
+ * Writes `count` generated values, starting with value number `first`, to device memory as f32 or bf16. If `others` is
+ * not NULL, writes nothing but compares device memory with these values and adds the number of differing elements to
+ * *others. Returns when the work is complete.
  */
 cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
                              uint64_t *others);
@@ -112,18 +116,18 @@ cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t 
 /** Returns one line that describes the fault of a failed launch, with file and line, or NULL if unknown. */
 const char *backend_fault(void);
 
-/** Returns a string that tells readers what the counters do not cover, or NULL. */
+/** Returns a string that describes what the counters do not cover, or NULL. */
 const char *backend_limits(void);
 
 /**
  * Traces block (0,0,0) of the next launch, or of the next launch of the named kernel; the name must outlive the trace.
- * On a GPU, which cannot be traced, returns false with the reason.
+ * On a GPU, which does not support tracing, returns false and sets *error.
  */
 bool backend_trace_begin(const char *kernel, struct error *error);
 
 /**
- * Ends the trace and, unless `stream` is NULL, writes it in the format that simt.h describes. Returns false with the
- * reason.
+ * Ends the trace and, unless `stream` is NULL, writes it in the format that simt.h describes. On failure, returns false
+ * and sets *error.
  */
 bool backend_trace_end(FILE *stream, struct error *error);
 
@@ -134,7 +138,7 @@ bool backend_trace_end(FILE *stream, struct error *error);
 typedef cudaError_t backend_launch(void *context, int turn, cudaStream_t stream);
 
 enum backend_cache {
-    BACKEND_WARM,    /**< launches follow one another; L2 holds what the previous launch left in it */
+    BACKEND_WARM,    /**< back-to-back launches; L2 holds what the previous launch left there */
     BACKEND_FLUSHED, /**< L2 is overwritten before each launch */
 };
 
@@ -149,30 +153,31 @@ struct timing timing_of(double *times, int count);
 /**
  * Times a launch by replaying a CUDA graph of 20 launches, or of one launch if it runs longer than 5 ms. Sets *timing
  * to the median and the 10th and 90th percentiles over the replays. `launch` must not allocate or synchronise. On
- * failure returns false with the reason.
+ * failure, returns false and sets *error.
  */
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
                   struct error *error);
 
 /** Measurements that give lower bounds on a kernel's time. */
 struct floor_figures {
-    double empty_us;         /**< time of an empty kernel in a graph of the same kind */
+    double empty_us;         /**< time of an empty kernel, launched in a graph of the same kind */
     double bytes_per_second; /**< rate of a large device-to-device copy, counting both bytes read and bytes written */
 };
 
-/** Measures both figures on this device. On failure returns false with the reason. */
+/** Measures both figures on this device. On failure, returns false and sets *error. */
 bool backend_measure_floor(struct floor_figures *figures, struct error *error);
 
 /**
- * Measures the rate at which all multiprocessors together read memory, without writing. On failure returns false with
- * the reason.
+ * Measures the bandwidth at which all multiprocessors together read memory, without writing. On failure, returns false
+ * and sets *error.
  */
 bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *error);
 
 /**
- * Measures the operations per second of cuBLAS for products of large bf16 matrices, which run for at least `least_us`
- * microseconds. The products should run as long as the launches that are compared with them, because a GPU at its power
- * limit lowers its clock. The rate is 0 if the library is not installed. On failure returns false with the reason.
+ * Measures the rate of cuBLAS, in operations per second, for products of large bf16 matrices that run for at least
+ * `least_us` microseconds. The products should run as long as the launches that they are compared with, because a GPU
+ * at its power limit lowers its clock. The rate is 0 if cuBLAS is not installed. On failure, returns false and sets
+ * *error.
  */
 bool backend_measure_product_rate(double least_us, double *operations_per_second, struct error *error);
 

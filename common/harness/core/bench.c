@@ -9,12 +9,12 @@
 enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 
 /*
- * Total size of the copies of an input among which launches rotate. It exceeds the L2 of any GPU, so that each copy is
- * read from memory.
+ * Total size of the copies of an input that the launches cycle through. This size exceeds the L2 of any GPU, so that
+ * each copy is read from memory.
  */
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
 
-/** Measures the floor. Returns false with the reason if the backend cannot measure times. */
+/** Measures the floor figures. If the backend cannot measure times, returns false and sets *error. */
 static bool measure_floor(struct benchmark *bench, struct error *error)
 {
     if (bench->on_host)
@@ -91,7 +91,7 @@ static bool time_on_host(const struct launch *launch, const struct tensors *tens
 /** A launch that uses its tensors unchanged or rotates among several copies of its largest input. */
 struct turns {
     const struct launch *launch;
-    struct tensors tensors; /**< the tensors, with the current copy as input */
+    struct tensors tensors; /**< the launch's tensors; the input is the current copy */
     int input;
     void *copies[MAX_COPIES];
     int num_copies;
@@ -241,7 +241,7 @@ static void add_timing(const char *name, struct timing timing, struct record *ro
     record_number(object, IN_JSON, "p90_us", "%.4f", timing.p90);
 }
 
-/** Adds a column and a JSON member with the share of a ceiling that the implementation reaches. */
+/** Adds a column and a JSON member with the fraction of a ceiling that the implementation reaches. */
 static void add_part(const char *heading, const char *name, double part, struct record *row)
 {
     char text[32] = "-";
@@ -253,7 +253,9 @@ static void add_part(const char *heading, const char *name, double part, struct 
         record_number(row, IN_JSON, name, "%.4f", part);
 }
 
-/** Adds the row's operations and bytes, and their rates as shares of the read bandwidth and of cuBLAS's products. */
+/**
+ * Adds the row's operations and bytes, and their rates as fractions of cuBLAS's product rate and of the read bandwidth.
+ */
 static void add_ceilings(const struct benchmark *bench, const struct bench_row *times, struct record *row)
 {
     const double seconds = 1e-6 * times->here.median;
@@ -282,7 +284,7 @@ static void add_row(const struct benchmark *bench, const struct bench_row *times
     add_time("before", "before_us", times->before.median, row);
     if (times->operations > 0.0)
         add_ceilings(bench, times, row);
-    record_column(row, 0, "", "%s", ""); /* two spaces before text */
+    record_column(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
     record_column(row, 0, bench->before ? bench->before : "", "%s", compare(times->here, times->before, gain));
     add_timing("here", times->here, row);
     add_timing("rotated", times->rotated, row);

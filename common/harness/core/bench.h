@@ -9,27 +9,27 @@
 /** The results for one size. Times are in microseconds; a median of 0 means that the time was not measured. */
 struct bench_row {
     int64_t num_tokens;
-    struct timing here;    /**< the chapter's implementation, with its input in the cache as the last launch left it */
+    struct timing here;    /**< the chapter's implementation, with caches as the previous launch left them */
     struct timing rotated; /**< the chapter's implementation, with a different copy of its input in each launch */
-    struct timing before;  /**< the previous chapter */
+    struct timing before;  /**< the previous chapter's implementation */
     double floor_us;
     double operations, bytes;   /**< required work; if operations is 0, there is no comparison with ceilings */
-    double products_per_second; /**< cuBLAS's operations per second in a run as long as that of `here`; 0: none */
+    double products_per_second; /**< cuBLAS's operations per second in a run as long as `here`; 0: not measured */
 };
 
 enum { BENCH_MAX_ROWS = 24 };
 
-/** A benchmark: first the parameters, which the program sets, then the results, which begin as zeros. */
+/** A benchmark: the parameters, which the program sets, followed by the results, which are initially zero. */
 struct benchmark {
-    const char *name, *before; /**< names of the chapter and of the previous one, or NULL */
-    bool on_host;              /**< the chapter computes on the host and launches nothing */
-    bool has_times;            /**< the backend can measure times; ignored if on_host */
-    bool flush_l2;             /**< flush L2 before each launch */
-    int64_t one_size;          /**< the only size to measure; negative: a sweep of sizes */
-    const int64_t *sweep;      /**< at most BENCH_MAX_ROWS sizes, terminated by 0; NULL: the usual sizes */
+    const char *name, *before; /**< names of this chapter and of the previous one (NULL if there is none) */
+    bool on_host;              /**< whether the chapter computes on the host and launches nothing */
+    bool has_times;            /**< whether the backend can measure times; ignored if on_host */
+    bool flush_l2;             /**< whether to flush L2 before each launch */
+    int64_t one_size;          /**< the only size to measure, or negative for a sweep of sizes */
+    const int64_t *sweep;      /**< sizes to measure, at most BENCH_MAX_ROWS, 0-terminated; NULL: the default */
     int64_t most_tokens;       /**< largest size of the sweep; 0: no limit */
 
-    int host_threads; /**< threads of an implementation on the host; 0: it runs on the device */
+    int host_threads; /**< number of host threads; 0: the implementation runs on the device */
     struct floor_figures floor;
     double read_bytes_per_second; /**< read bandwidth; 0: no comparison with ceilings */
     double timed_us;              /**< total time of the last launch's replays */
@@ -37,7 +37,7 @@ struct benchmark {
     struct bench_row rows[BENCH_MAX_ROWS];
 };
 
-/** Begins the row of the next size and sets its num_tokens. Returns false if there is none, or on an error. */
+/** Starts the row of the next size and sets its num_tokens. Returns false if no size is left or on failure. */
 bool bench_next(struct benchmark *bench, struct error *error);
 
 /**
@@ -49,7 +49,10 @@ bool bench_next(struct benchmark *bench, struct error *error);
 void bench_implementation(struct benchmark *bench, const struct launch *launch, struct tensors *tensors,
                           struct error *error);
 
-/** Times the previous chapter's implementation in the same way, but not rotated. Missing times are not an error. */
+/**
+ * Times the previous chapter's implementation in the same way, but without rotating inputs. Failure to measure these
+ * times is not reported as an error.
+ */
 void bench_before(struct benchmark *bench, const struct launch *launch, struct tensors *tensors);
 
 /** Adds the rows to a report. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * How many problems are proposed for a corner, or for a pair, before it counts as not supported; and how many uncovered
- * pairs a corner without a problem is worth.
+ * Numbers of problems proposed for a corner and for a pair before it counts as unsupported, and the weight, in
+ * uncovered pairs, of a corner that no problem contains yet.
  */
 enum { TRIES_OF_CORNER = 10000, TRIES_OF_PAIR = 100, WEIGHT_OF_CORNER = MAX_DIMENSIONS };
 
@@ -64,7 +64,7 @@ static bool is_alone(const struct covering *covering, int corner)
     return corner >= covering->first[d + 1] - covering->dimensions[d].num_alone;
 }
 
-/** Numbers the corners, and marks the pairs that need no problem. */
+/** Numbers the corners and marks the pairs that need not be covered. */
 static void number_corners(struct covering *covering)
 {
     for (int d = 0; d < covering->num_dimensions; d++)
@@ -92,7 +92,7 @@ static void target_corners(const struct covering *covering, int *a, int *b)
     *b = pair < 0 ? covering->target : pair % all;
 }
 
-/** Moves the target to the next pair that is not covered. Returns false if there is none. */
+/** Moves the target to the next pair that is not covered. Returns false if no such pair is left. */
 static bool find_target(struct covering *covering)
 {
     const int all = all_corners(covering), end = covering->corners_only ? all : all + all * all;
@@ -112,7 +112,10 @@ static bool find_target(struct covering *covering)
 
 /* --- problems ----------------------------------------------------------------------------------------------------- */
 
-/** Returns the gain of adding a corner to the problem: the number of its uncovered pairs. */
+/**
+ * Returns the gain of adding a corner to the problem: the number of uncovered pairs that it completes, plus
+ * WEIGHT_OF_CORNER if the corner itself is uncovered.
+ */
 static int gain_of(const struct covering *covering, int corner)
 {
     int gain = covering->state[corner][corner] == NOT_COVERED ? WEIGHT_OF_CORNER : 0;
@@ -122,7 +125,7 @@ static int gain_of(const struct covering *covering, int corner)
     return gain;
 }
 
-/** Returns the corner of a dimension with the largest gain; among several, a random one. */
+/** Returns the corner of a dimension with the largest gain; ties are broken at random. */
 static int best_corner(struct covering *covering, int d)
 {
     const int first = covering->first[d], count = covering->dimensions[d].count - covering->dimensions[d].num_alone;
@@ -141,7 +144,7 @@ static int best_corner(struct covering *covering, int d)
     return best;
 }
 
-/** Returns a random corner of a dimension, excluding those that stand alone. */
+/** Returns a random corner of a dimension, excluding isolated corners. */
 static int any_corner(struct covering *covering, int d)
 {
     const struct covering_dimension *const from = &covering->dimensions[d];
@@ -152,8 +155,8 @@ static int any_corner(struct covering *covering, int d)
 /**
  * Completes a problem that begins with the target. The first try uses the corners with the largest gain; later tries
  * use more and more of the usual corners, which most implementations support in combination, and every third try uses
- * random corners. With a corner that stands alone, the first try uses only usual corners, and later tries use random
- * corners.
+ * random corners. If the target is an isolated corner, the first try uses only usual corners, and later tries use more
+ * and more random corners.
  */
 static void complete_row(struct covering *covering, bool alone)
 {

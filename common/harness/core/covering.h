@@ -4,8 +4,8 @@
  *
  * An operator lists its dimensions and, for each, its corners: values at which kernels tend to fail. The design puts
  * every corner, and then every pair of corners of two dimensions, into at least one problem that the implementation
- * supports. It is greedy: a problem begins with a pair that no problem contains yet, and then adds, in each other
- * dimension, the corner that covers the most new pairs. The design depends only on the seed.
+ * supports. The construction is greedy: each problem starts with a pair that no problem contains yet and then takes, in
+ * each other dimension, the corner that covers the most new pairs. The design depends only on the seed.
  */
 #ifndef COVERING_H
 #define COVERING_H
@@ -17,54 +17,59 @@
 
 enum { MAX_DIMENSIONS = 16, MAX_CORNERS = 80, MAX_ALL_CORNERS = 288 };
 
-/** A dimension of a problem. Its last corners may be so large that each is tried with usual corners only. */
+/**
+ * A dimension of a problem. Its last corners may be isolated: so large that each is tried in only one problem, combined
+ * with usual corners if possible.
+ */
 struct covering_dimension {
-    int64_t corners[MAX_CORNERS]; /**< all different; the first is the usual value */
+    int64_t corners[MAX_CORNERS]; /**< distinct values; the first is the usual one */
     int count;
-    int num_alone; /**< how many of the last corners stand alone; each is tried in only one problem */
+    int num_alone; /**< number of isolated corners, which come last; each is tried in only one problem */
 };
 
-/** Initialises a dimension's corners and their number. */
+/** Initialises a dimension's corners and their count. */
 #define CORNERS(...) .corners = {__VA_ARGS__}, .count = sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t)
 
-/** State of a pair of corners; a corner's own state is that of its pair with itself. */
+/** State of a pair of corners; the state of a single corner is that of its pair with itself. */
 enum coverage { NOT_COVERED, COVERED, NOT_SUPPORTED, NOT_NEEDED };
 
-/** A design under construction. */
+/** A covering design under construction. */
 struct covering {
     struct covering_dimension dimensions[MAX_DIMENSIONS];
     int num_dimensions;
-    bool corners_only; /**< end as soon as every corner is in a problem */
+    bool corners_only; /**< whether the design is complete as soon as every corner is in a problem */
     struct random random;
-    int first[MAX_DIMENSIONS + 1]; /**< number of each dimension's first corner among all corners */
+    int first[MAX_DIMENSIONS + 1]; /**< index of each dimension's first corner among all corners */
     unsigned char state[MAX_ALL_CORNERS][MAX_ALL_CORNERS];
-    int target;              /**< number of the pair with which the problem begins: first single corners, then pairs */
-    int num_tries;           /**< problems that began with the target and were not accepted */
-    int row[MAX_DIMENSIONS]; /**< the problem: one corner per dimension, by its number among all corners */
+    int target;              /**< index of the corner or pair that the problem starts with; corners come before pairs */
+    int num_tries;           /**< number of problems proposed for the target but not accepted */
+    int row[MAX_DIMENSIONS]; /**< the problem: one corner per dimension, as an index into all corners */
     int num_taken;
 };
 
-/** Copies the dimensions. Corners can then be added with covering_add(), until covering_next(). */
+/** Copies the dimensions. Corners can be added with covering_add() until the first call of covering_next(). */
 void covering_start(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions,
                     uint64_t seed, bool corners_only);
 
 /** Adds dimensions after the existing ones. */
 void covering_extend(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions);
 
-/** Adds a corner to a dimension if it is new: as one that stands alone (`alone`), or before those that stand alone. */
+/**
+ * Adds a corner to a dimension if it is new: as an isolated corner if `alone` is set, else before the isolated corners.
+ */
 void covering_add(struct covering *covering, int dimension, int64_t corner, bool alone);
 
 /**
- * Proposes the next problem, which the caller may accept with covering_take(). If the caller does not, other problems
- * with the same pair are proposed up to a limit, after which the pair counts as not supported. Returns false when the
- * design is complete.
+ * Proposes the next problem, which the caller may accept with covering_take(). If the caller does not accept it,
+ * covering_next() proposes other problems with the same pair, up to a limit, after which the pair counts as
+ * unsupported. Returns false when the design is complete.
  */
 bool covering_next(struct covering *covering);
 
-/** Returns the proposed problem's corner of a dimension. */
+/** Returns the proposed problem's corner in a dimension. */
 int64_t covering_corner(const struct covering *covering, int dimension);
 
-/** Returns whether the proposed problem has a corner that stands alone. */
+/** Returns whether the proposed problem contains an isolated corner. */
 bool covering_is_alone(const struct covering *covering);
 
 /** Accepts the proposed problem and marks its pairs as covered. */

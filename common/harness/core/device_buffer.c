@@ -14,7 +14,7 @@ bool device_error(struct error *error, const char *doing, cudaError_t status)
     return error_set_as(error, RUN_NO_DEVICE, "%s: %s", doing, fault ? fault : cudaGetErrorString(status));
 }
 
-/** Checks an operation's status. If the operation failed, sets the error with device_error() and returns false. */
+/** Checks the status of a CUDA call. If the call failed, sets the error with device_error() and returns false. */
 static bool is_done(cudaError_t status, const char *doing, struct error *error)
 {
     return status == cudaSuccess || device_error(error, doing, status);

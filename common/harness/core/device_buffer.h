@@ -15,14 +15,14 @@ struct device_buffer {
 };
 
 /**
- * Allocates `bytes` bytes (may be 0), starting `misalign` bytes past a multiple of 256, and both guard bands. `name` is
- * used in messages. On failure returns false with the reason, and frees everything.
+ * Allocates `bytes` bytes (may be 0), starting `misalign` bytes past a multiple of 256, and both guard bands. `name`
+ * appears in messages. On failure, frees everything, returns false and sets *error.
  */
 bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size_t bytes, size_t misalign,
                             struct error *error);
 void device_buffer_free(struct device_buffer *buffer);
 
-/** Fills the data with zeros, which count as written, so kernels may read them. */
+/** Fills the data with zeros, which count as written, so that kernels may read them. */
 bool device_buffer_zero(const struct device_buffer *buffer, struct error *error);
 
 /** Fills the data with poison. Until a kernel has written the data, only the host may read it. */
@@ -39,8 +39,8 @@ bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *n
 bool device_buffer_equals(const struct device_buffer *buffer, const void *host, const char *name, struct error *error);
 
 /**
- * Sets the error of a failed CUDA call: what the program was doing, and CUDA's message or the simulator's fault.
- * Returns false.
+ * Sets the error for a failed CUDA call: the operation (`doing`) and CUDA's message or the simulator's fault. Returns
+ * false.
  */
 bool device_error(struct error *error, const char *doing, cudaError_t status);
 

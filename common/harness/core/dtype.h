@@ -12,7 +12,10 @@
 extern "C" {
 #endif
 
-/** The types. The float types come first; options named "dtype" accept only these. DTYPE_U8 is for workspaces. */
+/**
+ * The types. The floating-point types come first; options named "dtype" accept only these types. DTYPE_U8 is for
+ * workspaces.
+ */
 enum dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_I32, DTYPE_I64, DTYPE_U8, NUM_DTYPES };
 
 /** Returns the size of an element in bytes. */

@@ -18,7 +18,7 @@
 
 /**
  * An array of numbers uniformly distributed between -scale and scale. If `row` is not 0, the array is a rank's part of
- * a larger one: it has `row` of every `pitch` elements, beginning with element `skip`.
+ * a larger array: it consists of `row` elements out of every `pitch`, starting at element `skip`.
  */
 struct generated {
     uint64_t state; /**< derived from the seed and the array's stream */
@@ -36,7 +36,7 @@ GENERATED_FUNCTION uint64_t generated_bits(uint64_t state, uint64_t index)
     return z ^ z >> 31;
 }
 
-/** Returns the array of stream `stream` of a seed. */
+/** Returns the array that stream `stream` of a seed generates. */
 GENERATED_FUNCTION struct generated generated_start(uint64_t seed, uint64_t stream, float scale)
 {
     struct generated generated = {generated_bits(generated_bits(seed, 0), stream), scale, 0, 0, 0};

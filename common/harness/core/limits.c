@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Ids are int32_t, and some chapters represent an expert whose choice is NaN as id + num_experts. */
+/* Limited because ids are int32_t, and some chapters encode an expert whose choice is NaN as id + num_experts. */
 enum { MAX_EXPERTS = 1 << 20 };
 
 /**
@@ -48,7 +48,9 @@ bool count_check(const char *name, int count, struct error *error)
     return count >= 1 || error_set(error, "--%s: %d; it must be at least 1", name, count);
 }
 
-/** Returns whether `text` is an integer from 1 to `most` or, with `list`, several such integers separated by commas. */
+/**
+ * Returns whether `text` is an integer from 1 to `most` or, if `list` is set, a comma-separated list of such integers.
+ */
 static bool are_counts(const char *text, int64_t most, bool list)
 {
     char number[24];
@@ -72,7 +74,7 @@ bool environment_check(struct error *error)
     static const struct {
         const char *name;
         int64_t most;
-        bool list; /* one number per level of nested parallel regions */
+        bool list; /* whether a list is allowed: one number per level of nested parallel regions */
     } variables[] = {{"OMP_NUM_THREADS", 1024, true}, {"SIMT_EVENT_LIMIT", INT64_MAX, false}};
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

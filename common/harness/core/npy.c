@@ -16,7 +16,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".npy data is read and
 static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 enum { PREFIX_BYTES = 10, ALIGNMENT = 64 };
 
-/* The names of the types in a file. NumPy has no bf16, and DTYPE_U8 is not used in files. */
+/* Type names in the header of a file. NumPy has no bf16, and DTYPE_U8 is not used in files. */
 static const char *const descr_names[NUM_DTYPES] = {
     [DTYPE_F16] = "<f2", [DTYPE_F32] = "<f4", [DTYPE_I32] = "<i4", [DTYPE_I64] = "<i8"};
 
@@ -39,7 +39,7 @@ void npy_free(struct npy_array *array)
 
 /* --- the header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } -------------------------------------- */
 
-/** The position in a NUL-terminated header that is being parsed, and the array that it describes. */
+/** The parser's position in a NUL-terminated header, and the array that the header describes. */
 struct cursor {
     const char *path;
     const char *at;
@@ -58,7 +58,7 @@ static bool take(struct cursor *cursor, const char *word)
     return true;
 }
 
-/** Sets an error that shows up to 24 of the header's next printable characters. Returns false. */
+/** Sets an error that quotes at most 24 printable characters of the rest of the header. Returns false. */
 static bool fail_expected(struct cursor *cursor, const char *expected)
 {
     char text[32];
@@ -168,7 +168,7 @@ static const struct {
 
 enum { NUM_KEYS = sizeof keys / sizeof *keys };
 
-/** Reads one key and its value. `seen` has one bit for each key. */
+/** Reads one key and its value. `seen` has one bit per key. */
 static bool take_entry(struct cursor *cursor, unsigned int *seen)
 {
     const char *text;
@@ -340,7 +340,10 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/** Writes the part of a file that precedes the data to `header`. Returns its size in bytes, a multiple of ALIGNMENT. */
+/**
+ * Writes the part of a file that precedes the data to `header`. Returns the size of this part in bytes, a multiple of
+ * ALIGNMENT.
+ */
 static size_t make_header(const struct npy_array *array, char header[4 * ALIGNMENT])
 {
     size_t size = PREFIX_BYTES + (size_t)sprintf(header + PREFIX_BYTES,
@@ -373,7 +376,7 @@ bool npy_write(const char *path, const struct npy_array *array, struct atomic_fi
         return error_set(error, "%s: an array of this shape cannot be written", path);
     if (!atomic_file_open(file, "", path, error))
         return false;
-    fwrite(header, 1, make_header(array, header), file->stream); /* atomic_files_commit() reports a failure */
+    fwrite(header, 1, make_header(array, header), file->stream); /* atomic_files_commit() reports write failures */
     fwrite(array->data, 1, (size_t)data_bytes(array), file->stream);
     return true;
 }

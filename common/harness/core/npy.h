@@ -1,9 +1,9 @@
 /**
  * @file core/npy.h
- * @brief NumPy's .npy files, version 1.0: f2, f4, i4 and i8, little-endian, C order.
+ * @brief Reads and writes NumPy .npy files, version 1.0: f2, f4, i4 and i8, little-endian, C order.
  *
- * An error is one line, "PATH: ...", with the value found and the allowed values. The reader checks everything in a
- * file.
+ * An error is one line, "PATH: ...", that gives the value found and the allowed values. The reader validates the
+ * complete file.
  */
 #ifndef NPY_H
 #define NPY_H
@@ -17,23 +17,23 @@
 enum { NPY_MAX_DIMS = 4 };
 
 struct npy_array {
-    enum dtype dtype;            /**< f16, f32, i32 or i64 in a file */
-    int ndim;                    /**< 0 (one element) to NPY_MAX_DIMS */
+    enum dtype dtype;            /**< element type: f16, f32, i32 or i64 in a file */
+    int ndim;                    /**< number of dimensions, 0 (one element) to NPY_MAX_DIMS */
     int64_t shape[NPY_MAX_DIMS]; /**< each at least 0; their product times the element size must fit in 63 bits */
-    void *data;                  /**< in C order; f16 as uint16_t bits */
+    void *data;                  /**< elements in C order; f16 as uint16_t bits */
 };
 
 /** Returns the number of elements. */
 int64_t npy_count(const struct npy_array *array);
 
-/** Reads a whole file. On success the caller frees `array` with npy_free(); on failure everything is freed. */
+/** Reads a complete file. On success the caller frees `array` with npy_free(); on failure everything is freed. */
 bool npy_read(const char *path, struct npy_array *array, struct error *error);
 
 enum npy_kind { NPY_FLOATS, NPY_INTEGERS };
 
 /**
- * Reads a whole file whose elements must be of this kind, with `least_dims` to `most_dims` dimensions. `axes` names the
- * dimensions in the error: "[tokens, experts]".
+ * Reads a complete file whose elements must be of this kind, with `least_dims` to `most_dims` dimensions. `axes` names
+ * the dimensions in the error: "[tokens, experts]".
  */
 bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, const char *axes,
                    struct npy_array *array, struct error *error);

@@ -84,8 +84,8 @@ static const struct option_row *next_row(const struct option_row *option)
 }
 
 /**
- * Returns how many options the first `length` bytes of `name` match as an abbreviation. *found is the exact match, or
- * else the last match.
+ * Returns the number of options that the first `length` bytes of `name` abbreviate. Sets *found to the exact match if
+ * there is one, else to the last match.
  */
 static int match_option(const struct option_row *table, const char *name, size_t length,
                         const struct option_row **found)
@@ -103,7 +103,10 @@ static int match_option(const struct option_row *table, const char *name, size_t
     return matches;
 }
 
-/** Returns how many letters must be added, removed or replaced to turn `name`'s first `length` letters into `other`. */
+/**
+ * Returns the edit distance between `name`'s first `length` letters and `other`: the number of letters to add, remove
+ * or replace.
+ */
 static size_t edit_distance(const char *name, size_t length, const char *other)
 {
     enum { MAX_LENGTH = 64 };
@@ -186,7 +189,7 @@ static _Noreturn void show_help(const struct option_row *table, const char *cons
 
     struct error error = {.result = RUN_VERIFIED};
 
-    unsetenv("ARGP_HELP_FMT"); /* with some of its values, argp never stops printing */
+    unsetenv("ARGP_HELP_FMT"); /* some values of this variable make argp print forever */
     argp_parse(&argp, 2, (char **)arguments, ARGP_NO_EXIT, NULL, NULL);
     if (!standard_output_flush(&error))
         fprintf(stderr, "%s: %s\n", program, error.text);
@@ -203,7 +206,7 @@ static bool is_help(const char *word)
     return false;
 }
 
-/** Finds the option of argv[*i], and its value in the same word or in the next. */
+/** Finds the option that argv[*i] names and its value, which is in the same word or in the next one. */
 static const struct option_row *find_option(const struct option_row *table, int argc, char **argv, int *i,
                                             const char **value, struct error *error)
 {

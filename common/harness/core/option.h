@@ -1,6 +1,6 @@
 /**
  * @file core/option.h
- * @brief A program's options as a table, for parsing, checks, --help and the command that repeats a run.
+ * @brief A program's options as a table, for parsing, checks, --help and the command that reproduces a run.
  */
 #ifndef OPTION_H
 #define OPTION_H
@@ -22,28 +22,28 @@ enum option_type {
     OPTION_WORD,  /**< int or an enum: the index of one of the words */
 };
 
-/** An option or, without a name, the heading of a group in --help. A row of zeros ends a table. */
+/** An option or, if `name` is NULL, the heading of a group in --help. An all-zero row terminates a table. */
 struct option_row {
-    const char *name;     /**< without its dashes */
-    const char *argument; /**< what --help calls the value; NULL for a flag */
+    const char *name;     /**< option name without the dashes */
+    const char *argument; /**< placeholder for the value in --help; NULL for a flag */
     const char *help;
     int group; /**< group in --help, where each group is sorted by name */
     enum option_type type;
     size_t field;             /**< offset of the field in the program's options */
-    size_t given;             /**< offset of a bool that is set if the option is given; 0: there is none */
-    int64_t least, most;      /**< range of integers, including an OPTION_BOOL without words */
+    size_t given;             /**< offset of a bool that is set if the option is given; 0: none */
+    int64_t least, most;      /**< allowed range of an integer or of an OPTION_BOOL without words */
     const char *const *words; /**< words of OPTION_WORD and some OPTION_BOOL; NULL-terminated */
-    /** Called once the field has been set; may be NULL. On failure returns false with the reason. */
+    /** Called after the field has been set; may be NULL. On failure, returns false and sets *error. */
     bool (*on_parse)(const struct option_row *row, void *options, struct error *error);
     /**
-     * The command that repeats a run contains the option if the run has one of these traits, or always if `traits` is
-     * 0. It contains a flag only if the flag is set, and a string only if it is not NULL.
+     * The command that reproduces a run contains the option if `traits` is 0 or if the run has one of these traits. A
+     * flag is included only if it is set, and a string only if it is not NULL.
      */
     unsigned traits;
-    const struct option_row *next_table; /**< if set, the table continues there, and this row is otherwise empty */
+    const struct option_row *next_table; /**< continuation of the table, or NULL; if set, the row is otherwise empty */
 };
 
-/** A trait that no run has. The other traits begin at 2. */
+/** A trait that no run has. Other traits are bits from 2 up. */
 enum { WITH_NO_RUN = 1 };
 
 /**
@@ -53,22 +53,23 @@ enum { WITH_NO_RUN = 1 };
 extern const char *options_version_lines;
 
 /**
- * Parses the command line into `options`; --help and --version print and exit. `doc` is the text of --help around the
- * options. --help omits the options in `refused`, a NULL-terminated list or NULL: the program parses these options only
- * to report why it does not support them. On failure the error names the argument, its value and the allowed values.
+ * Parses the command line into `options`; --help and --version print and exit. `doc` is the --help text before and
+ * after the options. --help omits the options in `refused`, a NULL-terminated list or NULL: the program parses these
+ * options only to report why it does not support them. On failure the error names the argument, its value and the
+ * allowed values.
  */
 bool options_parse(const struct option_row *table, const char *const *refused, const char *doc, int argc, char **argv,
                    void *options, struct error *error);
 
 /**
- * Returns the first option of a parsed command line that is not in `names`, a NULL-terminated list, or NULL if all of
- * them are.
+ * Returns the first option of a parsed command line that is not in `names`, a NULL-terminated list, or NULL if every
+ * option is in the list.
  */
 const char *options_find_other(const struct option_row *table, const char *const *names, int argc, char **argv);
 
 /**
- * Returns the shell command that repeats a run with these traits: the program and, in the table's order, its options.
- * The caller frees it. Returns NULL if out of memory.
+ * Returns the shell command that reproduces a run with these traits: the program and, in the table's order, its
+ * options. The caller frees the string. Returns NULL if out of memory.
  */
 char *options_command(const struct option_row *table, const void *options, unsigned traits, const char *program);
 

@@ -86,7 +86,10 @@ static bool check_options(const struct program_options *options, struct error *e
 
 static bool ended;
 
-/** Replaces exit code 1, which OpenMP uses if it cannot create a thread, because 1 means a wrong result. */
+/**
+ * Replaces exit code 1, which the OpenMP runtime uses if it cannot create a thread, because 1 stands for a wrong
+ * result.
+ */
 static void end_early(void)
 {
     if (!ended)
@@ -141,7 +144,7 @@ bool output_directory_ready(const char *directory, struct error *error)
 
 /* --- runs --------------------------------------------------------------------------------------------------------- */
 
-/** Begins the benchmark's next size. Returns false if there is none, or on an error. */
+/** Starts the benchmark's next size. Returns false if no size is left or on failure. */
 static bool next_size(struct program *program)
 {
     struct benchmark *const bench = &program->bench;
@@ -197,7 +200,7 @@ static void run_once(struct program *program, const struct launch *launch, struc
         backend_read_counters(&program->counters);
 }
 
-/** Checks that the device has enough shared memory for a block of the launch. */
+/** Checks that the device has enough shared memory per block for the launch. */
 static bool has_room(const struct program *program, const struct launch *launch, struct error *error)
 {
     return gpu_has_shared_memory(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
@@ -224,8 +227,8 @@ static void record_kernels(struct program *program)
 }
 
 /**
- * Returns the number of the first problem that --check-share verifies. It depends on the source's hash, so that the
- * problems vary from one version of the source to the next.
+ * Returns the number of the first problem that --check-share verifies. The number is derived from the source's hash, so
+ * that different versions of the source verify different problems.
  */
 static int first_of_share(const struct program *program)
 {
@@ -353,7 +356,7 @@ struct record *program_report_result(struct program *program)
 
 /* --- counters ----------------------------------------------------------------------------------------------------- */
 
-/** Adds a row to the table, with a column for each kernel if there are several. */
+/** Adds a counter's row to the table, with a column for each kernel if there are several kernels. */
 static void add_row(const struct run_counters *counters, int index, double num_tokens, struct record *row)
 {
     const struct counter *const total = &counters->total[index];
@@ -410,7 +413,7 @@ void counters_report(const struct run_counters *counters, double num_tokens, str
 
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits)
 {
-    const char *const order = program->backend.has_counters ? getenv("SIMT_ORDER") : NULL; /* for the simulator */
+    const char *const order = program->backend.has_counters ? getenv("SIMT_ORDER") : NULL; /* simulator only */
     char *const command = options_command(table, program->options, traits, program->path);
 
     free(program->command);
@@ -465,7 +468,7 @@ static void print_coverage(const struct program *program)
         printf("%s: in %d problems\n", program->kernels[k].name, program->kernels[k].num_problems);
 }
 
-/** Prints what --check-all has verified, or the failure with the command that repeats it. Returns the exit code. */
+/** Prints what --check-all has verified, or the failure with the command that reproduces it. Returns the exit code. */
 static int end_check_all(struct program *program)
 {
     struct error *const error = &program->error;
@@ -479,7 +482,7 @@ static int end_check_all(struct program *program)
     return program_exit(program);
 }
 
-/** Writes the report and the error, if there is one. Returns the exit code. */
+/** Writes the report and the error, if there is an error. Returns the exit code. */
 static int end_report(struct program *program)
 {
     const bool wrong = program->error.result == RUN_WRONG && !program->requested.bench;

@@ -20,20 +20,21 @@ struct program_options {
     int64_t num_tokens;
     bool num_tokens_given;
     uint64_t seed;
-    const char *out;          /**< a directory, or NULL */
-    const char *trace;        /**< a file, or NULL */
+    const char *out;          /**< output directory, or NULL */
+    const char *trace;        /**< trace file, or NULL */
     const char *trace_kernel; /**< the kernel whose first launch is traced; NULL: any */
     enum record_format format;
     bool check_all;
-    bool check_corners; /**< with check_all: stop once every corner has been in a problem */
-    int check_share;    /**< with check_all: verify one problem in this many; 0 counts as 1 */
+    bool check_corners; /**< with check_all: whether to stop as soon as every corner is in a problem */
+    int check_share;    /**< N: check_all verifies one problem in N; 0 counts as 1 */
     int launches;       /**< number of launches with the same workspace; 0 counts as 1 */
     bool bench;
     bool flush_l2;
 };
 
 /**
- * Traits of a run, which select the options in the command that repeats it; those of operators begin at OPERATOR_TRAIT.
+ * Traits of a run; they select the options in the command that reproduces the run. An operator's own traits begin at
+ * OPERATOR_TRAIT.
  */
 enum { HAS_NUM_TOKENS = 2, IS_RANDOM = 4, OPERATOR_TRAIT = 8, SEVERAL_LAUNCHES = 1 << 30 };
 
@@ -46,33 +47,33 @@ extern const struct option_row program_option_rows[];
 /** The kind of source that an option names for an input array. */
 enum array_source { ARRAY_NOT_GIVEN, ARRAY_NONE, ARRAY_RANDOM, ARRAY_FILE };
 
-/** Returns the kind of source that the option's text, or NULL, names. */
+/** Returns the kind of source that `text`, an option's value or NULL, names. */
 enum array_source array_source(const char *text);
 
-/** SHA-256 of the kernel's source. The build writes a file that defines it. */
+/** SHA-256 of the kernel's source. A file that the build generates defines this string. */
 extern const char kernel_source_sha256[];
 
 /**
- * A chapter's program. Its main() sets the first members, and the operator sets the last ones for each run; all others
- * begin as zeros. A program runs its implementation once; with --check-all on many problems; with --bench for a list of
- * sizes.
+ * A chapter's program. Its main() sets the first group of members, and the operator sets the last group for each run;
+ * all other members are initially zero. A program runs its implementation once, with --check-all on many problems, or
+ * with --bench on a list of sizes.
  */
 struct program {
     const char *path;              /**< argv[0] */
     const char *name;              /**< the chapter's name */
-    const char *before;            /**< the previous chapter's name; NULL in the first */
-    bool on_host;                  /**< the chapter computes on the host and launches nothing */
-    const char *const *refused;    /**< options in the table that the program lacks, NULL-terminated; NULL: none */
-    const struct gpu_needs *needs; /**< requirements of a GPU; NULL: none */
+    const char *before;            /**< the previous chapter's name; NULL in the first chapter */
+    bool on_host;                  /**< whether the chapter computes on the host and launches nothing */
+    const char *const *refused;    /**< unsupported options of the table, NULL-terminated; NULL: none */
+    const struct gpu_needs *needs; /**< requirements that the GPU must meet; NULL: none */
     const char *source_hash;       /**< kernel_source_sha256 */
-    struct benchmark bench;        /**< the operator may set its sweep and most_tokens */
+    struct benchmark bench;        /**< benchmark, whose sweep and most_tokens the operator may set */
 
     struct program_options *options;  /**< the operator's options of the current run; a benchmark sets num_tokens */
     struct program_options requested; /**< the options as given on the command line */
     struct backend backend;
     struct error error;
-    bool begun;               /**< true once the first run has begun */
-    struct covering covering; /**< with --check-all: the problems */
+    bool begun;               /**< whether the first run has begun */
+    struct covering covering; /**< with --check-all: the covering design of the problems */
     int num_verified;         /**< number of these problems that have been verified */
     /** With --check-all: the number of problems that launched each kernel; empty on a GPU, which reports no names. */
     struct {
@@ -83,35 +84,35 @@ struct program {
     struct run_counters counters;
     struct record report;
 
-    char *command;                 /**< the command that repeats the run; see program_set_command() */
-    char problem[320], input[256]; /**< descriptions for readers */
+    char *command;                 /**< the command that reproduces the run; see program_set_command() */
+    char problem[320], input[256]; /**< descriptions for the report */
     char verified[192];            /**< description of what was verified */
-    const char *distribution;      /**< one word for the distribution of the input */
+    const char *distribution;      /**< one-word name of the input's distribution */
 };
 
 /**
- * Parses the command line into `options`, which begin with program_options; `does` describes the chapter in --help. On
- * failure the error names the argument, its value and the allowed values.
+ * Parses the command line into `options`, whose first member is a struct program_options; `does` describes the chapter
+ * in --help. On failure the error names the argument, its value and the allowed values.
  */
 bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
                    void *options);
 
 /**
- * Prepares a program whose launches overlap: requires a GPU that supports this, and makes a benchmark compare the
- * program with the same kernels launched one after another. Must be called before program_open().
+ * Prepares a program whose launches overlap: requires a GPU that supports overlap, and makes a benchmark compare the
+ * program with the same kernels launched without overlap. Must be called before program_open().
  */
 void program_overlaps(struct program *program);
 
 /**
- * Opens the device and sets up the benchmark, after the operator has checked its options. Returns false if two of
- * program_options exclude each other, or if there is no suitable device.
+ * Opens the device and sets up the benchmark; the operator must already have checked its options. Returns false if two
+ * options in program_options are mutually exclusive or if no suitable device exists.
  */
 bool program_open(struct program *program);
 
 /** Creates the directory of --out, whose parent must exist. Returns false if no file can be created in it. */
 bool output_directory_ready(const char *directory, struct error *error);
 
-/** Begins the next run. Returns false after the last run or an error. */
+/** Begins the next run. Returns false after the last run or after an error. */
 bool program_next(struct program *program);
 
 /**
@@ -121,39 +122,43 @@ bool program_next(struct program *program);
 void program_run(struct program *program, const struct launch *launch, struct tensors *tensors);
 
 /**
- * Times the previous chapter's implementation in a benchmark. A failure is not an error, but leaves the times missing.
+ * Times the previous chapter's implementation in a benchmark. Failure to measure these times is not an error; the
+ * report then lacks them.
  */
 void program_run_before(struct program *program, const struct launch *launch, struct tensors *tensors);
 
-/** Sets the command that repeats the current run, from its options and the table that parsed them. */
+/** Sets the command that reproduces the current run, from its options and the table that parsed them. */
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits);
 
-/** Returns the command that repeats the current run or, if out of memory, the program's path. */
+/** Returns the command that reproduces the current run or, if out of memory, the program's path. */
 const char *program_command(const struct program *program);
 
-/** Returns HAS_NUM_TOKENS, or 0 if the run is a sweep of sizes. */
+/**
+ * Returns the traits of the run: HAS_NUM_TOKENS, unless it is a sweep of sizes, and SEVERAL_LAUNCHES if it has several
+ * launches.
+ */
 unsigned program_traits(const struct program *program);
 
 /**
- * Begins a report; a benchmark begins a new one for every size. Returns the record to which the operator adds
- * "problem", in JSON and CSV. With --check-all, returns NULL, because single problems have no report; adding fields to
- * NULL does nothing.
+ * Starts a report; a benchmark starts a new report for every size. Returns the record to which the operator adds
+ * "problem", in JSON and CSV. With --check-all, returns NULL, because individual problems have no report; adding a
+ * field to NULL has no effect.
  */
 struct record *program_report_head(struct program *program);
 
-/** Adds to a JSON report how its times were measured: software, date, the kernel's hash, the input. */
+/** Adds the provenance of the times to a JSON report: software, date, the kernel's hash, the input. */
 void report_origin(const struct program *program, struct record *report);
 
 /**
- * Adds to the report whether the answer is correct. Returns the record to which the operator adds its other fields of a
- * single run, or NULL.
+ * Adds to the report whether the answer is correct. Returns the record for the operator's other fields of a single run,
+ * or NULL in a benchmark or with --check-all.
  */
 struct record *program_report_result(struct program *program);
 
 /**
- * Writes the result. For a single run, this is the report with its counters and, on standard error, the error if the
- * answer is wrong. For a benchmark, it is the times; with --check-all, the number of verified problems or the command
- * that repeats the failed one. Returns the exit code.
+ * Writes the result. For a single run, the result is the report with its counters and, on standard error, the error if
+ * the answer is wrong. For a benchmark, it is the table of times; with --check-all, it is the number of verified
+ * problems or the command that reproduces the failure. Returns the exit code.
  */
 int program_end(struct program *program);
 
@@ -161,10 +166,10 @@ int program_end(struct program *program);
 int program_exit(const struct program *program);
 
 /**
- * Adds the counters to a report. A table has the total and, unless `num_tokens` is 0, the count per token, with a
- * column for each kernel if there are several; the counters' limits follow below. If nothing was counted, there is no
- * table. JSON: "counters", and "kernels" with those of each kernel. CSV: the totals. The counters must outlive the
- * report.
+ * Adds the counters to a report. The table lists each counter's total, its count per token (unless `num_tokens` is 0)
+ * and, if there are several kernels, a column for each kernel; the counters' limits follow the table. If nothing was
+ * counted, the table is omitted. JSON gets "counters" with the totals and "kernels" with the counters of each kernel.
+ * CSV gets the totals. The counters must outlive the report.
  */
 void counters_report(const struct run_counters *counters, double num_tokens, struct record *report);
 

@@ -11,33 +11,36 @@
 #include <cuda_runtime.h>
 
 /**
- * An implementation and its problem, whose types are unknown to the files in core/. The operator supplies `call`, which
- * passes the tensors' addresses to its kernel and launches it (or computes on the host, which fails only if out of
- * memory), and `verify`, which checks the outputs on the host; on failure it returns false with RUN_WRONG and the first
- * failure, or with RUN_NO_DEVICE if out of memory.
+ * An implementation and its problem; the files in core/ do not know their types. The operator supplies `call`, which
+ * passes the tensors' addresses to its kernel and launches it (or computes on the host, which fails only if memory runs
+ * out), and `verify`, which checks the outputs on the host; on failure, `verify` returns false and sets RUN_WRONG and
+ * the first failure, or RUN_NO_DEVICE if memory runs out.
  */
 struct launch {
     cudaError_t (*call)(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream);
     bool (*verify)(const struct launch *launch, const struct tensors *tensors, struct error *error);
     const void *problem;
     const void *implementation;
-    size_t shared_bytes; /**< a block's shared memory in bytes if some GPUs have less, else 0 */
-    double operations;   /**< number of operations if their rate is compared with the device's, else 0 */
-    int repeats;         /**< launches with the same workspace before the launch whose answer is checked */
+    size_t shared_bytes; /**< shared memory per block in bytes if some GPUs have less, else 0 */
+    double operations;   /**< number of operations, or 0 if their rate is not compared with the device's */
+    int repeats;         /**< number of launches with the same workspace before the launch whose answer is checked */
     bool on_host;
 };
 
 /**
- * Launches once, after `repeats` earlier launches, copies the last answer to host memory and verifies it. On failure
- * returns false with RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or RUN_NO_DEVICE (out of
- * memory, or the device cannot run the kernel).
+ * Launches once, after `repeats` earlier launches, copies the last answer to host memory and verifies it. On failure,
+ * returns false and sets RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or RUN_NO_DEVICE (out
+ * of memory, or the device cannot run the kernel).
  */
 bool launch_run(const struct launch *launch, struct tensors *tensors, struct error *error);
 
-/** Checks that `unsupported_reason` is NULL. Otherwise sets the error to this reason and returns false. */
+/** Checks that `unsupported_reason` is NULL. If it is not, sets the error to this reason and returns false. */
 bool implementation_supports(const char *unsupported_reason, struct error *error);
 
-/** Sets the error of a launch that failed with `status`: the kernel's fault if known, else CUDA's. Returns false. */
+/**
+ * Sets the error for a launch that failed with `status`: the kernel's fault if known, else CUDA's message. Returns
+ * false.
+ */
 bool launch_failed(cudaError_t status, struct error *error);
 
 #endif

@@ -36,7 +36,7 @@ void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, floa
     const struct generated generated = recipe->values;
     const enum dtype dtype = tensor->host.dtype;
 
-    if (recipe->chunk) /* index in the whole array */
+    if (recipe->chunk) /* index in the complete generated array */
         first = recipe->numbers[first / recipe->chunk] * recipe->chunk + first % recipe->chunk;
     if (!recipe->chunk)
         for (int64_t i = 0; i < count; i++)
@@ -108,7 +108,7 @@ static bool memory_suffices(const struct tensors *tensors, struct error *error)
                         1e-9 * (double)needed, 1e-9 * (double)available);
 }
 
-/** Generates an input by its recipe or, if `others` is not NULL, counts the elements that differ from the recipe. */
+/** Generates an input from its recipe or, if `others` is not NULL, counts the elements that differ from the recipe. */
 static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct error *error)
 {
     const struct tensor_recipe *const recipe = &tensor->recipe;
@@ -123,7 +123,7 @@ static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct e
     return status == cudaSuccess || device_error(error, "generating on the device", status);
 }
 
-/** Fills a tensor's device memory: zeros, poison, or the input. */
+/** Fills a tensor's device memory with zeros, poison or the input. */
 static bool fill_device(const struct tensor *tensor, unsigned char poison, struct error *error)
 {
     if (tensor->zeroed)
@@ -208,7 +208,7 @@ static bool file_path(const char *directory, const char *name, char path[PATH_MA
            error_set(error, "--out: %s: the path is too long", directory);
 }
 
-/** Writes an array. A .npy file cannot hold bf16, so it is written as f32. */
+/** Writes an array. A .npy file cannot hold bf16, so a bf16 array is written as f32. */
 static bool write_array(const char *path, const struct npy_array *array, struct atomic_file *file, struct error *error)
 {
     struct npy_array wide = *array;

@@ -3,8 +3,8 @@
 enum { TOKENS, ROUTER, OVERLAP, LAUNCHES, NUM_DIMENSIONS };
 
 /*
- * Experts, groups, kept groups and experts per token. Chapter 13c has a specialised kernel for each router but the
- * last.
+ * Numbers of experts, groups, kept groups and experts per token. Chapter 13c has a specialised kernel for each of these
+ * routers except the last.
  */
 static const int routers[][4] = {{128, 4, 2, 4}, {128, 8, 8, 8}, {64, 4, 2, 6}};
 

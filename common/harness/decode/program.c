@@ -13,7 +13,7 @@
 #define GIVEN(member) .given = offsetof(struct decode_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
-/* The rows are in the order of the options in the command that repeats a run. */
+/* The rows are in the order in which the command that reproduces a run lists the options. */
 static const struct option_row table[] = {
     {.help = "The problem: by default a small layer on the CPU, DeepSeek-V3's on a GPU", .group = 1},
     {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(moe.program.num_tokens),
@@ -88,8 +88,8 @@ static cudaError_t launch_step(void *context, int turn, cudaStream_t stream)
 }
 
 /**
- * Times repeated launches of the kernels in `launched`, those in `overlapping` with overlap. On failure returns false
- * with the reason.
+ * Times repeated launches of the kernels in `launched`; those in `overlapping` overlap the previous kernel. On failure,
+ * returns false and sets *error.
  */
 static bool time_kernels(const struct decode_step *step, const struct tensors *tensors, unsigned launched,
                          unsigned overlapping, struct timing *timing, struct error *error)
@@ -108,7 +108,7 @@ static void add_time(struct record *row, int width, const char *heading, const c
 }
 
 /**
- * Adds a row for each kernel of a chain, then a row for the whole chain. A kernel's row has the time of this kernel
+ * Adds a row for each kernel of a chain, then a row for the whole chain. A kernel's row gives the time of this kernel
  * alone, launched repeatedly, and the time that the chain saves if only this kernel overlaps the previous one.
  */
 static bool report_chain(const struct decode_step *step, const struct tensors *tensors, unsigned launched,
@@ -133,7 +133,7 @@ static bool report_chain(const struct decode_step *step, const struct tensors *t
         record_text(row, IN_DATA, "chain", "%s", name);
         record_text(row, IN_DATA, "kernel", "%s", kernel_names[k]);
         record_column(row, 8, "tokens", "%" PRId64, step->problem.layer.num_tokens);
-        record_column(row, 0, "", "%s", ""); /* two spaces before text */
+        record_column(row, 0, "", "%s", ""); /* empty column: puts two spaces before the text */
         record_column(row, -22, "kernel", "%s", kernel_names[k]);
         add_time(row, 10, "alone", "alone_us", alone.median);
         add_time(row, 12, "in a row", "plain_us", chain.median);

@@ -16,7 +16,10 @@ enum { STREAM_ROUTER = 16, STREAM_BIAS };
 
 /* --- the problem -------------------------------------------------------------------------------------------------- */
 
-/** Sets omitted group counts: one group per 32 experts, half of them kept, as in DeepSeek-V3 with 256 experts. */
+/**
+ * Sets the group counts that were not given: one group per 32 experts, half of them kept, as in DeepSeek-V3 with 256
+ * experts.
+ */
 static void settle_groups(struct decode_options *options, int num_experts)
 {
     if (!options->groups_given)
@@ -51,7 +54,10 @@ static bool settle_problem(struct decode_options *options, const struct decode_c
 
 /* --- the tensors -------------------------------------------------------------------------------------------------- */
 
-/** Adds the step's own tensors to the layer's. The layer's lists and topk_weights become outputs of kernels. */
+/**
+ * Appends the step's own tensors to the layer's. The layer's row lists and topk_weights become outputs of the step's
+ * kernels.
+ */
 static bool add_tensors(const struct decode_step *step, struct tensors *tensors, struct error *error)
 {
     static const int made[] = {MOE_TOPK_WEIGHTS, MOE_SORTED_TOKEN_IDS, MOE_EXPERT_IDS, MOE_NUM_TOKENS_POST_PADDED};
@@ -70,7 +76,7 @@ static bool add_tensors(const struct decode_step *step, struct tensors *tensors,
 
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         tensors->list[made[i]].role = TENSOR_OUTPUT;
-    tensors->poison = ALIGN_POISON; /* not a valid id or weight, nor a correct element of the output */
+    tensors->poison = ALIGN_POISON; /* neither a valid id or weight nor a correct element of the output */
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         struct tensor *const tensor = &tensors->list[NUM_MOE_TENSORS + i];
 
@@ -150,8 +156,8 @@ static cudaError_t call_step(const struct launch *launch, const struct tensors *
 }
 
 /**
- * Checks the router's logits. They are sums of H products in f32, so each may be off by H roundings, each 2^-24 times
- * the sum of the products' absolute values.
+ * Checks the router's logits. Each logit is a sum of H products in f32, so it may be off by H roundings, each 2^-24
+ * times the sum of the products' absolute values.
  */
 static bool check_logits(const struct moe_problem *problem, const struct tensors *tensors, struct error *error)
 {

@@ -17,7 +17,7 @@ enum {
 
 /** The options of a run. Strings point into argv. */
 struct decode_options {
-    struct moe_options moe; /**< the first member, because the layer's rows of the option table set it */
+    struct moe_options moe; /**< must be the first member, because the layer's option rows set its fields */
     int num_expert_group, topk_group;
     bool groups_given, topk_group_given;
     bool overlap;
@@ -27,21 +27,21 @@ struct decode_options {
 struct decode_step {
     const struct decode_chapter *chapter;
     struct decode_problem problem;
-    struct moe_layer *layer; /**< receives the verified choices as its routing */
+    struct moe_layer *layer; /**< the layer; its routing is set to the verified choices */
 };
 
 /**
  * Completes the options with defaults (those for a GPU if `large`), checks the problem, allocates the tensors and fills
- * the inputs. The caller frees layer->routing and the tensors. On failure returns false with the reason, and frees
- * everything.
+ * the inputs. The caller frees layer->routing and the tensors. On failure, frees everything, returns false and sets
+ * *error.
  */
 bool decode_load(struct decode_options *options, const struct decode_chapter *chapter, bool large,
                  struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
 
-/** Returns the step's launch and check, for running and timing. */
+/** Returns the launch and check functions of the step, for running and timing. */
 struct launch decode_launch_of(const struct decode_step *step);
 
-/** Starts the problems of --check-all: a covering design over tokens, routers and launches. */
+/** Starts the covering design of --check-all over tokens, routers and launches. */
 void decode_covering_start(uint64_t seed, bool corners_only, struct covering *covering);
 
 /** Sets the options to the next problem of --check-all. Returns false when the design is complete. */

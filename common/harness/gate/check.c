@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** An answer for one row that is being checked, and the checker's scratch memory; one per thread. */
+/** The answer for the row under check, and the checker's scratch memory; each thread has one. */
 struct examination {
     const struct gate_problem *problem;
-    int64_t token; /* -1: no row yet */
+    int64_t token; /* index of the token; -1: no row yet */
     const int32_t *ids;
     const float *weights;
     struct gate_row row;
@@ -62,7 +62,8 @@ static int group_of(const struct examination *exam, int expert)
 }
 
 /**
- * Sets the error for an expert (-1: no particular one). The caller has set exam->expected and exam->got. Returns false.
+ * Sets the error for an expert, or for no particular expert if `expert` is -1. The caller must have set exam->expected
+ * and exam->got. Returns false.
  */
 static bool fail(struct examination *exam, int expert, const char *rule)
 {
@@ -74,7 +75,7 @@ static bool fail(struct examination *exam, int expert, const char *rule)
                         rule, exam->expected, exam->got);
 }
 
-/** Describes an expert and its choice, "expert 17 (choice 0.81250)", or that the choice is NaN. */
+/** Describes an expert and its choice: "expert 17 (choice 0.81250)" or "expert 17 (its choice is NaN)". */
 static void describe_expert(error_words *text, const struct examination *exam, int expert)
 {
     if (exam->row.experts[expert].invalid)
@@ -161,8 +162,8 @@ static int wronged_expert(const struct examination *exam, int group)
 }
 
 /**
- * Marks every group that certainly ranks before a marked one (after it, if `downwards`), until nothing changes. Returns
- * the number of marked groups.
+ * Marks every group that certainly ranks before a marked group (after it if `downwards` is set), until no mark changes.
+ * Returns the number of marked groups.
  */
 static int close_marks(const struct examination *exam, bool downwards, bool *marked)
 {
@@ -235,11 +236,11 @@ static bool fail_group(struct examination *exam)
 }
 
 /**
- * Checks that a set of topk_group groups exists that holds every chosen expert, in which no group is certainly worse
- * than a group outside the set, and no expert is wrongly left out (see wronged_expert()). Such a set contains the
- * groups of chosen experts and, with each member, every group that certainly ranks before it. It can be extended to
- * topk_group groups if and only if there are enough other groups such that neither they nor any group that ranks before
- * them has an expert that is wrongly left out.
+ * Checks that some set of topk_group groups holds every chosen expert, such that no group in the set is certainly worse
+ * than a group outside it and no expert is wrongly left out (see wronged_expert()). Such a set contains the chosen
+ * experts' groups and, for each member, every group that certainly ranks before that member. These groups can be
+ * extended to topk_group groups if and only if there are enough other groups such that neither they nor any group that
+ * ranks before them has an expert that is wrongly left out.
  */
 static bool groups_are_the_best(struct examination *exam)
 {
@@ -310,8 +311,8 @@ static bool weights_are_right(struct examination *exam)
 }
 
 /**
- * Checks that all weights of the token are its scores times a single factor, within the scores' own errors. The sum of
- * a softmax has many terms and may have a larger error, but all scores share this error. Renormalized weights do not
+ * Checks that all weights of the token equal its scores times one common factor, within the scores' own errors. The sum
+ * of a softmax has many terms and may have a larger error, but all scores share this error. Renormalized weights do not
  * depend on the sum, and rounding to 16 bits hides its error.
  */
 static bool weights_share_a_factor(struct examination *exam)
@@ -327,7 +328,7 @@ static bool weights_share_a_factor(struct examination *exam)
         const double weight = (double)exam->weights[k] / scale;
         const double low = weight / own.high * (1.0 - 0x1p-23), high = weight / own.low * (1.0 + 0x1p-23);
 
-        if (fabsf(exam->weights[k]) < FLT_MIN) /* for subnormal floats, rounding errors are not relative */
+        if (fabsf(exam->weights[k]) < FLT_MIN) /* rounding errors of subnormal floats are not relative */
             continue;
         if (low > most || high < least) {
             error_words_set(&exam->expected, "%.9g to %.9g times the score %.9g", least, most, own.value);

@@ -1,10 +1,10 @@
 /**
  * @file gate/gate.h
- * @brief The gate: chooses each token's experts and computes their weights.
+ * @brief The gate chooses each token's experts and computes their weights.
  *
  * A router gives every token one logit per expert (`gating_output`). The gate turns logits into scores, keeps the best
- * `topk_group` of the `num_expert_group` groups, and chooses the best `topk` of their experts. A chapter's kernel and
- * its main.c need no other header of the harness.
+ * `topk_group` of the `num_expert_group` groups, and chooses the best `topk` of their experts. This is the only harness
+ * header that a chapter's kernel and its main.c need.
  */
 #ifndef GATE_H
 #define GATE_H
@@ -22,26 +22,26 @@ extern "C" {
 enum gate_score { GATE_SCORE_SIGMOID, GATE_SCORE_SOFTMAX, GATE_SCORE_NONE };
 
 // [problem]
-/** A gate problem: its shape, its types and how the weights are computed. */
+/** The shape and types of a gate problem, and how its weights are computed. */
 struct gate_problem {
-    int64_t num_tokens;          /**< at least 0 */
-    int num_experts;             /**< a multiple of num_expert_group */
-    int num_expert_group;        /**< expert e is in group e / (num_experts / num_expert_group) */
-    int topk_group;              /**< number of groups that are kept */
+    int64_t num_tokens;          /**< number of tokens, at least 0 */
+    int num_experts;             /**< number of experts, a multiple of num_expert_group */
+    int num_expert_group;        /**< number of groups; expert e is in group e / (num_experts / num_expert_group) */
+    int topk_group;              /**< number of groups to keep */
     int topk;                    /**< experts per token, all from kept groups */
     enum dtype dtype;            /**< type of gating_output */
     enum gate_score score;       /**< how scores are computed from logits */
-    bool has_bias;               /**< choose by score + correction_bias; groups rank by their best two, not one */
-    enum dtype bias_dtype;       /**< f32, or the logits' own type */
-    bool renormalize;            /**< divide a token's weights by their sum */
-    float routed_scaling_factor; /**< factor of every weight; see scale_later */
-    bool scale_later;            /**< leave this factor to the kernel that adds up the experts' outputs */
+    bool has_bias;               /**< whether correction_bias is added; groups then rank by their best two, not one */
+    enum dtype bias_dtype;       /**< type of correction_bias: f32 or the logits' type */
+    bool renormalize;            /**< whether to divide a token's weights by their sum */
+    float routed_scaling_factor; /**< factor applied to every weight; see scale_later */
+    bool scale_later;            /**< whether the kernel that adds up the experts' outputs applies this factor */
     /**
      * Number of shared experts, which follow the chosen ones in every token's list. Their ids begin at num_experts;
-     * their weight is sum / routed_scaling_factor.
+     * their weight is the sum of the chosen scores / routed_scaling_factor.
      */
     int num_fused_shared_experts;
-    bool overlap; /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
+    bool overlap; /**< whether blocks may start before the stream's previous kernel ends (chapter 17) */
 };
 
 /** Returns the factor that the gate itself applies to every weight. */
@@ -59,7 +59,7 @@ struct gate_buffers {
 };
 // [problem]
 
-/** Returns the type in which experts are compared, which is PyTorch's type of score + bias: f32 if either is f32. */
+/** Returns the type in which experts are compared, the type that PyTorch gives score + bias: f32 if either is f32. */
 static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
 {
     return problem->has_bias && problem->bias_dtype == DTYPE_F32 ? DTYPE_F32 : problem->dtype;
@@ -68,41 +68,51 @@ static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
 enum { GATE_LAST_TOKENS = 6 };
 
 /**
- * An implementation of the gate. Exactly one of `compute` and `launch` is set. `unsupported_reason` returns NULL, or
- * one line with the unsupported flag and the reason; if the pointer itself is NULL, every problem is supported.
+ * An implementation of the gate. Exactly one of `compute` and `launch` is set. `unsupported_reason` returns NULL if the
+ * problem is supported, else one line that names the unsupported flag and the reason; a NULL pointer means that every
+ * problem is supported.
  */
 struct gate_implementation {
     const char *name;
-    bool supports_shared_experts; /**< supports num_fused_shared_experts and scale_later */
-    bool overlaps;                /**< the launch honours gate_problem.overlap */
+    bool supports_shared_experts; /**< whether num_fused_shared_experts and scale_later are supported */
+    bool overlaps;                /**< whether the launch honours gate_problem.overlap */
     /**
      * Numbers of tokens above which the implementation uses a different kernel or method; --check-all tries each such
      * number N and N + 1.
      */
     int64_t last_tokens[GATE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct gate_problem *problem);
-    /** Computes on the host. Returns false if out of memory. */
+    /** Computes the gate on the host. Returns false if out of memory. */
     bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);
     /** Launches the kernels on `stream`; does nothing if there are no tokens. Returns the launch's error. */
     cudaError_t (*launch)(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream);
 };
 
-/** A chapter's implementation and the previous chapter's, `before`; in the first chapter, `before.name` is not set. */
+/** A chapter's implementation and, in `before`, the previous chapter's; in the first chapter, `before.name` is NULL. */
 struct gate_chapter {
     struct gate_implementation implementation;
     struct gate_implementation before;
 };
 
-/** Computes the gate. Every gate.c defines it; the build renames the previous chapter's to gate_compute_before. */
+/**
+ * Computes the gate. Every gate.c defines this function; the build renames the previous chapter's definition to
+ * gate_compute_before.
+ */
 bool gate_compute(const struct gate_problem *problem, const struct gate_buffers *buffers);
 bool gate_compute_before(const struct gate_problem *problem, const struct gate_buffers *buffers);
 
-/** Launches the gate. Every gate.cu defines it; the build renames the previous chapter's to gate_launch_before. */
+/**
+ * Launches the gate. Every gate.cu defines this function; the build renames the previous chapter's definition to
+ * gate_launch_before.
+ */
 cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream);
 cudaError_t gate_launch_before(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                cudaStream_t stream);
 
-/** Runs a chapter's program: command line, input, launch, check, report. Returns the process's exit code. */
+/**
+ * Runs a chapter's program: parses the command line, loads the input, launches, checks and reports. Returns the
+ * process's exit code.
+ */
 int gate_main(int argc, char **argv, const struct gate_chapter *chapter);
 
 #ifdef __cplusplus

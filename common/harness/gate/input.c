@@ -8,7 +8,7 @@
 
 const char *const gate_dist_names[] = {"normal", "uniform", "zipf", "ties", "equal", "extreme", "nan", NULL};
 
-/** Returns an expert's logit for a random rank of Zipf's law, so that few experts are far above the others. */
+/** Returns an expert's logit for a random rank under Zipf's law, so that a few experts are far above the others. */
 static float zipf_logit(struct random *random, int num_experts)
 {
     const int rank = (int)(random_uniform(random) * num_experts);
@@ -100,7 +100,7 @@ static float generate_bias(enum gate_dist dist, int group, bool is_first, struct
         return 0.125f * (float)random_below(random, 2);
     case GATE_DIST_EXTREME:
         return group % 3 == 1 ? -INFINITY : random_normal(random);
-    case GATE_DIST_NAN: /* makes the sum of a group's two best NaN, whatever the scores */
+    case GATE_DIST_NAN: /* makes the sum of the group's two best choices NaN for any scores */
         if (group % 4 == 3)
             return is_first ? INFINITY : -INFINITY;
         return 0.1f * random_normal(random);

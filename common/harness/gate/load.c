@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* With fewer elements, the work would be finished before a second thread wakes up. */
+/* With fewer elements, one thread finishes the work before a second thread wakes up. */
 enum { ELEMENTS_WORTH_A_THREAD = 16384 };
 
 /** Searches for the data in `directory` and its parents, shortening `directory` as it goes. */
@@ -37,7 +37,7 @@ static bool find_router_data(const char *file, const struct gate_options *option
                      file, options->input_flag);
 }
 
-/** Takes the type and the numbers of experts and tokens from a logits file, unless options give them. */
+/** Takes the type and the numbers of experts and tokens from a logits file, unless options set them. */
 static bool fit_problem(struct gate_options *options, const struct npy_array *logits, const char *path,
                         struct error *error)
 {
@@ -83,7 +83,7 @@ static void repeat_elements(const struct npy_array *file, struct npy_array *tens
         dtype_store(tensor->dtype, tensor->data, (size_t)i, dtype_load(file->dtype, file->data, (size_t)(i % period)));
 }
 
-/** Fills the bias from the source `given`: generated values or a file. Does nothing without a bias. */
+/** Fills the bias from the source `given`: generated values or a file. Does nothing if the problem has no bias. */
 static bool load_bias(const struct gate_options *options, const char *given, struct tensors *tensors,
                       struct error *error)
 {

@@ -8,10 +8,10 @@
 static const char *const dtype_names[] = {"f32", "f16", "bf16", NULL};
 static const char *const bias_dtypes[] = {"f32", "same", NULL};
 
-/** Traits of a run, which select the options in the command that repeats it. */
+/** Traits of a run; they select the options in the command that reproduces the run. */
 enum { GENERATED = OPERATOR_TRAIT, FUSED = 2 * OPERATOR_TRAIT, OVERLAPS = 4 * OPERATOR_TRAIT };
 
-/** Sets the source of the input. If two flags name a source, returns false with an error that names both flags. */
+/** Sets the source of the input. If two flags select a source, returns false with an error that names both flags. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
     struct gate_options *const options = context;
@@ -28,7 +28,7 @@ static bool take_source(const struct option_row *row, void *context, struct erro
 #define GIVEN(member) .given = offsetof(struct gate_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
-/* The rows are in the order of the options in the command that repeats a run. */
+/* The rows are in the order in which the command that reproduces a run lists the options. */
 const struct option_row gate_option_rows[] = {
     {.help = "The problem", .group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
@@ -81,7 +81,7 @@ struct gate_options gate_options_default(void)
     };
 }
 
-/** Checks that --trace is given only if there is a launch, which is not the case on the host or without tokens. */
+/** Rejects --trace if nothing is launched, which is the case on the host and without tokens. */
 static bool check_trace(const struct program *program, const struct gate_options *options, struct error *error)
 {
     if (options->program.trace && program->on_host)

@@ -11,15 +11,15 @@ enum gate_source { GATE_SOURCE_ROUTER, GATE_SOURCE_FILE, GATE_SOURCE_GENERATED }
 /** The options of a run. Strings point into argv. */
 struct gate_options {
     struct program_options program;
-    struct gate_problem problem; /**< gate_load() sets the number of tokens and the bias */
+    struct gate_problem problem; /**< the problem; gate_load() sets its number of tokens and its bias */
     bool num_experts_given;
     bool dtype_given;
     bool bias_same; /**< --bias-dtype same */
     enum gate_source source;
-    const char *input_flag;  /**< GATE_SOURCE_ROUTER: the option that the error for missing data suggests */
+    const char *input_flag;  /**< GATE_SOURCE_ROUTER: the option that the error suggests if the data are missing */
     const char *logits_path; /**< GATE_SOURCE_FILE */
     enum gate_dist dist;     /**< GATE_SOURCE_GENERATED */
-    const char *bias;        /**< as given: "none", "random", a file; NULL: the router's own, else random */
+    const char *bias;        /**< value of --bias: "none", "random" or a file; NULL: the router's bias, else random */
 };
 
 /** Returns the options of an empty command line, for which the input is the real router's logits. */
@@ -34,10 +34,10 @@ bool gate_options_parse(struct program *program, int argc, char **argv, struct g
 /** The rows of the option table, for an operator whose options begin with a gate's. */
 extern const struct option_row gate_option_rows[];
 
-/** Returns this run's traits, which select the options in the command that repeats it. */
+/** Returns this run's traits, which select the options in the command that reproduces the run. */
 unsigned gate_options_traits(const struct gate_options *options, const struct program *program);
 
-/** Sets program->command to a command that repeats this run, with every option given explicitly. */
+/** Sets program->command to a command that reproduces this run, with every option given explicitly. */
 void gate_options_command(const struct gate_options *options, struct program *program);
 
 /**
@@ -47,17 +47,17 @@ void gate_options_command(const struct gate_options *options, struct program *pr
 void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool corners_only,
                          struct covering *covering);
 
-/** Number of dimensions of a gate problem; in an operator that begins with a gate, they come first. */
+/** Number of dimensions of a gate problem; in an operator that begins with a gate, these dimensions come first. */
 enum { NUM_GATE_DIMENSIONS = 10 };
 extern const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS];
 
-/** Sets the options to the proposed problem. Returns false if it is invalid, too large, or a duplicate. */
+/** Sets the options to the proposed problem. Returns false if the problem is invalid, too large, or a duplicate. */
 bool gate_problem_of(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed,
                      struct gate_options *options);
 
 /**
- * Sets the options to the next problem that the implementation supports; covering_take() accepts it. Returns false if
- * there is none.
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Returns false if no problem is left.
  */
 bool gate_problem_to_try(struct covering *covering, const struct gate_implementation *implementation, uint64_t seed,
                          struct gate_options *options);

@@ -5,10 +5,10 @@
 #include "base/error.h"
 #include "harness/gate/gate.h"
 
-/* With fewer rows, the work would be finished before a second thread wakes up. */
+/* With fewer rows, one thread finishes the work before a second thread wakes up. */
 enum { GATE_ROWS_WORTH_A_THREAD = 64 };
 
-/** Checks the shape, and that no size overflows. On failure the error names the flag and the allowed values. */
+/** Checks the shape and that no size overflows. On failure the error names the flag and the allowed values. */
 bool gate_problem_check(const struct gate_problem *problem, struct error *error);
 
 /** Returns the length of a row of topk_ids. Here and below, the problem must have passed gate_problem_check(). */

@@ -2,7 +2,10 @@
 
 #include "harness/gate/problem.h"
 
-/** The dimensions. The numbers of tokens at which the implementation switches kernels are added as corners. */
+/**
+ * The dimensions. gate_covering_start() adds as corners the numbers of tokens at which the implementation switches
+ * kernels.
+ */
 enum { SHAPE, TOKENS, DIST, DTYPE, BIAS, SCORE, RENORMALIZE, FACTOR, SCALE_LATER, SHARED_EXPERTS };
 
 enum { BIAS_NONE, BIAS_F32, BIAS_SAME };
@@ -14,9 +17,9 @@ enum { BIAS_NONE, BIAS_F32, BIAS_SAME };
     }
 
 /*
- * First the routers for which some chapters have kernels, beginning with the one that is fastest to check. Then shapes
- * of other models; groups of 1 to 33 experts, and 1 to 33 groups; one kept group, and all groups kept; expert counts
- * around 256; ids of 17 bits.
+ * The first shapes are the routers for which some chapters have specialised kernels, beginning with the one that is
+ * fastest to check. The others are shapes of other models, groups of 1 to 33 experts, 1 to 33 groups, one kept group
+ * and all groups kept, expert counts around 256, and ids of 17 bits.
  */
 static const struct gate_problem shapes[] = {
     SHAPE(128, 4, 2, 4),    SHAPE(256, 8, 4, 8),   SHAPE(256, 16, 4, 8), SHAPE(128, 8, 8, 8),   SHAPE(512, 16, 8, 16),
@@ -32,7 +35,7 @@ static const struct gate_problem shapes[] = {
     SHAPE(88, 4, 2, 28),    SHAPE(29, 1, 1, 29),   SHAPE(120, 8, 2, 30), SHAPE(65600, 8, 2, 8),
 };
 
-/* The kernels for the first shapes support only sigmoid, so SCORE has no other value with these shapes. */
+/* The kernels for the first shapes support only sigmoid, so SCORE takes no other value with these shapes. */
 enum { NUM_SHAPES = sizeof shapes / sizeof *shapes, NUM_ROUTERS = 5 };
 
 static const float factors[] = {2.5f, 1.0f, 0.0f, -1.5f, 1e30f, -1e-30f};
@@ -70,8 +73,8 @@ void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t s
 }
 
 /**
- * Returns the largest number of logits that the problem may have. The limit is higher for a number of tokens at which
- * the implementation switches kernels; it is 0 for such a number if the shape is not one of the routers.
+ * Returns the largest number of logits that the problem may have. The limit is higher at a number of tokens where the
+ * implementation switches kernels, but 0 there if the shape is not one of the routers.
  */
 static int64_t most_logits(const struct covering *covering, const int64_t last_tokens[GATE_LAST_TOKENS])
 {
@@ -86,7 +89,7 @@ static int64_t most_logits(const struct covering *covering, const int64_t last_t
     return !changes ? 129 * 256 : is_router ? 964 * 512 : 0;
 }
 
-/** Sets the problem's shape, except for the tokens. */
+/** Sets the problem's shape, except the number of tokens. */
 static void set_shape(const struct covering *covering, struct gate_problem *problem)
 {
     *problem = shapes[covering_corner(covering, SHAPE)];

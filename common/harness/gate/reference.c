@@ -31,8 +31,8 @@ void gate_row_free(struct gate_row *row)
 
 /*
  * A correct kernel may use: IEEE operations on floats; expf within 2 ulps, as in CUDA; for a score, also a quotient
- * within 2 ulps, such as __fdividef; sums in any order. It must round correctly to the type and in the quotient of the
- * weights. Each bound below follows from these rules, for the actual numbers of the row.
+ * within 2 ulps, such as __fdividef; sums in any order. It must round correctly when it converts to the type and when
+ * it divides the weights. Each bound below follows from these rules, for the actual numbers of the row.
  */
 
 /** Returns the ulp of a float of this magnitude. */
@@ -61,7 +61,7 @@ static struct interval interval_around(double value, double error, enum dtype dt
 }
 
 /*
- * Allowance for products of relative errors, which are all below 2^-20 except that of a sum, and for the change of the
+ * Allowance for products of relative errors, all of which are below 2^-20 except the sum's, and for the change of the
  * ulp at a power of two.
  */
 static const double SECOND_ORDER = 1.0 + 0x1p-16;
@@ -91,14 +91,14 @@ static int larger_first(const void *a, const void *b)
  * Sorts `terms`.
  *
  * An addition has an error of at most half an ulp of its result. In any tree, the i-th smallest inner node has at most
- * i + 1 leaves below it (otherwise the nodes from the i-th on would have more leaves than there are), so its result is
- * at most the sum of the i + 1 largest terms. A term of less than half an ulp of the whole sum changes the result by no
- * more than itself, however it is rounded away. If all terms are multiples of `grain`, results up to 2^24 grains are
+ * i + 1 leaves below it (otherwise the nodes from the i-th on would have more leaves than exist), so its result is at
+ * most the sum of the i + 1 largest terms. A term of less than half an ulp of the total changes the result by at most
+ * its own value, even if it is rounded away. If all terms are multiples of `grain`, results up to 2^24 grains are
  * exact. All terms may be larger by a factor of up to 1 + `shared_error`.
  */
 static double sum_error(double *terms, int count, double grain, double shared_error)
 {
-    const double larger = 1.0 + count * 0x1p-22 + shared_error; /* for the errors of partial sums and of the terms */
+    const double larger = 1.0 + count * 0x1p-22 + shared_error; /* covers errors of partial sums and terms */
     double sum = 0.0, dust = 0.0, so_far = 0.0, error = 0.0, half_unit;
 
     qsort(terms, count, sizeof *terms, larger_first);
@@ -124,9 +124,9 @@ static double power_of(float logit, float largest)
 }
 
 /**
- * Computes the scores of a softmax. The power may have an error of 2 ulps and the quotient another 2; these errors are
- * the expert's own. The error of the sum, which comes from its terms and from their addition, is the same for all
- * experts, so it cancels when scores are divided by each other.
+ * Computes the scores of a softmax. The exponential may have an error of 2 ulps and the quotient another 2 ulps; these
+ * errors are specific to the expert. The error of the sum, which comes from its terms and from their addition, is
+ * common to all experts, so it cancels when scores are divided by each other.
  */
 static void compute_softmax(const struct gate_problem *problem, const void *gating_output, size_t first, float largest,
                             struct gate_row *row)
@@ -146,7 +146,7 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
         const double power = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
         const double value = power / sum;
         const double own = power > 0.0 ? (2.0 * float_unit(power) / power + rounding) * SECOND_ORDER : 0.0;
-        const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* the minimum of 2 ulps of the score */
+        const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* the minimum for 2 ulps of the score */
 
         row->experts[e].own_score = interval_around(value, value * own + least, DTYPE_F32);
         row->experts[e].score = interval_around(value, value * (own + row->shared_error) * SECOND_ORDER + least,
@@ -182,7 +182,7 @@ static void compute_scores(const struct gate_problem *problem, const void *gatin
     }
 }
 
-/** Returns the float sum, rounded to the type. Adding in double first does not change the float result. */
+/** Returns the float sum rounded to the type. Adding in double first does not change the float result. */
 static float rounded_sum(enum dtype dtype, float a, float b)
 {
     return dtype_round(dtype, (float)((double)a + (double)b));
@@ -247,7 +247,9 @@ static bool expert_before(const struct gate_row *row, int a, int b)
            (row->experts[a].choice.value == row->experts[b].choice.value && a < b);
 }
 
-/** Finds the experts that determine the group's score, and whether rounding could select experts with other bits. */
+/**
+ * Finds the experts that determine the group's score, and whether rounding could select experts with different bits.
+ */
 static void settle_group(const struct gate_problem *problem, struct gate_row *row, int index)
 {
     const int size = gate_experts_per_group(problem), begin = index * size, end = begin + size;
@@ -337,11 +339,14 @@ bool gate_group_certainly_before(const struct gate_row *row, int a, int b)
 /** The sum of the chosen scores before it is rounded to a float. */
 struct weight_sum {
     double low, value, high;
-    double error;      /**< error of the additions in either direction, beyond the interval */
-    bool may_overflow; /**< a partial sum exceeds the range of float in some order of additions */
+    double error;      /**< additional error of the additions, in either direction */
+    bool may_overflow; /**< whether a partial sum exceeds the range of float in some order of additions */
 };
 
-/** Returns the score that is divided by the sum. In f32, only the expert's own error counts; the shared one cancels. */
+/**
+ * Returns the score that is divided by the sum. In f32, only the expert's own error counts, because the shared error
+ * cancels.
+ */
 static struct interval divided_score(const struct gate_problem *problem, const struct gate_expert *expert)
 {
     return problem->dtype == DTYPE_F32 ? expert->own_score : expert->score;
@@ -409,8 +414,8 @@ static struct interval renormalized(enum dtype dtype, struct interval score, con
         weight = score;
     } else if (low > 0.0 || high < 0.0) {
         /*
-         * A score near one end of its interval also shifts the sum. Only f32 exploits this; after rounding to 16 bits,
-         * a score has too few possible values.
+         * A score near one end of its interval also shifts the sum. Only the f32 case uses this relation; after
+         * rounding to 16 bits, a score has too few possible values.
          */
         const double width = dtype == DTYPE_F32 ? (double)score.high - score.low : 0.0;
         const float corners[4] = {rounded(dtype, score.low / low),
@@ -425,7 +430,7 @@ static struct interval renormalized(enum dtype dtype, struct interval score, con
         }
     } else if (score.low == 0.0f && score.high == 0.0f) {
         weight = nothing;
-    } else { /* the sum may be close to 0, on either side */
+    } else { /* the sum may be close to 0 and have either sign */
         weight = (struct interval){-INFINITY, score.value, INFINITY};
     }
     if (sum->may_overflow || !isfinite(low) || !isfinite(high)) {
@@ -458,8 +463,8 @@ static struct interval interval_over(struct interval a, struct interval b)
 
 /**
  * Returns the interval of (sum / factor) / sum for a sum between `low` and `high`, which have the same sign and are not
- * 0. It is 1 / factor, except for 2 ulps of each quotient and the first quotient's rounding to the type, which is half
- * an ulp, also among subnormals.
+ * 0. The exact value is 1 / factor; the interval allows 2 ulps for each quotient and half an ulp, also among
+ * subnormals, for rounding the first quotient to the type.
  */
 static struct interval inverse_of_factor(enum dtype dtype, double factor, double low, double high)
 {
@@ -493,7 +498,7 @@ static struct interval shared_weight(const struct gate_problem *problem, const s
         weight = interval_over(quotient_interval(dtype, score.low, low), quotient_interval(dtype, score.high, low));
     else if (low > 0.0 || high < 0.0)
         weight = inverse_of_factor(dtype, factor, low, high);
-    else /* the sum may be close to 0, on either side */
+    else /* the sum may be close to 0 and have either sign */
         weight = (struct interval){-INFINITY, 0.0f, INFINITY};
     weight.value = value == 0.0 ? 0.0f : rounded(dtype, rounded(dtype, value / factor) / value);
     return sum->may_overflow || !isfinite(low) || !isfinite(high) ? interval_over(weight, nothing) : weight;
@@ -528,7 +533,7 @@ void gate_row_weights(const struct gate_problem *problem, const struct gate_row 
 
 /* --- the reference's own choice ----------------------------------------------------------------------------------- */
 
-/** Returns the number of groups that rank before the group. The group is kept if these are fewer than topk_group. */
+/** Returns the number of groups that rank before `group`. The group is kept if this number is less than topk_group. */
 static int group_rank(const struct gate_problem *problem, const struct gate_row *row, int group)
 {
     int before = 0;

@@ -2,7 +2,7 @@
  * @file gate/reference.h
  * @brief The gate's reference answer and the intervals that the checker accepts.
  *
- * Scores are computed in double. A kernel computes them in float, so each score has an interval: the values that are
+ * Scores are computed in double. A kernel computes scores in float, so each score has an interval: the values that are
  * possible with the allowed error of the score function, rounded to the problem's type. Sums and comparisons use these
  * intervals.
  */
@@ -12,34 +12,34 @@
 #include "base/error.h"
 #include "harness/gate/gate.h"
 
-/** A number, with the smallest and the largest results of a correct computation in float. */
+/** A value, with the smallest and the largest result of a correct computation in float. */
 struct interval {
     float low, value, high;
 };
 
 /** An expert of a row. */
 struct gate_expert {
-    struct interval score;     /**< unbiased, in the logits' type; 0 for an invalid expert */
-    struct interval own_score; /**< in f32, without the error of a softmax's sum, which all scores of the row share */
+    struct interval score;     /**< unbiased score, in the logits' type; 0 for an invalid expert */
+    struct interval own_score; /**< f32 score without the error of the softmax sum, which all scores of the row share */
     struct interval choice;    /**< score + bias; -infinity for an invalid expert */
-    bool invalid;              /**< the choice is NaN: the expert ranks below every other, and its weight is 0 */
-    uint64_t bits;             /**< the bits of logit and bias; equal bits are a tie in any computation */
+    bool invalid;              /**< whether the choice is NaN: the expert then ranks last, and its weight is 0 */
+    uint64_t bits;             /**< bits of logit and bias; equal bits are a tie in any computation */
 };
 
 /** A group of a row. */
 struct gate_group {
     struct interval score;
     uint64_t bits[2]; /**< bits of the experts that determine its score, best first */
-    bool settled;     /**< no rounding can change these bits */
+    bool settled;     /**< whether no rounding can change these bits */
 };
 
-/** The intervals of one row. They depend only on the input, not on the answer that is checked. */
+/** The intervals of one row. They depend only on the input, not on the answer under check. */
 struct gate_row {
     struct gate_expert *experts; /**< [num_experts] */
     struct gate_group *groups;   /**< [num_expert_group] */
     double *terms;               /**< [num_experts] scratch memory for sums */
     double shared_error;         /**< relative error that all scores of the row share */
-    bool ties_are_free;          /**< set by the caller: either side of a tie may win */
+    bool ties_are_free;          /**< set by the caller: whether either side of a tie may win */
 };
 
 /** Allocates a row's arrays for a checked problem; gate_row_free() frees them. Returns false if out of memory. */
@@ -52,7 +52,8 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
 
 /**
  * Returns whether no correct computation ranks `b` before `a`: a's value is certainly larger, the bits are equal and
- * the tie rule decides, or `a` is the lower id and its value is certainly at least b's. Zeros of both signs are equal.
+ * the tie rule decides, or `a` is the lower id and its value is certainly at least b's. Zeros of either sign compare
+ * equal.
  */
 bool gate_expert_certainly_before(const struct gate_row *row, int a, int b);
 

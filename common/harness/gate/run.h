@@ -13,8 +13,8 @@
 enum { GATE_GATING_OUTPUT, GATE_CORRECTION_BIAS, GATE_TOPK_WEIGHTS, GATE_TOPK_IDS, NUM_GATE_TENSORS };
 
 /**
- * Lists the tensors of a checked problem and allocates them on the host. Returns false, with everything freed, if out
- * of memory.
+ * Lists the tensors of a checked problem and allocates them on the host. If memory runs out, frees everything and
+ * returns false.
  */
 bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *tensors, struct error *error);
 
@@ -22,14 +22,14 @@ bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *t
 struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
- * Completes options->problem (tokens, experts, bias) from the input that the options name, checks that the problem is
- * valid and supported, allocates the tensors, which the caller frees, and fills the inputs. On failure returns false
- * with the reason (the arguments, a file or memory) and frees everything.
+ * Completes options->problem (tokens, experts, bias) from the input that the options select, checks that the problem is
+ * valid and supported, allocates the tensors, which the caller frees, and fills the inputs. On failure (invalid
+ * arguments, a file error or no memory), frees everything, returns false and sets *error.
  */
 bool gate_load(struct gate_options *options, const struct gate_implementation *implementation, struct tensors *tensors,
                struct error *error);
 
-/** Returns the implementation's launch and check, for running and timing. */
+/** Returns the launch and check functions of the implementation, for running and timing. */
 struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_implementation *implementation);
 
 #endif

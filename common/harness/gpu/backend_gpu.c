@@ -19,10 +19,10 @@ enum {
     REPEATS = 5,
 };
 
-/* A launch longer than SLOW_US gets its own graph, which is replayed for at most about ALL_REPLAYS_US. */
+/* A launch longer than SLOW_US is captured alone in a graph, which is replayed for at most about ALL_REPLAYS_US. */
 static const double SLOW_US = 5000.0, ALL_REPLAYS_US = 2000000.0;
 
-/* Makes the call unless an earlier call has failed. */
+/* Evaluates `call` unless an earlier call has failed. */
 #define AND_THEN(call) (status = status == cudaSuccess ? (call) : status)
 
 /* COPY_BYTES is larger than every cache. */
@@ -151,7 +151,7 @@ struct replay {
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     int launches, warm_ups, replays;
-    void *flush; /**< memory of twice the size of L2, which a flush overwrites; NULL: the cache stays warm */
+    void *flush; /**< buffer, twice the size of L2, that a flush overwrites; NULL: the cache stays warm */
     size_t flush_bytes;
 };
 
@@ -180,10 +180,10 @@ static cudaError_t replay_allocate_flush(struct replay *replay)
 }
 
 /**
- * Launches once to wake the device, and a second time to measure the time, which determines how many launches a graph
- * has and how often it is replayed. All launches outside graphs use the default stream: on an H200, after a process has
- * made 16 launches in total in two or more streams, every kernel, even an empty one, runs 0.18 us longer until the
- * process ends.
+ * Launches once to warm up the device and a second time to measure the launch, whose time determines how many launches
+ * the graph has and how often it is replayed. All launches outside graphs use the default stream: on an H200, after a
+ * process has made 16 launches in total in two or more streams, every kernel, even an empty one, runs 0.18 us longer
+ * until the process ends.
  */
 static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, void *context)
 {
@@ -208,7 +208,7 @@ static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, vo
 }
 
 /**
- * Captures the launches in a graph, each preceded by a cache flush if the cache is to be flushed. If `launch` is NULL,
+ * Captures the launches in a graph, each preceded by a cache flush if replay->flush is not NULL. If `launch` is NULL,
  * captures only the flushes.
  */
 static cudaError_t replay_capture(struct replay *replay, backend_launch *launch, void *context)
@@ -325,13 +325,13 @@ static cudaError_t shortest(backend_launch *launch, void *context, float *shorte
     return status;
 }
 
-/** The memory that a timed launch moves. */
+/** The buffer that a timed launch reads or copies. */
 struct stretch {
     char *memory;
     size_t bytes;
 };
 
-/** Launches a copy of one half of the memory to the other. */
+/** Launches a copy of one half of the buffer to the other half. */
 static cudaError_t launch_copy(void *context, int turn, cudaStream_t stream)
 {
     const struct stretch *const stretch = context;
@@ -341,7 +341,7 @@ static cudaError_t launch_copy(void *context, int turn, cudaStream_t stream)
     return cudaMemcpyAsync(stretch->memory + half, stretch->memory, half, cudaMemcpyDeviceToDevice, stream);
 }
 
-/** Launches a kernel that reads all of the memory. */
+/** Launches a kernel that reads the entire buffer. */
 static cudaError_t launch_read(void *context, int turn, cudaStream_t stream)
 {
     const struct stretch *const stretch = context;
@@ -381,7 +381,7 @@ bool backend_measure_read_bandwidth(double *bytes_per_second, struct error *erro
     size_t free_bytes = 0, all_bytes;
     cudaError_t status = cudaMemGetInfo(&free_bytes, &all_bytes);
 
-    /* As much memory as possible: with 2 GiB the measured rate was 3,960 GB/s in some runs and 4,540 GB/s in others. */
+    /* Uses as much memory as possible: with 2 GiB, the rate was 3,960 GB/s in some runs and 4,540 GB/s in others. */
     AND_THEN(measure_rate(launch_read,
                           (free_bytes < READ_BYTES ? free_bytes : READ_BYTES) / 2 / READ_CHUNK * READ_CHUNK,
                           bytes_per_second));
@@ -411,14 +411,14 @@ static cudaError_t time_batches(struct replay *replay, const struct cublas *cubl
         AND_THEN(cudaEventSynchronize(replay->end));
         AND_THEN(cudaEventElapsedTime(&ms, replay->begin, replay->end));
         all += 1000.0 * ms;
-        if (batch >= 0) /* the first batch wakes the device and the library */
+        if (batch >= 0) /* the first batch warms up the device and the library */
             times[count++] = 1000.0 * ms;
     }
     *median_us = status == cudaSuccess ? timing_of(times, count).median : 0.0;
     return status;
 }
 
-/** Measures products of generated matrices; products of zeros take less power and are faster. */
+/** Measures products of generated matrices, because products of zeros draw less power and run faster. */
 static cudaError_t measure_products(const struct cublas *cublas, struct replay *replay, double least_us,
                                     double *operations_per_second)
 {

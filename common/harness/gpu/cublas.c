@@ -5,7 +5,7 @@
 #include <library_types.h>
 #include <stdio.h>
 
-/* These are from cublas_v2.h, which is not installed with every CUDA runtime. */
+/* These values are from cublas_v2.h, which is not installed with every CUDA runtime. */
 enum { OPERATION_NONE = 0, COMPUTE_F32 = 68, ALGORITHM_DEFAULT = -1 };
 
 typedef int create_function(void **handle);

@@ -8,13 +8,14 @@
 #include <cuda_runtime.h>
 #include <stdbool.h>
 
-/** The library and its handle. All zeros: not loaded. */
+/** The library and its handle. All zeros means not loaded. */
 struct cublas {
     void *library, *handle;
 };
 
 /**
- * Opens the library for launches on the stream. Returns false if it is not installed or does not work on this machine.
+ * Opens the library for launches on the stream. Returns false if the library is not installed or does not work on this
+ * machine.
  */
 bool cublas_open(struct cublas *cublas, cudaStream_t stream);
 

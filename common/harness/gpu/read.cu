@@ -13,8 +13,8 @@
 enum { STAGES = 8, THREADS = 512, UNROLLED = 8 };
 
 /**
- * Copies every gridDim-th chunk with one thread per block. Before it starts a copy, the thread waits for the chunk
- * STAGES copies earlier.
+ * Copies every gridDim-th chunk with one thread per block. Before it starts a copy, the thread waits for the copy that
+ * it started STAGES copies earlier.
  */
 static __global__ void bulk_kernel(const char *from, int64_t chunks)
 {
@@ -48,8 +48,8 @@ static __global__ void bulk_kernel(const char *from, int64_t chunks)
 }
 
 /**
- * Reads 16 bytes per thread and iteration. The values control a store that never executes, so that the compiler cannot
- * remove the loads.
+ * Reads 16 bytes per thread and iteration. The loaded values control a store that never executes, so that the compiler
+ * cannot remove the loads.
  */
 static __global__ void load_kernel(const uint4 *from, int64_t words)
 {

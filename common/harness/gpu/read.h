@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** Size in bytes of a chunk, which a single bulk copy reads. The size of the memory must be a multiple of it. */
+/** Size in bytes of a chunk, which a single bulk copy reads. The size of the memory must be a multiple of this size. */
 enum { READ_CHUNK = 16384 };
 
 /** Launches a kernel that reads `bytes` bytes of device memory, 128-byte aligned, and discards them. */

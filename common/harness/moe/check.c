@@ -22,7 +22,7 @@ static const double F32_UNIT = 0x1p-24, FALSE_ALARM = 1e-9;
 /** A checked token's choice of a local expert. */
 struct choice {
     int64_t token; /**< index among the checked tokens */
-    int expert;    /**< its local id */
+    int expert;    /**< local id of the expert */
     double weight;
     int copies; /**< number of the token's choices of this expert, whose errors are not independent */
 };
@@ -34,7 +34,7 @@ struct choice {
 struct examination {
     const struct moe_problem *problem;
     bool independent;
-    double deviations; /**< L of check.h, which limits a sum of independent errors */
+    double deviations; /**< L in check.h, which limits a sum of independent errors */
     bool weighs_last;  /**< whether an expert's output is rounded before, not after, its weight is applied */
     int slices;        /**< number of parts in which each choice is computed, at least 1 */
     const struct moe_routing *routing;
@@ -422,7 +422,7 @@ static float element_of(const struct examination *exam, int64_t index)
     return dtype_load(exam->problem->dtype, exam->tensors->list[MOE_OUTPUT].host.data, (size_t)index);
 }
 
-/** Checks that no element still holds the poison from before the launch. */
+/** Checks that no element still holds the poison written before the launch. */
 static bool all_is_written(const struct examination *exam)
 {
     const struct tensor *const output = &exam->tensors->list[MOE_OUTPUT];
@@ -486,7 +486,8 @@ static bool tokens_are_right(const struct examination *exam)
 }
 
 /**
- * Checks the tokens with the weight applied before or after rounding; if both fail, reports the usual order's error.
+ * Checks the tokens with the weight applied before or after rounding; if both checks fail, reports the error for the
+ * usual order.
  */
 static bool either_order_is_right(struct examination *exam)
 {

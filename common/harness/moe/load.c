@@ -15,7 +15,7 @@
 
 enum { MAX_AXES = 3 };
 
-/* The stream of random numbers for the signs of generated weights. */
+/* The random-number stream for the signs of generated weights. */
 enum { STREAM_SIGNS = 1001 };
 
 /** The axes of each file; w13 has two rows for each intermediate element. */
@@ -23,7 +23,7 @@ static const struct file_shape {
     enum npy_kind kind;
     int num_axes;
     int axes[MAX_AXES];
-    int doubled;      /**< the axis that has twice the dimension's size; -1: none */
+    int doubled;      /**< axis whose size is twice the dimension's; -1: none */
     const char *text; /**< the axes, for messages */
 } file_shapes[NUM_MOE_FILES] = {
     [MOE_FILE_HIDDEN] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_HIDDEN_SIZE}, -1, "[tokens, hidden]"},
@@ -70,8 +70,8 @@ static struct sizes sizes_given(const struct moe_options *options)
 }
 
 /**
- * Takes the number of tokens from a file unless an option gives it. If there are several files, the one with the most
- * rows determines it.
+ * Takes the number of tokens from a file unless an option sets it. If several files have rows of tokens, the largest
+ * number of rows is used.
  */
 static bool take_rows(const char *path, int64_t rows, const struct moe_options *options, struct sizes *sizes,
                       struct error *error)
@@ -119,7 +119,7 @@ static bool take_shape(const char *path, const struct file_shape *shape, const s
     return good;
 }
 
-/** Reads the files that options name. Sizes given by neither files nor options get defaults. */
+/** Reads the files that options name. Sizes that neither files nor options set get defaults. */
 static bool open_files(const struct moe_options *options, bool large, struct npy_array files[NUM_MOE_FILES],
                        struct sizes *sizes, struct error *error)
 {
@@ -172,7 +172,7 @@ static bool settle_problem(struct moe_options *options, const struct moe_impleme
 
 /* --- the routing -------------------------------------------------------------------------------------------------- */
 
-/** Copies the ids, repeated if there are too few. Returns false if an id names no expert. */
+/** Copies the ids, repeating them if the file has too few. Returns false if an id names no expert. */
 static bool fill_ids(const struct moe_problem *problem, const char *path, const struct npy_array *file,
                      int32_t *topk_ids, struct error *error)
 {
@@ -190,7 +190,10 @@ static bool fill_ids(const struct moe_problem *problem, const char *path, const 
     return true;
 }
 
-/** Copies floats, rounded to the type and repeated if there are too few. Returns false if one is not finite. */
+/**
+ * Copies floats, rounding them to the type and repeating them if the file has too few. Returns false if a value is not
+ * finite.
+ */
 static bool fill_floats(const char *path, const struct npy_array *file, int64_t first, int64_t count, enum dtype dtype,
                         void *to, struct error *error)
 {
@@ -242,7 +245,7 @@ static void sign_weights(const struct moe_options *options, int64_t positions, f
             topk_weights[i] = -topk_weights[i];
 }
 
-/** Creates the routing, from files if options name them. The caller frees it, even after a failure. */
+/** Creates the routing, from files if options name them. The caller frees the routing, even after a failure. */
 static bool make_routing(struct moe_options *options, const struct npy_array files[NUM_MOE_FILES],
                          struct moe_routing *routing, struct error *error)
 {

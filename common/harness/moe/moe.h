@@ -1,10 +1,10 @@
 /**
  * @file moe/moe.h
- * @brief The layer: computes each token's chosen experts and adds up their weighted outputs.
+ * @brief The layer computes each token's chosen experts and adds up their weighted outputs.
  *
- * The gate has chosen topk experts for every token; align has listed these choices by expert, in whole blocks of rows.
- * An expert is a small network: a product with w13, whose two halves SwiGLU combines, and a product with w2. A
- * chapter's kernel and its main.c need no other header of the harness.
+ * The gate has chosen topk experts for every token; align has sorted these choices by expert into blocks of rows. An
+ * expert is a small network: a product with w13, whose two halves SwiGLU combines, and a product with w2. This is the
+ * only harness header that a chapter's kernel and its main.c need.
  */
 #ifndef MOE_H
 #define MOE_H
@@ -22,18 +22,18 @@ extern "C" {
 #endif
 
 // [problem]
-/** A layer: its shape and its type. */
+/** The shape and type of a layer. */
 struct moe_problem {
-    int64_t num_tokens;    /**< at least 0; num_tokens * topk is at most 2147483647 */
+    int64_t num_tokens;    /**< number of tokens, at least 0; num_tokens * topk is at most 2147483647 */
     int hidden_size;       /**< H, number of elements per token */
     int intermediate_size; /**< I, number of elements between an expert's two products */
     int num_experts;       /**< E, number of experts in the layer */
     int num_local_experts; /**< L, number of local experts; E without an expert_map */
     int topk;              /**< number of experts per token */
     enum dtype dtype;      /**< type of hidden, the weights, intermediate results and the output: f32 or bf16 */
-    int block_size;        /**< rows in a block of sorted_token_ids, which all belong to one expert */
+    int block_size;        /**< rows in a block of sorted_token_ids; all of them belong to one expert */
     int64_t capacity;      /**< length of sorted_token_ids, a multiple of block_size */
-    bool overlap;          /**< let blocks start before the stream's previous kernel has ended (chapter 17) */
+    bool overlap;          /**< whether blocks may start before the stream's previous kernel ends (chapter 17) */
 };
 
 /**
@@ -55,7 +55,7 @@ struct moe_buffers {
 };
 // [problem]
 
-/** Returns the number of positions, which is also the pad in sorted_token_ids. */
+/** Returns the number of positions, which is also the padding value in sorted_token_ids. */
 static inline int64_t moe_positions(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk;
@@ -64,43 +64,49 @@ static inline int64_t moe_positions(const struct moe_problem *problem)
 enum { MOE_LAST_TOKENS = 4 };
 
 /**
- * An implementation of the layer: products and sums in f32; intermediate, partial and output rounded to the type.
- * `unsupported_reason` returns NULL, or one line with the unsupported flag and the reason; if the pointer itself is
- * NULL, every problem is supported.
+ * An implementation of the layer. Products and sums are in f32; intermediate, partial and output are rounded to the
+ * type. `unsupported_reason` returns NULL if the problem is supported, else one line that names the unsupported flag
+ * and the reason; a NULL pointer means that every problem is supported.
  */
 struct moe_implementation {
     const char *name;
-    struct gpu_needs needs; /**< requirements of the GPU; all zeros: none */
+    struct gpu_needs needs; /**< requirements that the GPU must meet; all zeros: none */
     /**
      * Numbers of tokens above which the implementation uses a different kernel or method; --check-all tries each such
      * number N and N + 1.
      */
     int64_t last_tokens[MOE_LAST_TOKENS];
     const char *(*unsupported_reason)(const struct moe_problem *problem);
-    /** Returns the default of --block-size; the capacity has not been set yet. NULL: 16. */
+    /** Returns the default of --block-size; the capacity is not set yet. A NULL pointer means 16. */
     int (*block_size)(const struct moe_problem *problem);
-    size_t (*workspace_bytes)(const struct moe_problem *problem); /**< size of the scratch memory; NULL: none */
-    bool workspace_zeroed;     /**< it holds zeros, not undefined values, before the first launch */
+    size_t (*workspace_bytes)(const struct moe_problem *problem); /**< workspace size in bytes; NULL: no workspace */
+    bool workspace_zeroed;     /**< whether the workspace is zeroed before the first launch, not left undefined */
     int64_t bench_most_tokens; /**< largest size of a --bench sweep, to limit its run time; 0: no limit */
     /**
-     * Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. Never called without
-     * tokens.
+     * Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. Not called if there
+     * are no tokens.
      */
     cudaError_t (*launch)(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 };
 
-/** A chapter's implementation and the previous chapter's, `before`; in the first chapter, `before.name` is not set. */
+/** A chapter's implementation and, in `before`, the previous chapter's; in the first chapter, `before.name` is NULL. */
 struct moe_chapter {
     struct moe_implementation implementation;
     struct moe_implementation before;
 };
 
-/** Launches the layer. Every moe.cu defines it; the build renames the previous chapter's to moe_launch_before. */
+/**
+ * Launches the layer. Every moe.cu defines this function; the build renames the previous chapter's definition to
+ * moe_launch_before.
+ */
 cudaError_t moe_launch(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 cudaError_t moe_launch_before(const struct moe_problem *problem, const struct moe_buffers *buffers,
                               cudaStream_t stream);
 
-/** Runs a chapter's program: command line, input, launch, check, report. Returns the process's exit code. */
+/**
+ * Runs a chapter's program: parses the command line, loads the input, launches, checks and reports. Returns the
+ * process's exit code.
+ */
 int moe_main(int argc, char **argv, const struct moe_chapter *chapter);
 
 #ifdef __cplusplus

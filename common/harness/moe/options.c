@@ -11,7 +11,7 @@ static const char *const dist_names[] = {"router", "balanced", "uniform", "zipf"
 /** Names of the layer's types: the words of --dtype. */
 static const char *const dtype_names[] = {"f32", "bf16", NULL};
 
-/** Traits of a run, which select the options in the command that repeats it. */
+/** Traits of a run; they select the options in the command that reproduces the run. */
 enum {
     GENERATED_IDS = OPERATOR_TRAIT,
     HAS_BLOCK_SIZE = 2 * OPERATOR_TRAIT,
@@ -19,7 +19,7 @@ enum {
     HAS_SIGNS = 8 * OPERATOR_TRAIT
 };
 
-/** Sets the type. The words of --dtype lack f16, so their indices differ from enum dtype's. */
+/** Sets the type. The words of --dtype do not include f16, so their indices differ from enum dtype's. */
 static bool take_dtype(const struct option_row *row, void *context, struct error *error)
 {
     struct moe_options *const options = context;
@@ -37,7 +37,7 @@ static bool take_dtype(const struct option_row *row, void *context, struct error
         name, "FILE.npy", shape, 2, OPTION_TEXT, FIELD(files[which]) \
     }
 
-/* The rows are in the order of the options in the command that repeats a run. */
+/* The rows are in the order in which the command that reproduces a run lists the options. */
 const struct option_row moe_option_rows[] = {
     {.help =
          "The problem: a file's dimensions, else these; by default a small layer on the CPU, DeepSeek-V3's on a GPU",

@@ -18,19 +18,19 @@ enum { MOE_FILE_HIDDEN, MOE_FILE_W13, MOE_FILE_W2, MOE_FILE_TOPK_IDS, MOE_FILE_T
 /** The options of a run. Strings point into argv. */
 struct moe_options {
     struct program_options program;
-    struct moe_problem problem; /**< completed by moe_load() from the input and from defaults */
+    struct moe_problem problem; /**< the problem, which moe_load() completes from the input and from defaults */
     bool hidden_size_given;
     bool intermediate_size_given;
     bool num_experts_given;
     bool topk_given;
-    bool bf16; /**< the type is bf16, as given by --dtype */
+    bool bf16; /**< whether --dtype selects bf16 */
     bool block_size_given;
     bool dist_given;
     enum moe_dist dist;
     const char *files[NUM_MOE_FILES]; /**< paths; NULL: the array is generated */
-    const char *map;                  /**< as given: "none", "random" or a file */
+    const char *map;                  /**< value of --expert-map: "none", "random" or a file */
     float hidden_scale;               /**< scale of generated tokens */
-    bool signed_weights;              /**< generated topk_weights have random signs */
+    bool signed_weights;              /**< whether generated topk_weights have random signs */
 };
 
 /** The options that name the files, "hidden", ..., "topk-weights", in the order of the enum. */
@@ -54,18 +54,18 @@ extern const struct option_row moe_option_rows[];
  */
 bool moe_options_check(const struct moe_options *options, struct error *error);
 
-/** Returns this run's traits, which select the options in the command that repeats it. */
+/** Returns this run's traits, which select the options in the command that reproduces the run. */
 unsigned moe_options_traits(const struct moe_options *options, const struct program *program);
 
 /** Returns one word for the source of the experts: the distribution's name, or "file". */
 const char *moe_source_name(const struct moe_options *options);
 
-/** Sets program->command to a command that repeats this run, with every option given explicitly. */
+/** Sets program->command to a command that reproduces this run, with every option given explicitly. */
 void moe_options_command(const struct moe_options *options, struct program *program);
 
 /**
- * Adds the problem of the run, which may differ from the options' problem because of files: all of it or, in a
- * benchmark, the part that is the same in every row.
+ * Adds the run's problem, which may differ from the options' problem because of files, to the report: all of it or, in
+ * a benchmark, the part that is the same in every row.
  */
 void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool all,
                         struct record *report);
@@ -75,8 +75,8 @@ void moe_covering_start(const struct moe_implementation *implementation, uint64_
                         struct covering *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; covering_take() accepts it. Returns false if
- * there is none.
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Returns false if no problem is left.
  */
 bool moe_problem_to_try(struct covering *covering, const struct moe_implementation *implementation, uint64_t seed,
                         struct moe_options *options);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/** Largest size of a row, because an int indexes into a row and a grid's y dimension is limited. */
+/** Largest size of a row: rows are indexed by int, and a grid's y dimension is limited. */
 enum { MAX_SIZE = 1 << 20 };
 
 static bool size_check(const char *name, int size, struct error *error)

@@ -15,7 +15,7 @@ bool moe_shape_check(const struct moe_problem *problem, struct error *error);
 /** Returns align's part of the problem: the i32 ids and the blocks. */
 struct align_problem moe_align_problem(const struct moe_problem *problem);
 
-/** Returns the number of elements of one expert's w13, or w2. The problem must have passed moe_shape_check(). */
+/** Returns the number of elements of one expert's w13 or of its w2. The problem must have passed moe_shape_check(). */
 static inline int64_t moe_w13_elements(const struct moe_problem *problem)
 {
     return 2 * (int64_t)problem->intermediate_size * problem->hidden_size;

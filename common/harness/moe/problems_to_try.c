@@ -3,7 +3,10 @@
 #include "harness/moe/problem.h"
 #include "harness/moe/run.h"
 
-/** The dimensions. The numbers of tokens at which the implementation changes its method are added as corners. */
+/**
+ * The dimensions. moe_covering_start() adds as corners the numbers of tokens at which the implementation changes its
+ * method.
+ */
 enum {
     TOKENS,
     HIDDEN,
@@ -27,20 +30,20 @@ enum {
 enum { TILED_BF16, ANY_BF16, F32 };
 
 /*
- * Scales of the tokens' elements. With some of them, products are far outside the range of exp; with others, they are
- * at the limits of the types' range.
+ * Scales of the tokens' elements. With some scales, products are far outside the range of exp; with others, they are at
+ * the limits of the types' range.
  */
 static const float scales[] = {1.0f, 100.0f, 1e15f, 1e-12f};
 
 static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
     [TOKENS] = {CORNERS(2, 0, 1, 3, 9, 16, 17, 31, 33, 64, 65, 200, 257), .num_alone = 1},
-    /* multiples of 64 for tensor cores; 704 refills the stages of shorter rings, 768 one of eleven stages */
+    /* multiples of 64 for tensor cores; 704 refills shorter rings of stages, 768 a ring of eleven stages */
     [HIDDEN] = {CORNERS(128, 1, 31, 33, 64, 65, 100, 192, 256, 704, 768, 832, 1152)},
     [INTERMEDIATE] = {CORNERS(64, 1, 17, 31, 33, 65, 128, 130, 192, 320)},
     [EXPERTS] = {CORNERS(3, 1, 2, 5, 16, 33, 255, 256, 257)},
     [TOPK] = {CORNERS(1, 2, 3, 4, 8, 16, 32)},
     [TYPE] = {CORNERS(TILED_BF16, ANY_BF16, F32)},
-    /* 0: the implementation's choice */
+    /* 0 stands for the implementation's choice */
     [BLOCK_SIZE] = {CORNERS(0, 1, 5, 8, 16, 32, 48, 64, 128, 192, 256)},
     [DIST] = {CORNERS(ALIGN_DIST_UNIFORM, ALIGN_DIST_BALANCED, ALIGN_DIST_ZIPF, ALIGN_DIST_ONE, ALIGN_DIST_SPARSE,
                       ALIGN_DIST_REPEATED)},
@@ -51,9 +54,9 @@ static const struct covering_dimension dimensions[NUM_DIMENSIONS] = {
 };
 
 /*
- * Limits on a problem: the products of all launches, without pads and with the pads that a tile of up to 64 rows
- * computes; the elements of the weights; the slots of the list. With tensor cores, problems of the smallest sizes may
- * have a few more tokens.
+ * Limits on a problem: the number of products in all launches, without padding and with the padding that a tile of up
+ * to 64 rows computes; the number of weight elements; the number of slots in the list. With tensor cores, problems of
+ * the smallest sizes may have a few more tokens.
  */
 enum {
     MOST_PRODUCTS = 1 << 19,

@@ -37,7 +37,7 @@ static void name_verified(const struct moe_problem *problem, struct program *pro
              checked < problem->num_tokens ? ", a sample; every other element is written" : "");
 }
 
-/** Adds the load of the experts, and the number of pads that fill their blocks. */
+/** Adds the load of the experts and the number of padding slots in their blocks. */
 static void report_load(const struct moe_layer *layer, struct record *report)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);
@@ -107,7 +107,7 @@ static void report_map(const struct moe_layer *layer, struct record *report)
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
-/** Times the previous chapter, if there is one, with the block size that it chooses. */
+/** Times the previous chapter's implementation, if there is one, with the block size that it chooses. */
 static void run_before(struct program *program, const struct moe_options *options,
                        const struct moe_implementation *before, const struct moe_layer *layer,
                        const struct tensors *tensors)

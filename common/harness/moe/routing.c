@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /*
- * The real router's number of experts, the largest number that its gate may choose per token here, and the stream of
- * random weights.
+ * Number of experts of the real router, the largest number that its gate may choose per token here, and the
+ * random-number stream of generated weights.
  */
 enum { ROUTER_EXPERTS = 256, ROUTER_MAX_CHOICES = 32, STREAM_WEIGHTS = 1000 };
 

@@ -5,13 +5,13 @@
 #include "harness/align/reference.h"
 #include "harness/moe/options.h"
 
-/** The routing in host memory, for the checker. Kernels get the lists that align makes from it. */
+/** The routing in host memory, for the checker. Kernels get the lists that align builds from this routing. */
 struct moe_routing {
     int32_t *topk_ids;          /**< [num_tokens, topk], each 0 to E - 1 */
     float *topk_weights;        /**< [num_tokens, topk] */
     int32_t *expert_map;        /**< [E] local id of each expert, -1: not local; NULL: all are local */
     int32_t *local_experts;     /**< [L] expert of each local id */
-    struct align_groups groups; /**< of the ids */
+    struct align_groups groups; /**< groups of the ids by expert */
 };
 
 void moe_routing_free(struct moe_routing *routing);
@@ -20,9 +20,9 @@ void moe_routing_free(struct moe_routing *routing);
 bool moe_router_fits(const struct moe_problem *problem);
 
 /**
- * Fills topk_ids and topk_weights [num_tokens, topk] of a problem whose shape has been checked: with the choices of the
- * gate's reference for the real router's logits, repeated as needed, or with generated choices. Generated weights are
- * random and add up to 1 for every token. On failure returns false with the reason (the router's data or memory).
+ * Fills topk_ids and topk_weights [num_tokens, topk] of a problem whose shape has been checked, either with the gate
+ * reference's choices for the real router's logits, repeated as needed, or with generated choices. Generated weights
+ * are random and add up to 1 for every token. On failure (router data or memory), returns false and sets *error.
  */
 bool moe_route(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed, int32_t *topk_ids,
                float *topk_weights, struct error *error);

@@ -12,7 +12,7 @@ enum { STREAM_HIDDEN, STREAM_W13, STREAM_W2 };
 
 /**
  * Mean square of SwiGLU's result for two normally distributed numbers of standard deviation 1. The scale of w2
- * compensates for it, so that a layer's output is of about the same size as its input.
+ * compensates for this value, so that a layer's output has about the same magnitude as its input.
  */
 static const double SWIGLU_MEAN_SQUARE = 0.36;
 

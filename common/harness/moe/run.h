@@ -32,26 +32,26 @@ struct moe_layer {
     struct moe_routing routing;
     uint64_t seed;      /**< seed of generated arrays, and of the sample of checked tokens */
     float hidden_scale; /**< scale of generated tokens */
-    bool is_random;     /**< no array is from a file, so rounding errors count as independent */
+    bool is_random;     /**< whether no array is from a file; rounding errors then count as independent */
     int slices;         /**< number of ranks that divide each expert's intermediate elements; 0: not divided */
 };
 
-/** Which weights have a host copy, because they come from files; all others are generated on the device. */
+/** Flags for the weights that have a host copy because they come from files; all others are generated on the device. */
 struct moe_weights {
     bool w13_has_copy, w2_has_copy;
 };
 
 /**
  * Lists the tensors of a layer whose problem and routing are complete, with the workspace that `implementation` needs,
- * allocates them on the host and fills the inputs: hidden, generated from the seed, and the lists that align makes from
- * the routing, but not weights with a host copy. Returns false, with everything freed, if out of memory.
+ * and allocates them on the host. Fills the inputs: hidden, generated from the seed, and the lists that align makes
+ * from the routing, but not weights with a host copy. If memory runs out, frees everything and returns false.
  */
 bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
                           struct moe_weights weights, struct tensors *tensors, struct error *error);
 
 /**
- * Allocates tensors with the same inputs for another implementation and its block size. On failure returns false and
- * frees everything.
+ * Allocates tensors with the same inputs for another implementation and its block size. On failure, frees everything
+ * and returns false.
  */
 bool moe_tensors_like(const struct tensors *like, const struct moe_layer *layer,
                       const struct moe_implementation *implementation, struct tensors *tensors, struct error *error);
@@ -64,14 +64,15 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
                         struct error *error);
 
 /**
- * Completes `options` from the files that they name and from defaults (a GPU's if `large`), checks that the problem is
- * valid and supported, creates the routing, allocates the tensors and fills the inputs. The caller frees layer->routing
- * and the tensors. On failure returns false with the reason (the arguments, a file, memory) and frees everything.
+ * Completes `options` from the files that the options name and from defaults (a GPU's if `large`), checks that the
+ * problem is valid and supported, creates the routing, allocates the tensors and fills the inputs. The caller frees
+ * layer->routing and the tensors. On failure (invalid arguments, a file error or no memory), frees everything, returns
+ * false and sets *error.
  */
 bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool large,
               struct moe_layer *layer, struct tensors *tensors, struct error *error);
 
-/** Returns the implementation's launch and check, for running and timing. */
+/** Returns the launch and check functions of the implementation, for running and timing. */
 struct launch moe_launch_of(const struct moe_layer *layer, const struct moe_implementation *implementation);
 
 #endif

@@ -17,8 +17,8 @@ static uint64_t hash(uint64_t state, const void *bytes, size_t count)
 }
 
 /**
- * Checks that all ranks have the same hash. Otherwise returns false in every rank; the error names two ranks whose
- * hashes differ.
+ * Checks that all ranks have the same hash. If the hashes differ, returns false in every rank; the error names two
+ * ranks whose hashes differ.
  */
 static bool all_have(const struct ranks *ranks, uint64_t own, const char *what, struct error *error)
 {

@@ -9,14 +9,14 @@
 #include "harness/parallel/ranks.h"
 
 /**
- * Checks that all ranks have the same command line. Otherwise returns false in every rank; the error names two ranks
+ * Checks that all ranks have the same command line. If not, returns false in every rank; the error names two ranks
  * whose command lines differ.
  */
 bool arguments_agree(const struct ranks *ranks, int argc, char **argv, struct error *error);
 
 /**
- * Checks that all ranks have the same problem and routing, even if they come from files. Otherwise returns false in
- * every rank.
+ * Checks that all ranks have the same problem and routing, even if they come from files. If not, returns false in every
+ * rank.
  */
 bool inputs_agree(const struct ranks *ranks, const struct moe_layer *layer, struct error *error);
 

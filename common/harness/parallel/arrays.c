@@ -21,7 +21,9 @@ static bool is_needed(const struct split *split, const struct moe_layer *layer, 
     return false;
 }
 
-/** Counts the rows sent to each rank. A rank gets a token only once, even if it has several of the token's experts. */
+/**
+ * Counts the rows sent to each rank. A rank receives a token only once, even if it has several of the token's experts.
+ */
 static bool count_rows(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
                        struct row_lists *lists, struct error *error)
 {
@@ -38,7 +40,7 @@ static bool count_rows(const struct parallel_options *options, const struct spli
     return true;
 }
 
-/** Copies the ids and weights of this rank's row `own` to row `sent` of its sent rows. */
+/** Copies the ids and weights of this rank's row `own` to row `sent` of the rows that it sends. */
 static void list_row(const struct split *split, const struct moe_layer *layer, struct tensors *arrays, int64_t own,
                      int64_t sent)
 {
@@ -52,8 +54,8 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
 
 // [list_rows]
 /**
- * Lists the rows by destination rank, counts them, and records, for each of this rank's tokens, the sent rows in which
- * its sums come back.
+ * Lists the rows by destination rank, counts them, and records, for each of this rank's tokens, the indices of its sent
+ * rows, in which the token's sums are returned.
  */
 static void list_rows(const struct split *split, const struct moe_layer *layer, struct tensors *arrays)
 {
@@ -88,8 +90,8 @@ static struct tensor array(const char *name, enum tensor_role role, enum dtype d
 
 // [weights]
 /**
- * Returns the tensor for this rank's slice of the local experts' weights: `row` of every `pitch` elements of the whole
- * array. If the whole array is generated, so is the slice, on the device.
+ * Returns the tensor for this rank's slice of the local experts' weights: `row` out of every `pitch` elements of the
+ * complete array. If the complete array is generated, the slice is generated as well, on the device.
  */
 static struct tensor weights(const char *name, const struct tensor *whole, const struct split *split, int64_t piece,
                              int64_t row)
@@ -107,7 +109,7 @@ static struct tensor weights(const char *name, const struct tensor *whole, const
 }
 // [weights]
 
-/** Copies the slice from the whole array if that array is from a file. */
+/** Copies the slice from the complete array if that array is from a file. */
 static void cut_weights(const struct tensor *whole, const struct split *split, int64_t piece, int64_t row,
                         struct tensor *tensor)
 {

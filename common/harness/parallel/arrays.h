@@ -5,7 +5,10 @@
 #include "harness/moe/run.h"
 #include "harness/parallel/split.h"
 
-/** Indices of a rank's arrays. The rank has `own` of the n tokens, and sends `sent` rows that are copies of them. */
+/**
+ * Indices of a rank's arrays. The rank has `own` of the n tokens and sends `sent` rows, which are copies of these
+ * tokens.
+ */
 enum {
     OWN_HIDDEN,      /**< [own, H] */
     SENT_IDS,        /**< [sent, topk] */
@@ -42,7 +45,10 @@ struct row_lists {
     int64_t *received_of; /**< [ranks], filled once the counts have been exchanged */
 };
 
-/** Lists this rank's rows and arrays, and fills the inputs on the host. The caller calls arrays_free() in any case. */
+/**
+ * Lists this rank's rows and arrays, and fills the inputs on the host. The caller must call arrays_free() even after a
+ * failure.
+ */
 bool arrays_make(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
                  const struct tensors *whole, const struct moe_problem *local, struct row_lists *lists,
                  struct tensors *arrays, struct error *error);

@@ -8,9 +8,9 @@ enum { MAX_STAGES = 12, MAX_REPEATS = 100 };
 
 /** A stage's traffic and times on this rank. Bytes and bandwidths are defined as in nccl-tests. */
 struct stage {
-    const char *name, *by; /**< the stage's name; the collective, or the chapter of the kernels */
+    const char *name, *by; /**< name of the stage; name of the collective or of the kernels' chapter */
     int ranks;             /**< number of ranks in the group; 0: the stage is not a collective */
-    double bytes;          /**< size of the collective's whole array */
+    double bytes;          /**< total size of the collective's array in bytes */
     double factor;         /**< ratio of bus bandwidth to algorithm bandwidth */
     double received;       /**< lower bound on the bytes received from other ranks */
     double times[MAX_REPEATS], us;
@@ -21,18 +21,21 @@ struct parallel_layer {
     struct ranks *ranks;
     struct group dp, tp;
     const struct split *split;
-    const struct moe_problem *problem; /**< problem of this rank's kernels, with room for all tokens */
+    const struct moe_problem *problem; /**< problem of this rank's kernels, sized for all tokens */
     struct moe_implementation experts; /**< the implementation that computes the experts */
     struct row_lists *lists;
     struct tensors *arrays;
     bool has_times;
-    int repeat; /**< index of the current run, below MAX_REPEATS, at which times are stored */
+    int repeat; /**< index of the current run in the stages' `times`, below MAX_REPEATS */
     int num_stages;
     struct stage stages[MAX_STAGES];
     cudaEvent_t begin, end;
 };
 
-/** A path from OWN_HIDDEN, SENT_IDS and SENT_WEIGHTS to RESULT: tokens go to their experts, and results come back. */
+/**
+ * A path from OWN_HIDDEN, SENT_IDS and SENT_WEIGHTS to RESULT, which sends the tokens to their experts and returns the
+ * results.
+ */
 typedef bool parallel_path(struct parallel_layer *layer, struct error *error);
 
 /** Begins a stage. Its timing starts when all ranks have arrived. */
@@ -41,12 +44,12 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
 /** Ends the stage: waits for the device, and stores the stage with its time. */
 bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *error);
 
-/** Returns the stage of a collective of `bytes` bytes in total, `own` of which are this rank's. */
+/** Returns the stage for a collective of `bytes` bytes in total, of which `own` belong to this rank. */
 struct stage stage_of_collective(const char *by, const struct group *group, double bytes, double own);
 
 /**
- * Returns the stage of an all-reduce: a rank sends and receives all parts except its own twice, first as terms and then
- * as sums.
+ * Returns the stage for an all-reduce: a rank sends and receives all parts except its own twice, first as terms and
+ * then as sums.
  */
 struct stage stage_of_all_reduce(const struct group *group, double bytes);
 

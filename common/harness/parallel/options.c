@@ -8,7 +8,7 @@
 
 const char *const dispatch_names[] = {"broadcast", "all-to-all", NULL};
 
-/** The trait of a run that a command with --gpus repeats. Lower traits are the layer's. */
+/** The trait of a run whose command contains --gpus. Lower traits belong to the layer's options. */
 enum { HAS_GPUS = OPERATOR_TRAIT << 4 };
 
 #define FIELD(member) .field = offsetof(struct parallel_options, member)
@@ -37,7 +37,7 @@ static const struct option_row table[] = {
     {.next_table = moe_option_rows},
 };
 
-/** Options in the tables that the CPU program, or the GPU program, does not offer. */
+/** Options in the tables that the CPU program and the GPU program, respectively, do not support. */
 static const char *const refused_on_cpu[] = {"gpus",          "bench",       "flush-l2", "check-all",
                                              "check-corners", "check-share", "launches", NULL};
 static const char *const refused_on_gpus[] = {"trace",         "trace-kernel", "bench",    "flush-l2", "check-all",

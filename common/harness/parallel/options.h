@@ -10,10 +10,10 @@ enum dispatch { DISPATCH_BROADCAST, DISPATCH_ALL_TO_ALL, NUM_DISPATCHES };
 /** Words of --dispatch, in the order of the enum; NULL-terminated. */
 extern const char *const dispatch_names[];
 
-/** The options of a run, which begin with a layer's. Strings point into argv. */
+/** The options of a run, whose first member is a layer's options. Strings point into argv. */
 struct parallel_options {
     struct moe_options moe;
-    int dp, tp, ep; /**< 0: not given */
+    int dp, tp, ep; /**< numbers of DP ranks, TP ranks and expert parts; 0: not given */
     const char *tokens_per_rank;
     enum dispatch dispatch;
     int timeout, gpus, repeats;
@@ -26,8 +26,8 @@ struct parallel_options {
 bool parallel_options_parse(struct program *program, int argc, char **argv, struct parallel_options *options);
 
 /**
- * Sets program->command to a command that repeats a run of num_ranks ranks; it begins with mpirun if mpirun started
- * them.
+ * Sets program->command to a command that reproduces a run of num_ranks ranks; the command begins with mpirun if mpirun
+ * started the ranks.
  */
 void parallel_options_command(const struct parallel_options *options, int num_ranks, struct program *program);
 

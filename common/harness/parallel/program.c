@@ -28,7 +28,10 @@ struct everything {
 
 /* --- before the run ----------------------------------------------------------------------------------------------- */
 
-/** Connects the ranks and checks that they agree. A wrong argument is wrong in all ranks, so only rank 0 reports it. */
+/**
+ * Connects the ranks and checks that their command lines agree. An invalid argument is invalid in all ranks, so only
+ * rank 0 reports it.
+ */
 static bool meet(struct everything *all, int argc, char **argv, struct error *error)
 {
     struct error failed = {.result = RUN_VERIFIED};
@@ -46,7 +49,7 @@ static bool meet(struct everything *all, int argc, char **argv, struct error *er
            ranks_agree(&all->ranks, error);
 }
 
-/** Sets the problem of this rank's kernels, with room for all tokens, and chooses their implementation. */
+/** Sets the problem of this rank's kernels, sized for all tokens, and chooses their implementation. */
 static bool settle_local(struct everything *all, struct error *error)
 {
     const struct parallel_chapter *const chapter = all->chapter;
@@ -64,7 +67,7 @@ static bool settle_local(struct everything *all, struct error *error)
     return moe_set_block_size(local, &all->layer.experts, requested, error);
 }
 
-/** Loads the whole layer, as every rank does, and splits it. */
+/** Loads the complete layer, as every rank does, and splits it. */
 static bool load(struct everything *all, const struct program *program, struct error *error)
 {
     struct parallel_options *const options = &all->options;
@@ -73,7 +76,7 @@ static bool load(struct everything *all, const struct program *program, struct e
     bool good;
 
     all->ranks.stage = "load";
-    options->moe.map = "none"; /* the whole layer has all experts */
+    options->moe.map = "none"; /* the layer has all experts before it is split */
     good = split_ranks(options, &all->ranks, &all->split, error) && split_count_tokens(options, &all->split, error) &&
            moe_load(&options->moe, &any, program->backend.has_times, &all->whole, &all->whole_arrays, error);
     options->moe.map = map;
@@ -115,8 +118,8 @@ static bool prepare(struct everything *all, const struct program *program, struc
 /* --- the run ------------------------------------------------------------------------------------------------------ */
 
 /**
- * Loads the layer, runs it, and gathers the results, in all ranks together. Returns false on failure, after which the
- * caller must call leave().
+ * Loads the layer, runs it and gathers the results, together with all other ranks. Returns false on failure, after
+ * which the caller must call leave().
  */
 static bool run(struct everything *all, struct program *program, struct error *error)
 {
@@ -136,10 +139,10 @@ static bool run(struct everything *all, struct program *program, struct error *e
 
 /* --- after the run ------------------------------------------------------------------------------------------------ */
 
-/** Disconnects this rank properly after its last collective. */
+/** Disconnects this rank cleanly after its last collective. */
 static void part(struct everything *all)
 {
-    signal(SIGTERM, SIG_IGN); /* mpirun sends SIGTERM when a rank has ended with an exit code other than 0 */
+    signal(SIGTERM, SIG_IGN); /* mpirun sends SIGTERM when a rank has exited with a nonzero code */
     alarm((unsigned)all->ranks.time_limit + 1);
     group_free(&all->layer.dp);
     group_free(&all->layer.tp);
@@ -158,15 +161,15 @@ static void free_everything(struct everything *all)
 }
 
 /**
- * Terminates a rank that failed or whose peers failed. If all ranks know of the failure, the rank disconnects properly;
- * otherwise it does not wait for ranks that may already have ended. Returns the exit code.
+ * Terminates a rank that failed or whose peers failed. If all ranks know of the failure, the rank disconnects cleanly;
+ * otherwise it does not wait for ranks that may already have exited. Returns the exit code.
  */
 static int leave(struct everything *all, struct program *program)
 {
     const int code = program->error.result;
 
     if (program->error.text[0] == '\0')
-        program->error.result = RUN_VERIFIED; /* rank 0 reports it */
+        program->error.result = RUN_VERIFIED; /* rank 0 reports the error */
     program_exit(program);
     if (all->ranks.agreed) {
         part(all);
@@ -175,7 +178,7 @@ static int leave(struct everything *all, struct program *program)
     return code;
 }
 
-/** Writes the trace and output.npy if requested. If one cannot be written, neither is kept. */
+/** Writes the trace and output.npy if requested. If either file cannot be written, neither is kept. */
 static void write_files(const struct program_options *requested, const struct tensors *tensors, struct error *error)
 {
     struct atomic_file files[1 + MAX_TENSORS] = {0};
@@ -188,7 +191,10 @@ static void write_files(const struct program_options *requested, const struct te
     atomic_files_discard(files, 1 + MAX_TENSORS);
 }
 
-/** Checks all ranks' results, writes the files and the report; called in rank 0 at the end. Returns the exit code. */
+/**
+ * Checks all ranks' results and writes the files and the report; only rank 0 calls this function, at the end. Returns
+ * the exit code.
+ */
 static int conclude(struct everything *all, struct program *program)
 {
     struct error *const error = &program->error;

@@ -5,19 +5,20 @@
 #include "harness/align/align.h"
 #include "harness/parallel/layer.h"
 
-/** A chapter: the implementations that compute a rank's experts, and the paths that bring tokens to them. */
+/** A chapter's implementations, which compute a rank's experts, and the paths that bring tokens to these experts. */
 struct parallel_chapter {
     const char *name;
-    const char *aligned_by; /**< in messages: the chapter whose align kernels are used */
-    int most_experts;       /**< largest number of experts that these kernels support */
+    const char *aligned_by; /**< name, for messages, of the chapter whose align kernels are used */
+    int most_experts;       /**< largest number of experts that the align kernels support */
     size_t (*align_workspace_bytes)(const struct align_problem *problem);
-    struct moe_implementation experts;    /**< for the problems that it supports; the program has the same needs */
-    struct moe_implementation otherwise;  /**< for all other problems */
-    parallel_path *paths[NUM_DISPATCHES]; /**< one for each word of --dispatch */
+    struct moe_implementation experts;    /**< used for the problems that it supports; its needs are the program's */
+    struct moe_implementation otherwise;  /**< used for all other problems */
+    parallel_path *paths[NUM_DISPATCHES]; /**< one path for each word of --dispatch */
 };
 
 /**
- * Runs a chapter's program as one rank: command line, input, run, check, report. Returns the process's exit code.
+ * Runs a chapter's program as one rank: parses the command line, loads the input, runs, checks and reports. Returns the
+ * process's exit code.
  */
 int parallel_main(int argc, char **argv, const struct parallel_chapter *chapter);
 

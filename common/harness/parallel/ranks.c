@@ -55,8 +55,8 @@ static void signal_ranks(const pid_t *pids, int count, int signal)
 }
 
 /**
- * Waits for all ranks. Once one has failed, the others have two seconds to end; then they receive SIGTERM, and three
- * seconds later SIGKILL. Returns the first exit code other than 0.
+ * Waits for all ranks. After a rank has failed, the others have two seconds to exit; they then receive SIGTERM and,
+ * three seconds later, SIGKILL. Returns the first nonzero exit code.
  */
 static int await_ranks(pid_t *pids, int count)
 {

@@ -3,9 +3,9 @@
  * @brief The processes of one run, each with its own device, and their collectives.
  *
  * Two connections implement this interface: MPI, which moves host memory (connection/mpi.c, for CPU programs), and
- * NCCL, which moves device memory (connection/nccl.c). A program links one of them. With both, arrays are in device
- * memory. A collective is complete when it returns. It fails in every surviving rank if some rank does not arrive
- * within the time limit; the ranks are then unusable, and the program reports the reason and exits.
+ * NCCL, which moves device memory (connection/nccl.c). A program links one of them. With either connection, arrays are
+ * in device memory. A collective is complete when it returns. A collective fails in every surviving rank if some rank
+ * does not arrive within the time limit; the ranks are then unusable, and the program reports the reason and exits.
  */
 #ifndef RANKS_H
 #define RANKS_H
@@ -19,24 +19,24 @@
 
 struct ranks;
 
-/** A group of ranks, in the order of their numbers. */
+/** A group of ranks, in rank order. */
 struct group {
-    const char *name; /**< in messages: "the DP group" */
+    const char *name; /**< name for messages, such as "the DP group" */
     int rank, size;
     const struct ranks *ranks;
     void *connection; /**< an MPI_Comm or an ncclComm_t; unused in a group of one rank */
 };
 
-/** All ranks. Before ranks_connect(), everything but the time limit is zero. */
+/** All ranks. Before ranks_connect(), all members except the time limit are zero. */
 struct ranks {
     struct group all;
-    double time_limit;   /**< for each collective, in seconds */
+    double time_limit;   /**< time limit for each collective, in seconds */
     const char *stage;   /**< current stage, for messages; the program sets it */
-    cudaStream_t stream; /**< for collectives and the work that produces their input; NULL if there is only one rank */
-    bool agreed;         /**< ranks_agree() has reached all ranks, so they can disconnect properly */
-    float *number;       /**< in device memory, used by the connection */
+    cudaStream_t stream; /**< stream of collectives and of the work that produces their input; NULL for a single rank */
+    bool agreed;         /**< whether ranks_agree() has reached all ranks, so that they can disconnect cleanly */
+    float *number;       /**< one float in device memory, used by the connection */
     int forked;          /**< number of ranks that this program forked; 0: mpirun started the ranks */
-    struct rendezvous *rendezvous; /**< shared by forked ranks */
+    struct rendezvous *rendezvous; /**< memory that forked ranks share */
 };
 
 /** A line for --version: the libraries that connect the ranks in this build, or "none". */
@@ -46,17 +46,17 @@ extern const char connection_version[];
 extern const bool connection_forks;
 
 /**
- * Forks `count` processes, which become the ranks, and returns true in each of them. No device may have been used
- * before the call. The original process waits until all ranks have ended, and returns false with the first exit code
- * other than 0; if a signal kills a rank, the original process terminates the others. It also returns false, with the
- * reason, if the processes cannot be created.
+ * Forks `count` processes, which become the ranks, and returns true in each of them. Must be called before any device
+ * is used. The original process waits until all ranks have exited and returns false with the first nonzero exit code;
+ * if a signal kills a rank, the original process terminates the others. If the processes cannot be created, returns
+ * false and sets *error.
  */
 bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error);
 
 /**
- * Installs signal handlers, so that this rank reports why it ends, with exit code RUN_NO_DEVICE. It ends if it receives
- * SIGTERM after another rank has died, or if its alarm goes off, which enforces the time limit outside collectives.
- * Must be called again after ranks_connect() has set the rank's number.
+ * Installs signal handlers through which this rank reports why it exits, with exit code RUN_NO_DEVICE. The rank exits
+ * if it receives SIGTERM after another rank has died, or if its alarm fires, which enforces the time limit outside
+ * collectives. Must be called again after ranks_connect() has set the rank's number.
  */
 void ranks_install_signal_handlers(const struct ranks *ranks, const char *program);
 
@@ -69,7 +69,7 @@ bool ranks_connect(struct ranks *ranks, struct error *error);
 /** Disconnects this rank, after all collectives are complete. */
 void ranks_disconnect(struct ranks *ranks);
 
-/** Creates a group of the ranks that pass the same color. The caller frees it with group_free(). */
+/** Creates a group of the ranks that pass the same color. The caller frees the group with group_free(). */
 bool group_split(const struct group *all, int color, const char *name, struct group *group, struct error *error);
 void group_free(struct group *group);
 
@@ -83,14 +83,15 @@ bool group_all_gather(const struct group *group, const void *own, const int64_t 
 bool group_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error);
 
 /**
- * Sends to_bytes[r] bytes to each rank r and receives from_bytes[r] bytes from it. Parts are contiguous, in rank order.
+ * Sends to_bytes[r] bytes to each rank r and receives from_bytes[r] bytes from that rank. Parts are contiguous, in rank
+ * order.
  */
 bool group_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
                       const int64_t *from_bytes, struct error *error);
 
 /**
- * Combine the collectives between these two calls into one, if the connection supports this; their results are then
- * available only after group_end(). Not allowed for group_share().
+ * Combine the collectives issued between these two calls into one, if the connection supports grouping; their results
+ * are available only after group_end(). group_share() must not be called in between.
  */
 void group_begin(const struct group *group);
 bool group_end(const struct group *group, struct error *error);
@@ -105,13 +106,15 @@ bool ranks_synchronize(const struct ranks *ranks, struct error *error);
 bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error);
 
 /**
- * Informs all ranks whether this rank has failed. Returns false if any rank has; if another rank has, the error names
- * that rank and takes its exit code. If all ranks have failed in the same way, as after an invalid argument, only rank
- * 0 reports the failure, and the error text of the others becomes "".
+ * Informs all ranks whether this rank has failed. Returns false if any rank has failed; if another rank has failed, the
+ * error names that rank and takes its exit code. If all ranks have failed in the same way, as after an invalid
+ * argument, only rank 0 reports the failure, and the error text of the others becomes "".
  */
 bool ranks_agree(struct ranks *ranks, struct error *error);
 
-/** The connection's part of the functions above, for groups of at least two ranks, with the same contracts. */
+/**
+ * The connection's implementations of the functions above, for groups of at least two ranks, with the same contracts.
+ */
 bool connection_open(struct ranks *ranks, struct error *error);
 void connection_close(struct ranks *ranks);
 bool connection_synchronize(const struct ranks *ranks, struct error *error);
@@ -129,13 +132,13 @@ bool connection_all_to_all(const struct group *group, const void *to, const int6
 __attribute__((format(printf, 3, 4))) bool group_error(const struct group *group, struct error *error,
                                                        const char *format, ...);
 
-/** Sets the error of a rank that waited longer than the time limit for others of the group. Returns false. */
+/** Sets the error for a rank that waited longer than the time limit for other ranks of the group. Returns false. */
 bool group_timed_out(const struct group *group, struct error *error);
 
 /** Shared memory of forked ranks, through which they exchange NCCL's id before they are connected. */
 struct rendezvous {
     _Atomic int is_set;
-    char id[128]; /**< NCCL's id, once it is set */
+    char id[128]; /**< NCCL's id, valid once is_set is nonzero */
 };
 
 #endif

@@ -23,7 +23,7 @@ void parallel_describe_run(struct program *program, struct parallel_options *opt
              moe_checked_tokens(problem) < problem->num_tokens ? ", a sample; every other element is written" : "");
 }
 
-/** Adds a column with a number, or an empty column. */
+/** Adds a column with a number or, if `has_number` is false, an empty column. */
 static void number_or_nothing(struct record *row, int width, const char *name, bool has_number, int decimals,
                               double value)
 {

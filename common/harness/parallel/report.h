@@ -5,13 +5,13 @@
 #include "harness/parallel/layer.h"
 
 /**
- * Sets the strings that describe the run, and sets omitted options to their defaults, so that the command repeats the
- * run.
+ * Sets the strings that describe the run, and sets omitted options to their defaults, so that the command reproduces
+ * the run.
  */
 void parallel_describe_run(struct program *program, struct parallel_options *options, const struct split *split,
                            const struct moe_problem *problem, int block_size);
 
-/** Adds the problem, the ranks, and every stage with its figures combined over all ranks. */
+/** Adds to the report the problem, the ranks, and every stage with its figures combined over all ranks. */
 void parallel_report(struct program *program, const struct parallel_options *options, const struct moe_problem *problem,
                      const struct parallel_layer *layer);
 

@@ -5,14 +5,14 @@
 #include "harness/parallel/layer.h"
 
 /**
- * All-gathers the RESULT array of every rank, in rank order, into host memory. The TP ranks of a DP rank should all
- * have the same result. The caller frees `results` in any case.
+ * All-gathers the RESULT array of every rank, in rank order, into host memory. The TP ranks of a DP rank are expected
+ * to have the same result. The caller must free `results` even after a failure.
  */
 bool results_gather(const struct parallel_layer *layer, char **results, struct error *error);
 
 /**
- * Checks the gathered results against the whole layer, after copying them to the output in `tensors`. On failure
- * returns false with RUN_WRONG and the first wrong element.
+ * Copies the gathered results to the output in `tensors` and checks them against the unsplit layer. On failure, returns
+ * false and sets RUN_WRONG and the first wrong element.
  */
 bool results_check(const struct parallel_layer *layer, const char *results, struct moe_layer *whole,
                    struct tensors *tensors, struct error *error);

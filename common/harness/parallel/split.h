@@ -32,14 +32,16 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
 bool split_count_tokens(struct parallel_options *options, struct split *split, struct error *error);
 
 /**
- * Splits tokens, experts and slices once the layer is known; `map` is the text of --expert-map. The caller calls
- * split_free().
+ * Splits tokens, experts and slices after the layer has been loaded; `map` is the value of --expert-map. The caller
+ * must call split_free().
  */
 bool split_layer(const struct parallel_options *options, const char *map, const struct moe_problem *problem,
                  struct split *split, struct error *error);
 void split_free(struct split *split);
 
-/** Returns a rank's first token with all-to-all. The rank's tokens end where the next rank's tokens begin. */
+/**
+ * Returns a rank's first token if --dispatch is all-to-all. The rank's tokens end where the next rank's tokens begin.
+ */
 int64_t split_first_token(const struct split *split, int rank);
 
 #endif

@@ -3,13 +3,14 @@
 #include <limits.h>
 
 /**
- * Default number of tokens with the real router's logits, typical of a decoding step, for which this operator is meant.
+ * Default number of tokens with the real router's logits, typical of the decoding steps for which this operator is
+ * meant.
  */
 enum { USUAL_TOKENS = 64 };
 
 #define FIELD(member) .field = offsetof(struct routing_options, member)
 
-/* The rows are in the order of the options in the command that repeats a run. */
+/* The rows are in the order in which the command that reproduces a run lists the options. */
 static const struct option_row table[] = {
     {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, OPTION_INT,
      FIELD(align.block_size), .least = 1, .most = INT_MAX},

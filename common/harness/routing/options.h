@@ -7,9 +7,9 @@
 
 /** The options of a run. Strings point into argv. */
 struct routing_options {
-    struct gate_options gate;   /**< the first member, because the gate's rows of the option table set it */
-    struct align_problem align; /**< routing_load() sets all members except block_size */
-    const char *map;            /**< as given: "none", "random" or a file */
+    struct gate_options gate;   /**< must be the first member, because the gate's option rows set its fields */
+    struct align_problem align; /**< align's part of the problem; routing_load() sets all members except block_size */
+    const char *map;            /**< value of --expert-map: "none", "random" or a file */
 };
 
 /**
@@ -18,7 +18,7 @@ struct routing_options {
  */
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options);
 
-/** Sets program->command to a command that repeats this run, with every option given explicitly. */
+/** Sets program->command to a command that reproduces this run, with every option given explicitly. */
 void routing_options_command(const struct routing_options *options, struct program *program);
 
 /** Starts the covering design of --check-all for an implementation. */
@@ -26,8 +26,8 @@ void routing_covering_start(const struct routing_implementation *implementation,
                             struct covering *covering);
 
 /**
- * Sets the options to the next problem that the implementation supports; covering_take() accepts it. Returns false if
- * there is none.
+ * Sets the options to the next problem that the implementation supports; the caller accepts it with covering_take().
+ * Returns false if no problem is left.
  */
 bool routing_problem_to_try(struct covering *covering, const struct routing_implementation *implementation,
                             uint64_t seed, struct routing_options *options);

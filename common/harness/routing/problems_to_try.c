@@ -1,6 +1,6 @@
 #include "harness/routing/run.h"
 
-/** The dimensions: the gate's, then those of the list. */
+/** The dimensions: the gate's, then those of the row list. */
 enum { BLOCK_SIZE = NUM_GATE_DIMENSIONS, MAP, LAUNCHES, NUM_DIMENSIONS };
 
 static const struct covering_dimension own_dimensions[NUM_DIMENSIONS - NUM_GATE_DIMENSIONS] = {

@@ -1,9 +1,9 @@
 /**
  * @file routing/routing.h
- * @brief Routing: gate and align together, from the logits to the padded list of rows.
+ * @brief Routing runs gate and align together, from the logits to the padded list of rows.
  *
- * Align groups the choices of the gate, so both use the same array `topk_ids`. A chapter's kernel and its main.c need
- * no other header of the harness.
+ * Align groups the choices of the gate, so both use the same array `topk_ids`. This is the only harness header that a
+ * chapter's kernel and its main.c need.
  */
 #ifndef ROUTING_H
 #define ROUTING_H
@@ -25,34 +25,34 @@ struct routing_problem {
 /** Addresses of the tensors in device memory. */
 struct routing_buffers {
     struct gate_buffers gate;
-    struct align_buffers align; /**< its topk_ids is the same array as the gate's */
+    struct align_buffers align; /**< align's tensors; their topk_ids is the same array as the gate's */
 };
 // [problem]
 
 /**
- * An implementation of routing. `unsupported_reason` returns NULL, or one line with the unsupported flag and
- * the reason; if the pointer itself is NULL, every problem is supported.
+ * An implementation of routing. `unsupported_reason` returns NULL if the problem is supported, else one line that names
+ * the unsupported flag and the reason; a NULL pointer means that every problem is supported.
  */
 struct routing_implementation {
     const char *name;
     int64_t last_tokens[GATE_LAST_TOKENS]; /**< as in gate_implementation */
     const char *(*unsupported_reason)(const struct routing_problem *problem);
-    size_t (*workspace_bytes)(const struct routing_problem *problem); /**< size of align's workspace; NULL: none */
-    bool workspace_zeroed; /**< it holds zeros, not undefined values, before the first launch */
-    /** Returns the shared memory of a block in bytes if it is more than some GPUs have, else 0. NULL: always 0. */
+    size_t (*workspace_bytes)(const struct routing_problem *problem); /**< align's workspace in bytes; NULL: none */
+    bool workspace_zeroed; /**< whether the workspace is zeroed before the first launch, not left undefined */
+    /** Returns the bytes of shared memory per block if some GPUs offer less, else 0. A NULL pointer means 0. */
     size_t (*shared_bytes)(const struct routing_problem *problem);
     /** Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct routing_problem *problem, const struct routing_buffers *buffers,
                           cudaStream_t stream);
 };
 
-/** A chapter: its implementation and the one with which it is compared. */
+/** A chapter's implementation and the implementation with which it is compared. */
 struct routing_chapter {
     struct routing_implementation implementation;
     struct routing_implementation before;
 };
 
-/** Launches routing. Every routing.cu defines it. */
+/** Launches routing. Every routing.cu defines this function. */
 cudaError_t routing_launch(const struct routing_problem *problem, const struct routing_buffers *buffers,
                            cudaStream_t stream);
 
@@ -62,7 +62,10 @@ cudaError_t routing_launch(const struct routing_problem *problem, const struct r
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream);
 
-/** Runs a chapter's program: command line, input, launch, check, report. Returns the process's exit code. */
+/**
+ * Runs a chapter's program: parses the command line, loads the input, launches, checks and reports. Returns the
+ * process's exit code.
+ */
 int routing_main(int argc, char **argv, const struct routing_chapter *chapter);
 
 #ifdef __cplusplus

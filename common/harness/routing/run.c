@@ -60,7 +60,10 @@ bool routing_settle_problem(const struct routing_options *options, const struct 
                implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL, error);
 }
 
-/** Adds align's tensors to the gate's, which are already allocated. Returns false, adding none, if out of memory. */
+/**
+ * Adds align's tensors to the gate's, which are already allocated. If memory runs out, adds none of them and returns
+ * false.
+ */
 static bool add_align_tensors(const struct routing_problem *problem,
                               const struct routing_implementation *implementation, bool has_map,
                               struct tensors *tensors, struct error *error)

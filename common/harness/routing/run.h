@@ -20,21 +20,21 @@ enum {
 struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum tensor_location location);
 
 /**
- * Completes `problem` from the input that the options name, checks that it is valid and supported, allocates the
- * tensors, which the caller frees, and fills the inputs. On failure returns false with the reason (the arguments, a
- * file or memory) and frees everything.
+ * Completes `problem` from the input that the options select, checks that the problem is valid and supported, allocates
+ * the tensors, which the caller frees, and fills the inputs. On failure (invalid arguments, a file error or no memory),
+ * frees everything, returns false and sets *error.
  */
 bool routing_load(struct routing_options *options, const struct routing_implementation *implementation,
                   struct routing_problem *problem, struct tensors *tensors, struct error *error);
 
 /**
- * Derives align's part of the problem from the gate's, and checks that the problem is valid and supported. On failure
- * returns false with the reason.
+ * Derives align's part of the problem from the gate's, and checks that the problem is valid and supported. On failure,
+ * returns false and sets *error.
  */
 bool routing_settle_problem(const struct routing_options *options, const struct routing_implementation *implementation,
                             struct routing_problem *problem, struct error *error);
 
-/** Returns the implementation's launch and check, for running and timing. */
+/** Returns the launch and check functions of the implementation, for running and timing. */
 struct launch routing_launch_of(const struct routing_problem *problem,
                                 const struct routing_implementation *implementation);
 

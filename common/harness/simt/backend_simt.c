@@ -88,7 +88,7 @@ void backend_describe_branches(const struct run_counters *run, char *text, size_
     char place[MAX_BRANCHES][256];
     uint64_t count[MAX_BRANCHES];
     const int lines = add_up_lines(run, place, count);
-    int before = 0; /* the line shown before; if it is in the same file, only ":LINE" is written */
+    int before = 0; /* the line shown last; in the same file, only ":LINE" is written */
 
     text[0] = '\0';
     for (int shown = 0; shown < lines && shown < SHOWN; shown++) {
@@ -161,7 +161,7 @@ const char *backend_limits(void)
     return simt_limitations();
 }
 
-static const char *traced_kernel; /**< the kernel for which the last trace was begun; NULL: any */
+static const char *traced_kernel; /**< the kernel that the last trace selected; NULL: any */
 
 bool backend_trace_begin(const char *kernel, struct error *error)
 {
@@ -174,7 +174,7 @@ bool backend_trace_begin(const char *kernel, struct error *error)
     return true;
 }
 
-/** Sets the error of a trace that found no launch; the error lists the kernels that were launched. Returns false. */
+/** Sets the error for a trace that found no launch; the error lists the kernels that were launched. Returns false. */
 static bool fail_not_launched(struct error *error)
 {
     struct simt_counters counters;

@@ -1,6 +1,6 @@
 /**
  * @file parallel/connection/mpi.c  Connects ranks through MPI, which needs host memory: device arrays are copied
- * through the host. A build without mpi.h has one rank.
+ * through the host. A build without mpi.h supports only one rank.
  */
 #include "harness/parallel/ranks.h"
 
@@ -35,7 +35,7 @@ static MPI_Comm comm_of(const struct group *group)
     return (MPI_Comm)(intptr_t)group->connection; /* MPI_Comm is a pointer or an int */
 }
 
-/** Waits for a request. Sleeps between polls, because other ranks may need this processor. */
+/** Waits for a request. Sleeps between polls, because other ranks may need this CPU core. */
 static bool await(const struct group *group, int begun, MPI_Request *request, struct error *error)
 {
     static const struct timespec nap = {.tv_nsec = 50000};
@@ -99,7 +99,9 @@ void connection_free(struct group *group)
 
 /* --- arrays of a device ------------------------------------------------------------------------------------------- */
 
-/** Host arrays for MPI, one to send from and one to receive into, and the size and offset of each rank's part. */
+/**
+ * Host staging arrays for MPI, one to send from and one to receive into, and the size and offset of each rank's part.
+ */
 struct staged {
     void *to, *from;
     size_t to_bytes, from_bytes;
@@ -107,8 +109,8 @@ struct staged {
 };
 
 /**
- * Fills a row of counts, and the next row with their prefix sums. Returns false if the number of bytes overflows MPI's
- * int.
+ * Fills a row of `counts` with the ranks' byte counts and the next row with their prefix sums. Returns false if the
+ * number of bytes overflows MPI's int.
  */
 static bool count_parts(const struct group *group, const int64_t *bytes, int *counts, size_t *sum, struct error *error)
 {
@@ -132,7 +134,10 @@ static void staged_free(struct staged *staged)
     free(staged->counts);
 }
 
-/** Allocates both arrays and copies the one to send from the device. The caller calls staged_free() in any case. */
+/**
+ * Allocates both arrays and copies the one to send from the device. The caller must call staged_free() even after a
+ * failure.
+ */
 static bool stage(const struct group *group, const void *to, struct staged *staged, struct error *error)
 {
     cudaError_t status;
@@ -155,7 +160,7 @@ static bool unstage(const struct staged *staged, void *from, struct error *error
     return status == cudaSuccess || device_error(error, "copying to the device", status);
 }
 
-/** Does nothing, because MPI does not combine collectives. */
+/** Does nothing, because MPI cannot group collectives. */
 void connection_begin(void)
 {
 }

@@ -2,8 +2,8 @@
  * @file parallel/connection/nccl.c  Connects ranks through NCCL, with one GPU per rank. The ranks exchange NCCL's id
  * through MPI if mpirun started them, or through shared memory if this program forked them.
  *
- * NCCL is configured as non-blocking: a call may return while still in progress, and is then polled up to the time
- * limit. A build without nccl.h has one rank.
+ * NCCL is configured as non-blocking: a call may return while it is still in progress and is then polled until the time
+ * limit. A build without nccl.h supports only one rank.
  */
 #include "harness/parallel/ranks.h"
 
@@ -55,10 +55,11 @@ static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_
     return result == ncclSuccess || group_error(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
-static bool is_grouped; /* between connection_begin() and connection_end(); per thread, like NCCL's groups */
+static bool is_grouped; /* true from connection_begin() to connection_end(); per thread, like NCCL's groups */
 
 /**
- * Waits for a collective: first for the call, then for the stream. Inside a group, the collective has not started yet.
+ * Waits for a collective: first for the call, then for the stream. Inside a group, returns immediately, because the
+ * collective has not started yet.
  */
 static bool await(const struct group *group, ncclResult_t result, struct error *error)
 {
@@ -83,7 +84,7 @@ static bool await(const struct group *group, ncclResult_t result, struct error *
 
 /* --- rendezvous --------------------------------------------------------------------------------------------------- */
 
-/** Passes NCCL's id, with which the ranks connect, from rank 0 to the others through shared memory. */
+/** Passes the NCCL id, with which the ranks connect, from rank 0 to the other ranks through shared memory. */
 static bool exchange_id_in_memory(const struct ranks *ranks, ncclUniqueId *id, struct error *error)
 {
     const double begin = seconds_now();
@@ -212,7 +213,7 @@ void connection_close(struct ranks *ranks)
 
 /**
  * Launches an all-reduce of a single number, which completes in no rank until all ranks have arrived. Later work on the
- * stream waits for it; the host does not.
+ * stream waits for this all-reduce, but the host does not.
  */
 bool connection_synchronize(const struct ranks *ranks, struct error *error)
 {
@@ -276,7 +277,7 @@ bool connection_all_gather(const struct group *group, const void *own, const int
     ncclResult_t result = ncclGroupStart();
     char *to = all;
 
-    for (int r = 0; r < group->size; r++) { /* NCCL's all-gather needs equal parts, so each rank broadcasts its own */
+    for (int r = 0; r < group->size; r++) { /* NCCL's all-gather requires equal parts: each rank broadcasts its part */
         if (bytes[r])
             result = worse(result,
                            ncclBroadcast(own, to, (size_t)bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
