@@ -1,7 +1,7 @@
-# Functions for tests that break a kernel on purpose; sourced after tap.sh.
+# Functions for tests that inject faults into a kernel; sourced after tap.sh.
 #
-#   breaks_start PROGRAM SOURCE [SED] sets the program to break and its kernel file, into which the headers of its
-#                                     folder are copied; SED removes code that no run reaches, so that less is compiled
+#   breaks_start PROGRAM SOURCE [SED] sets the program to break and its kernel file, and copies the headers in the
+#                                     file's folder into it; SED removes code that no run reaches, to compile faster
 #   breaks NAME SED FAULT LINE ARGUMENT...
 #                                     edits the kernel with a sed script, builds it with the commands that built the
 #                                     program (from ninja), runs it with the arguments and expects exit status 1 and a
@@ -9,14 +9,14 @@
 #                                     result, which has no line)
 #   rebuild SED                       only edits the kernel and builds $scratch/program
 #
-# If breaks_shared is set, it names a header of common/kernels that is also copied into the kernel file, so that SED can
-# edit it.
+# If set, breaks_shared names a header of common/kernels that is also copied into the kernel file, so that SED can edit
+# it.
 
 # A sed script that removes the kernels for types other than f32, for tests that run a gate only in f32.
 only_f32='/^    case DTYPE_/,/^    default:/{/^    default:/!d}'
 
-# inline_headers FILE: prints the file with the text of each included header that is in the file's folder or is
-# $breaks_shared in place of the #include
+# inline_headers FILE: prints the file, replacing each #include of $breaks_shared or of a header in the file's folder
+# with the header's text
 inline_headers() {
     while IFS= read -r inline_line; do
         inline_name=${inline_line#\#include \"}

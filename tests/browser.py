@@ -1,4 +1,4 @@
-"""Drives a headless Chromium through chromedriver, without other libraries. Has only what the page tests need.
+"""Drives a headless Chromium through chromedriver, without other libraries. Implements only what the page tests need.
 
     with Browser() as browser:
         browser.open("file:///...")
@@ -75,7 +75,7 @@ class Browser:
         self.call("POST", self.session + "/url", {"url": address})
 
     def run(self, script, *arguments):
-        """Runs a script, which finds the arguments in the variable `arguments`. Returns the script's result."""
+        """Runs a script, which receives the arguments in the variable `arguments`. Returns the script's result."""
         return self.call("POST", self.session + "/execute/sync", {"script": script, "args": list(arguments)})
 
     def devtools(self, command, **parameters):
@@ -96,7 +96,8 @@ class Browser:
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
 
     def emulate(self, width=None, scheme=None, motion=None):
-        """Sets the window's width, and the system's preferences for a light or dark scheme and for reduced motion."""
+        """Sets the window's width, and emulates the system's preferences for a light or dark scheme and for reduced
+        motion."""
         if width:
             self.resize(width)
         features = []

@@ -1,5 +1,5 @@
-"""Checks the documentation site for broken links and anchors, files loaded from other machines, pictures
-without alternative text, and headings that skip a level.
+"""Checks the documentation site for broken links and anchors, files loaded from other hosts, images without alternative
+text, and headings that skip a level.
 
 python3 tests/check_site.py build/docs/html   prints one line for each fault; exits 1 if there are any
 """

@@ -1,6 +1,6 @@
-"""Opens pages of the documentation site in Chromium, each at widths of 390 and 1400 pixels. Every second page is light
-when narrow and dark when wide, the other pages the reverse. A page must not scroll sideways or write errors to the
-console, and its text must have a contrast of at least 4.5:1.
+"""Opens pages of the documentation site in Chromium, each at widths of 390 and 1400 pixels. Every second page is opened
+in the light scheme at 390 pixels and in the dark scheme at 1400, the other pages the other way round. A page must not
+scroll sideways or write errors to the console, and its text must have a contrast of at least 4.5:1.
 
 python3 tests/check_site_in_browser.py FOLDER PAGE...   prints one line for each fault; exits 1 if there are any, 77
                                                         without Chromium
@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 from browser import Browser, browser_missing
 
-# The states in which every second page is opened, and the states for the other pages.
+# The (scheme, width) states in which every second page is opened, and those for the other pages.
 STATES = ((("light", 390), ("dark", 1400)), (("dark", 390), ("light", 1400)))
 # Pages that Doxygen generates for files, folders and structures.
 REFERENCE = re.compile(r"^(dir_|struct|class)|_8[a-z]+(_source)?\.html$")
 
-# A page's colours change with a delay; LOOK detects a page whose colours never change.
+# A page's colours change with a delay; if they never change, the wait times out and LOOK reports the page.
 WAIT_FOR_COLOURS = """
 const dark = arguments[0] === 'dark', end = Date.now() + 2000;
 return new Promise(function wait(done) {

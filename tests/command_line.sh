@@ -8,8 +8,8 @@
 #   npy NAME HEADER BYTES             writes $scratch/NAME.npy with this header and BYTES bytes of zeros
 #   integers NAME i4|i8 SHAPE NUMBER... writes $scratch/NAME.npy with these numbers
 #   numbers FILE                      prints the numbers of an i4 file that a program wrote, separated by spaces
-#   unprivileged COMMAND...           runs the command without root's privilege to ignore file modes and owners; fails
-#                                     if root cannot drop this privilege
+#   unprivileged COMMAND...           runs the command without root's privilege to bypass file permissions; fails if
+#                                     root cannot drop this privilege
 # shellcheck disable=SC2034 # the tests use these variables
 
 # hostile PROGRAM...: reads lines EXIT|MESSAGE|COMMAND and runs each COMMAND with every PROGRAM as $P and an empty

@@ -4,9 +4,9 @@
 #   sh tests/coverage.sh            builds into build/coverage, runs the tests, prints the table
 #   sh tests/coverage.sh --lines    prints every line that the last run did not execute
 #
-# It runs the tests that are C programs, and scripts that run programs of this build. Processes that are killed by a
-# signal or run as another user are not counted. A test fails if its program cannot write the counts; a test with a time
-# limit may fail because instrumented programs are slower.
+# The script runs the tests that are C programs and the scripts that run programs of this build. Processes that are
+# killed by a signal or run as another user are not counted. A test fails if its program cannot write the counts; a test
+# with a time limit may fail because instrumented programs are slower.
 set -eu
 b=build/coverage
 

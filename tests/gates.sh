@@ -1,6 +1,6 @@
 # Inputs for the gates of chapters 13a to 13c, and runs that --check-all does not include; sourced after tap.sh.
 #
-#   tries PROGRAM     runs it on routers for which only these chapters have kernels and on arrays that no --dist makes
+#   tries PROGRAM     runs PROGRAM on routers that only these chapters support and on arrays that no --dist makes
 #
 # shellcheck shell=sh disable=SC2034 # tests also use these variables
 four_groups="--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"
@@ -27,12 +27,12 @@ array no_number 256, "nan"
 array zeros "1, 256" "0"
 array low "1, 256" "-68 - e / 64"
 array lone_nan "4, 256" "nan if e == 3 else 9 if e % 32 in (4, 5) else -9" # only one lane of a warp detects it
-# If a row has only one number, its score is also the sum of the row's scores, so that the weight equals the scale even
-# if the score is tiny.
+# If a row contains only one number, this expert's score is also the sum of the row's scores, so that the weight equals
+# the scale even if the score is tiny.
 array lone_number "64, 256" "e / 4096 if e % 256 == 3 else nan"
 array lone_tiny_number "64, 256" "-87.3 + e / 16384 if e % 256 == 3 else nan"
-# The best choices are 1 in three groups, 0.75 in the fourth group, and 0.75 and slightly more in the fifth, whose score
-# is the next float above the fourth group's.
+# The best choices are 1 in three groups and 0.75 in the fourth; in the fifth group they are 0.75 and slightly more, so
+# that its score is the next float above the fourth group's.
 fifth="(0.5 if e < 96 else 0.25 + (e == 128) * 2 ** -23) if e % 32 < 2 and e < 160 else -4"
 array next_float 256, "$fifth"
 array next_float_below_zero 256, "($fifth) - 2 + (e == 128) * 2 ** -23"
@@ -79,5 +79,5 @@ tries() {
     done
 }
 
-# A sed script that removes the routers that no run of a broken kernel uses, so that less is compiled.
+# A sed script that removes the routers that no run of a broken kernel uses, to reduce the code to compile.
 three_routers="$only_f32; /if (matches_router<router<256, 16\|if (matches_router<router<512/,+1d"

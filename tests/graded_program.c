@@ -1,6 +1,7 @@
 /**
  * @file graded_program.c
- * @brief Several graded programs in one executable: `graded_program --records --seed S --only WHAT` acts as WHAT.
+ * @brief Several graded programs in one executable: `graded_program --records --seed S --only WHAT` behaves like the
+ *        graded program WHAT.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -53,7 +54,9 @@ static void hang(void)
         pause();
 }
 
-/** Leaves a child process that keeps standard output open, and prints its process id. */
+/**
+ * Starts a child process that outlives this process and keeps standard output open, and prints the child's process id.
+ */
 static void stay(void)
 {
     const pid_t child = fork();
@@ -67,7 +70,7 @@ static void stay(void)
 }
 
 /*
- * A number far above every limit. Without limits, a program that uses this much of a resource would pass and do no
+ * An amount far above every limit. Without limits, a program that uses this much of a resource would pass and do no
  * harm.
  */
 enum { FAR_TOO_MUCH = 1 << 20 };
@@ -171,7 +174,7 @@ static void nothing(void)
 {
 }
 
-/** Passes if standard input, the limits and the process group are as they should be. */
+/** Passes if standard input, the limits and the process group are set as expected. */
 static void look_around(void)
 {
     const char *const limit = getenv("SIMT_EVENT_LIMIT");

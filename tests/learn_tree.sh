@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Functions that make copies of the tree for tests of build/learn, so that the tests do not change a learner's files;
+# Functions that copy the repository's tree for tests of build/learn, so that the tests do not change a learner's files;
 # sourced in the repository's root.
 #
 #   learn_tree BUILD FOLDER          makes a tree in FOLDER with everything that build/learn needs, except exercises and

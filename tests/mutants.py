@@ -2,18 +2,18 @@
 
     python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [--new] [--alone] [WORD...]
 
-A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES lists the kinds of changes).
-It is compiled with the commands that built the chapter's program, as Ninja prints them, and run with --check-corners,
-with the arguments in RUNS and with --check-all. If a chapter's launches share a workspace, the mutant is also run in
-the test of such launches (LAUNCHES). A mutant is rejected if it does not compile, if the simulator finds a fault, if
-the checker or that test finds a wrong answer, or if it does not end. Every other mutant must be in
-tests/mutants_equivalent.txt, with the reason why the changed kernel is still correct. Code that only a GPU's compiler
-reads is not changed.
+A mutant is a kernel with one change, such as a barrier removed, <= replaced by <, or a statement deleted (RULES lists
+the kinds of changes). It is compiled with the commands that built the chapter's program, as Ninja prints them, and run
+with --check-corners, with the arguments in RUNS and with --check-all. If a chapter's launches share a workspace, the
+mutant is also run in the test of such launches (LAUNCHES). A mutant is rejected if it does not compile, if the
+simulator finds a fault, if the checker or that test finds a wrong answer, or if it does not terminate. Every other
+mutant must be in tests/mutants_equivalent.txt, with the reason why the changed kernel is still correct. Code that only
+a GPU's compiler reads is not changed.
 
-Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which must give right results while no mutant
-is enabled. A mutant that changes a constant or a type has its own program; with --alone, every mutant has one.
-Chapter 01 runs on the host, where no simulator checks it, so it is also compiled with gcc's sanitizers.
-Chapter 12 has no --check-all, and each run of its program starts two processes.
+Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which must give correct results while no
+mutant is enabled. A mutant that changes a constant or a type has its own program; with --alone, every mutant has one.
+Chapter 01 runs on the host, where no simulator checks it, so it is also compiled with gcc's sanitizers. Chapter 12 has
+no --check-all, and each run of its program starts two processes.
 
 Prints each survivor and, for each chapter, the number of mutants rejected in each way; exits with 1 if any mutant
 survived. WORDs select the mutants whose path, rule and line together contain all of the words. A header belongs to the
@@ -35,7 +35,7 @@ import tempfile
 import mutants_in_one
 
 SECONDS, SECONDS_OF_ALL = 60, 300  # limits on a run's CPU time, without and with --check-all
-# Runs after --check-corners: the real data, and problems whose indices need more than 15 bits.
+# Arguments of the runs after --check-corners: the real data, and problems whose indices need more than 15 bits.
 RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal",
                  "--num-tokens 200 --num-experts 4096 --num-expert-group 1 --topk-group 1 --topk 8 --dist normal"],
         "align": ["", "--num-tokens 5000 --num-experts 8192 --dist uniform --block-size 3",
@@ -98,7 +98,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             # a quotient that is one too low
             "--num-tokens 140001 --topk 1 --num-experts 1 --block-size 70000 --dist uniform",
             "--num-tokens 65536 --dist one", "--num-tokens 66000 --dist one"],  # counts beyond 16 bits
-        # Each of its routers; one token and several; the tokens' slots in the list; ties.
+        # These cover each of the chapter's routers, one and several tokens, the tokens' slots in the list, and ties.
         "15_one_launch": [
             "--num-tokens 1", "--num-tokens 5 --dtype bf16 --expert-map random",
             "--num-tokens 33 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal --dtype bf16",
@@ -109,7 +109,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--block-size 1048577",
             "--num-tokens 64 --dist ties --block-size 16", "--num-tokens 256 --dist nan --dtype f16 --bias none",
             "--num-tokens 256 --dist normal --bias-dtype same --dtype f16 --block-size 1"],
-        # Rings that are filled several times; more tiles than blocks; large indices.
+        # These cover rings that are filled several times, more tiles than blocks, and large indices.
         "16a_layer_bulk_copies": [
             "", "--num-tokens 64 --num-experts 1 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
             "--num-tokens 20 --num-experts 8 --topk 2 --hidden-size 2112 --intermediate-size 192 --dist uniform "
@@ -118,7 +118,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 18 --topk 9 --hidden-size 32896 --intermediate-size 64 --dist uniform "
             "--expert-map random",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"],
-        # Both of its tiles; otherwise like chapter 16a.
+        # These cover both of the chapter's tiles and otherwise what chapter 16a's runs cover.
         "16b_layer_warpgroup_products": [
             "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
             "--block-size 192", "",
@@ -135,13 +135,14 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"]}
 # Programs without --check-all, and the commands that start them.
 STARTED_BY = {"12_expert_parallel": "mpirun --allow-run-as-root --oversubscribe -n 2"}
-# Tests of several launches with one workspace, and of launches that give up.
+# Tests of several launches that share one workspace, and of launches that give up.
 LAUNCHES = {"14b_align_published_counts": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
             "16b_layer_warpgroup_products": "tests/test_moe_counters.c"}
-# In the mutants' programs, a block that polls in vain gives up after fewer polls.
+# In the mutants' programs, a block gives up after fewer unsuccessful polls.
 DEFINED = dict.fromkeys(("14b_align_published_counts", "15_one_launch", "16a_layer_bulk_copies",
                          "16b_layer_warpgroup_products"), "-DMAX_POLLS=1000")
-# TWINS are other builds of a chapter's kernel, which are tried, too, because --check-all's problems have few tokens.
+# TWINS are other builds of a chapter's kernel, in which the mutants are also run because --check-all's problems have
+# few tokens.
 RUNS["11c_moe_tensor_cores"] = RUNS["11d_moe_async_ring"]
 TWINS = {"13c_gate_fewer_instructions": ["13c_gate_fewer_instructions_many"]}
 RUNS["13a_gate_bound"] = RUNS["13c_gate_fewer_instructions"]
@@ -151,7 +152,7 @@ RUNS["13c_gate_fewer_instructions_many"] = RUNS["13b_gate_lane_per_group"] = [
       for tokens, bias in ((99, "random"), (999, "none"))),
     "--num-tokens 33000 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal"]
 
-# Headers of which the first including chapter uses only a part, each with the chapter that uses the whole header.
+# Headers that the first chapter to include them uses only in part, each with the chapter that uses the whole header.
 TRIED_WITH = {"common/kernels/gate_choice.cuh": "13c_gate_fewer_instructions"}
 
 # Each rule: its name, the pattern that it replaces in code without comments, and the replacement.
@@ -202,7 +203,7 @@ class Mutant:
 
 
 def blank(text):
-    """Returns the text with each character replaced by a space, except ends of lines."""
+    """Returns the text with each character except newlines replaced by a space."""
     return re.sub(r"[^\n]", " ", text)
 
 
@@ -240,7 +241,7 @@ def roundings(code):
 
 
 def statements(code):
-    """Yields whole assignments and calls: from the end of the previous statement to the semicolon."""
+    """Yields complete assignments and calls: from the end of the previous statement to the semicolon."""
     for match in re.finditer(r"(?:[;{}):]|\belse|^)\s*\n\s*(?=[\w*(])", code, re.MULTILINE):
         start, depth, end = match.end(), 0, match.end()
         while end < len(code) and (depth > 0 or code[end] not in ";{}"):
@@ -332,8 +333,8 @@ class Chapter:
                 link.replace(self.program, "FOLDER/launches") + " -lcmocka"]
 
     def compile(self, folder, commands, more=""):
-        """Runs the commands that built the chapter's program on the folder's kernel, with the additional objects
-        `more`. Returns whether all commands succeeded, and their messages."""
+        """Compiles the folder's kernel with the commands that built the chapter's program, and links the additional
+        objects `more`. Returns whether all commands succeeded, and their messages."""
         for header in (folder / "kernels").glob("*.cuh"):  # as common/ninja/kernel.sh does with the headers in common
             if not header.read_text().startswith("#line"):
                 done = subprocess.run([self.rewriter, header], capture_output=True, text=True, check=False)
@@ -445,8 +446,8 @@ def entry_for(mutant, entries):
 
 
 def try_all(chapters, mutants, entries, options):
-    """Tries a chapter's mutants with its program and the program's twins. Prints the survivors and the chapter's line;
-    returns the number of survivors and wrong entries."""
+    """Runs a chapter's mutants in its program and in the program's twins. Prints the survivors and the chapter's
+    summary line; returns the number of survivors and wrong entries."""
     counts, survivors = {}, 0
 
     run = [mutant for mutant in mutants if options.all or not entry_for(mutant, entries)]

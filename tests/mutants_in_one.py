@@ -1,10 +1,10 @@
-"""Puts many mutants into one program, which is compiled once, for mutants.py. Each changed part of the program checks
+"""Combines many mutants in one program, which is compiled once, for mutants.py. Each changed part of the program checks
 which mutant is enabled.
 
 An expression E that mutants 5 and 6 change becomes `(mutant_in(5, 6) ? mutant_in(5, 5) ? (E5) : (E6) : (E))`, and a
-statement becomes a chain of ifs; lines keep their numbers. The environment variable MUTANT is the number of the enabled
-mutant; if it is not set, none is enabled. A change of a constant or a type cannot be chosen at run time, so such a
-mutant needs a program of its own.
+statement becomes a chain of ifs; line numbers do not change. The environment variable MUTANT is the number of the
+enabled mutant; if it is not set, none is enabled. A change of a constant or a type cannot be chosen at run time, so
+such a mutant needs its own program.
 """
 import os
 import pathlib
@@ -54,7 +54,7 @@ def cuts(code, begin, end, separator):
 
 
 def controls(code):
-    """Yields (begin, end) of each condition, and of each of the three parts of a for."""
+    """Yields (begin, end) of each condition, and of each of the three parts of a for statement."""
     for match in re.finditer(r"\b(if|while|switch|for) \(", code):
         end = end_of(code, match.end() - 1)
         if match[1] == "for":
@@ -95,7 +95,7 @@ def statement_end(code, end):
 
 
 def part_of(code, span, conditions, is_declaration):
-    """Returns the part of the code that must be chosen as a whole to change the span, as (begin, end, whether it is a
+    """Returns the part of the code that must be chosen as a unit to change the span, as (begin, end, whether it is a
     statement), or None if there is none."""
     for begin, end in conditions:
         if begin <= span[0] and span[1] <= end:
@@ -133,7 +133,8 @@ def parts_of(code, spans, is_declaration):
 
 
 def chosen_text(text, code, part, variants, numbers):
-    """Returns the part's text with a choice among its variants; `numbers` has the mutants' first and last number."""
+    """Returns the part's text with a choice among its variants; `numbers` holds the numbers of the first and the last
+    mutant."""
     begin, end, is_statement = part
     asked = [f"mutant_in({number}, {number})" for number in range(numbers[0], numbers[1] + 1)]
     lines = [" ".join((code[begin:first] + new + code[last:end]).split()) for first, last, new in variants]

@@ -5,7 +5,7 @@
 #   sh tests/record_session.sh BUILD            prints the whole README
 #   sh tests/record_session.sh BUILD --write    writes it
 #
-# The session takes one exercise from failing to passing, in a copy of the tree; its middle answer is a wrong answer.
+# The session takes one exercise from failing to passing, in a copy of the tree; the learner's first answer is wrong.
 set -u
 . tests/learn_tree.sh
 b=$1

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Finds the tests, runs those whose files have changed since they last passed, one per processor at a time, and adds up
-# all reports, which are in the Test Anything Protocol.
+# Finds the tests, runs those whose files have changed since they last passed, in parallel, one per processor, and
+# totals their reports, which are in the Test Anything Protocol.
 #
-#   sh tests/run.sh [-a] [-b BUILD] [-j JOBS] [-t SECONDS]              the tests; with -a also the exhaustive ones
-#   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] TEST...           these tests, even if nothing has changed
+#   sh tests/run.sh [-a] [-b BUILD] [-j JOBS] [-t SECONDS]              runs the tests; with -a also the exhaustive ones
+#   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] TEST...           runs these tests, even if nothing has changed
 #
 # With SHARE=K/N in the environment (K from 0 to N - 1), -a includes only every N-th exhaustive run, from the K-th on.
 #
 # The tests are tests/**/test_*.sh, test_*.py, and the programs built from tests/**/test_*.c and .cu:
 # BUILD/tests/**/test_*. A TEST is a part of a test's path and arguments ("test_chapters", "02_warp"), a file, or a file
-# and arguments in one word. Comments at the very top of a script set how it is run:
+# and its arguments as one word. Comments at the very top of a script set how it is run:
 #
 #   # run: ARGUMENT...        runs it with these arguments, once for each such line; $b is BUILD (build). If the last
 #                             argument is a pattern, it runs once for each file that matches.
@@ -304,7 +304,7 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$ok" && : >"$folder/stamps" || exit 1
-# The loader cannot preload a library whose folder's name contains a blank. A gcc that fortifies by default, like
+# The loader cannot preload a library whose folder's name contains a space. A gcc that fortifies by default, like
 # Ubuntu's, would declare the recorded calls differently.
 export TEST_RUNNER="$0" READS_RECORDER="$folder/record_reads.so" SECONDS_OF_TEST="$limit"
 gcc -std=c11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE -shared -fPIC "$(dirname "$0")/preloaded/record_reads.c" \

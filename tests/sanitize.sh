@@ -4,7 +4,7 @@
 #
 #   sh tests/sanitize.sh
 #
-# Exits 1 if a test failed or a sanitizer reported an error.
+# Exits with 1 if a test failed or a sanitizer reported an error.
 set -eu
 b=build/sanitize
 mkdir -p $b

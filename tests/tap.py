@@ -12,7 +12,7 @@ import unittest
 
 
 class TapResult(unittest.TestResult):
-    """Prints a line for each test or subtest when it ends and, below a failure, the reason. Captures what a test
+    """Prints a line for each test or subtest when it ends, followed by the reason if it failed. Captures what a test
     prints."""
 
     def __init__(self):

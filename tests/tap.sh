@@ -7,7 +7,7 @@
 #   skip NAME REASON                reports a skipped test
 #   finish                          prints the plan; exits with 1 if anything failed
 #
-# $scratch is an empty folder that is removed at the end. Tests run in the repository's root.
+# $scratch is an empty folder that is removed when the test ends. Tests run from the repository's root.
 
 tap_count=0
 tap_failed=0

@@ -1,4 +1,4 @@
-/** @file test_align_check.c  Tests align's reference and its checker, on right and on modified answers. */
+/** @file test_align_check.c  Tests align's reference and its checker, on correct and on modified answers. */
 #include "harness/align/check.h"
 #include "harness/align/input.h"
 #include "harness/align/problem.h"
@@ -81,7 +81,8 @@ static void tear_down(struct bench *bench)
 }
 
 /**
- * Ids of six tokens with two ids each, for four experts and blocks of three; 18 of 21 slots are used. The right answer:
+ * Ids of six tokens with two ids each, for four experts and blocks of three; 18 of 21 slots are used. The correct
+ * answer:
  *
  *     sorted_token_ids   0  2  5 |  9 12 12 |  1  4  7 | 10 12 12 |  6 12 12 |  3  8 11 | 12 12 12
  *     expert_ids         0       |  0       |  1       |  1       |  2       |  3       | -1
@@ -351,7 +352,10 @@ static void one_element_unwritten_is_rejected(void **state)
     tear_down(&bench);
 }
 
-/** Tests every other value in every element. A position that occurs twice is reported at its second occurrence. */
+/**
+ * Tests that any wrong value in any element is rejected. A position that occurs twice is reported at its second
+ * occurrence.
+ */
 static void any_other_value_is_rejected(void **state)
 {
     struct bench bench = worked_case();

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks the exact formulas that chapters 06 to 10 state for counters: barriers as a function of the number of experts,
-# and requests that write the padding as a function of the capacity.
+# and requests for writing the padding as a function of the capacity.
 #
 # run: $b/cpu
 set -u
@@ -14,7 +14,8 @@ report() {
     "$programs/$name" --kernel large --num-tokens 64 --dist uniform --format json "$@"
 }
 
-# count COUNTER [KERNEL]: reads a report; prints a counter of all launches or of the kernel's launches
+# count COUNTER [KERNEL]: reads a report; prints the value of a counter for all launches or for the launches of one
+# kernel
 count() {
     line='^  "counters"'
     [ $# -lt 2 ] || line="\"name\": \"$2\""

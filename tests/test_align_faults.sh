@@ -1,6 +1,6 @@
 #!/bin/sh
-# Restores the faults of the kernel from which chapters 06 to 10 started, one at a time, in the chapters' kernels, and
-# checks that the simulator or the checker reports each of them.
+# Reintroduces into the kernels of chapters 06 to 10, one at a time, the faults of the kernel from which the chapters
+# started, and checks that the simulator or the checker reports each of them.
 #
 # run in all: $b/cpu/10_align_parallel_fill
 set -u

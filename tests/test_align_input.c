@@ -28,7 +28,7 @@ static size_t ids_bytes(const struct align_problem *problem)
     return (size_t)problem->numel * dtype_size(align_ids_dtype(problem));
 }
 
-/** Returns ids with a distribution; the caller frees them. */
+/** Returns ids drawn from a distribution; the caller frees them. */
 static void *generated(const struct align_problem *problem, int topk, enum align_dist dist, uint64_t seed)
 {
     void *const topk_ids = malloc(ids_bytes(problem) + 1);
@@ -58,7 +58,7 @@ static int experts_hit(const struct align_problem *problem, const struct align_g
     return hit;
 }
 
-/** Returns how often `id` occurs among the ids of the token that begins at `begin`. */
+/** Returns how many times `id` occurs among the ids of the token that begins at `begin`. */
 static int times_in_token(const struct align_problem *problem, const void *topk_ids, int64_t begin, int topk,
                           int64_t id)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests grade_answer: right answers that differ from the solutions (tests/learn/right_answers.txt) pass, and an edit is
-# either applied exactly or rejected with a one-line message.
+# Tests grade_answer: correct answers that differ from the solutions (tests/learn/right_answers.txt) must pass, and an
+# edit must either be applied exactly or be rejected with a one-line message.
 #
 # run: $b/cpu/grade_answer
 set -u

@@ -2,8 +2,8 @@
  * @file test_backend_gpu.c
  * @brief Tests the messages of a GPU program whose kernels cannot run on the GPU or in this build.
  *
- * The backend is the GPU backend. Its GPU is the simulator's, with compute capability 9.0; the tests set the
- * architecture for which the program was compiled.
+ * Uses the GPU backend on the simulator's GPU, which has compute capability 9.0; the tests set the architecture for
+ * which the program was compiled.
  */
 #include "harness/gpu/backend_gpu.c"
 

@@ -1,6 +1,7 @@
 /**
  * @file test_backoff.c
- * @brief Tests waiting for other ranks: first without sleeping, then with growing sleeps, never beyond the limit.
+ * @brief Tests waiting for other ranks: at first without sleeping, then with increasingly long sleeps, and never beyond
+ *        the time limit.
  */
 #include "base/backoff.h"
 

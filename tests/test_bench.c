@@ -1,8 +1,9 @@
 /**
  * @file test_bench.c
- * @brief Tests how a launch is timed, first on its own tensors, then on copies in turn, and how times are reported.
+ * @brief Tests how a launch is timed, first on its own tensors, then on copies used in rotation, and how times are
+ *        reported.
  *
- * The times are made up: the functions that measure times on a GPU are replaced, and launches run on the simulator.
+ * The times are fake: the functions that measure times on a GPU are replaced, and launches run on the simulator.
  */
 #define backend_time                   made_up_time
 #define backend_measure_floor          made_up_floor
@@ -121,7 +122,8 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     assert_int_equal(error.result, RUN_VERIFIED);
     assert_true(row->here.median == 10.0 && row->rotated.median == 20.0 && row->before.median == 0.0);
     assert_true(row->floor_us == 1e6 * (LARGE + 4) / 1e12);
-    /* A run and two launches use the same input. Then 41 copies of it, more than 160 MiB in all, are used in turn. */
+    /* A run and two launches use the same input. After that, 41 copies of the input, more than 160 MiB in total, are
+       used in rotation. */
     first = seen.inputs[3];
     assert_ptr_equal(seen.inputs[1], seen.inputs[2]);
     assert_ptr_not_equal(seen.inputs[1], first);
@@ -168,7 +170,9 @@ static char *report_of(const struct benchmark *bench)
     return text;
 }
 
-/** Tests that a launch with known bytes and operations is compared with the read bandwidth and cuBLAS's rate. */
+/**
+ * Tests that a launch with known bytes and operations is compared with the read bandwidth and with cuBLAS's throughput.
+ */
 static void compares_with_ceilings(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
@@ -180,7 +184,7 @@ static void compares_with_ceilings(void **state)
     (void)state;
     assert_true(bench_next(&bench, &error));
     bench_implementation(&bench, &launch, &tensors, &error);
-    bench_implementation(&bench, &launch, &tensors, &error); /* the read rate is measured once */
+    bench_implementation(&bench, &launch, &tensors, &error); /* the read bandwidth is measured only once */
     assert_int_equal(seen.num_readings, 1);
     assert_true(bench.rows[0].floor_us == 1e6 * (LARGE + 4) / 2e12);
     bench.rows[0].here.median = 10.0;

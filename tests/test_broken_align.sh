@@ -1,5 +1,5 @@
 #!/bin/sh
-# Breaks one line of chapter 07's kernels at a time: the program must fail with the right message, either on a given
+# Breaks one line of chapter 07's kernels at a time: the program must fail with the expected message, either on a given
 # problem or on a problem of --check-all.
 #
 # run in all: $b/cpu/07_align_vector_pad

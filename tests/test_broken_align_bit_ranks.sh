@@ -1,5 +1,5 @@
 #!/bin/sh
-# Breaks one line of chapter 14a's kernels at a time: the program must fail with the right message.
+# Breaks one line of chapter 14a's kernels at a time: the program must fail with the expected message.
 #
 # run in all: $b/cpu/14a_align_bit_ranks
 set -u

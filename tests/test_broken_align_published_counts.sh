@@ -1,5 +1,5 @@
 #!/bin/sh
-# Breaks one line of chapter 14b's kernel at a time: the program must fail with the right message, or launches that
+# Breaks one line of chapter 14b's kernel at a time: the program must fail with the expected message, or launches that
 # share a workspace must fail in test_align_exchange.c.
 #
 # run in all: $b/cpu/14b_align_published_counts
@@ -17,7 +17,8 @@ breaks_start "$programs/14b_align_published_counts" chapters/14b_align_published
      s/, LONG_TILE>(problem/, 4>(problem/
      s/(1 << 22)/100/'
 
-# build_exchange SED: edits the kernel and links it with the test of launches with one workspace, as $scratch/exchange
+# build_exchange SED: edits the kernel and links it with the test of launches that share a workspace, as
+# $scratch/exchange
 build_exchange() {
     rebuild "$1" &&
         ${CC:-gcc} -std=c11 -Icommon/simt -Icommon -Dalign_launch_patient=align_launch \
@@ -27,8 +28,8 @@ build_exchange() {
             -o "$scratch/exchange"
 }
 
-# exchange NAME SED WORD: edits the kernel; launches of many sizes with one workspace must end with WORD, "OK" or
-# "FAILED"
+# exchange NAME SED WORD: edits the kernel; the test of launches of many sizes that share a workspace must print WORD,
+# "OK" or "FAILED"
 exchange() {
     exchange_log=$(build_exchange "$2" 2>&1) || {
         tap_result 1 "$1: builds" || printf '%s\n' "$exchange_log" | sed 's/^/# /'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Breaks one line of chapter 17's router or its launches at a time: the program must fail with the right message. Each
-# program launches the step twice, so that the second step's router can race with the first step's gate.
+# Breaks one line of chapter 17's router or its launches at a time: the program must fail with the expected message.
+# Each program launches the step twice, so that the second step's router can race with the first step's gate.
 #
 # run in all: $b/cpu/17_overlapping_launches
 set -u

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs chapter 13c's kernels on routers that --check-all does not include, then breaks one line at a time: the program
-# must fail with the right message.
+# must fail with the expected message.
 #
 # run in all: $b/cpu/13c_gate_fewer_instructions
 set -u

@@ -8,7 +8,7 @@ set -u
 source=chapters/02_warp_per_group/gate.cu
 breaks_start "$1" "$source"
 
-# drop_barrier N: prints the line number of the kernel's Nth __syncthreads(), counted from the group scores on
+# drop_barrier N: prints the line number of the kernel's Nth __syncthreads(), counting from the group scores
 drop_barrier() {
     awk -v n="$1" '/group_scores\[group\] = group_score/ { on = 1 } on && /__syncthreads/ && ++seen == n { print NR }' \
         "$breaks_source"

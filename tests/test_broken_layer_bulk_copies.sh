@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs shapes for which chapter 16a's ring is filled several times, then breaks one line of the kernel at a time: the
-# program must fail with the right message. test_moe_bulk_counters.c checks that the counters are 0 after every launch.
+# program must fail with the expected message. test_moe_bulk_counters.c checks that the counters are 0 after every
+# launch.
 #
 # run in all: $b/cpu/16a_layer_bulk_copies
 set -u

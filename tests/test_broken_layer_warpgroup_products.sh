@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs every width of chapter 16b's products, then breaks one line of the kernel at a time: the program must fail with
-# the right message. test_moe_counters.c checks that the counters are 0 after every launch.
+# the expected message. test_moe_counters.c checks that the counters are 0 after every launch.
 #
 # run in all: $b/cpu/16b_layer_warpgroup_products
 set -u

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Breaks one line of the kernels of chapters 11a and 11b at a time: the program must fail with the right message.
+# Breaks one line of the kernels of chapters 11a and 11b at a time: the program must fail with the expected message.
 #
 # run in all: $b/cpu/11b_moe_tiled
 set -u

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs chapter 11c on blocks of several tiles, then breaks one line of its kernel at a time: the program must fail with
-# the right message.
+# the expected message.
 #
 # run in all: $b/cpu/11c_moe_tensor_cores
 set -u

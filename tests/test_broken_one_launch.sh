@@ -1,6 +1,6 @@
 #!/bin/sh
-# Breaks one line of chapter 15's kernel at a time: the program must fail with the right message, or launches that share
-# a workspace must fail in test_routing_exchange.c.
+# Breaks one line of chapter 15's kernel at a time: the program must fail with the expected message, or launches that
+# share a workspace must fail in test_routing_exchange.c.
 #
 # run in all: $b/cpu/15_one_launch
 set -u
@@ -12,7 +12,8 @@ programs=$(dirname "$1")
 breaks_start "$programs/15_one_launch" chapters/15_one_launch/routing.cu \
     "$only_f32; /matches_router<router<\(256, 16\|128, 8\)/,+1d; s/(1 << 22)/100/"
 
-# exchange NAME SED RESULT: edits the kernel; launches with one workspace must end with RESULT, "OK" or "FAILED"
+# exchange NAME SED RESULT: edits the kernel; the test of launches that share a workspace must print RESULT, "OK" or
+# "FAILED"
 exchange() {
     exchange_log=$({ rebuild "$2" &&
         ${CC:-gcc} -std=c11 -Icommon/simt -Icommon -Drouting_launch_patient=routing_launch \

@@ -4,7 +4,7 @@
 # run: $b/cpu/[0-9][0-9]*_*
 # run in all: share $b/cpu/[0-9][0-9]*_*
 #
-# Without a word before the programs, the problems of --check-corners are verified; they are a subset of those of
+# If no word precedes the programs, the problems of --check-corners are verified; they are a subset of those of
 # --check-all and must launch every kernel of the chapter. With the word share, every eighth problem of --check-all is
 # verified instead, starting at one that depends on the kernel's source, and the kernel runs in 20 more orders. With the
 # word every-problem, all problems are verified, and the kernel runs in the same orders.

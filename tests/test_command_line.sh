@@ -10,7 +10,8 @@ host=$1
 simulated=$2
 python=$(command -v python3)
 
-# refuses NAME WORDS ARGUMENT...: checks for exit 2, nothing on stdout, one line with the words on stderr, no directory
+# refuses NAME WORDS ARGUMENT...: checks for exit 2, nothing on stdout, one line with the words on stderr and no
+# directory
 refuses() {
     refuses_name=$1
     refuses_words=$2
@@ -156,7 +157,7 @@ succeeds "twice the same" cmp "$scratch/trace.json" "$scratch/again.json"
 succeeds "and changes no counter" cmp "$scratch/untraced.csv" "$scratch/traced.csv"
 equal "nothing else is left" "again.json trace.json" "$(cd "$scratch" && echo *.json*)"
 
-# in_both COUNTER KIND TIMES: checks that the only block's counter, times TIMES, equals the number of KIND events in the
+# in_both COUNTER KIND TIMES: checks that TIMES times the only block's counter equals the number of KIND events in the
 # trace
 in_both() {
     equal "as many $1 as are counted" "$(awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
@@ -249,7 +250,7 @@ hostile "$simulated" <<'END'
 0||ln -s to "$S/from"; echo old >"$S/to"; $P --num-tokens 1 --trace "$S/from"; [ -L "$S/from" ] && grep -q gate_kernel "$S/to"; e=$?; rm "$S/from" "$S/to"; exit $e
 END
 
-# Ends a run with a signal in the middle of its trace.
+# Terminates a run with a signal while it writes its trace.
 for signal in TERM HUP; do
     mkdir "$scratch/signal"
     "$simulated" --num-tokens 100000 --out "$scratch/signal" --trace "$scratch/signal/t.json" >/dev/null 2>&1 &
@@ -264,7 +265,8 @@ for signal in TERM HUP; do
 done
 
 # write_all COMMAND...: writes two outputs and a trace. After a failed run, all files must still be those of the last
-# successful run. Runs fail because a file is too large, a directory has its name, or it may not be replaced.
+# successful run. Runs fail because a file is too large, because a directory has the file's name, or because the old
+# file may not be replaced.
 write_all() {
     "$@" --num-tokens 100 --out "$scratch/both" --trace "$scratch/both/t.json" >"$scratch/out" 2>"$scratch/err"
 }

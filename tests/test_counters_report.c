@@ -28,7 +28,7 @@ static struct run_counters made_up(int num_kernels)
     return counters;
 }
 
-/** Writes a report that has only the counters to `text`, in `format`. */
+/** Writes to `text`, in `format`, a report that contains only the counters. */
 static void write_counters(const struct run_counters *counters, double num_tokens, enum record_format format,
                            char text[TEXT_SIZE])
 {
@@ -184,7 +184,10 @@ static void any_text_is_a_text(void **state)
         }
 }
 
-/** Tests that an error is one line: the middle of a long text, control characters and line breaks are removed. */
+/**
+ * Tests that an error is printed as one line: the middle of a long text, control characters and line breaks are
+ * removed.
+ */
 static void an_error_is_a_line(void **state)
 {
     struct error error;

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Tests an exercise: its files are complete, it fails unsolved with the message in its README, it passes solved, and it
-# rejects each wrong answer for the reason that the answer states.
+# Tests an exercise: all its files are present, the unsolved version fails with the message in the README, the solution
+# passes, and each wrong answer is rejected for the reason stated with it.
 #
 # run: $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 # run in all: other-answers $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 #
-# Every fourth wrong answer is tried. The first one depends on the exercise's files, so that most changes to the files
-# select different answers. With the word other-answers, the script tries only every second wrong answer, none of which
-# it tries without the word.
+# Every fourth wrong answer is tried. Which one comes first depends on the exercise's files, so that most changes to the
+# files select different answers. With the word other-answers, the script instead tries every second wrong answer,
+# chosen so that it tries none of these without the word.
 set -u
 . "$(dirname "$0")/tap.sh"
 others=0
@@ -57,7 +57,7 @@ grades() {
     equal "$name: compiles solved without a warning" "0 " "$status $log"
 }
 
-# refuses FILE: checks that each wrong answer in it is rejected
+# refuses FILE: checks that each wrong answer in the file is rejected
 refuses() {
     sed -n 's/^=== //p' "$1" >"$scratch/names"
     sed -n '/^=== /{n; s|^// refused because: ||; t end; s/.*//; :end p}' "$1" >"$scratch/reasons"

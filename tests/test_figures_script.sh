@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests tests/gpu/figures.sh with a stub nvcc: the JSON that the script makes from a program's lines.
+# Tests tests/gpu/figures.sh with a stub nvcc: the JSON that the script makes from a program's output.
 . tests/tap.sh
 mkdir -p "$scratch/bin"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Restores the faults of the fused gate from which chapter 05 started, one at a time, and checks that each of them is
-# found by a tool: the simulator, the checker, a counter, or the compiler's report on local memory.
+# Reintroduces, one at a time, the faults of the fused gate from which chapter 05 started, and checks that a tool finds
+# each of them: the simulator, the checker, a counter, or the compiler's report on local memory.
 #
 # run in all: $b/cpu/05_fused_gate
 # takes: long
@@ -54,7 +54,8 @@ succeeds "as more requests than its own kernel has" test "$(load_requests "$scra
 # --- local memory ---
 if sh common/nvcc.sh arch "$scratch/arch" >/dev/null 2>&1; then
     echo sm_90 >"$scratch/arch"
-    # stack SOURCE: prints the size in bytes of its kernels' largest stack frame, and the bytes that are spilled
+    # stack SOURCE: prints the size in bytes of the largest stack frame of the source's kernels, and the number of
+    # spilled bytes
     stack() {
         sh common/nvcc.sh compile "$scratch/arch" -std=c++17 -O3 -Icommon -Xptxas -v -cubin "$1" -o "$scratch/stack.o" \
             2>&1 |

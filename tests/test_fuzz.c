@@ -1,9 +1,10 @@
 /**
  * @file test_fuzz.c
- * @brief Fuzzes the parsers of files and options with arbitrary bytes: none may crash, and results must fit the input.
+ * @brief Fuzzes the parsers of files and options with arbitrary bytes: no parser may crash, and results must be
+ *        consistent with the input.
  *
- *     test_fuzz                             every input in tests/fuzz_inputs.txt, each of which takes a different path
- *     sh tests/fuzz.sh TARGET EXECUTIONS    new inputs, by libFuzzer; compiles this file with -DFUZZ=TARGET
+ *     test_fuzz                             runs every input in tests/fuzz_inputs.txt; each takes a different path
+ *     sh tests/fuzz.sh TARGET EXECUTIONS    runs new inputs from libFuzzer; compiles this file with -DFUZZ=TARGET
  *
  * Parsers that are static functions are made accessible by including their source files.
  */
@@ -23,6 +24,7 @@
 #define main   rewriter_main
 #define source rewriter_source
 #include "simt/rewriter/source.c"
+#include "simt/rewriter/arguments.c"
 #include "simt/rewriter/mark_blocks.c"
 #include "simt/rewriter/position.c"
 #include "simt/rewriter/launches.c"
@@ -104,7 +106,7 @@ static void try_npy(const uint8_t *bytes, size_t size)
 
 /**
  * Parses the bytes as a .npy file. If the bytes begin like a header, prepends the magic string and the header's length,
- * because few random lengths would be right.
+ * because a random length would rarely be correct.
  */
 static void npy(const uint8_t *bytes, size_t size)
 {
@@ -235,7 +237,10 @@ static size_t count_lines(const char *text)
     return count;
 }
 
-/** Output to memory. The stream is opened only once, because opening it costs more than rewriting an input. */
+/**
+ * An output stream that writes to memory. The stream is opened only once, because opening it takes longer than
+ * rewriting an input.
+ */
 struct written {
     FILE *stream;
     char *text;
@@ -389,7 +394,7 @@ static void try_progress(const uint8_t *bytes, size_t size)
 static void try_regions(const uint8_t *bytes, size_t size)
 {
     char *const read = text_of(bytes, size), *filled = NULL;
-    char *const second = strchr(read, '\f'); /* the answers follow */
+    char *const second = strchr(read, '\f'); /* the answers begin here */
     struct error error = {0};
     struct regions regions;
 

@@ -1,5 +1,5 @@
 /**
- * @file test_gate_check.c  Tests the gate's checker on right answers and each kind of wrong answer, and the gate's
+ * @file test_gate_check.c  Tests the gate's checker on correct answers and on each kind of wrong answer, and the gate's
  * input.
  */
 #include "harness/gate/check.h"
@@ -485,7 +485,7 @@ static void store_all(enum dtype dtype, void *array, const float *values, int co
         dtype_store(dtype, array, i, values[i]);
 }
 
-/** Computes the answer of a gate that compares experts in f32; PyTorch rounds score + bias to the type of the two. */
+/** Computes the answer of a gate that compares experts in f32; PyTorch rounds score + bias to their common type. */
 static void answer_with_wide_choices(const struct bench *bench)
 {
     struct gate_problem wide = bench->problem;
@@ -560,7 +560,7 @@ static void a_weight_that_is_not_rounded_is_rejected(void **state)
         }
         bench.weights[i] = right;
     }
-    assert_int_equal(wrong, 40 * 8 * 2); /* each score, the sum and the quotient have exactly one right value */
+    assert_int_equal(wrong, 40 * 8 * 2); /* each score, the sum and the quotient have exactly one correct value */
     tear_down(&bench);
 }
 
@@ -665,7 +665,7 @@ static void a_group_of_both_infinities_ranks_last(void **state)
     tear_down(&bench);
 }
 
-/** Tests that uniform logits with a sigmoid have only negative choices, so that bounds are negative as well. */
+/** Tests that uniform logits with a sigmoid give only negative choices, so that bounds are negative as well. */
 static void uniform_logits_have_choices_below_0(void **state)
 {
     const struct gate_problem problem = deepseek(16);

@@ -36,7 +36,7 @@ struct golden {
 
 static const struct gate_implementation anything = {.name = "golden"};
 
-/** Loads a case; its arguments go through the parser that the chapters' programs use. */
+/** Loads a case; its arguments are read by the parser that the chapters' programs use. */
 static void load_case(const char *name, struct golden *golden)
 {
     struct program program = {.name = anything.name};

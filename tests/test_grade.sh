@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$0")/tap.sh"
 program=$1
 
-# records KIND SEED [ARGUMENT...]: prints the records of that kind, with spaces for tabs
+# records KIND SEED [ARGUMENT...]: prints the records of that kind, with tabs replaced by spaces
 records() {
     records_kind=$1
     records_seed=$2

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Tests the learner's program: every command and every bad input, passing and failing, two processes at once, and
-# watching. The test works in a copy of the tree whose four exercises are copies of one exercise under different names.
+# Tests the learner's program: every command, every invalid input, passing and failing exercises, two concurrent
+# processes, and watching. The test works in a copy of the tree whose four exercises are copies of one exercise under
+# different names.
 #
 # run: $b
 set -u
@@ -29,8 +30,8 @@ answer_named exercises/02_warp_maximum/wrong_answers.txt ties_to_the_higher >"$s
 fill "$scratch/solved.cu" "$scratch/ties.txt" >"$scratch/wrong.cu"
 : >"$scratch/all" # all of the test's standard output
 
-# learn WORD...: runs build/learn in the tree; sets $code, $said to its standard output and $refused to its standard
-# error
+# learn WORD...: runs build/learn in the tree; sets $code to its exit status, $said to its standard output and $refused
+# to its standard error
 learn() {
     (cd "$tree" && exec "$b/learn" "$@") >"$scratch/out" 2>"$scratch/err" </dev/null
     code=$?
@@ -54,7 +55,7 @@ begin() {
     rm -rf "$mine"
 }
 
-# without_figures TEXT: prints the text with N for seeds and times
+# without_figures TEXT: prints the text with seeds and times replaced by N
 without_figures() {
     printf '%s\n' "$1" | sed 's/seed [0-9][0-9]*/seed N/g; s/, [0-9.]* s$/, N s/'
 }
@@ -65,7 +66,7 @@ state() {
     printf '%s\n' "$said" | sed -n "s/^[> ] $1  *[a-z]* *\** *//p" | sed 's/  */ /g'
 }
 
-# wait_for COUNT TEXT FILE: waits until COUNT lines of the file have the text
+# wait_for COUNT TEXT FILE: waits until COUNT lines of the file contain the text
 wait_for() {
     wait_end=$(($(date +%s) + seconds))
     while [ ! -e "$3" ] || [ "$(grep -c -e "$2" "$3")" -lt "$1" ]; do
@@ -320,7 +321,7 @@ learn list
 matches 'the list of one who is done' '*
 \[##################################\]  4 of 4 passed' "$said"
 
-# `next` selects the exercise after the last solved one, even if earlier exercises are open or it was begun before
+# `next` selects the exercise after the last solved one, even if earlier exercises are open or it has already been begun
 begin
 learn run 02
 learn run 08_up_and_down

@@ -1,6 +1,6 @@
 /**
  * @file test_moe_bulk_counters.c
- * @brief Tests chapter 16a's counters over several launches and after a launch that gave up.
+ * @brief Tests chapter 16a's counters across several launches and after a launch that gave up.
  */
 #define PATIENT        moe_bulk_launch_patient
 #define IMPATIENT      moe_bulk_launch_impatient

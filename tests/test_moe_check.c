@@ -47,7 +47,7 @@ static const char *const fault_names[NUM_BF16_FAULTS] = {
     "unwritten",      "one element",   "truncated",       "truncated partial", "rounded halves",
     "bf16 choices",   "slot off"};
 
-/** A layer, its tensors, and the fault in its computation. */
+/** A layer, its tensors, and the fault that is injected into its computation. */
 struct bench {
     struct moe_layer layer;
     struct tensors tensors;
@@ -115,7 +115,7 @@ static void add_expert(const struct bench *bench, int64_t token, int expert, flo
     free(activation);
 }
 
-/** Computes the output of one token, with the fault of `bench`. */
+/** Computes the output of one token, with the fault of `bench` injected. */
 static void compute_token(const struct bench *bench, int64_t token)
 {
     const struct moe_problem *const problem = &bench->layer.problem;

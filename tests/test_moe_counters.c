@@ -1,6 +1,6 @@
 /**
  * @file test_moe_counters.c
- * @brief Tests chapter 16b's counters over launches with either tile and after a launch that gave up.
+ * @brief Tests chapter 16b's counters across launches with either tile, and after a launch that gave up.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests common/ninja/mpi.sh and the rule in build.ninja that uses it, with stubs of MPI and NCCL: with which flags a
-# file is compiled, and that running `ninja` is enough to use either library after it has been installed in any way.
+# Tests common/ninja/mpi.sh and the rule in build.ninja that uses it, with stubs of MPI and NCCL: which flags a file is
+# compiled with, and that running `ninja` is enough to use either library, however it was installed.
 . tests/tap.sh
 bin="$scratch/a folder/bin"
 export CUDA_HOME="$scratch/cuda"
@@ -50,7 +50,7 @@ built() {
     "$scratch/$1"
 }
 
-# installs COMMAND...: runs the command in the next second, because a file system may record times in whole seconds
+# installs COMMAND...: runs the command at least a second later, because a file system may record times in whole seconds
 installs() {
     sleep 1.1
     "$@"

@@ -1,6 +1,7 @@
 /**
  * @file test_npy.c
- * @brief Tests .npy files: which are read, which are rejected with which message, and that writes are all or nothing.
+ * @brief Tests .npy files: which files are accepted, with which messages the others are rejected, and that writes are
+ *        all or nothing.
  */
 #include "harness/core/npy.h"
 
@@ -70,7 +71,7 @@ static void expect_refusal(const char *reason)
 static int num_entries(void)
 {
     DIR *listing = opendir(directory);
-    int count = -2; /* . and .. */
+    int count = -2; /* does not count . and .. */
 
     assert_non_null(listing);
     while (readdir(listing))
@@ -503,7 +504,7 @@ static void write_text(const char *file, const char *text)
 }
 
 /**
- * Mounts a disk of 16 KiB at `directory` and writes to it until it is full. Runs in a child process. Returns 0 on
+ * Mounts a 16 KiB file system at `directory` and writes to it until it is full. Runs in a child process. Returns 0 on
  * success, or 77 if the disk cannot be mounted.
  */
 static int on_a_small_disk(void)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes one of a program's allocations fail, at any point: the program must not crash or leave a half-written file, and
 # must print one line about the failure, with the advice below it if the simulator reports a fault. Each of the first
-# requests fails in its own run. The later requests are more alike, so only some of them fail in a run, at growing
-# intervals; in a small program, every request fails in a run.
+# requests fails in its own run. Later requests resemble each other, so only some of them, at increasing intervals, fail
+# in a run; in a small program, every request fails in a run.
 #
 # run: $b
 . tests/tap.sh
@@ -16,7 +16,8 @@ if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/prel
 fi
 
 one_by_one=8 # number of first requests that fail one by one
-# refused PROGRAM ARGUMENT...: runs the program repeatedly, each time failing a later request; prints unexpected results
+# refused PROGRAM ARGUMENT...: runs the program repeatedly, with a later request failing each time; prints unexpected
+# results
 refused() {
     nth=1
     while :; do

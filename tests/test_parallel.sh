@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests chapter 12 on several ranks on this machine: with every way to divide a layer, the result must verify; if a
-# division is invalid or if ranks disagree, die or hang, every rank must end in time with a message.
+# Tests chapter 12 on several ranks on this machine: for every way to divide a layer, the result must be correct; if a
+# division is invalid or if ranks disagree, die or hang, every rank must exit in time with a message.
 #
 # run: $b/cpu/12_expert_parallel
 set -u
@@ -10,10 +10,10 @@ program=$1
 name=$(basename "$program")
 shape="--hidden-size 64 --intermediate-size 64 --num-experts 8 --topk 2"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1
-# MPI uses shared memory without searching for networks, because the search takes a tenth of a run's time.
+# Makes MPI use shared memory without searching for networks, because the search takes a tenth of a run's time.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
 
-# refuses NAME LINE ARGUMENT...: checks that one rank ends with exit status 2 and this line
+# refuses NAME LINE ARGUMENT...: checks that one rank exits with status 2 and prints this line
 refuses() {
     refuses_name=$1
     refuses_line=$2
@@ -133,7 +133,7 @@ while read -r arguments; do
     esac
 done <"$scratch/ways"
 
-# Weights from files, of which each rank reads its part.
+# Weights from files; each rank reads its part of them.
 # halves NAME SHAPE COUNT: writes $scratch/NAME.npy with f16 numbers from 0.125 to 0.7, with no two neighbours equal;
 # each number's bytes are two ASCII digits
 halves() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests that 100 random kernels run on the simulator without a report, and give the same results in every order and as
+# Tests that 100 random kernels run on the simulator without a report, and produce the same results in every order and
 # on a GPU (tests/golden/random_kernels.txt).
 #
 # run: $b

@@ -1,6 +1,6 @@
 /**
  * @file test_routing_exchange.c
- * @brief Tests chapter 15's workspace over several launches of any size and after a launch that gave up.
+ * @brief Tests chapter 15's workspace across launches of different sizes and after a launch that gave up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,10 @@ typedef cudaError_t launch(const struct routing_problem *problem, const struct r
 
 static int pairs; /* launches of routing_launch_pair */
 
-/** Counts its calls. Replaces the pair of launches for more tokens than can be resident on the device at once. */
+/**
+ * Counts its calls. Stands in for the two launches that are used if the tokens need more blocks than can be resident on
+ * the device at once.
+ */
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream)
 {

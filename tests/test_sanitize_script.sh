@@ -18,7 +18,7 @@ sanitize() {
     echo "$? $(echo "$output" | grep -c '^ok ') $(echo "$output" | grep -c '^not ok ')"
 }
 
-# A tool that runs the program and prints a summary like the real ones.
+# A tool that runs the program and prints a summary in the format of the real tools.
 # shellcheck disable=SC2016 # the stub expands the variables
 clean='tool=$2
 shift 6

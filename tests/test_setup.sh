@@ -2,7 +2,8 @@
 # Tests common/setup.sh with stubs in place of the machine's commands: which packages it installs, and its output.
 . tests/tap.sh
 
-# machine COMMAND...: makes a new folder of commands, $bin, with everything except these commands, which apt-get adds
+# machine COMMAND...: makes a new folder of commands, $bin, with everything except these commands, which the stub of
+# apt-get adds
 machine() {
     bin=$scratch/bin
     log=$scratch/log

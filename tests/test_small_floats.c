@@ -44,7 +44,10 @@ static uint32_t infinity_of(const struct format *format)
     return ((1u << format->exponent_bits) - 1) << format->mantissa_bits;
 }
 
-/** Returns the value of bits without a sign, by the format's definition; infinity is the next value in the sequence. */
+/**
+ * Returns the value of bits without a sign, by the format's definition; infinity gets the next value after the largest
+ * finite value.
+ */
 static double value_of(const struct format *format, uint32_t bits)
 {
     const int exponent = (int)(bits >> format->mantissa_bits);

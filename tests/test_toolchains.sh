@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the simulator's tests and the chapters with another toolchain and runs them; each program is one test here. All
-# counters must equal those with the build's own compiler, because they count the source's operations. A toolchain that
-# is not installed is skipped. Run `ninja cpu build/tests/simt.a` first.
+# counters must equal those of the build's own compiler, because they count the source's operations. A toolchain that is
+# not installed is skipped. Run `ninja cpu build/tests/simt.a` first.
 #
 #   sh tests/test_toolchains.sh gcc-14              a gcc or clang, by its name or path
 #   sh tests/test_toolchains.sh gcc-14 exercises    also checks that all answers to exercises pass or fail as expected
@@ -36,7 +36,8 @@ report() {
         NR > 1 { for (i = 1; i <= NF; i++) if (name[i] !~ skipped) print name[i], $i }'
 }
 
-# try_chapter NAME CHAPTER ARGUMENTS RUNNER...: checks that a run verifies with the same counters as in the usual build
+# try_chapter NAME CHAPTER ARGUMENTS RUNNER...: checks that a run is verified and has the same counters as in the usual
+# build
 try_chapter() {
     name=$1
     chapter=$2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that every variant that is used to measure claims gives right results. On a GPU, measure_claims.sh verifies
+# Checks that every variant that is used to measure claims gives correct results. On a GPU, measure_claims.sh verifies
 # each variant on all problems of --check-all before the variant is timed.
 #
 # run in all: $b/cpu/variants/*

@@ -136,7 +136,7 @@ static bool is_running(int process)
     return state != 'Z' && state != 'X';
 }
 
-/** Waits until the process whose id a program printed has ended: it was killed but may not have ended yet. */
+/** Waits until the process whose id a program printed has exited: it has been killed but may not have exited yet. */
 static void expect_gone(const struct verdict *verdict)
 {
     enum { TRIES = 1000, MILLISECOND = 1000 };

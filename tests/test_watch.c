@@ -121,7 +121,7 @@ static void steps_of_a_save(void **state)
     assert_string_equal(watched->last, "step");
 }
 
-/* Tests that a file that is saved endlessly does not prevent other files from being graded. */
+/* Tests that a file that is saved again and again does not prevent other files from being graded. */
 static void steps_without_end(void **state)
 {
     struct watched *const watched = *state;

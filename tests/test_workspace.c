@@ -1,6 +1,7 @@
 /**
  * @file test_workspace.c
- * @brief Tests chapter 18's workspaces: one per stream, number of experts and capture, initially all zeros.
+ * @brief Tests chapter 18's workspaces: there is one for each combination of stream, number of experts and capture,
+ *        initially all zeros.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-# Settings for other compilers, for the tests that build with these compilers (. tests/toolchains.sh).
+# Settings for the tests that build with other compilers (. tests/toolchains.sh).
 
 # toolchain_edits COMPILER: prints a sed script that changes the variables at the top of build.ninja so that this
 # compiler, such as gcc-14 or clang++-19, compiles everything

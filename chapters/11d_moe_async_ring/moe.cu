@@ -297,7 +297,7 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
 
     if (at.expert >= 0) /* else the sums stay 0: the expert is on another GPU, and its rows are zeros */
         accumulate<Tile>(sums, from, ring);
-    __syncthreads(); /* no thread reads the ring any more, so it can hold the results */
+    __syncthreads(); /* no reads or copies remain (the last groups are empty), so the ring can hold the results */
     gather_results<FIRST, Tile>(sums, positions, count, buffers.topk_weights, ring, PITCH);
     __syncthreads();
     for (int i = threadIdx.x; i < count * (OUTPUTS / PIECE); i += Tile::THREADS) {

@@ -75,7 +75,7 @@ template <typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, 1)
     layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters)
 {
-    extern __shared__ __align__(1024) unsigned char bytes[];
+    extern __shared__ __align__(1024) unsigned char bytes[]; /* bulk copies need 16; chapter 16b's kernel needs 1,024 */
     shared<Tile> &s = *(shared<Tile> *)bytes;
 
     if (threadIdx.x == 0) {

@@ -9,8 +9,8 @@
 
 // [wait_and_trigger]
 /**
- * Waits until the stream's previous kernel has ended and its writes are visible. Returns immediately in a launch
- * without overlap. Must be called before the kernel accesses memory that another kernel of the stream reads or writes.
+ * Waits until the stream's previous kernel has ended and its writes are visible; without overlap, returns at once. Must
+ * precede loads of data that an earlier kernel writes, and stores to data that an earlier kernel reads or writes.
  */
 static __device__ __forceinline__ void wait_for_previous_kernel(void)
 {

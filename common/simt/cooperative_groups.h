@@ -3,8 +3,8 @@
  * @brief CUDA's cooperative groups for kernels: the grid, the block, tiles of a warp and converged lanes, with
  *        reductions and scans over a group.
  *
- * This header also contains what CUDA declares in cooperative_groups/reduce.h and scan.h. It lacks groups larger than a
- * warp but smaller than a block, clusters, and asynchronous copies by groups.
+ * This header also contains the declarations of CUDA's cooperative_groups/reduce.h and scan.h. It does not support
+ * groups larger than a warp but smaller than a block, clusters, or asynchronous copies by groups.
  */
 #ifndef SIMT_COOPERATIVE_GROUPS_H
 #define SIMT_COOPERATIVE_GROUPS_H
@@ -85,7 +85,7 @@ class grid_group
 };
 
 /**
- * Any group of threads in a block: the whole block if the mask is 0, otherwise the lanes of a warp that are in the
+ * Any group of threads in a block: the entire block if the mask is 0, otherwise the lanes of a warp that are in the
  * mask.
  */
 class thread_group
@@ -161,7 +161,7 @@ class thread_block
 template <unsigned tile_size, class Parent = void>
 class thread_block_tile;
 
-/** A tile of `tile_size` neighbouring lanes of a warp; `tile_size` is 1, 2, 4, 8, 16 or 32. */
+/** A tile of `tile_size` consecutive lanes of a warp; `tile_size` is 1, 2, 4, 8, 16 or 32. */
 template <unsigned tile_size>
 class thread_block_tile<tile_size, void>
 {
@@ -270,7 +270,7 @@ class thread_block_tile : public thread_block_tile<tile_size>
 };
 #endif
 
-/** The lanes of a warp that are converged where the group is created. */
+/** The lanes of a warp that are converged at the point where the group is created. */
 class coalesced_group
 {
     unsigned mask;
@@ -314,7 +314,7 @@ class coalesced_group
     template <class T>
     SIMT_METHOD T shfl(T value, unsigned rank) const
     {
-        return __shfl_sync(mask, value, lane_of(rank));
+        return __shfl_sync(mask, value, (int)simt_lane_of_rank(mask, rank));
     }
     template <class T>
     SIMT_METHOD T shfl_up(T value, unsigned delta) const
@@ -420,8 +420,8 @@ SIMT_DEVICE auto group_size(const Group &group)
  */
 
 /**
- * Defines an operation. `for_signed` and `for_unsigned` name the single instruction that reduces signed or unsigned
- * integers over a warp.
+ * Defines a binary operation for reductions and scans. `for_signed` and `for_unsigned` name the single instruction that
+ * reduces signed or unsigned integers over a warp.
  */
 #define SIMT_GROUP_OPERATION(name, value, for_signed, for_unsigned)                            \
     template <class T>                                                                         \

@@ -1,6 +1,6 @@
 /**
  * @file cuda_bf16.h
- * @brief CUDA's __nv_bfloat16 and __nv_bfloat162 on a CPU, for kernels. C sees opaque structures.
+ * @brief CUDA's __nv_bfloat16 and __nv_bfloat162 for kernels that run on a CPU. In C, both types are opaque structures.
  */
 #ifndef SIMT_CUDA_BF16_H
 #define SIMT_CUDA_BF16_H

@@ -1,6 +1,6 @@
 /**
  * @file cuda_fp16.h
- * @brief CUDA's __half and __half2 on a CPU, for kernels. C sees opaque structures.
+ * @brief CUDA's __half and __half2 for kernels that run on a CPU. In C, both types are opaque structures.
  */
 #ifndef SIMT_CUDA_FP16_H
 #define SIMT_CUDA_FP16_H

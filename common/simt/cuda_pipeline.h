@@ -8,7 +8,7 @@
 
 #include "cuda_runtime.h"
 
-/** Copies 4, 8 or 16 bytes asynchronously. The last `zfill` bytes are not read but set to zero. */
+/** Copies 4, 8 or 16 bytes asynchronously. The last `zfill` bytes are not read but zero-filled. */
 SIMT_DEVICE void __pipeline_memcpy_async(void *dst_shared, const void *src_global, size_t size_and_align,
                                          size_t zfill = 0)
 {
@@ -21,7 +21,7 @@ SIMT_DEVICE void __pipeline_commit(void)
     simt_copies_commit();
 }
 
-/** Waits until all groups of the thread except the last `prior` are complete. */
+/** Waits until all of the thread's groups except the last `prior` are complete. */
 SIMT_DEVICE void __pipeline_wait_prior(size_t prior)
 {
     simt_copies_wait(prior);

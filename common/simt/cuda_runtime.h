@@ -1,7 +1,7 @@
 /**
  * @file cuda_runtime.h
- * @brief The part of the CUDA runtime that the course uses, on a CPU: the host functions for C, and also the kernel
- *        language for C++.
+ * @brief The subset of the CUDA runtime that the course uses, on a CPU: host functions for C, and additionally the
+ *        kernel language for C++.
  *
  * In a kernel file that is compiled as C++ with this directory first on the include path, the compiler's
  * instrumentation reports every load, store, basic block and call of the kernels (see instrumentation.c). `__shared__`
@@ -36,7 +36,7 @@ extern "C" {
  * --- types and values, as in CUDA ----------------------------------------------------------------------------------
  */
 
-/* The functions below have the same arguments, and the structures the same members, as in CUDA 12. */
+/* The functions and structures below have the same arguments and members as in CUDA 12. */
 #define CUDART_VERSION 12080
 
 typedef enum cudaError {
@@ -378,7 +378,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 
-/* Call the function immediately, not when the stream's earlier work has completed. */
+/* Call the function immediately instead of after the stream's earlier work has completed. */
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data);

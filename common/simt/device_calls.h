@@ -50,7 +50,7 @@ enum simt_atomic_op {
     SIMT_ATOMIC_ADD_DOUBLE,
     SIMT_ATOMIC_ADD_HALF,
     SIMT_ATOMIC_ADD_BFLOAT16,
-    SIMT_ATOMIC_ADD_HALF2, /* adds to each half of the word separately */
+    SIMT_ATOMIC_ADD_HALF2, /* adds the two halves of the word separately */
     SIMT_ATOMIC_ADD_BFLOAT162
 };
 
@@ -83,13 +83,13 @@ void simt_scope_ends(struct simt_scope *scope);
 unsigned simt_lane_number(void);
 
 /*
- * Ends the launch if a kernel's thread runs the host function `name`. The mark that the rewriter inserts into that
+ * Ends the launch if a kernel thread calls the host function `name`. The mark that the rewriter inserts into that
  * function calls simt_host_function().
  */
 void simt_host_function(const char *name);
 /*
- * The rewriter's other marks call these functions: where a basic block of the source begins; where lanes that diverged
- * inside an expression wait for each other; and where a call of a function with blocks begins and ends.
+ * The rewriter's other marks call these functions: at the start of a basic block of the source; where lanes that
+ * diverged inside an expression wait for each other; and before and after a call of a function that has basic blocks.
  */
 void simt_basic_block(unsigned number);
 void simt_lanes_join(unsigned number);
@@ -102,7 +102,7 @@ int simt_syncthreads_count(int predicate, unsigned call);
 int simt_syncthreads_and(int predicate, unsigned call);
 int simt_syncthreads_or(int predicate, unsigned call);
 void simt_grid_sync(void);
-/* Waits for the launches that this one may overlap. */
+/* Waits for the earlier launches that this launch may overlap. */
 void simt_grid_wait(void);
 /* Returns whether the launch is cooperative, so that simt_grid_sync() may be called. */
 int simt_grid_is_cooperative(void);
@@ -113,13 +113,15 @@ uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint
 uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint64_t operand, uint64_t compare);
 void simt_fence(int in_block);
 long long simt_clock(void);
-void simt_sleep(void);
+void simt_sleep(unsigned nanoseconds);
 /* Checks a load by __ldg(): the launch must not write the loaded bytes, either before or after the load. */
 void simt_read_only(const void *pointer, unsigned bytes);
 /* Returns simt_clock() in a kernel, and `of_host` on the host. */
 long long simt_clock_or(long long of_host);
 /* Returns the position of the n-th set bit, counted from 0, or 32 if there are fewer. */
 unsigned simt_nth_bit(uint32_t bits, unsigned n);
+/* Returns the lane with this rank among `lanes`, and reports a rank that no lane has. */
+unsigned simt_lane_of_rank(uint32_t lanes, unsigned rank);
 /* Returns the bits at the positions that are set in `mask`, packed from bit 0 upwards. */
 uint32_t simt_gather_bits(uint32_t bits, uint32_t mask);
 /* Allocate and free device memory in a kernel, and host memory on the host. */
@@ -127,6 +129,8 @@ void *simt_malloc(size_t bytes);
 void simt_free(void *memory);
 /* Checks an access that memcpy or one of its variants is about to make. */
 void simt_check_range(const void *pointer, size_t bytes, int store);
+/* Checks that the two ranges of a memcpy do not overlap. */
+void simt_check_apart(const void *to, const void *from, size_t bytes);
 
 /*
  * Issue an asynchronous copy of `bytes` bytes to shared memory, the last `zeros` of which are zero-filled; commit the
@@ -141,7 +145,7 @@ void simt_mbarrier_init(void *barrier, uint32_t arrivals);
 void simt_mbarrier_init_fence(void);
 /* Arrives once, and adds `bytes` to the number of bytes that the phase expects. */
 void simt_mbarrier_arrive(void *barrier, uint32_t bytes);
-/* Arrives once, when the asynchronous copies that the thread has issued so far are complete. */
+/* Arrives once, as soon as all asynchronous copies that the thread has issued so far are complete. */
 void simt_mbarrier_arrive_copies(void *barrier);
 /*
  * Waits until the phase with the given parity has ended, and returns 1. Returns 0 only if the phase has not ended and
@@ -151,14 +155,14 @@ int simt_mbarrier_try_wait(void *barrier, uint32_t parity);
 void simt_mbarrier_wait(void *barrier, uint32_t parity);
 void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier);
 
-/* Describes a row-major matrix of 2-byte numbers, and the size of the tile that a copy moves. */
+/* Describes a row-major matrix of 16-bit elements and the size of the tile that a copy moves. */
 #define SIMT_TENSOR_MAP_MADE 0x6d61700a
 typedef struct simt_tensor_map {
     const void *matrix;
     uint64_t rows, columns;
     uint32_t tile_rows, tile_columns;
     uint32_t swizzle; /* width in bytes: 0, 32, 64 or 128 */
-    uint32_t made;    /* SIMT_TENSOR_MAP_MADE once the map has been made */
+    uint32_t made;    /* SIMT_TENSOR_MAP_MADE once the map has been initialised */
 } simt_tensor_map;
 void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier);
 /*
@@ -170,7 +174,7 @@ void simt_proxy_fence(int global);
 int simt_elect(void);
 
 /*
- * Matrix operations of a warp on tensor cores. A lane's part of a matrix, its fragment, is passed and returned in
+ * Warp-level matrix operations on tensor cores. A lane's part of a matrix, its fragment, is passed and returned in
  * registers, so that a kernel's arrays stay local to the thread. The compiler does not instrument accesses to such
  * arrays, because it instruments only memory that other threads could access.
  */

@@ -3,8 +3,8 @@
  * @brief CUDA's nvcuda::wmma: a warp multiplies 16x16 matrices of half or bfloat16 and accumulates in float.
  *
  * As in CUDA, programs must not depend on the layout of a fragment. In this file, lanes i and i + 16 both hold row i of
- * a or column i of b. Lane i holds columns 0 to 7 of row i of the sums, and lane i + 16 holds columns 8 to 15. The
- * counted loads and stores are those of this layout.
+ * a or column i of b. Lane i holds columns 0 to 7 of row i of the sums, and lane i + 16 holds columns 8 to 15. Loads
+ * and stores are counted for this layout.
  */
 #ifndef SIMT_MMA_H
 #define SIMT_MMA_H

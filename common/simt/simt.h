@@ -30,9 +30,9 @@ void simt_counters_reset(void);
 void simt_counters_read(struct simt_counters *counters);
 
 /**
- * Returns how many different kernels have been launched since simt_counters_reset(). Kernels are distinguished by the
- * name in the launch, without namespace and template arguments; a kernel launched by address gets the name of the host
- * function that launched it.
+ * Returns the number of distinct kernels that have been launched since simt_counters_reset(). Kernels are distinguished
+ * by the name in the launch, without namespace and template arguments; a kernel launched by address gets the name of
+ * the host function that launched it.
  */
 int simt_kernels(void);
 
@@ -46,7 +46,7 @@ bool simt_kernel_counters(int index, const char **name, struct simt_counters *co
 /** A branch at which lanes of a warp diverged: some continued at `pc`, the others elsewhere. */
 struct simt_branch {
     uintptr_t pc;
-    uint64_t count; /**< number of times, over all warps */
+    uint64_t count; /**< number of divergences, summed over all warps */
 };
 
 enum { SIMT_BRANCHES = 64 };
@@ -68,15 +68,15 @@ const char *simt_fault(void);
 
 /**
  * Makes device memory shared with processes that are forked later. Must be called before the first allocation. Also
- * reads in advance what launches would otherwise read from files, and starts a process that looks up source lines, so
+ * reads in advance the files that launches would otherwise read, and starts a process that looks up source lines, so
  * that the forked processes need no files. Returns false if memory runs out or the process cannot be started.
  */
 bool simt_share_memory(void);
 
 /**
- * Keeps device memory accessible to the host from now on if `open`, and otherwise protects it again; calls nest. Meant
- * for host code that is known to access device memory only through runtime calls: each of these calls would otherwise
- * open and close the memory, which takes longer than copying a few pages.
+ * Makes device memory accessible to the host if `open`, and otherwise protects it again; calls nest. Intended for host
+ * code that is known to access device memory only through runtime calls: each of these calls would otherwise open and
+ * close the memory, which takes longer than copying a few pages.
  */
 void simt_allow_host_access(bool open);
 
@@ -101,7 +101,8 @@ void simt_mark_unwritten(const void *begin, size_t bytes);
  * of a warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier, shared_load, shared_store, global_load,
  * global_store, atomic, mma, matrix_memory, copy_from, copy_to, bulk_copy, mbarrier, return), "warp", "line" (and
  * "file" if it is not "source"; an unknown line is null) and "lanes", a mask. Columns have one element per lane, which
- * is null for lanes that do not take part. Values are bits in hexadecimal. Each kind has these members and columns:
+ * is null for lanes that do not participate. Values are hexadecimal bit patterns. Each kind has these members and
+ * columns:
  *
  *   shuffle        operation, bytes, from (the lane that each lane reads; -1 if it keeps its own value), in, out
  *   vote           operation, in, out

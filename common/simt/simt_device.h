@@ -19,6 +19,11 @@
 #include "device_calls.h"
 #include "small_float_type.h"
 
+/* Only a warning, because one lane may set a variable that the other lanes then receive by a shuffle. */
+#ifndef __clang__
+#pragma GCC diagnostic warning "-Wmaybe-uninitialized"
+#endif
+
 /* --- qualifiers --------------------------------------------------------------------------------------------------- */
 
 #define __global__
@@ -96,7 +101,10 @@ struct simt_index {
     }
 };
 
-/* Constants for each thread: the engine sets them before it resumes the thread. Reads of them are not instrumented. */
+/*
+ * Constants within a thread: the engine sets these variables before it resumes the thread. Reads of them are not
+ * instrumented.
+ */
 extern "C" {
 extern const simt_index simt_thread_idx;
 extern const simt_index simt_block_idx;
@@ -161,8 +169,8 @@ static constexpr simt_count_type simt_count = {};
     }
 
 /*
- * Shift without a branch. If the count is at least the width of T, the result is 0 or, for a right shift of a signed
- * value, copies of the sign bit.
+ * Shift a value without a branch. If the count is at least the width of T, the result is 0 or, for a right shift of a
+ * signed value, copies of the sign bit.
  */
 template <class T>
 SIMT_CONSTEXPR T simt_shift_left(T value, unsigned places)
@@ -232,7 +240,7 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
 /*
  * The rewriter turns a[i] into a[simt_within<__typeof__(a)>() |= i], with an assignment operator because the index may
  * be any expression and assignment has the lowest precedence. If a is an array or an std::array, an index outside it is
- * moved, without a branch, so far away that no memory is mapped there. In &a[i] the index may also be one past the last
+ * displaced, without a branch, so far that no memory is mapped there. In &a[i] the index may also be one past the last
  * element, which simt_up_to allows. An array of one element is not checked, because it may be the last member of a
  * structure with more elements.
  */
@@ -338,6 +346,19 @@ SIMT_CONSTEXPR simt_join simt_join_at(unsigned number)
 template <class T>
 SIMT_CONSTEXPR T operator,(T &&value, simt_join)
 {
+    return static_cast<T &&>(value);
+}
+/* Checks the load of an argument that is a structure in memory and is passed by value. Clang instruments such loads. */
+template <class T>
+static inline __attribute__((always_inline)) T &&simt_argument(T &&value)
+{
+#ifndef __clang__
+    typedef std::remove_cv_t<std::remove_reference_t<T>> type;
+
+    if constexpr (std::is_lvalue_reference_v<T> && std::is_class_v<type> && !std::is_empty_v<type> &&
+                  std::is_trivially_copy_constructible_v<type> && std::is_trivially_destructible_v<type>)
+        simt_check_range((const void *)__builtin_addressof(value), sizeof value, 0);
+#endif
     return static_cast<T &&>(value);
 }
 class simt_inside
@@ -451,6 +472,7 @@ __asm__(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, 
 #endif
 SIMT_DEVICE void *simt_memcpy(void *to, const void *from, size_t bytes)
 {
+    simt_check_apart(to, from, bytes);
     simt_check_range(from, bytes, 0);
     simt_check_range(to, bytes, 1);
     return __builtin_memcpy(to, from, bytes);
@@ -480,15 +502,15 @@ using ::simt_memset;
 #define malloc(bytes)            simt_malloc(bytes)
 #define free(memory)             simt_free(memory)
 
-/* The simulator has no time: the clock advances by one with each call. */
+/* The simulator does not model time: the clock advances by one with each call. */
 SIMT_DEVICE long long clock64(void)
 {
     return simt_clock();
 }
-/* Ends the turn of the thread's warp, because a sleeping thread waits for other threads. */
-SIMT_DEVICE void __nanosleep(unsigned)
+/* Ends the turn of the thread's warp, because a sleeping thread is usually waiting for other threads. */
+SIMT_DEVICE void __nanosleep(unsigned nanoseconds)
 {
-    simt_sleep();
+    simt_sleep(nanoseconds);
 }
 /* Replaces the C library's clock(): in a kernel it returns CUDA's clock(). */
 SIMT_DEVICE clock_t simt_stream_clock_of_either(void)
@@ -663,7 +685,7 @@ SIMT_DEVICE void __syncwarp(unsigned mask = 0xffffffffu)
     simt_syncwarp(mask);
 }
 #else
-/* HIP's collectives, in which the lanes that are active at the call take part. */
+/* HIP's collectives, which apply to the lanes that are active at the call. */
 template <class T>
 SIMT_DEVICE T __shfl(T value, int lane, int width = warpSize)
 {
@@ -722,7 +744,7 @@ SIMT_DEVICE void __builtin_amdgcn_wave_barrier(void)
 #define __syncthreads_count(predicate) simt_syncthreads_count(predicate, __COUNTER__)
 #define __syncthreads_and(predicate)   simt_syncthreads_and(predicate, __COUNTER__)
 #define __syncthreads_or(predicate)    simt_syncthreads_or(predicate, __COUNTER__)
-/* A barrier of the whole block. Calls with different numbers count as different barriers. */
+/* A block-wide barrier. Calls with different numbers count as different barriers. */
 #define __barrier_sync(number) simt_syncthreads(__COUNTER__ * 16 + (number))
 SIMT_DEVICE void __trap(void)
 {
@@ -746,7 +768,7 @@ SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, int in_block, T op
                                                (uint32_t)simt_to_word(compare)));
 }
 
-/* Each atomic also has a _block and a _system form, which differ only in scope. */
+/* Each atomic also has _block and _system variants, which differ only in scope. */
 #define SIMT_ATOMIC_SCOPE(name, scope, in_block, type, op)        \
     SIMT_DEVICE type name##scope(type *address, type operand)     \
     {                                                             \

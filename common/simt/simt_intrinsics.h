@@ -1,7 +1,7 @@
 /**
  * @file simt_intrinsics.h
- * @brief CUDA's arithmetic functions of a single thread: bits, integers, rounded arithmetic, conversions, bytes of a
- *        word. simt_device.h includes this header.
+ * @brief CUDA's per-thread arithmetic functions: bits, integers, rounded arithmetic, conversions, bytes of a word.
+ *        simt_device.h includes this header.
  *
  * No function has a branch, because all are inlined into kernels. Operations round as CUDA specifies, in every rounding
  * mode. Functions that CUDA approximates (__expf and its variants) are as accurate here as those of the C library.

@@ -10,18 +10,24 @@
 extern "C" {
 /**
  * Checks and runs a launch; call(arguments) runs one thread of the kernel. `name` is the kernel's name as written in
- * the launch; if it is NULL, the name in the program's symbols is used. An error becomes the result of
- * cudaGetLastError().
+ * the launch; if it is NULL, the name in the program's symbols is used. The next cudaGetLastError() returns the error
+ * if the launch fails.
  */
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaLaunchConfig_t *how,
                                void (*call)(const void *), const void *arguments, size_t bytes, size_t parameter_bytes);
 /** Checks a pointer that the next launch passes as a parameter (see simt_launch_kernel()). */
 void simt_pass_pointer(const void *pointer);
+/**
+ * Returns whether the host may read parameter `number` of the next launch at `address`. If not, the launch is rejected.
+ */
+bool simt_may_read_parameter(const void *address, unsigned number);
 /** Records that the program has obtained a variable's address, which may then be passed to kernels. */
 cudaError_t simt_symbol_address(const void *symbol);
-/** Copies to or from a variable of the device at byte `offset`, as work of a stream. `waits`: the host waits for it. */
+/**
+ * Copies to or from byte `offset` of a device variable, as work of a stream. If `waits`, the host waits for the copy.
+ */
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
-                             size_t bytes, cudaStream_t stream, bool waits);
+                             size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream, bool waits);
 }
 
 /* The functions between the engine and the kernel are not part of the kernel, so they are not instrumented. */
@@ -31,7 +37,7 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
 #define SIMT_UNTRACED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
 #endif
 
-/** A kernel's parameters: the first one, and a nested structure with the rest. */
+/** A kernel's parameters, stored as the first one and a nested structure with the rest. */
 template <class... Parameters>
 struct simt_parameters;
 template <>
@@ -52,6 +58,9 @@ constexpr size_t simt_parameter_bytes()
     static_assert(!(std::is_polymorphic_v<Parameters> || ...),
                   "a kernel's parameter has virtual functions, of which the host's object knows the host's addresses "
                   "only: make the object in the kernel");
+    static_assert(!(std::is_reference_v<Parameters> || ...),
+                  "a kernel's parameter is a reference, which would refer to the host's memory: pass the value, or a "
+                  "pointer to device memory");
     ((bytes = (bytes + alignof(Parameters) - 1) / alignof(Parameters) * alignof(Parameters) + sizeof(Parameters)), ...);
     return bytes;
 }
@@ -86,7 +95,7 @@ struct simt_call {
     Kernel kernel;
     simt_parameters<Parameters...> parameters;
 
-    /** Unpacks one parameter after another, then calls the kernel. */
+    /** Unpacks the parameters one by one, then calls the kernel. */
     template <class... Unpacked>
     SIMT_UNTRACED static void unpack(const Kernel &kernel, const simt_parameters<> &, const Unpacked &...unpacked)
     {
@@ -177,8 +186,8 @@ struct simt_finder {
 };
 
 /*
- * Makes two function objects from a kernel's name, which may name a template without its arguments: the first finds the
- * function, and the second calls it.
+ * Creates two function objects from a kernel's name, which may name a template without its arguments: the first finds
+ * the function, and the second calls it.
  */
 #define SIMT_KERNEL(...)                                                                     \
     [=](auto simt_how) -> decltype(simt_how(__VA_ARGS__)) { return simt_how(__VA_ARGS__); }, \
@@ -204,15 +213,17 @@ template <class... Parameters>
 simt_launcher(void (*)(Parameters...), simt_configuration) -> simt_launcher<Parameters...>;
 
 /** Fills a parameter list from the addresses of the arguments, in order; only the types of the parameters are known. */
-static inline void simt_fill(simt_parameters<> *, void **)
+static inline void simt_fill(simt_parameters<> *, void **, unsigned)
 {
 }
 template <class First, class... Rest>
-static inline void simt_fill(simt_parameters<First, Rest...> *parameters, void **addresses)
+static inline void simt_fill(simt_parameters<First, Rest...> *parameters, void **addresses, unsigned number)
 {
-    parameters->first = *(const First *)addresses[0];
+    if (!simt_may_read_parameter(addresses[number], number))
+        return;
+    parameters->first = *(const First *)addresses[number];
     simt_pass(parameters->first);
-    simt_fill(&parameters->rest, addresses + 1);
+    simt_fill(&parameters->rest, addresses, number + 1);
 }
 
 template <class... Parameters>
@@ -223,7 +234,7 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(c
     simt_call<void (*)(Parameters...), Parameters...> call;
 
     call.kernel = kernel;
-    simt_fill(&call.parameters, addresses);
+    simt_fill(&call.parameters, addresses, 0);
     return simt_launch_kernel((const void *)kernel, NULL, how, call.as_thread, &call, sizeof call,
                               simt_parameter_bytes<Parameters...>());
 }
@@ -417,28 +428,28 @@ static inline cudaError_t cudaMallocHost(T **pointer, size_t bytes, unsigned = 0
 }
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
-                                             enum cudaMemcpyKind = cudaMemcpyHostToDevice)
+                                             enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
-    return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, NULL, true);
+    return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
-                                               enum cudaMemcpyKind = cudaMemcpyDeviceToHost)
+                                               enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
-    return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, NULL, true);
+    return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, NULL, true);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
-                                                  enum cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t stream = 0)
+                                                  enum cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = 0)
 {
-    return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, stream, false);
+    return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, stream, false);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset = 0,
-                                                    enum cudaMemcpyKind = cudaMemcpyDeviceToHost,
+                                                    enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                                     cudaStream_t stream = 0)
 {
-    return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, stream, false);
+    return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes, kind, stream, false);
 }
 template <class Pointer, class T>
 static inline cudaError_t cudaGetSymbolAddress(Pointer **pointer, const T &symbol)

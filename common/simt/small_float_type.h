@@ -3,10 +3,10 @@
  * @brief Templates for CUDA's 16-bit number types and for pairs of such numbers; the parameter is the format, which
  *        converts the bits. cuda_fp16.h and cuda_bf16.h define the types with these templates.
  *
- * Sums, differences, products and quotients are computed in float and rounded again to 16 bits. Float has more than
- * twice as many digits, so that the result is the same as with a single rounding. A double that is not exact is rounded
- * to odd (see simt_odd), so that rounding it again to 16 bits is also correct. No function has a branch, and all are
- * inlined.
+ * Sums, differences, products and quotients are computed in float and rounded again to 16 bits. A float has more than
+ * twice as many significand bits, so that the result is the same as with a single rounding. A double that is not exact
+ * is rounded to odd (see simt_odd), so that rounding it again to 16 bits is also correct. No function has a branch, and
+ * all are inlined.
  */
 #ifndef SIMT_SMALL_FLOAT_TYPE_H
 #define SIMT_SMALL_FLOAT_TYPE_H
@@ -30,8 +30,8 @@ SIMT_INLINE Integer simt_select(bool condition, Integer yes, Integer no)
 }
 
 /**
- * Returns the bits of the number to which a mode rounds: `nearest` or its neighbour, given whether the exact value lies
- * above or below `nearest`. `nearest` must have the sign of the exact value, even if `nearest` is 0.
+ * Returns the bits of the number to which the given mode rounds: `nearest` or its neighbour, given whether the exact
+ * value lies above or below `nearest`. `nearest` must have the sign of the exact value, even if `nearest` is 0.
  */
 template <simt_rounding mode, class Bits>
 SIMT_INLINE Bits simt_step(Bits nearest, bool above, bool below)
@@ -91,7 +91,7 @@ SIMT_INLINE Integer simt_to_integer(double rounded, Integer nan)
 
 // clang-format off
 
-/** A 16-bit number. `format` has to_float(bits), from_float(value) and INFINITE, the bits of infinity. */
+/** A 16-bit number. `format` provides to_float(bits), from_float(value) and INFINITE, the bits of infinity. */
 template <typename format>
 struct simt_small_float {
     typedef simt_small_float self;
@@ -183,7 +183,7 @@ struct simt_small_float {
     SIMT_SMALL_FLOAT_OPERATION(div, /)
 #undef SIMT_SMALL_FLOAT_OPERATION
 
-/* Defines a function that is computed in double, with an error too small to matter, and then rounded. */
+/* Defines a function that is computed in double, with negligible error, and then rounded. */
 #define SIMT_SMALL_FLOAT_FUNCTION(name, value) \
     friend SIMT_METHOD self h##name(self a) \
     { \
@@ -371,7 +371,7 @@ struct __attribute__((aligned(4))) simt_small_float2 {
  * --- names ----------------------------------------------------------------------------------------------------------
  */
 
-/** Defines the conversions of `type` in one rounding mode; CUDA's function names call the type `name`. */
+/** Defines the conversions of `type` in one rounding mode; CUDA's function names refer to the type as `name`. */
 #define SIMT_SMALL_FLOAT_CONVERSIONS(name, type, suffix, mode, round) \
     SIMT_INLINE type __float2##name##_##suffix(float value) { return type::rounded<mode>(value); } \
     SIMT_SMALL_FLOAT_INTEGERS(name, type, int, int, suffix, mode, round) \
@@ -391,7 +391,9 @@ struct __attribute__((aligned(4))) simt_small_float2 {
                                         (integer)(sizeof(integer) == 8 ? 1ull << 63 : 0)); \
     }
 
-/** Defines the functions of `type` and of `pair`; CUDA's function names call these types `name` and `pair_name`. */
+/**
+ * Defines the functions of `type` and of `pair`; CUDA's function names refer to these types as `name` and `pair_name`.
+ */
 #define SIMT_SMALL_FLOAT_FUNCTIONS(name, type, pair_name, pair) \
     SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rn, SIMT_NEAREST, rint) \
     SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rz, SIMT_TO_ZERO, trunc) \

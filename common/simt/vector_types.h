@@ -7,8 +7,8 @@
  * the compiler generates would be split differently, which would change the counters. The default constructor is
  * trivial: vectors are not initialised implicitly, and shared memory may hold them.
  *
- * C sees plain structures of the same layout. They must not be passed by value between C and C++, because C++ passes
- * them by reference.
+ * In C, the types are plain structures with the same layout. They must not be passed by value between C and C++,
+ * because C++ passes them by reference.
  */
 #ifndef SIMT_VECTOR_TYPES_H
 #define SIMT_VECTOR_TYPES_H

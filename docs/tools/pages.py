@@ -4,10 +4,11 @@ make_site.py.
 Each chapters/NN_name/README.md becomes a page: the walkthrough, with its number and part, links to its neighbours, its
 reading time, and links to its files and exercises. The lab notes, from the chapter's NOTES.md, are a subpage of this
 page. Each docs/pages/NAME.md, the router data's README.md and each exercise, which its chapter links to, also become
-pages. The page "chapters" lists the chapters. The Markdown files may have these markers:
+pages. The page "chapters" lists the chapters and their speed-ups. The Markdown files may have these markers:
 
     <!-- results: ... -->    docs/figures/results.svg, with this alternative text
-    <!-- chapters -->        the chapters and their recorded speed-ups
+    <!-- chapters -->        the chapters, part by part, with their subjects
+    <!-- speed-ups 1 -->     the recorded times and speed-ups of part 1's chapters, under a heading
     <!-- fold: SUMMARY -->   folds away the text up to <!-- unfold -->; a reader can unfold it
     <!-- run: COMMAND -->    the command and its output; <!-- run 1: COMMAND --> must exit with 1
 """
@@ -217,57 +218,67 @@ def _label(page, run, chain):
     return operator.panel[0].lower() + before if operator else ""
 
 
-def _gain(page, run, chain, is_host, sizes, has_label):
-    """Returns a chapter's table row. `chain` is the chapter's run of chains of kernels, or None."""
+def _gain(page, run, chain, is_host, sizes, has_label, other):
+    """Returns a chapter's table row. `chain` is the chapter's run of chains of kernels, or None. `other` is the number
+    of the chapter with which this one is compared if that is not the chapter in the row above, or ""."""
     cells = _chain_cells(chain) if chain else \
         _model_cells() if _name(page) == MODEL_CHAPTER else _operator_cells(page, run, is_host, sizes)
+    if other and not has_label:
+        cells[1::2] = [cell if cell in ("", "-") else f"{cell} (vs {other})" for cell in cells[1::2]]
     run = run or chain
     old = " *(times of an older kernel)*" if run and not is_host and results.is_old(run) else ""
     label = _label(page, run, chain) if has_label else ""
-    return (f"| {f'*{label}*: ' if label else ''}[{page.title}](@ref {page.id}){old} | {_idea(page)} | "
+    return (f"| {f'*{label}*: ' if label else ''}[{page.title}](@ref {page.id}){old} | "
             f"{' | '.join(cells)} |\n")
 
 
-def _compared(pages, runs):
-    """Returns, in brackets, the baselines of the chapters whose baseline is not the chapter in the row above."""
-    others = [(number_of(page), run["before"]) for page, run, above in zip(pages, runs, [None, *pages])
-              if run and run.get("before") and not (above and run["before"] == above.path.split("/")[1])]
-    words = [f"for {number}, of {results.number_of(before)}" for number, before in others]
-    return f" ({'; '.join(words)})" if words else ""
+def _other_baseline(run, above):
+    """Returns the number of the chapter with which a run compares its kernel, or "" if that is the page `above`."""
+    before = results.number_of((run or {}).get("before") or "")
+    return before if not above or before != number_of(above) else ""
 
 
-def _chapter_list(site, recorded):
-    """Returns the parts with their tables of chapters. The parts' headings are HTML, so that Doxygen's tree lists the
+def _of_part(site, part):
+    return [page for page in _chapters(site) if _part_of(number_of(page)) == part]
+
+
+def _chapter_list(site):
+    """Returns a list of each part's chapters with their subjects."""
+    return "".join(f"\n<b>Part {part + 1}: {title}</b>\n\n" +
+                   ("".join(f"- [{page.title}](@ref {page.id}): {_idea(page)}\n" for page in _of_part(site, part))
+                    or "On its way.\n") for part, (_, title) in enumerate(PARTS))
+
+
+def _speed_ups(site, recorded, part):
+    """Returns the heading and the table of a part's times. The heading is HTML, so that Doxygen's tree lists the
     chapters themselves and not the parts as sections."""
-    text = ""
-    for part, (_, title) in enumerate(PARTS):
-        text += f"\n<h1>Part {part + 1}: {title}</h1>\n\n"
-        chapters = [page for page in _chapters(site) if _part_of(number_of(page)) == part]
-        if not chapters:
-            text += "On its way.\n"
-            continue
-        few, many = times.few_and_many(_name(chapters[0]))
-        text += (f"| chapter | the idea | {few} token, us | times as fast | {many:,} tokens, us | times as fast |\n"
-                 "|---|---|---:|---:|---:|---:|\n")
-        runs = [times.chapter_run(recorded, _name(page)) for page in chapters]
-        chains = [_chain_run(recorded, page) for page in chapters]
-        has_labels = len({id(operator) for operator in map(_operator, chapters) if operator}) > 1
-        rows = [_gain(page, following if number_of(page) == "01" else run, chain, number_of(page) == "01", (few, many),
-                      has_labels)
-                for page, run, chain, following in zip(chapters, runs, chains, [*runs[1:], None])]
-        text += "".join(rows)
-        found = [run for run in (*runs, *chains) if run]
-        host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
-        model = ", chapter 18's by its `model.py`" if any(_name(page) == MODEL_CHAPTER for page in chapters) else ""
-        before = ("what the row names after *vs*" if has_labels else
-                  f"the chapter above{_compared(chapters, runs)}")
-        dash = (" `-`: not measured, or not in the same run as what it would be compared with."
-                if any("| - |" in row for row in rows) else "")
-        text += "\n" + (f"Microseconds per call, median, {provenance.machines(found)} by `build/gpu/NAME --bench`"
-                        f"{model}{host}. *Times as fast*: the time of {before}, measured again in this chapter's run, "
-                        f"divided by this chapter's time; below 1 is slower, see the chapter.{dash}\n"
-                        if found else "No times are recorded yet.\n")
-    return text
+    text = f"\n<h1>Part {part + 1}: {PARTS[part][1]}</h1>\n\n"
+    chapters = _of_part(site, part)
+    if not chapters:
+        return text + "On its way.\n"
+    few, many = times.few_and_many(_name(chapters[0]))
+    text += (f"| chapter | {few} token, us | times as fast | {many:,} tokens, us | times as fast |\n"
+             "|---|---:|---:|---:|---:|\n")
+    runs = [times.chapter_run(recorded, _name(page)) for page in chapters]
+    chains = [_chain_run(recorded, page) for page in chapters]
+    has_labels = len({id(operator) for operator in map(_operator, chapters) if operator}) > 1
+    others = [_other_baseline(run, above) for run, above in zip(runs, [None, *chapters])]
+    rows = [_gain(page, following if number_of(page) == "01" else run, chain, number_of(page) == "01", (few, many),
+                  has_labels, other)
+            for page, run, chain, following, other in zip(chapters, runs, chains, [*runs[1:], None], others)]
+    text += "".join(rows)
+    found = [run for run in (*runs, *chains) if run]
+    if not found:
+        return text + "\nNo times are recorded yet.\n"
+    host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
+    model = ", chapter 18's by its `model.py`" if any(_name(page) == MODEL_CHAPTER for page in chapters) else ""
+    before = ("what the row names after *vs*," if has_labels else
+              f"the chapter above{', or of the chapter named after *vs*' * any(others[1:])},")
+    dash = (" `-`: not measured, or not in the same run as what it would be compared with."
+            if any("| - |" in row for row in rows) else "")
+    return text + (f"\nMicroseconds per call, median, {provenance.machines(found)} by `build/gpu/NAME --bench`"
+                   f"{model}{host}. *Times as fast*: the time of {before} measured again in this chapter's run, "
+                   f"divided by this chapter's time, both before rounding; below 1 is slower.{dash}\n")
 
 
 def _run(command, expected):
@@ -282,7 +293,11 @@ def _run(command, expected):
 def _expand_marker(site, recorded, text):
     """Returns the replacement for a marker, or None if the text is not a marker."""
     if text == "chapters":
-        return _chapter_list(site, recorded)
+        return _chapter_list(site)
+    if speed_ups := re.fullmatch(r"speed-ups ([1-9])", text):
+        if int(speed_ups[1]) > len(PARTS):
+            raise ValueError(f"speed-ups of part {speed_ups[1]}; there are {len(PARTS)} parts")
+        return _speed_ups(site, recorded, int(speed_ups[1]) - 1)
     if text.startswith("results: "):
         return page_text.figure("results.svg", text.removeprefix("results: "))
     if text.startswith("fold: ") or text == "unfold":
@@ -326,7 +341,8 @@ def write_pages(site, recorded, step_pages):
     """Returns all pages, keyed by the names of their files. Chapters link to the step pages with the ids
     `step_pages`."""
     pages = {f"{page.id}.md": _page(site, page, recorded, step_pages) for page in site.pages}
-    pages["chapters.md"] = ("# The chapters {#chapters}\n" + _chapter_list(site, recorded) +
+    pages["chapters.md"] = ("# The chapters {#chapters}\n" + _chapter_list(site) +
+                            "".join(_speed_ups(site, recorded, part) for part in range(len(PARTS))) +
                             subpages([page.id for page in _chapters(site)]))
     pages["uses.dox"] = _uses(site)
     return pages

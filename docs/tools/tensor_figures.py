@@ -43,7 +43,7 @@ def draw_ring(data, title):
             boxes(ax, [(x + width, y + 13, width * (at["wait", step] - number - 0.5), 10)], "pale")
         if what != "wait":
             cell(ax, x, y, width, 36, [step], "light_blue" if what == "copy" else "light_orange")
-    for x, fill, height, words in ((14, "light_blue", 12, "copies of a step are asked for"),
+    for x, fill, height, words in ((14, "light_blue", 12, "copies of a step are started"),
                                    (260, "pale", 8, "they are under way"), (430, "light_orange", 12, "multiplied")):
         boxes(ax, [(x, bottom + 18 + (12 - height) / 2, 14, height)], fill)
         write(ax, x + 20, bottom + 28, words)

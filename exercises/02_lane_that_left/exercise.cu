@@ -63,8 +63,7 @@ static __global__ void best_expert_kernel(const float *choice, int num_expert_gr
 
     // TODO kernel
     // Threads return early in three places, which is not always allowed. Which shuffle or barrier comes after each
-    // `return`, and which threads wait there? A thread that others wait for must not return, but it must not change the
-    // result either.
+    // `return`, and which threads wait there? A thread that others wait for must not return, nor change the result.
     if (lane >= experts_per_group) // this lane has no expert
         return;
 

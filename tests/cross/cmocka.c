@@ -1,6 +1,7 @@
 /**
  * @file cmocka.c
- * @brief The part of cmocka that the simulator's tests use, for processors without an installed cmocka. Prints TAP.
+ * @brief The part of cmocka that the simulator's tests use, for target architectures without an installed cmocka.
+ *        Prints TAP.
  *
  * The tests include cmocka's own header; this file has only the functions that the header's macros call.
  */

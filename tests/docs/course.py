@@ -43,8 +43,8 @@ def write(path, text, mode=None):
 
 
 def program(name, *reports, trace=None, status=0):
-    """Writes build/cpu/NAME, a program that prints these reports and, if a `trace` is given, writes it to the file
-    named after --trace."""
+    """Writes build/cpu/NAME, a program that prints these reports and writes the `trace`, if one is given, to the file
+    that --trace specifies."""
     lines = ["#!/bin/sh"]
     if trace is not None:
         lines += ['while [ "$1" != --trace ]; do shift; done', "cat >\"$2\" <<'END'", json.dumps(trace), "END"]
@@ -67,7 +67,7 @@ def barrier(number):
 
 
 def trace(events, offset, size):
-    """Returns a trace with these events of a launch that has `size` bytes of dynamic shared memory from `offset` on."""
+    """Returns a trace with these events, from a launch with `size` bytes of dynamic shared memory at `offset`."""
     return {"kernel": "k", "block": [64, 1, 1], "dynamic_shared": {"offset": offset, "bytes": size}, "truncated": False,
             "events": events}
 
@@ -89,7 +89,7 @@ def call(main, *arguments, stdin=""):
 
 
 class Course(unittest.TestCase):
-    """Base class for tests that each run in their own folder with the files that make_course() writes."""
+    """Base class for tests; each test runs in its own folder, which contains the files that make_course() writes."""
 
     maxDiff = None
 

@@ -1,5 +1,5 @@
-"""Tests the numbers on pages: values in the text and in tables, the output of commands, the reasons for tables of
-numbers typed by hand, and README's two commands."""
+"""Tests the numbers on pages: values in the text and in tables, the output of commands, the reasons given for
+hand-typed tables of numbers, and README's two commands."""
 import pathlib
 import re
 import unittest

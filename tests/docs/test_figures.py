@@ -62,7 +62,7 @@ def texts(name):
 
 
 def recorded(name):
-    """Checks whether a chapter's times are recorded; a new chapter's times are not recorded yet."""
+    """Checks whether a chapter's times are recorded; a new chapter may have none yet."""
     return (ROOT / "docs" / "results" / "h200" / f"{name}.json").exists()
 
 
@@ -108,7 +108,7 @@ class Committed(unittest.TestCase):
 
     @NEEDS_MATPLOTLIB
     def test_text_stays_on_its_card(self):
-        """Checks that text stays on its card, even in DejaVu Sans, the widest of the fonts."""
+        """Checks that all text fits on its card, even in DejaVu Sans, the widest of the fonts."""
         svgs = [(path.name, xml.dom.minidom.parseString(path.read_text()).documentElement) for path in FOLDER.iterdir()]
         characters = sorted(
             {letter for _, svg in svgs for text in svg.getElementsByTagName("text") for letter in text.firstChild.data})
@@ -141,7 +141,7 @@ class Committed(unittest.TestCase):
                 self.assertEqual(re.findall(r'(?:fill|stroke|style)="', path.read_text()), [])
 
     def test_contrast(self):
-        """Checks the contrast of text with each of its possible backgrounds, and of lines with the card."""
+        """Checks the contrast between text and each of its possible backgrounds, and between lines and the card."""
         source = (ROOT / "docs" / "tools" / "figure_style.py").read_text()
         themes = ast.literal_eval(re.search(r"^THEMES = (\{.*?^\})", source, re.M | re.S)[1])
         self.assertEqual(len({light for light, _ in themes.values()}), len(themes))
@@ -181,7 +181,8 @@ class Committed(unittest.TestCase):
             self.assertEqual(" ".join(text[2:] for text in texts(name) if text.startswith("^ ")), expected)
 
     def test_what_the_lanes_hold(self):
-        """Checks the results of the butterflies and the sort in the traces, and that the figures show these values."""
+        """Checks the results of the butterflies and of the sort in the traces, and checks that the figures show these
+        values."""
         for name, program, together in (("02_butterfly", "02_warp_per_group", 32), ("05_tokens", "05_fused_gate", 8)):
             data = figures.read_data(name, BUILD)
             for lane in range(32):
@@ -212,8 +213,8 @@ class Committed(unittest.TestCase):
         self.assertEqual(texts("03_split").count("new"), 160)
 
     def test_each_element_has_one_lane(self):
-        """Checks the fragments: a lane holds 8 elements of A, 4 of B and 4 sums of D, and each cell of A or D stands
-        for two of them."""
+        """Checks the fragments: a lane holds 8 elements of A, 4 of B and 4 sums of D, and each cell of A or D
+        represents two elements."""
         found = figures.read_data("11c_fragments", BUILD)
         for name, each in (("a", 8), ("b", 4), ("d", 4)):
             held = collections.Counter(lane for row in found[name] for lane in row)
@@ -246,7 +247,7 @@ class Committed(unittest.TestCase):
                                               if expert // 32 in data["stay"] and choice >= data["bound"]])
 
     def events(self, program, snippet, kind, operation=None):
-        """Returns the events of this kind in a snippet of the kernel, from the run of four tokens."""
+        """Returns the events of this kind in a snippet of the kernel, from a run with four tokens."""
         read = trace.read(runs.trace(BUILD, program, "--num-tokens 4"))
         return [event for event, name in zip(read["events"], kernel_steps._snippets(read))
                 if name == snippet and event["kind"] == kind and event.get("operation") == operation]
@@ -360,7 +361,7 @@ class Plots(unittest.TestCase):
         return [[tokens, value["median_us"] if isinstance(value, dict) else value] for tokens, value in values if value]
 
     def expected(self):
-        """Returns the curves that both plots of times should have, from the recorded runs."""
+        """Returns the curves that the two timing plots should show, taken from the recorded runs."""
         rows = self.rows
         gate, align = {"dtype": "f32"}, {"block_size": 64, "kernel": "auto", "room": None, "capacity": None}
         return {"gate": {"PyTorch eager": rows("pytorch_gate", "eager_graph", **gate),

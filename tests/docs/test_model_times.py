@@ -1,4 +1,4 @@
-"""Tests the tables of chapter 18, with and without records."""
+"""Tests the tables of chapter 18, with and without recorded runs."""
 import json
 import os
 import pathlib
@@ -63,7 +63,7 @@ class Tables(unittest.TestCase):
                    for title in ("experts, % of grouped_mm's step", "experts, align: times as fast",
                                  "step, times as fast")}
         self.assertEqual([cells[1] for cells in columns.values()], ["50.0", "2.00", "1.43"])
-        # 61 layers: attention 61 / 3 times, the other parts 58 / 2 times; the rest once or 29 times
+        # of the 61 layers, attention counts 61 / 3 times, the other parts 58 / 2 times, and the rest once or 29 times
         self.assertEqual(model_times.all_layers(theirs), (2440 + 29 * 230 + 50, 2440 + 29 * 280))
 
     def test_a_span(self):

@@ -29,7 +29,7 @@ class TinyCourse(course.Course):
         write("docs/results/a.json", "[]\n")
         write("docs/pages/glossary.md",
               "# Terms {#glossary}\n\n## Warp {#term_warp}\n<!-- words: warp, warps -->\n<!-- not: time warp -->\nText.\n")
-        write("docs/pages/main_page.md", "# Course {#mainpage}\n\n<!-- chapters -->\n")
+        write("docs/pages/main_page.md", "# Course {#mainpage}\n\n<!-- chapters -->\n\n<!-- speed-ups 1 -->\n")
         write("exercises/README.md", "# Exercises\n\n[One](01_one/README.md)\n")
         write("exercises/AUTHORING.md", "# How to add one\n\nCopy [it](01_one).\n")
         write("exercises/01_one/README.md",
@@ -41,7 +41,7 @@ class TinyCourse(course.Course):
         write(FIRST, "\n".join(["# 01 First {#chapter_01}", "", "**The idea.**", "", *lines, ""]))
 
     def make(self, step_pages=()):
-        """Makes all pages; returns them keyed by their names."""
+        """Makes all pages; returns them keyed by name."""
         self.site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms(),
                                    page_text.read_term_pages())
         results.source_hash.cache_clear()
@@ -216,8 +216,8 @@ class Refusals(TinyCourse):
         self.refuses(f"{FIRST}:5: it links to '../../../a.md', which is outside the repository", "[c](../../../a.md)")
 
     def test_values_and_reasons(self):
-        """Checks that a page shows a value without its markers, and that the text after a reason is not treated as
-        generated."""
+        """Checks that a page shows a value without its markers, and that the text after the reason for a hand-typed
+        table is not treated as generated."""
         self.first("It is <!-- value: 1 + 1 -->2<!-- end -->, and", "<!-- value: 3 -->3<!-- end --> more.", "",
                    "<!-- by hand: an example -->", "| a | 1 |", "|---|---|", "", "A warp.")
         made = self.make()["chapter_01.md"]
@@ -271,8 +271,8 @@ class Gains(TinyCourse):
         results.source_hash.cache_clear()
         self.record(rows=[{"num_tokens": 1, "here": {"median_us": 2.5}, "before": {"median_us": 5}},
                           {"num_tokens": 65536, "here": {"median_us": 99.96}, "before": {"median_us": 12345}}])
-        self.assertEqual(self.row("| [02"), "| [02 Second](@ref chapter_02) | Its idea. | 2.50 | 2.00 | 100 | 123 |")
-        self.assertEqual(self.row("| [01"), "| [01 First](@ref chapter_01) | The idea. | 5.00 |  | 12,300 |  |",
+        self.assertEqual(self.row("| [02"), "| [02 Second](@ref chapter_02) | 2.50 | 2.00 | 100 | 123 |")
+        self.assertEqual(self.row("| [01"), "| [01 First](@ref chapter_01) | 5.00 |  | 12,300 |  |",
                          "timed by the next")
         write("chapters/02_second/gate.cu", "// changed\nint changed;\n")
         self.assertIn("(times of an older kernel)", self.row("| [02"))
@@ -286,6 +286,22 @@ class Gains(TinyCourse):
             {"experts": experts, "mode": "graph", "batch": batch, "ms": ms}
             for experts, batch, ms in (("ours", 1, 1.5), ("grouped_mm", 1, 2.4), ("ours", 64, 10))]}))
         self.assertEqual(pages._model_cells(), ["1,500", "1.60", "10,000 (64 sequences)", "-"])
+
+    def test_the_list_of_chapters(self):
+        made = self.make()
+        for page in ("mainpage.md", "chapters.md"):
+            self.assertIn("\n<b>Part 1: the gate</b>\n\n- [01 First](@ref chapter_01): The idea.\n"
+                          "- [02 Second](@ref chapter_02): Its idea.\n\n<b>Part 2: align</b>\n\nOn its way.\n",
+                          made[page])
+        write("docs/pages/main_page.md", "# Course {#mainpage}\n\n<!-- speed-ups 9 -->\n")
+        self.refuses("docs/pages/main_page.md:3: speed-ups of part 9; there are 4 parts")
+
+    def test_a_chapter_that_is_not_compared_with_the_chapter_above(self):
+        rows = [{"num_tokens": 1, "here": {"median_us": 2.5}, "before": {"median_us": 5}}]
+        self.record(before="00_other", rows=rows)
+        self.assertEqual(self.row("| [02"), "| [02 Second](@ref chapter_02) | 2.50 | 2.00 (vs 00) | - | - |")
+        self.assertIn("the time of the chapter above, or of the chapter named after *vs*, measured again",
+                      self.make()["mainpage.md"])
 
     def test_nothing_recorded(self):
         self.assertIn("| - | - | - | - |", self.row("| [02"))

@@ -14,7 +14,7 @@ import pages
 PAGES = [pathlib.Path(f"docs/pages/{name}.md") for name in ("primer", "primer_together", "primer_machine")]
 BUILD = course.build_folder()
 
-# Commands, and the parts of their output that the text uses.
+# Commands, each with the parts of its output that the text quotes.
 PRINTED = {
     "primer gate": ["topk_ids 2 5", "topk_weights 0.54 0.46"],
     "primer who": ["[33] = 101", "[128] = 0", "global store requests 8"],

@@ -12,7 +12,8 @@ import unittest
 
 CHAPTERS = pathlib.Path(__file__).resolve().parents[2] / "chapters"
 
-# Chapters whose pages do not yet show the whole kernel file. Remove a chapter from the set once its page does.
+# Chapters whose pages do not yet show the whole kernel file. Remove a chapter from the set once its page shows the
+# whole file.
 INCOMPLETE = set()
 
 # For each chapter that does not continue the nearest earlier chapter of its operator: the chapter that it continues.

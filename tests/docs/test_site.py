@@ -25,7 +25,7 @@ BUILD = (course.ROOT / course.build_folder()).resolve()
 NO_DOXYGEN = not shutil.which("doxygen") or not make_site.AWESOME.is_dir() or not make_site.LUNR.is_dir()
 CHAPTER = "chapters/02_warp_per_group/README.md"
 DOWN, ENTER, ESCAPE = "\ue015", "\ue007", "\ue00c"
-# Returns the search results once the search has processed the typed text.
+# A script that types its argument into the search field and returns the results once the search has processed it.
 FOUND = """
 const field = document.getElementById('search-field'), list = document.getElementById('search-results');
 list.replaceChildren();
@@ -44,7 +44,8 @@ return new Promise(function wait(done) {
 STORED = "return Object.keys(localStorage).filter(key => key.startsWith('moe-routing:')).sort()"
 
 
-# Makes a site without checking the committed tables and figures: the check takes longest and has its own tests.
+# A program that makes a site without checking the committed tables and figures, because this check takes longest and
+# has its own tests.
 UNCHECKED = """
 import sys, pathlib
 sys.path.insert(0, "docs/tools")
@@ -92,7 +93,7 @@ class Site(unittest.TestCase):
 
 
 class Files(Site):
-    """Tests of the site's files and of the errors that must prevent them from being made."""
+    """Tests the site's files, and the errors that must make the build of the site fail."""
 
     def read(self, name):
         return (self.html / name).read_text()
@@ -253,8 +254,8 @@ class InABrowser(Site):
         self.assertTrue(title.startswith("A group of 32 threads of a block."), title)
 
     def test_terms_of_another_meaning(self):
-        """Checks that the pages on the layer link neither `gate` nor `group` to the glossary: there, `gate` is a half
-        of w13 and a group is a group of copies."""
+        """Checks that the pages on the layer link neither `gate` nor `group` to the glossary: on these pages, `gate` is
+        one half of w13 and a group is a group of copies."""
         for path in self.html.glob("chapter_1[126]*.html"):
             self.assertNotRegex(path.read_text(), r"glossary\.html#term_(gate|group)\"", path.name)
         self.assertIn('glossary.html#term_group"', self.read_page("chapter_02.html"))
@@ -300,7 +301,7 @@ class InABrowser(Site):
         self.run_script("localStorage.clear()")
 
     def test_figures_are_dark_where_the_page_is(self):
-        """Checks that a figure's colours follow the page's own switch and not the system's setting."""
+        """Checks that a figure's colours follow the page's light/dark switch and not the system's setting."""
         ground = """
             const box = document.querySelector('figure.picture img').getBoundingClientRect();
             return [box.x + 8, box.y + 20];"""

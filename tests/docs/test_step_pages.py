@@ -141,7 +141,7 @@ RECORDED = "docs/results/h200/04_fourth.json"
 
 
 class Step(course.Course):
-    """Two kernels; in the second one, a line is changed, another is added and another is removed."""
+    """Two kernels: in the second one, one line is changed, one is added and one is removed."""
 
     def make_course(self):
         write("chapters/03_third/README.md", "# 03 Third & more\n")

@@ -96,8 +96,8 @@ def fragments_of(words):
 
 
 def rows_of(event):
-    """Returns the numbers that the page shows per lane for a bulk copy, except its destination, or for an operation on
-    an mbarrier."""
+    """Returns the numbers that the page shows per lane for a bulk copy (except its destination) or for an mbarrier
+    operation."""
     columns = [name for name in ("phase", "arrivals", "announced", "parity", "copied") if name in event]
     return [[None if number is None else str(number) for number in event[name]] for name in columns]
 
@@ -373,7 +373,8 @@ class InABrowser(Pages):
         self.assertEqual(in_view, [True, True, True])
 
     def has_contrast_and_does_not_scroll_sideways(self, *_):
-        """Checks the contrast of the light and the dark page, and its width on a phone and on a wide screen."""
+        """Checks the contrast of the page in both schemes, and that the page fits the width of a phone and of a wide
+        screen."""
         self.run_script("s.moveTo(Math.min(6, s.steps.length))")
         for scheme in ("dark", "light"):
             self.browser.emulate(scheme=scheme, motion="reduce")
@@ -384,7 +385,7 @@ class InABrowser(Pages):
             self.assertEqual(wide, 0, f"{width} pixels")
 
     def shows_all_lanes_and_every_value_whole(self, *_):
-        """Checks 100 evenly spaced steps; their layout takes most of this test's time."""
+        """Checks only 100 evenly spaced steps, because laying out the steps takes most of this test's time."""
         self.browser.resize(1400)
         clipped = self.run_script("""
             const box = document.querySelector('.stepper-box'), out = new Set();

@@ -387,8 +387,8 @@ TRACE = course.trace([store(3, 1, 7, 0), *course.barrier(0), store(0, 3, 4, 11)]
 
 
 def layer_run(program, rows, day=2, **more):
-    """Returns a run of the layer with a read bandwidth of 1e12 bytes per second. The rows have cuBLAS's
-    throughput."""
+    """Returns a recorded run of the layer with a read bandwidth of 1e12 bytes per second. cuBLAS's throughput is given
+    in the rows."""
     kernel = f"chapters/{program}/moe.cu" if program[0] == "1" else "tests/peers/moe_layers.py"
     return {"device": "GPU", "toolkit": "CUDA 1.2", "command": f"gpu/{program} --bench",
             "date": f"2026-01-0{day}T01:02:03Z",
@@ -432,7 +432,7 @@ class Layer(course.Course):
             "2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
 
     def test_ceilings_of_the_same_card(self):
-        """Checks that a chapter has its own ceilings, and that other programs have those of the run nearest in time."""
+        """Checks that a chapter uses its own ceilings, and that other programs use those of the run closest in time."""
         results.write(RESULTS / "11a_naive.json", [layer_run("11a_naive", [
             {"num_tokens": 1, "here": us(400.0), "cublas_operations_per_second": 1e14}], 1,
             floor={"read_bytes_per_second": 5e11})])

@@ -21,7 +21,7 @@ def store(size, offset, value):
 
 class Steps(course.Course):
     def trace(self, *events, **more):
-        """Writes t.json, the trace of a kernel with 16 words of dynamic shared memory from byte 64 on."""
+        """Writes t.json, the trace of a kernel with 16 words of dynamic shared memory, starting at byte 64."""
         flat = [event for part in events for event in (part if isinstance(part, list) else [part])]
         write("t.json", json.dumps({**course.trace(flat or barrier(0), 64, 64), **more}))
 

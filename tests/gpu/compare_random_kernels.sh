@@ -1,15 +1,15 @@
 #!/bin/sh
 # Runs random kernels (tests/random_kernels) on a GPU and on the simulator and compares all words that they write.
 #
-#   sh tests/gpu/compare_random_kernels.sh both COUNT [SEED]        on this machine, which needs a GPU and nvcc
+#   sh tests/gpu/compare_random_kernels.sh both COUNT [SEED]        runs both on this machine; needs a GPU and nvcc
 #   sh tests/gpu/compare_random_kernels.sh gpu COUNT [SEED]         prints the results of one of the two:
 #   sh tests/gpu/compare_random_kernels.sh simulator COUNT [SEED]   the seed, then a line for each kernel
-#   sh tests/gpu/compare_random_kernels.sh compare FILE FILE        compares such results
+#   sh tests/gpu/compare_random_kernels.sh compare FILE FILE        compares two files of such results
 #
 # The kernels are numbers 0 to COUNT - 1 of SEED (default 1). They are divided into programs of 50 kernels, which are
-# built and run in $FOLDER (default $BUILD/random_kernels), one per processor at a time. Build the simulator first, with
-# ninja, in $BUILD (default build). FMA contraction is off on both devices (-fmad=false on the GPU), so that every
-# product and every sum is rounded.
+# built and run in $FOLDER (default $BUILD/random_kernels), in parallel, one per processor. Build the simulator first,
+# with ninja, in $BUILD (default build). FMA contraction is off on both devices (-fmad=false on the GPU), so that every
+# product and every sum is rounded separately.
 set -u
 build=${BUILD:-build}
 folder=${FOLDER:-$build/random_kernels}

@@ -4,10 +4,9 @@
 #   sh tests/gpu/count_on_gpu.sh 02_warp_per_group [NUM_TOKENS]      (after ninja and ninja gpu)
 #
 # Needs ncu and permission to read the GPU's counters. Prints JSON in the form of docs/results: the program, the GPU and
-# "counters", each with its name, the simulator's figure, the GPU's figure (null: not counted) and the GPU's metric.
-# Figures of several launches are added up.
-# "kernels" has, for each launch, the cycles between two instructions of a warp, by stall reason ("selected" is the
-# cycle in which the warp issues), and the sum of these cycles.
+# "counters", each with its name, the simulator's count, the GPU's count (null: not counted) and the GPU's metric.
+# Counts of several launches are summed. "kernels" lists, for each launch, the cycles between two instructions of a
+# warp, by stall reason ("selected" is the cycle in which the warp issues), and the sum of these cycles.
 set -eu
 . "$(dirname "$0")/head.sh"
 chapter=$1

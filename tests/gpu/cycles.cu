@@ -95,8 +95,8 @@ struct block_barrier {
 };
 
 /**
- * Runs a chain in one block. Stores in `took` the cycles of STEPS operations in the first warp, measured in the second
- * round.
+ * Runs a chain of dependent operations in one block. Stores in `took` the cycles of STEPS operations in the first warp,
+ * measured in the second round.
  */
 template <typename Chain>
 static __global__ void __launch_bounds__(1024) chain(unsigned word, unsigned *out, long long *took)
@@ -192,8 +192,8 @@ struct by_sorting {
 };
 
 /**
- * Keeps, in both of two lanes that are `distance` apart, the better of their candidates; then sorts runs of 8 lanes, in
- * a direction that depends on bit `bit` of the lane.
+ * Keeps the better candidate of each pair of lanes that are `distance` apart, in both lanes; then sorts runs of 8
+ * lanes, in a direction that depends on bit `bit` of the lane.
  */
 static __device__ __forceinline__ candidate prune_lanes(candidate mine, unsigned lane, int distance, int bit)
 {

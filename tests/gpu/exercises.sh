@@ -3,13 +3,13 @@
 #
 #   sh tests/gpu/exercises.sh GRADE_ANSWER      (after ninja learn-gpu)
 #
-# Exercises with a budget or a prediction need the simulator's counters, so they may pass unsolved on a GPU, and so may
-# exercises whose fault has no effect on a GPU. These exercises are nevertheless run unsolved, with either result
-# allowed, to check that the grader survives a crash or a hang.
+# Exercises with a budget or a prediction may pass unsolved on a GPU, because they need the simulator's counters;
+# exercises whose fault has no effect on a GPU may also pass. These exercises are nevertheless run unsolved, with either
+# result accepted, to check that the grader survives a crash or a hang.
 . tests/tap.sh
 grade_answer=$1
 
-# grade EXERCISE [ANSWERS]: prints the exit status and the first line
+# grade EXERCISE [ANSWERS]: prints the grader's exit status and the first line of its output
 grade() {
     said=$("$grade_answer" "$@" --seed 1 --gpu 2>&1)
     echo "$? $said" | head -n 1

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Measures, on a GPU, the figures in docs/pages/claims.md that no chapter's page has, records them, rewrites the page's
-# tables and prints all figures in short form. If a measurement fails, the script reports the failure and continues.
+# Measures, on a GPU, the figures in docs/pages/claims.md that are on no chapter's page, records them, regenerates the
+# page's tables and prints a summary of all figures. If a measurement fails, the script reports the failure and
+# continues.
 #
 #   ninja && ninja gpu && sh tests/gpu/measure_claims.sh      (some measurements need ncu and PyTorch)
 set -u

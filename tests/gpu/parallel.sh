@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests chapter 12 on two GPUs: with every way to divide a layer, the result must verify, and if one rank dies or hangs,
-# both ranks must end.
+# Tests chapter 12 on two GPUs: the result must be correct for every way to divide a layer, and if one rank dies or
+# hangs, both ranks must exit.
 #
 #   sh tests/run.sh "tests/gpu/parallel.sh build/gpu/12_expert_parallel"
 set -u
@@ -36,7 +36,8 @@ done <<'END'
 --num-tokens 0
 END
 
-# stops HOW STAGE DISPATCH: makes rank 1 die or hang at a stage; sets $ended to the exit status, $said to the messages
+# stops HOW STAGE DISPATCH: makes rank 1 die or hang at a stage; sets $ended to the exit status and $said to the
+# messages
 stops() {
     # shellcheck disable=SC2086 # must split into words
     EXPERT_PARALLEL_STOP=1:$2:$1 timeout -k 5 120 "$program" --gpus 2 $shape --num-tokens 9 --timeout 5 \

@@ -67,7 +67,7 @@ def ask_program(program, problem, folder):
 
 
 def in_order(sorted_token_ids, topk_ids, num_experts):
-    """Sorts each run of positions of one expert into ascending order and leaves everything else unchanged."""
+    """Sorts each expert's run of positions into ascending order and leaves everything else unchanged."""
     ids = numpy.append(topk_ids.reshape(-1), num_experts)  # the expert of a pad
     experts = ids[numpy.clip(sorted_token_ids, 0, ids.size - 1)]
     ordered = sorted_token_ids.copy()

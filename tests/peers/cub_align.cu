@@ -2,7 +2,7 @@
  * @file cub_align.cu
  * @brief Align with CUB, a library in the CUDA Toolkit: a radix sort of (expert, position) and a scan over the experts.
  *
- * Its times are in the CUB row of the tables of times. CUB's sort is stable, so positions ascend in every group, which
+ * The CUB row of the timing tables shows its times. CUB's sort is stable, so positions ascend in every group, which
  * none of chapters 06 to 10 guarantees.
  */
 #include "harness/align/align.h"
@@ -65,7 +65,9 @@ extern "C" size_t cub_align_workspace_bytes(const align_problem *problem)
     return cut_workspace(problem, NULL, &w) == cudaSuccess ? w.bytes : 0;
 }
 
-/** Fills the list with padding and makes the keys and positions to sort. Grid: enough threads for all ids and slots. */
+/**
+ * Fills the list with padding and generates the keys and positions to sort. Grid: enough threads for all ids and slots.
+ */
 template <typename Id>
 static __global__ void prepare_kernel(align_problem problem, const Id *topk_ids, int *keys, int *positions,
                                       int *sorted_token_ids)

@@ -8,7 +8,7 @@ moe_layers.py. For each size, the fastest of Triton's configurations is reported
 are the router's choices or generated as --dist says. All outputs are compared with each other, and a few of their rows
 with rows computed in f32. A graph has 20 calls, or one call if a call takes more than 5 ms, and is replayed for
 --seconds, like the chapters' graphs. An implementation that fails is null in the JSON, with the reason. --device cpu
-and small sizes test the script: calls are timed, but without graphs and without Triton.
+and small sizes are for testing the script: calls are timed, but without graphs and without Triton.
 """
 import argparse
 import datetime

@@ -1,12 +1,12 @@
-"""Times the PyTorch function, eager and compiled, on the problem on which the chapters are timed.
+"""Times the PyTorch function, eager and compiled, on the problem that the chapters are timed on.
 
     python3 tests/peers/pytorch_gate.py --dtype f32 --format json | python3 docs/tools/record.py
 
 The function is timed in four modes: eager or compiled with torch.compile for each size, and launched in a stream or
 replayed from a CUDA graph. A sample is 20 calls, just as a graph in the chapters' programs is 20 launches. Every output
 is compared with the eager function's before and after the timing. The launches of one call are counted. A mode that
-fails is reported as null in the JSON, with the reason; the other modes still run. --device cpu tests the script: it
-times eager calls but neither replays graphs nor counts launches.
+fails is reported as null in the JSON, with the reason; the other modes still run. --device cpu is for testing the
+script: it times eager calls but neither replays graphs nor counts launches.
 """
 import argparse
 import ctypes
@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-# So that compile_seconds is the time of a compilation and not of loading cached code.
+# Disables the caches so that compile_seconds is the time of a compilation, not of loading cached code.
 os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
 import numpy
 import torch
@@ -80,8 +80,8 @@ def rows_alike(found, expected, tolerance):
 
 class Check:
     """Compares an answer with the eager function's. Compiled code need not round intermediate tensors to f16 or bf16,
-    so rows of the answer to the same logits in f32 are right, too. Up to one row in twenty may match neither of these
-    two answers."""
+    so rows that match the answer to the same logits in f32 are also correct. Up to one row in twenty may match neither
+    of these two answers."""
 
     def __init__(self, logits, bias, options):
         self.tolerance = WEIGHT_TOLERANCE[options.dtype]

@@ -5,8 +5,8 @@ work of masked_fill's kernel.
 
 Prints JSON in the form of docs/results. A row has each operator's microseconds per call from PyTorch's profiler: the
 sum over the operator's launches, averaged over 20 calls. "masked_fill" has Nsight Compute's counts of the kernel that
-fills, for 4,096 tokens and 256 experts; it is null, with the reason, if ncu is missing. --device cpu tests the script
-with CPU times.
+fills, for 4,096 tokens and 256 experts; it is null, with the reason, if ncu is missing. --device cpu is for testing the
+script, with CPU times.
 """
 import argparse
 import csv

@@ -23,7 +23,7 @@ def run(*arguments):
 
 
 def with_compile(function):
-    """Returns the measured row when torch.compile is this function."""
+    """Returns the row measured with torch.compile replaced by this function."""
     kept = {name: getattr(torch, name) for name in ("compile", "_dynamo") if hasattr(torch, name)}
     torch.compile, torch._dynamo = function, types.SimpleNamespace(reset=lambda: None)
     try:

@@ -1,6 +1,7 @@
 /**
  * @file record_reads.c
- * @brief Records which of the course's files a test's processes open to read, list or execute; preloaded into them.
+ * @brief Records which of the course's files the processes of a test open to read, list or execute; preloaded into
+ *        these processes.
  *
  * tests/run.sh compiles this library and passes it two environment variables: the course's folder, READS_ROOT, and a
  * file to append to, READS_LOG. Each line is a path relative to the folder, as the process spelled it. The code
@@ -69,7 +70,10 @@ __attribute__((constructor)) static void note_program(void)
         note(AT_FDCWD, path);
 }
 
-/** Opens a file as the C library does and records it if it is only read. `rest` has a mode if the flags require one. */
+/**
+ * Opens a file as the C library does and records it if it is only read. `rest` contains a mode if the flags require
+ * one.
+ */
 static int open_and_note(int folder, const char *path, int flags, va_list rest)
 {
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;

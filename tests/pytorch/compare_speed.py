@@ -1,4 +1,5 @@
-"""Times the PyTorch function and a host program on the same problems, with one thread each. Prints the ratio.
+"""Times the PyTorch function and a host program on the same problems, with one thread each. Prints the ratio of their
+times.
 
     python3 tests/pytorch/compare_speed.py build/cpu/01_cpu_baseline
 """

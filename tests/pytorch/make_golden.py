@@ -2,10 +2,10 @@
 
     python3 tests/pytorch/make_golden.py OUT_DIR [--device cpu|cuda] [--dtype f32,f16,bf16]
 
-OUT_DIR gets an archive for each type, such as f32.tar. It has a folder for each case, with logits.npy, bias.npy (if the
-case has one), topk_ids.npy, topk_weights.npy and `arguments`, the flags that give a chapter's program the same problem;
-and `made_by`, the version of PyTorch and the device. PyTorch 1.13 has no f16 sigmoid, softmax or topk on the CPU, so
-the f16 cases were made on a GPU.
+OUT_DIR receives an archive for each type, such as f32.tar. Each archive has a folder for each case, with logits.npy,
+bias.npy (if the case has one), topk_ids.npy, topk_weights.npy and `arguments`, the flags that give a chapter's program
+the same problem; and `made_by`, the version of PyTorch and the device. PyTorch 1.13 has no f16 sigmoid, softmax or topk
+on the CPU, so the f16 cases were made on a GPU.
 """
 import argparse
 import io

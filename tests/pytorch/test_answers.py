@@ -56,8 +56,8 @@ def save(path, tensor):
 
 
 def with_shared_experts(problem, weights, ids):
-    """Appends the shared experts to the chosen experts, then renormalises and scales all weights if the problem says
-    so. `weights` are in the logits' type, neither divided nor scaled."""
+    """Appends the shared experts to the chosen experts, then renormalises and scales all weights if the problem
+    requires it. `weights` are in the logits' type, neither renormalised nor scaled."""
     total = weights.sum(dim=-1, keepdim=True)
     numbers = torch.arange(problem["num_experts"], problem["num_experts"] + problem["shared"], dtype=ids.dtype)
     weights = torch.cat([weights, (total / problem["scale"]).expand(-1, problem["shared"])], dim=-1)
@@ -98,8 +98,8 @@ def exact_choices(problem, logits, bias):
 
 
 def run(command, may_refuse=False):
-    """Returns "" if the command succeeds, or the reason for its failure, or REFUSED if it exits with 2 and may do so,
-    because the program does not support the problem."""
+    """Returns "" if the command succeeds, REFUSED if it exits with 2 because it does not support the problem and
+    `may_refuse` is true, or otherwise the reason for the failure."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 2 and may_refuse:
         return REFUSED

@@ -52,7 +52,8 @@ def aligned(ids, num_experts, block_size):
 
 
 def layer_of(hidden, w13, w2, ids, weights):
-    """Returns the layer's output in double precision and the error that rounding to bf16 and f32 sums may cause."""
+    """Returns the layer's output in double precision, and a bound on the error from rounding to bf16 and summing in
+    f32."""
     h, w13, w2 = hidden.double(), w13.double(), w2.double()
     size = w2.shape[2]
     f32_unit = (hidden.shape[1] + size + 64) * 2.0 ** -23

@@ -1,6 +1,6 @@
 """Expressions of random kernels: for each type, the operations whose results CUDA defines to the last bit.
 
-A template's hole, such as {u}, stands for an expression of that type: c (a condition), u (unsigned), i (int), w
+A template's placeholder, such as {u}, stands for an expression of that type: c (a condition), u (unsigned), i (int), w
 (unsigned long long), l (long long), f (float), d (double), h (__half), b (__nv_bfloat16). Signed sums are computed as
 unsigned, so that they cannot overflow; divisors are odd; a NaN's sign is never observed (see values.h).
 
@@ -373,5 +373,5 @@ CONSTANTS = {
 
 
 def types_in(template):
-    """Returns the set of types of a template's holes."""
+    """Returns the set of types of a template's placeholders."""
     return set(HOLE.findall(template))

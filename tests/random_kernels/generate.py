@@ -21,8 +21,8 @@ SHAPES = [(32, 1, 1), (64, 1, 1), (96, 1, 1), (128, 1, 1), (16, 4, 1), (8, 4, 2)
 GRIDS = [(1, 1, 1), (1, 1, 1), (2, 1, 1), (3, 1, 1), (2, 2, 1), (1, 2, 2), (1, 5, 1)]
 SIMPLE = re.compile(r"[\w.]+(\([^()]*\))?$")
 
-# Statements of a full warp: {m} is the mask, {U} a variable of type u, {T} and {t} a type that can be shuffled, {width}
-# a power of two, {n} a constant below 32, {new} a number that no other statement has.
+# Statements for a full warp: {m} is the mask, {U} a variable of type u, {T} and {t} a type that can be shuffled,
+# {width} a power of two, {n} a constant below 32, {new} a number that no other statement uses.
 FULL_COLLECTIVES = """
     {T} = __shfl_sync({m}, {t}, (int){u}, {width});
     {T} = __shfl_sync({m}, {t}, {n});
@@ -68,7 +68,8 @@ ALL_COLLECTIVES = """
     {I} = __reduce_max_sync({m}, {i});
     lanes[tid] = {u};@__syncwarp({m});@{U} = lanes[(tid & ~31u) + pick_lane({m}, {u})];@__syncwarp({m});
 """
-# Atomics of all threads, whose final results do not depend on the order, because each word has one kind of operation.
+# Atomics that all threads execute; the final results do not depend on the order, because only one kind of operation
+# updates each word.
 SHARED_RESULTS = """
     atomicMin(&sums[{n} & 3], {u});
     atomicMin((int *)&sums[4 + ({n} & 3)], {i});
@@ -144,8 +145,8 @@ FULL_COLLECTIVES, PART_COLLECTIVES, ALL_COLLECTIVES, SHARED_RESULTS, OWN_RESULTS
 
 @dataclasses.dataclass(frozen=True)
 class Scope:
-    """What is known at a point in a kernel: the variables, the mask of the lanes that reach it together (None: not
-    known), whether these lanes are the whole warp, whether all threads of the block reach it, and the nesting depth."""
+    """The state at a point in a kernel: the variables, the mask of the lanes that reach it together (None: not known),
+    whether these lanes are the whole warp, whether all threads of the block reach it, and the nesting depth."""
     variables: dict
     mask: str | None
     is_full: bool
@@ -261,7 +262,7 @@ class Kernel:
         return dataclasses.replace(scope, depth=scope.depth + 1, **changes)
 
     def branch(self, scope):
-        """Writes an if. In most cases a vote precedes it, so that the mask of each side is known."""
+        """Writes an if statement. In most cases a vote precedes the branch, so that the mask of each side is known."""
         name = self.new()
         voted = scope.mask and self.chance(75)
         then_mask = else_mask = None
@@ -280,7 +281,7 @@ class Kernel:
         self.line("}")
 
     def uniform_branch(self, scope):
-        """Writes an if in which all threads of a block, or all lanes of each warp, take the same side."""
+        """Writes an if statement in which all threads of a block, or all lanes of each warp, take the same side."""
         by_warp = self.chance(40)
         if by_warp:
             condition = f"(tid / 32 & 1u) == {self.below(2)}u"
@@ -296,7 +297,7 @@ class Kernel:
         self.line("}")
 
     def choice(self, scope):
-        """Writes a switch; if the mask is known, so is the mask of each case."""
+        """Writes a switch statement; if the mask is known, so is the mask of each case."""
         name = self.new()
         mask = None
         self.line(f"const unsigned s{name} = {self.value('u', scope)} & 3u;")
@@ -460,7 +461,8 @@ class Kernel:
                 self.line(f"{NAMES[type]} {name} = {loads[type].format(index)};")
 
     def masks(self, variables):
-        """Writes the mask of the warp's lanes and returns the scope; in some kernels, some threads return here."""
+        """Writes the definition of the mask of the warp's lanes and returns the scope; in some kernels, some threads
+        return here."""
         whole = self.threads % 32 == 0
         self.line("const unsigned m0 = " + ("0xffffffffu;" if whole else
                   f"(tid | 31u) < {self.threads} ? 0xffffffffu : (1u << {self.threads % 32}) - 1u;"))

@@ -10,7 +10,7 @@ enum {
     NUM_WORDS = 1024, /* size of `words`; generate.py masks indices accordingly */
     NUM_REALS = 256,
     NUM_ONES = 16,   /* words of `sums` that are initialised to all ones, for minima; the others start at 0 */
-    NUM_SUMS = 128,  /* words that atomics of all threads update */
+    NUM_SUMS = 128,  /* words that all threads update with atomics */
     OWN_WORDS = 4,   /* words of `own` per thread; only this thread accesses them */
     MAX_OUTPUTS = 24 /* words of `out` per thread */
 };

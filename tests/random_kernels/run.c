@@ -19,7 +19,7 @@
 
 enum { MAX_THREADS = 1024 };
 
-/** Everything that a kernel writes, in one allocation; the hash covers all of it. */
+/** All arrays that a kernel writes, in one allocation; the hash covers all of it. */
 struct written {
     unsigned sums[NUM_SUMS];
     unsigned own[MAX_THREADS * OWN_WORDS];
@@ -87,7 +87,7 @@ static void fill(const struct random_kernel *kernel, struct read *input, struct 
         output->own[i] = random_word(&random);
 }
 
-/** Returns a hash of the words that the kernel could write. */
+/** Returns a hash of the words that the kernel may have written. */
 static unsigned long long hash_of(const struct random_kernel *kernel, const struct written *output)
 {
     const unsigned threads = kernel->blocks * kernel->threads;
@@ -104,7 +104,7 @@ static unsigned long long hash_of(const struct random_kernel *kernel, const stru
     return hash;
 }
 
-/** Prints the words that each thread wrote at its end, one line per thread. */
+/** Prints the words that each thread stored in `out` at its end, one line per thread. */
 static void print_words(const struct random_kernel *kernel, const struct written *output)
 {
     for (unsigned thread = 0; thread < kernel->blocks * kernel->threads; thread++) {
@@ -115,7 +115,10 @@ static void print_words(const struct random_kernel *kernel, const struct written
     }
 }
 
-/** Runs a kernel and prints its line. On an error, prints the error in place of the hash and returns false. */
+/**
+ * Runs a kernel and prints its number and hash. On an error, prints the error message in place of the hash and returns
+ * false.
+ */
 static bool run(const struct random_kernel *kernel, struct read *input, struct written *output,
                 struct read *device_input, struct written *device_output)
 {

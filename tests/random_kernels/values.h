@@ -62,7 +62,7 @@ VALUE double number(double x)
 {
     return x != x ? 1.0 : x;
 }
-/** Returns x, or `other` if x is a NaN or so large that results would soon be infinite. */
+/** Returns x, or `other` if x is a NaN or so large that results would soon overflow to infinity. */
 VALUE float tame(float x, float other)
 {
     return fabsf(x) < 1e9f ? x : other;

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/** Computes c = a b, where all three are [size, size], with 16 x 16 tiles in shared memory. */
+/** Computes c = a b for three [size, size] matrices, with 16 x 16 tiles in shared memory. */
 cudaError_t bench_matmul(const float *a, const float *b, float *c, int size);
 
 /** Adds up the elements of x [count] above 0.5 in a grid-stride loop; each thread stores its own sum in y. */

@@ -94,7 +94,10 @@ static inline void expect_good(void)
     assert_null(simt_fault());
 }
 
-/** Checks whether `fault` begins with a location in `file`; the tool that looks up lines may not be installed. */
+/**
+ * Checks whether `fault` begins with a location in `file`; it has no location if the tool that looks up lines is not
+ * installed.
+ */
 static inline bool lines_known(const char *fault, const char *file)
 {
     return strncmp(fault, file, strlen(file)) == 0;
@@ -122,7 +125,7 @@ static inline void expect_fault(cudaError_t error, const char *file, const char 
         print_message("# no file and line in \"%s\"\n", fault);
 }
 
-/** Returns the counters of the launches since the last call. */
+/** Returns the counters of the launches since the previous call. */
 static inline struct simt_counters take_counters(void)
 {
     struct simt_counters counters;

@@ -1,7 +1,8 @@
 /**
  * @file test_bulk_copies.cu
- * @brief Tests misuse of mbarriers, bulk copies and a warpgroup's products: each fault is reported with its message at
- *        the line marked with the kernel's name. Similar but correct kernels run without a fault.
+ * @brief Tests misuse of mbarriers, bulk copies and a warpgroup's products: each fault must be reported with its
+ *        message at the line that is marked with the kernel's name. Similar but correct kernels must run without a
+ *        fault.
  */
 #include "simt_test.h"
 
@@ -52,7 +53,7 @@ static __device__ __forceinline__ void make(mbarrier *barrier, uint32_t arrivals
     __shared__ mbarrier full;               \
     make(&full, (arrivals))
 
-/** Announces and copies 64 words in thread 0. */
+/** In thread 0, announces 64 words to the barrier and copies them. */
 #define COPY_64(to, from, barrier)               \
     if (threadIdx.x == 0) {                      \
         mbarrier_arrive_expect((barrier), 256);  \

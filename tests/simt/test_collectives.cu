@@ -90,7 +90,7 @@ static __global__ void early_kernel(int *out, int stay)
 {
     if ((int)threadIdx.x >= stay)
         return;
-    /* The mask may name lanes that have returned, as on a GPU, as long as no lane reads from them. */
+    /* As on a GPU, the mask may name lanes that have returned, as long as no lane reads from them. */
     out[threadIdx.x] = __shfl_sync(FULL, (int)threadIdx.x + 7, 2) + __popc(__ballot_sync(FULL, 1));
 }
 
@@ -482,7 +482,7 @@ static void bits_and_arithmetic(void **)
 
     while (got[checks] == 1)
         checks++;
-    if (got[checks] != -1) /* -1 is the initial value, after the last check */
+    if (got[checks] != -1) /* all later words keep the initial value, -1 */
         fail_msg("check %d", checks);
     assert_int_equal(checks, 17);
 }

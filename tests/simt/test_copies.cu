@@ -5,10 +5,10 @@
  *
  *     test_copies [PROGRAMS [FIRST_SEED]]
  *
- * A program consists of a few loads and stores of words, copies, commits, waits and barriers per thread. The kernel
- * records each event before it happens. From these records alone, the oracle computes which events are ordered by
- * program order and barriers. A copy lasts from its issue to its wait. It conflicts with an access to the words that it
- * writes or a store to the words that it reads, unless that access is ordered before the issue or after the wait.
+ * In a program, each thread executes a few loads and stores of words, copies, commits, waits and barriers. The kernel
+ * records each event before the event happens. From these records alone, the oracle computes which events are ordered
+ * by program order and barriers. A copy lasts from its issue to its wait. It conflicts with an access to the words that
+ * it writes or a store to the words that it reads, unless that access is ordered before the issue or after the wait.
  */
 #include "simt_test.h"
 
@@ -247,7 +247,7 @@ static HOST_ONLY void make_program(uint64_t seed)
 
     for (unsigned steps = 4 + below(24); steps > 0; steps--) {
         const unsigned first = below(blocks) * THREADS;
-        /* One of the first or of the last few threads, so that both warps take part. */
+        /* Chooses one of the first or one of the last few threads, so that both warps take part. */
         const unsigned thread = below(2) ? below(active) : THREADS - 1 - below(active);
         struct op op = {};
 
@@ -284,7 +284,10 @@ static unsigned programs = 10000;
 static uint64_t first_seed = 1;
 static int *device_words_of_global, *device_out;
 
-/** Checks whether the simulator agrees with the oracle on a seed's program. Increments *conflicts on a conflict. */
+/**
+ * Checks whether the simulator agrees with the oracle on the program of a seed. Increments *conflicts if the program
+ * has a conflict.
+ */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *conflicts)
 {
     make_program(seed);

@@ -238,7 +238,7 @@ static void atomics_and_their_conflicts(void **)
     const struct simt_counters counters = take_counters();
     const int *got = take_words(bins);
 
-    /* In each block, 2 warps update 4 bins each, so that 28 of 32 lanes conflict; then 4 lanes update a word each. */
+    /* In each block, 2 warps update 4 bins each, so that 28 of 32 lanes conflict; then 4 lanes update one word each. */
     assert_int_equal(counters.atomic_requests, 2 * (2 + 1));
     assert_int_equal(counters.atomic_conflicts, 2 * 2 * 28);
     for (int i = 0; i < 4; i++)
@@ -291,7 +291,7 @@ static __global__ void nested_kernel(volatile int *y)
 {
     const int lane = threadIdx.x;
 
-    /* A divergent branch with another one in each arm. */
+    /* A divergent branch with a nested divergent branch in each arm. */
     if (lane < 16) {  // [outer_branch]
         if (lane < 8) // [left_branch]
             y[lane] = 1;
@@ -318,7 +318,8 @@ static void nested_branches_meet_again(void **)
     const struct simt_counters counters = take_counters();
 
     assert_int_equal(counters.divergent_branches, 3);
-    /* Four innermost stores of 8 lanes, two of 16 lanes after the inner joins, one of 32 lanes after the outer join. */
+    /* The kernel makes four stores of 8 lanes in the innermost arms, two of 16 lanes after the inner joins and one of
+       32 lanes after the outer join. */
     assert_int_equal(counters.global_store_requests, 7);
     cudaFree(y);
 }
@@ -469,7 +470,7 @@ static void a_trace_longer_than_its_buffer(void **)
     expect_good();
     const struct simt_counters one = take_counters();
 
-    /* The same kernel with four warps, which share the lanes' buffers. */
+    /* Runs the same kernel with four warps, which share the lanes' buffers. */
     long_kernel<<<1, 128>>>(x, y, ROUNDS);
     expect_good();
     const struct simt_counters four = take_counters();

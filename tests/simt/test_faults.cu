@@ -4,8 +4,8 @@
  * line, and later launches still work.
  *
  * FAULT(group, name, grid, block, text) is followed by the body of a kernel whose faulty line has the mark [name]; the
- * message must contain `text`. FAULT_LAUNCH(group, name, text) is followed by the body of a function that makes its own
- * launch. Unless the fault ends the process, the test finally launches a correct kernel, which must still run.
+ * message must contain `text`. FAULT_LAUNCH(group, name, text) is followed by the body of a function that launches its
+ * own kernel. Unless the fault ends the process, the test then launches a correct kernel, which must still run.
  */
 #include "simt_test.h"
 
@@ -51,7 +51,7 @@ static void keep(void *memory)
 static int *device_x; /* 0, 1, 2, and so on */
 static int *device_y; /* zeros */
 
-/* FAULT_LAUNCH begins a function that makes its own launch, FAULT a kernel with the parameters x and y. */
+/* FAULT_LAUNCH begins a function that launches its own kernel, FAULT a kernel with the parameters x and y. */
 #define FAULT_LAUNCH(group, name, text)                                        \
     static void name##_run(void);                                              \
     static const int name##_added = add_fault(group, #name, text, name##_run); \
@@ -704,6 +704,80 @@ __device__ void window::set(int i, int value)
     second[i] = value; // [member_behind_the_class]
 }
 
+/* --- structures passed by value ----------------------------------------------------------------------------------- */
+
+struct point {
+    int x, y, z;
+};
+
+static __device__ __noinline__ int sum_of(point a, int scale = 1)
+{
+    return (a.x + a.y + a.z) * scale;
+}
+
+static __device__ __noinline__ point operator+(point a, point b)
+{
+    return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+struct larger_x {
+    __device__ __noinline__ point operator()(point a, point b) const
+    {
+        return a.x > b.x ? a : b;
+    }
+};
+
+struct segment {
+    int length;
+
+    __device__ __noinline__ segment(point from, point to) : length(to.x - from.x + to.y - from.y)
+    {
+    }
+};
+
+#define POINT_FAULT(name) FAULT("by value", name, 1, 32, "thread (0,0,0) of block (0,0,0) reads 4 bytes")
+
+POINT_FAULT(argument_of_function)
+{
+    const point *const points = (const point *)x;
+
+    y[threadIdx.x] = sum_of(points[threadIdx.x], 2) + sum_of({1, 2, 3});
+    y[threadIdx.x] = sum_of(points[(int)threadIdx.x - 1], // [argument_of_function]
+                            2);
+}
+
+POINT_FAULT(argument_of_constructor)
+{
+    const point *points = (const point *)x;
+    segment line(points[0], points[(int)threadIdx.x - 1]); // [argument_of_constructor]
+
+    y[threadIdx.x] = line.length;
+}
+
+POINT_FAULT(argument_of_functor)
+{
+    const point *points = (const point *)x;
+    const larger_x larger;
+
+    y[threadIdx.x] = larger(points[0], points[(int)threadIdx.x - 1]).y; // [argument_of_functor]
+}
+
+POINT_FAULT(operand_of_operator)
+{
+    const point *points = (const point *)x;
+
+    y[threadIdx.x] = (points[0] + points[(int)threadIdx.x - 1]).z; // [operand_of_operator]
+}
+
+FAULT("by value", argument_in_a_race, 1, 64, "shared memory race")
+{
+    __shared__ point points[64];
+    const unsigned t = threadIdx.x;
+
+    points[t] = {x[t], x[t], x[t]}; // [argument_in_a_race]
+    y[t] = sum_of(points[t ^ 32]);
+}
+
 /* The rewriter checks indices only if it sees the kernel's qualifier, so no macro may declare these kernels. */
 #define INDEX_FAULT(name, text)              \
     static void name##_run(void)             \
@@ -731,6 +805,17 @@ static __global__ void local_array_store([[maybe_unused]] const int *x, int *y)
     mine[threadIdx.x + 1] = 5; // [local_array_store]
     y[threadIdx.x] = mine[x[threadIdx.x] % 8];
 }
+
+static __global__ void element_of_atomic([[maybe_unused]] const int *x, [[maybe_unused]] int *y)
+{
+    __shared__ int bins[2][16];
+
+    bins[threadIdx.x / 16][threadIdx.x % 16] = 0;
+    __syncwarp();
+    atomicAdd(&bins[0][threadIdx.x], 1); // [element_of_atomic]
+}
+
+INDEX_FAULT(element_of_atomic, "out-of-bounds shared access: thread (16,0,0) of block (0,0,0) has an index outside")
 
 INDEX_FAULT(local_array_store, "out-of-bounds local access: thread (7,0,0)")
 
@@ -1012,7 +1097,7 @@ static __global__ void half_kernel(int *to)
         to[threadIdx.x] = 1;
 }
 
-/* Each test has its own kernel, because the fault is reported at a line of the kernel, which has the test's mark. */
+/* Each test has its own kernel, because the fault must be reported at the kernel's line with the test's mark. */
 #define READS(name) static __global__ void name##_reads(const int *from, int *to)
 
 READS(nothing)
@@ -2485,7 +2570,7 @@ STREAM_FAULT(callback_of_another_stream, "race with the host: the host reads 4 b
 
     assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
     fill_kernel<<<1, 32, 0, streams[0]>>>(pinned, 1);
-    cudaStreamAddCallback(streams[0], read_pinned, pinned, 0); /* correct: the kernel's stream */
+    cudaStreamAddCallback(streams[0], read_pinned, pinned, 0); /* correct: same stream as the kernel */
     assert_int_equal(cudaPeekAtLastError(), cudaSuccess);
     cudaStreamAddCallback(streams[1], read_pinned, pinned, 0);
     cudaFreeHost(pinned);
@@ -2723,6 +2808,159 @@ STREAM_FAULT(variable_as_a_parameter, "a parameter is the host's address of 'dev
 }
 
 /* --- host programs that end early --------------------------------------------------------------------------------- */
+
+/* --- pointers, copies and events ---------------------------------------------------------------------------------- */
+
+typedef int (*unary)(int);
+static __device__ unary no_functions[2];
+
+FAULT("memory", null_function, 1, 32, "calls a function through a null pointer")
+{
+    const unary function = no_functions[threadIdx.x % 2];
+
+    y[threadIdx.x] = function(1); // [null_function]
+}
+
+static __device__ int *published;
+
+FAULT("memory", shared_of_another_block, 2, 32, "reads a pointer to shared memory that another block has written")
+{
+    __shared__ int words[32];
+
+    words[threadIdx.x] = 1;
+    __syncthreads();
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        atomicExch((unsigned long long *)&published, (unsigned long long)words);
+        __threadfence();
+        atomicExch(y, 1);
+    }
+    if (blockIdx.x == 1 && threadIdx.x == 0) {
+        while (atomicAdd(y, 0) == 0)
+            ;
+        __threadfence();
+        y[1] = *published; // [shared_of_another_block]
+    }
+}
+
+FAULT("memory", overlapping_memcpy, 1, 1, "so the two overlap by 24 bytes; try: memmove()")
+{
+    y[0] = 28;
+    memcpy(y + 1, y, (size_t)y[0]); // [overlapping_memcpy]
+}
+
+static __device__ int *heap_words;
+
+static __global__ void allocate_words()
+{
+    heap_words = (int *)malloc(64);
+}
+
+static int *words_of_heap()
+{
+    int *words = nullptr;
+
+    allocate_words<<<1, 1>>>();
+    cudaMemcpyFromSymbol(&words, heap_words, sizeof words);
+    return words;
+}
+
+FAULT_LAUNCH("memory", heap_to_host, "the source is memory that a kernel has allocated by malloc()")
+{
+    int words[16];
+    const int *const from = words_of_heap();
+
+    cudaMemcpy(words, from, sizeof words, cudaMemcpyDeviceToHost); // [heap_to_host]
+}
+
+FAULT_LAUNCH("memory", heap_freed_by_host, "a kernel has allocated the memory by malloc(); try: free() in a kernel")
+{
+    int *const words = words_of_heap();
+
+    cudaFree(words); // [heap_freed_by_host]
+}
+
+FAULT_LAUNCH("memory", symbol_from_device, "the source is device memory, not memory of the host")
+{
+    cudaMemcpyToSymbol(device_words_32, device_x, 128); // [symbol_from_device]
+}
+
+static __device__ __noinline__ int sign_of(int x);
+
+FAULT("calls", missing_return, 1, 32, "reaches the end of a function that returns a value")
+{
+    y[threadIdx.x] = sign_of(x[threadIdx.x]);
+}
+
+#pragma GCC diagnostic ignored "-Wreturn-type"
+static __device__ __noinline__ int sign_of(int x) // [missing_return]
+{
+    if (x > 0)
+        return 1;
+} // [missing_return by clang]
+
+FAULT("calls", rank_of_no_lane, 1, 32, "reads rank 11 of a group of 11 threads; try: a rank below size()")
+{
+    if (threadIdx.x % 3 == 0) {
+        const auto group = cooperative_groups::coalesced_threads();
+
+        y[threadIdx.x] = group.shfl(x[threadIdx.x], group.size()); // [rank_of_no_lane]
+    }
+}
+
+FAULT_LAUNCH("launches", pointer_in_place_of_its_address, "entry 0 of the array of parameters is a pointer to device")
+{
+    const void *kernel = (const void *)copy_kernel;
+    void *parameters[] = {device_x, &device_y};
+
+    (void)kernel;
+    cudaLaunchKernel((void *)copy_kernel, dim3(1), dim3(32), parameters, 0, 0); // [pointer_in_place_of_its_address]
+}
+
+FAULT_LAUNCH("streams", event_of_a_capture, "the event was last recorded in a capture, which executes nothing")
+{
+    cudaGraph_t graph;
+
+    cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeRelaxed);
+    cudaEventRecord(events[0], streams[0]);
+    cudaStreamEndCapture(streams[0], &graph);
+    cudaGraphDestroy(graph);
+    cudaEventSynchronize(events[0]); // [event_of_a_capture]
+}
+
+FAULT_LAUNCH("streams", event_of_another_capture, "the event was not recorded in the capture")
+{
+    cudaGraph_t graph;
+
+    cudaEventRecord(events[0], streams[1]);
+    cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeRelaxed);
+    cudaStreamWaitEvent(streams[0], events[0], 0); // [event_of_another_capture]
+    cudaStreamEndCapture(streams[0], &graph);
+    cudaGraphDestroy(graph);
+}
+
+FAULT_LAUNCH("streams", time_of_no_event, "an event was never recorded, or was created with cudaEventDisableTiming")
+{
+    float milliseconds;
+
+    cudaEventElapsedTime(&milliseconds, events[0], events[1]); // [time_of_no_event]
+}
+
+FAULT_LAUNCH("streams", graph_never_made, "not a graph that cudaGraphInstantiate() has made")
+{
+    cudaGraphLaunch(nullptr, streams[0]); // [graph_never_made]
+}
+
+FAULT_LAUNCH("process", no_such_device, "cudaSetDevice: invalid device ordinal: device 7; try: device 0")
+{
+    cudaSetDevice(7); // [no_such_device]
+    exit(1);
+}
+
+FAULT_LAUNCH("process", unread_error, "cudaHostUnregister: invalid argument")
+{
+    cudaHostUnregister(nullptr); // [unread_error]
+    exit(1);
+}
 
 #define PROCESS_FAULT(name, text) FAULT_LAUNCH("process", name, text)
 

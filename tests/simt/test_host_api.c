@@ -257,7 +257,7 @@ static void what_is_not_done_yet(void **state)
     assert_int_equal(cudaFree(memory), cudaSuccess);
 }
 
-/** Tests many live streams; a destroyed stream's number may be used again, but its handle never is. */
+/** Tests many live streams; a destroyed stream's number may be reused, but its handle never is. */
 static void many_streams(void **state)
 {
     enum { MANY = 300 };
@@ -426,7 +426,7 @@ static void the_only_device(void **state)
     assert_int_equal(cudaProfilerStop(), cudaSuccess);
 }
 
-/** Tests functions that take a kernel, with NULL for the kernel or for the result. */
+/** Tests functions that take a kernel, passing NULL for the kernel or for the result. */
 static void no_kernel(void **state)
 {
     struct cudaFuncAttributes attributes;
@@ -475,7 +475,7 @@ static void memory_in_rows(void **state)
     assert_int_equal(cudaFree(volume.ptr), cudaSuccess);
 }
 
-/** Tests functions that take a stream, an event or a graph, with invalid or destroyed handles. */
+/** Tests functions that take a stream, an event or a graph, passing invalid or destroyed handles. */
 static void no_stream_event_or_graph(void **state)
 {
     const cudaStream_t stream = (cudaStream_t)&stream;
@@ -513,7 +513,7 @@ static void count_up(void *count)
 }
 
 /**
- * Tests that of two executable graphs the second still runs after the first is destroyed, and that a graph launch
+ * Tests that the second of two executable graphs still runs after the first is destroyed, and that a graph launch
  * during a capture fails.
  */
 static void graphs_that_can_be_launched(void **state)

@@ -1,6 +1,6 @@
 /**
  * @file test_near_faults.cu
- * @brief Tests correct programs that resemble the faulty ones in test_faults.cu: each must give the right result.
+ * @brief Tests correct programs that resemble the faulty ones in test_faults.cu: each must produce the correct result.
  */
 #include "simt_test.h"
 
@@ -34,7 +34,7 @@ static const int *result(void)
 
 /* --- variables ---------------------------------------------------------------------------------------------------- */
 
-/* Pointers to constants are variables; constants are not. */
+/* A pointer to const data is itself a variable; a const object is not. */
 static __device__ const int *chosen;
 static __device__ int const *others[2] = {};
 static __device__ const int steps[2] = {1, 2};
@@ -73,7 +73,7 @@ struct window {
     int first[4], second[4];
 };
 
-/* The member `first` is not an array but has the name of an array elsewhere. */
+/* The member `first` is not an array but shares its name with an array elsewhere. */
 struct view {
     const int *first;
     __device__ int operator[](int i) const

@@ -95,7 +95,7 @@ static __global__ void partial_kernel(int *y)
         words[lane] = 1;
         __syncwarp(0x0000ffffu);
     }
-    /* The order is transitive: lanes 0..7 are ordered before lanes 8..15, and these before lanes 16..23. */
+    /* Order is transitive: lanes 0..7 are ordered before lanes 8..15, which are ordered before lanes 16..23. */
     if (lane >= 8)
         __syncwarp(0x00ffff00u);
     if (lane >= 16)
@@ -282,7 +282,7 @@ static __global__ void flag_kernel(int *y)
     if (threadIdx.x == 0)
         ready = 0;
     __syncthreads();
-    /* The waiting warp polls with an atomic until the other warp has run: the simulator switches warps. */
+    /* The waiting warp polls with an atomic until the other warp has run, so the simulator must switch warps. */
     if (threadIdx.x == 0) {
         while (atomicAdd((int *)&ready, 0) == 0)
             ;

@@ -3,7 +3,7 @@
  * @brief Tests launches with programmatic stream serialization: each race with a launch that may still be running must
  *        be reported with the lines of both accesses, and correct programs must run without a fault.
  *
- * The faulty access has its test's name as its mark; the earlier launch's access has the mark that the test passes as
+ * The faulty access is marked with its test's name; the earlier launch's access has the mark that the test passes as
  * `before`.
  */
 #include "simt_test.h"
@@ -507,7 +507,7 @@ REFUSED(blocks_after_many_readers,
         "(0,0,0) read",
         NULL)
 {
-    read_one_kernel<<<8, THREADS>>>(y, z); /* the word then has too many readers to store */
+    read_one_kernel<<<8, THREADS>>>(y, z); /* the word then has more readers than the simulator stores */
     cudaLaunchKernelEx(early(2, 1), read_then_write_kernel, y);
 }
 
@@ -601,7 +601,7 @@ static __global__ void prologue_kernel(const int *weights, const int *from, int 
 {
     __shared__ int words[THREADS];
 
-    words[threadIdx.x] = weights[threadIdx.x]; /* the earlier launch, too, only reads the weights */
+    words[threadIdx.x] = weights[threadIdx.x]; /* the earlier launch also only reads the weights */
     own[threadIdx.x] = words[threadIdx.x];
     __syncthreads();
     const int value = words[63 - threadIdx.x] + own[63 - threadIdx.x];
@@ -725,7 +725,7 @@ GOOD(another_stream_between)
     copy_kernel<<<1, THREADS, 0, streams[1]>>>(x, x + 1024);
     cudaEventRecord(event, streams[1]);
     cudaStreamWaitEvent(streams[0], event);
-    cudaLaunchKernelEx(early(1, THREADS, streams[0]), copy_kernel, x + 1024, z); /* the event orders this */
+    cudaLaunchKernelEx(early(1, THREADS, streams[0]), copy_kernel, x + 1024, z); /* the event orders this launch */
     cudaLaunchKernelEx(early(1, THREADS, streams[0]), prologue_kernel, x, z, z + 1024, z + 2048);
 }
 

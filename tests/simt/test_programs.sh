@@ -1,6 +1,6 @@
 # test_programs.sh BUILD STEP: compiles and runs every STEPth program of programs.txt, unchanged. The programs resemble
-# those in textbooks and in NVIDIA's samples; each checks its own result and prints PASSED at the end. Then compiles
-# kernels with mistakes that the simulator does not detect, but the compiler does.
+# those in textbooks and in NVIDIA's samples; each checks its own result and prints PASSED at the end. Then checks that
+# the compiler rejects kernels with mistakes that the simulator does not detect.
 #
 # run: $b 4
 # run in all: $b 1
@@ -40,7 +40,9 @@ refuses() {
     matches "$1" "*mistake.cu:*error: $3*" \
         "$($compile -MMD -MF "$scratch/mistake.d" -c "$scratch/mistake.cu" -o "$scratch/mistake.o" 2>&1)"
 }
-refuses 'a result that is missing' 'if (n > 0) return nullptr;' '*return*'
+refuses 'a parameter that is a reference' \
+    'return nullptr; } __global__ void kernel(const int &) {} void launch(int n) { kernel<<<1, 1>>>(n);' \
+    '*a kernel.s parameter is a reference*'
 refuses 'an uninitialised local variable' 'int sum; printf("%d", sum); return nullptr;' '*uninitialized*'
 refuses 'a format that does not fit' 'printf("%s", n); return nullptr;' "*format*"
 finish

@@ -4,11 +4,12 @@
  *
  *     test_races [PROGRAMS [FIRST_SEED]]
  *
- * A program consists of a few accesses per thread of 1 to 8 bytes to shared and global memory, atomics, fences and
- * barriers. The kernel that runs it records each event before it happens. From these records alone, the oracle computes
- * the order of the events as a graph, using the rules at the top of happens_before.h, and checks every pair of events.
+ * In a program, each thread executes a few accesses of 1 to 8 bytes to shared and global memory, atomics, fences and
+ * barriers. The kernel that runs the program records each event before the event happens. From these records alone, the
+ * oracle computes the order of the events as a graph, using the rules at the top of happens_before.h, and checks every
+ * pair of events.
  *
- * In a program of the second kind, the host issues launches, copies and memsets to four streams, records events and
+ * In the second kind of program, the host issues launches, copies and memsets to four streams, records events and
  * waits; the rules for these programs are at the top of stream_work.h.
  */
 #include "simt_test.h"
@@ -24,7 +25,7 @@ enum {
     MAX_WARP_COLLECTIVES = 10,
     MAX_OPS = 10 + MAX_WARP_COLLECTIVES,
     MAX_EVENTS = 1024,
-    PLACES = 16, /* bytes that a program uses in shared memory and in global memory */
+    PLACES = 16, /* bytes that a program uses in each of shared and global memory */
     WORDS_OF_EVENTS = MAX_EVENTS / 64
 };
 
@@ -282,8 +283,8 @@ static HOST_ONLY void cover(unsigned i)
 }
 
 /**
- * Adds to `before` the events that other threads' fences order before event number `i`, a fence or a volatile access.
- * With `in_block`, event `i` is ordered only after fences of its own block.
+ * Adds to `before` the events that other threads' fences order before event number `i`, which is a fence or a volatile
+ * access. With `in_block`, event `i` is ordered only after fences of its own block.
  */
 static HOST_ONLY void order_by_fences(unsigned i, bool in_block, uint64_t *before)
 {
@@ -328,7 +329,8 @@ static HOST_ONLY bool saw(unsigned first, unsigned second, const uint64_t *befor
 
 /**
  * Returns the last atomic of grid scope before event number `second` that covers atomic number `first`, or `first` if
- * there is none. An atomic of block scope must have seen that atomic itself, not only one of its block that saw it.
+ * there is none. An atomic of block scope must have seen the returned atomic directly, not only through another atomic
+ * of its block.
  */
 static HOST_ONLY unsigned last_wide_atomic(unsigned first, unsigned second)
 {
@@ -363,7 +365,9 @@ static HOST_ONLY bool is_forgiven(unsigned i)
     return false;
 }
 
-/** Checks whether later stores, ordered before the second event, have overwritten all bytes that both events share. */
+/**
+ * Checks whether later stores, ordered before the second event, have overwritten all bytes that the two events share.
+ */
 static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_t *before)
 {
     uint32_t left = bytes_of(first) & bytes_of(second);
@@ -376,9 +380,9 @@ static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_
 }
 
 /**
- * Whether the simulator may, but need not, report a race of the last compared event. The oracle then finds no race only
- * because an atomic that the event has seen covers the other event (in CUDA's memory model this does not order them) or
- * because the other event is a load before an exempted load.
+ * True if the simulator may, but need not, report a race of the event that was compared last. The oracle then finds no
+ * race only because an atomic that the event has seen covers the other event (in CUDA's memory model this does not
+ * order them) or because the other event is a load before an exempted load.
  */
 static bool either;
 
@@ -450,7 +454,9 @@ static HOST_ONLY unsigned below(unsigned limit)
     return (unsigned)((random_state >> 33) % limit);
 }
 
-/** Appends an operation to a thread's list. The list's last slots are for barriers, which no thread may miss. */
+/**
+ * Appends an operation to a thread's list. The list's last slots are reserved for barriers, which no thread may miss.
+ */
 static HOST_ONLY void give(unsigned thread, struct op op)
 {
     const unsigned room = op.kind < SYNCWARP ? MAX_OPS - MAX_WARP_COLLECTIVES : MAX_OPS;
@@ -527,7 +533,7 @@ static HOST_ONLY void make_program(uint64_t seed)
 
     for (unsigned steps = 4 + below(24); steps > 0; steps--) {
         const unsigned block = below(program.blocks);
-        /* One of the first or of the last few threads, so that both warps take part if there are two. */
+        /* Chooses one of the first or one of the last few threads, so that both warps take part if there are two. */
         const unsigned thread = below(2) ? below(active) % program.threads
                                          : program.threads - 1 - below(active) % program.threads;
 
@@ -584,7 +590,10 @@ static HOST_ONLY bool fault_names(const struct event *event)
     return strstr(simt_fault(), text) != NULL;
 }
 
-/** Checks whether the simulator agrees with the oracle on a seed's program. If the program races, increments *raced. */
+/**
+ * Checks whether the simulator agrees with the oracle on the program of a seed. If the program races, increments
+ * *raced.
+ */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *raced)
 {
     make_program(seed);
@@ -654,7 +663,7 @@ enum step_kind {
     NUM_STEP_KINDS
 };
 
-/** The accesses of a launch, which a single thread makes in order. */
+/** The accesses of a launch, which a single thread performs in order. */
 struct accesses {
     uint8_t count;
     struct op op[3];
@@ -715,7 +724,7 @@ static HOST_ONLY bool waits_in_host(const struct step *step)
 }
 
 /**
- * Checks whether a step is directly ordered after an earlier one: by its stream, the default stream's rule, an event or
+ * Checks whether a step is directly ordered after an earlier one by its stream, the default stream's rule, an event or
  * the host.
  */
 static HOST_ONLY bool follows(unsigned second, unsigned first)
@@ -739,7 +748,7 @@ static HOST_ONLY bool follows(unsigned second, unsigned first)
 
 /**
  * Fills `uses` with the bytes that a step uses, as bit masks: reads, strong reads, writes, strong writes. Bytes of
- * pinned memory are in the bits from PLACES on.
+ * pinned memory correspond to the bits from PLACES upwards.
  */
 static HOST_ONLY void uses_of(const struct step *step, uint32_t uses[4])
 {
@@ -770,8 +779,8 @@ static HOST_ONLY void uses_of(const struct step *step, uint32_t uses[4])
 }
 
 /**
- * Checks whether two steps conflict: both access a byte, at least one of them writes it, and not both accesses are
- * strong. The host's accesses conflict only with copies, because no other steps use pinned memory.
+ * Checks whether two steps conflict: both access the same byte, at least one of them writes it, and not both accesses
+ * are strong. The host's accesses conflict only with copies, because no other steps use pinned memory.
  */
 static HOST_ONLY bool conflict(const struct step *a, const struct step *b)
 {
@@ -925,7 +934,7 @@ static HOST_ONLY void take_step(const struct step *step)
     }
 }
 
-/** Runs steps until one fails; returns its number, or step_count. */
+/** Runs steps until one fails; returns its number, or step_count if none fails. */
 static HOST_ONLY unsigned run_steps(void)
 {
     unsigned i = 0;

@@ -377,7 +377,10 @@ static void out_of_bounds(void **)
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "that has been freed");
 }
 
-/** Tests guard bands around an array: they belong to the allocation, but messages count bytes from the array. */
+/**
+ * Tests guard bands around an array: they belong to the allocation, but messages give offsets from the start of the
+ * array.
+ */
 static void an_array_between_guard_bands(void **)
 {
     int *words = NULL;
@@ -668,7 +671,7 @@ static __global__ void barrier_in_if_kernel(int *y)
     y[threadIdx.x] = words[threadIdx.x % 32]; // [after_barrier_in_if]
 }
 
-/** Tests that the missed barrier is reported, not the unordered reads that result from missing it. */
+/** Tests that the missed barrier is reported, not the unordered reads that result from it. */
 static void a_barrier_in_an_if(void **)
 {
     char where[64];
@@ -694,7 +697,7 @@ static __global__ void barrier_in_loop_kernel(int *y)
     }
 }
 
-/** Tests that a race before a barrier is reported, because it may be why some threads miss the barrier. */
+/** Tests that a race before a barrier is reported, because the race may be why some threads miss the barrier. */
 static void a_race_before_a_barrier_that_some_threads_miss(void **)
 {
     barrier_in_loop_kernel<<<1, 64>>>(device_y);
@@ -910,7 +913,7 @@ static __global__ void spin_kernel(volatile int *flag)
         ;
 }
 
-/** Deadlocks: each of two threads takes one lock and waits for the other thread's lock. */
+/** Deadlocks: each of two threads acquires one lock and waits for the other thread's lock. */
 static __global__ void lock_kernel(int *locks)
 {
     while (atomicCAS(&locks[threadIdx.x], 0, 1) != 0)
@@ -920,7 +923,10 @@ static __global__ void lock_kernel(int *locks)
         ;
 }
 
-/** Keeps thread 0 busy without memory accesses so long that the others poll very often; thread 0 then releases them. */
+/**
+ * Keeps thread 0 busy, without memory accesses, for so long that the other threads poll very often; thread 0 then
+ * releases them.
+ */
 static __global__ void spin_beside_work_kernel(volatile int *flag, int *y)
 {
     unsigned number = 1;

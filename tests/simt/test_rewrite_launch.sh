@@ -266,7 +266,7 @@ becomes 'members and elements' '(*p).q[i + 1].k<<<1, 2>>>(a);' \
 becomes 'an element' 'x[0] = 1; a::kernels [i]<<<1, 2>>>(a);' \
     'x[0] = 1; simt_launch(SIMT_KERNEL((a::kernels [i])), "a::kernels [i]", 1, 2)(a);'
 refused 'a member of a call' 'f(x).k<<<1, 2>>>(a);' 1 "$no_kernel"
-# This test would not end in any reasonable time if the text after each template were scanned twice.
+# This test would not finish in a reasonable time if the text after each template were scanned twice.
 templates=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "a<b> + " }')
 refused 'no end behind many templates' "k<<<$templates 1;" 1 "$no_end"
 becomes 'many templates' "k<<<${templates}1, 2>>>(a);" "simt_launch(SIMT_KERNEL((k)), \"k\", ${templates}1, 2)(a);"
@@ -354,7 +354,7 @@ marks 'sides that touch memory' 'x = a ? b[i] : *p; y = c ? d->e : f<3>(g); h;' 
 marks 'a choice in a choice' 'x = a ? b ? 1 : 2 : c ? d() : 4; e;' \
     'x = a ? b ? 1 : 2 :(SIMT_SIDE,  c ?(SIMT_SIDE,  d() ): 4); SIMT_BLOCK; e;'
 unchanged 'selects' '__device__ int f() { x = a ? b * -c : d.e; y = f(a ? 1.0f : float(b), (c < d) ? 2 : 3); z = a ? (float)b : 0; }'
-# Lanes that diverge within a statement reconverge before the rest of it is executed.
+# Lanes that diverge within a statement reconverge before the rest of the statement is executed.
 marks 'arguments' 'f(a && b, c, d ? e[0] : 1); g;' \
     'f( SIMT_OPEN a && SIMT_AND && b SIMT_JOIN, c, SIMT_OPEN  d ?(SIMT_SIDE,  e[0] ): 1 SIMT_JOIN); SIMT_BLOCK; g;'
 marks 'parentheses' 'a = (b || c) + d;' 'a = ( SIMT_OPEN b || SIMT_OR || c SIMT_JOIN) + d;'

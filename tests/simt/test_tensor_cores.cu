@@ -86,7 +86,7 @@ static __device__ void multiply(float d[4], const uint32_t a[4], const uint32_t 
     mma_m16n8k16_f16(d, a, b);
 }
 
-/** Computes d [M, N] += a [M, K] b [K, N]; b is stored by columns. */
+/** Computes d [M, N] += a [M, K] b [K, N]; b is column-major. */
 template <class T>
 static __global__ void mma_kernel(const T *a, const T *b, float *d)
 {
@@ -204,7 +204,7 @@ enum { SIDE = 16, PITCH = 24 };
 template <class T, class LayoutA, class LayoutB>
 static __global__ void wmma_kernel(const T *a, const T *b, const float *c, float *d, wmma::layout_t layout)
 {
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800 /* earlier GPUs have no fragments of bf16 */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800 /* earlier GPUs have no bf16 fragments */
     wmma::fragment<wmma::matrix_a, SIDE, SIDE, SIDE, T, LayoutA> of_a;
     wmma::fragment<wmma::matrix_b, SIDE, SIDE, SIDE, T, LayoutB> of_b;
     wmma::fragment<wmma::accumulator, SIDE, SIDE, SIDE, float> sums, before;
@@ -267,7 +267,9 @@ static void wmma_is_right(const char *name, bool rows_of_a, bool rows_of_b)
 
 /* --- asynchronous copies ------------------------------------------------------------------------------------------ */
 
-/** Copies 4, 8 and 16 bytes per thread and zero-fills the last ones; a copy of 16 zeros has the source NULL. */
+/**
+ * Copies 4, 8 and 16 bytes per thread and zero-fills the last bytes of a copy; a copy of 16 zeros has a NULL source.
+ */
 static __global__ void copies_kernel(const int *from, int *to)
 {
     __shared__ __align__(16) int words[3][128];
@@ -403,7 +405,7 @@ static bool ring_is_right(void)
 
 /* --- vectors ------------------------------------------------------------------------------------------------------ */
 
-/** Copies one vector per thread through shared memory. */
+/** Moves one vector per thread through shared memory. */
 template <class Vector>
 static __global__ void vector_kernel(const Vector *from, Vector *to)
 {

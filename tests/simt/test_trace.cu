@@ -56,7 +56,7 @@ static void expect_member(int line, const char *name, const char *value)
     assert_non_null(strchr(",}\n", at[strlen(value)]));
 }
 
-/** Checks whether the trace has source lines; the tool that looks them up may be missing. */
+/** Checks whether the trace has source lines; it has none if the tool that looks them up is missing. */
 static bool knows_lines(void)
 {
     return strncmp(member(SOURCE, "source"), "\"\"", 2) != 0;
@@ -149,7 +149,7 @@ static void an_xor_shuffle(void **)
     cudaFree(y);
 }
 
-/** Stores a word in each lane, loads it and stores it again, changed, so that the two stores have different values. */
+/** Stores a word in each lane, loads it and stores it again, changed, so that the two stores write different values. */
 static __global__ void exchange_kernel(int *y)
 {
     extern __shared__ int words[];
@@ -510,7 +510,7 @@ static __global__ void tile_kernel(const __grid_constant__ tensor_map map, int r
     mbarrier_wait(&full, 0);
 }
 
-/** Tests that a tile's event names the tile's first element that is inside the matrix (in column 8), if any. */
+/** Tests that a tile's event names the tile's first element that lies inside the matrix (in column 8), if any. */
 static void a_tile_begins_where_the_matrix_does(void **)
 {
     static const struct {

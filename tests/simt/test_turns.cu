@@ -48,7 +48,7 @@ static struct turns_taken run_log(const char *order)
     return taken;
 }
 
-/** Fails unless the list has each number below `count` exactly once. Returns whether the numbers ascend. */
+/** Fails unless the list contains each number below `count` exactly once. Returns whether the numbers ascend. */
 static bool ascends(const int *list, int count)
 {
     bool seen[64] = {}, up = true;
@@ -91,7 +91,7 @@ static __global__ void wait_kernel(int *flags)
     atomicExch(&flags[blockIdx.x], 1);
 }
 
-/** Takes two locks in two warps, in opposite orders. */
+/** Acquires two locks in two warps, in opposite orders. */
 static __global__ void locks_kernel(int *locks)
 {
     const int first = threadIdx.x / 32, second = 1 - first;

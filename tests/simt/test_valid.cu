@@ -1,7 +1,7 @@
 /**
  * @file test_valid.cu
- * @brief Tests correct kernels such as readers of the course might write: each must run without a fault and give the
- *        right result.
+ * @brief Tests correct kernels such as readers of the course might write: each must run without a fault and produce the
+ *        correct result.
  */
 #include <cuda_runtime.h>
 
@@ -518,7 +518,7 @@ static void local_memory_of_128_kilobytes(void **)
     assert_int_equal(result()[1], 31 * 1024 + 1);
 }
 
-/** An element of the linked lists that the threads allocate. */
+/** A node of the linked lists that the threads allocate. */
 struct link {
     int value;
     link *next;
@@ -854,7 +854,8 @@ static void streams_in_turn(void **)
         cudaStreamWaitEvent(second, done, 0);
         scale_kernel<<<2, 64, 0, second>>>(device_y, device_y + 1000, 2);
     }
-    /* There is no race: the stream that reads device_y as `second` also overwrites it, as `first` of the next turn. */
+    /* There is no race: the stream that reads device_y as `second` also overwrites it, as `first` of the next
+       iteration. */
     cudaStreamSynchronize(one);
     assert_int_equal(result()[1003], 18);
     destroy_streams();
@@ -899,7 +900,7 @@ static void the_default_stream_waits(void **)
     destroy_streams();
 }
 
-/** Tests a buffer whose parts are copied and processed in two streams alternately. */
+/** Tests a buffer whose parts are copied and processed alternately in two streams. */
 static void copies_and_kernels_overlap(void **)
 {
     enum { PARTS = 6, PART = 65 };
@@ -934,7 +935,7 @@ static void copies_and_kernels_overlap(void **)
     destroy_streams();
 }
 
-/** Tests managed memory that the host and kernels use in turn, at the same addresses. */
+/** Tests managed memory that the host and kernels use alternately, at the same addresses. */
 static void managed_memory(void **)
 {
     int *from;
@@ -1344,7 +1345,8 @@ static __global__ void unrolled_tree_kernel(const int *x, int *y)
 }
 RIGHT(a_tree_for_one_size, (unrolled_tree_kernel<256><<<1, 256>>>(device_x, device_y)), 0, 32640)
 
-/* The barriers share lines with other code, as in many programs; the compiler's copies of a barrier count as one. */
+/* The barriers share lines with other code, as in many programs; copies of a barrier that the compiler makes count as
+   one. */
 template <unsigned threads>
 static __global__ void tree_on_lines_kernel(const int *x, int *y)
 {
@@ -2319,7 +2321,7 @@ static void copies_of_a_grid(void **)
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
-/** Multiplies independently in each warp of a block, even in branches that only some of the warps take. */
+/** Runs independent matrix products in each warp of a block, even in branches that only some of the warps take. */
 static __global__ void warps_that_multiply_kernel(const int *x, int *y)
 {
     const uint32_t one = 0x3f803f80, a[4] = {one, one, one, one}, b[2] = {one, one};
@@ -2626,7 +2628,7 @@ static __global__ void rounding_kernel(int *y, float third, float tiny, double f
     *y++ = __double2float_ru(0.1) == 0x1.99999ap-4f && __double2float_rd(0.1) == 0x1.999998p-4f;
 }
 
-/* -0 is less than +0, and a number is preferred to NaN, in either order of the arguments. */
+/* -0 is less than +0, and a number takes precedence over NaN, in either order of the arguments. */
 static __global__ void extrema_kernel(int *y, float zero, double wide_zero)
 {
     *y++ = signbit(fminf(zero, -zero)) && signbit(fminf(-zero, zero)) && signbit(fmin(wide_zero, -wide_zero)) &&

@@ -96,7 +96,10 @@ static void test_tile(uint32_t swizzle, int row, int column)
 
 enum { STAGES = 3, STAGE_WORDS = 64, STEPS = 10 };
 
-/** Passes rows through a ring: one warp fills it, alternating bulk copies and its lanes' copies; the other reads it. */
+/**
+ * Passes rows through a ring: one warp fills it, alternating between bulk copies and copies by its lanes; the other
+ * warp reads it.
+ */
 static __global__ void ring_kernel(const int *words, int *sums)
 {
     __shared__ __align__(128) int ring[STAGES][STAGE_WORDS];
@@ -260,8 +263,8 @@ static void test_product(void)
 /* --- operands that threads write ---------------------------------------------------------------------------------- */
 
 /**
- * Computes c[64][16] = a[64][64] b[16][64]^T from rows that the threads' copies gather in reverse order, with the
- * swizzle of a tile.
+ * Computes c[64][16] = a[64][64] b[16][64]^T from rows that the threads' copies gather in reverse order, swizzled like
+ * a tile.
  */
 static __global__ __launch_bounds__(128) void gather_kernel(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c)
 {

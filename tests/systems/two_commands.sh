@@ -2,8 +2,8 @@
 # Runs the README's commands on minimal installations of other systems, as a reader would. debootstrap makes each system
 # in a scratch folder; the system gets a clone of this repository's HEAD and only what common/setup.sh installs.
 #
-#   sh tests/systems/two_commands.sh [-b BUILD] [SYSTEM...]      a release that debootstrap knows; without one, Debian
-#                                                                12 and 13: bookworm and trixie
+#   sh tests/systems/two_commands.sh [-b BUILD] [SYSTEM...]      SYSTEM is a release that debootstrap knows; by default,
+#                                                                bookworm and trixie (Debian 12 and 13)
 #
 # In each system, the commands are run by
 #
@@ -11,8 +11,8 @@
 #   a user, in a folder with a space in its name, with a comma as the decimal separator, without a network: the same
 #   commands, with the packages that the site needs installed, so that the site's tests run as well
 #
-# Each command is a test, whose output is in BUILD/systems/SYSTEM_N.log. The last line gives the totals; the exit code
-# is 1 if anything failed. A system takes an hour and 4 GB of scratch space ($TMPDIR). Needs root.
+# Each command is a test, whose output is in BUILD/systems/SYSTEM_N.log. The last line gives the totals; the exit status
+# is 1 if anything failed. Each system takes an hour and 4 GB of scratch space ($TMPDIR). Needs root.
 set -u
 
 passed=0
@@ -21,7 +21,7 @@ skipped=0
 child=
 scratch=
 
-# clean_up: ends the running commands. Mounts are in a separate namespace and disappear with the commands.
+# clean_up: kills the running commands. Mounts are in a separate namespace and disappear with the commands.
 clean_up() {
     trap - EXIT
     [ ! "$child" ] || kill -KILL "$child" 2>/dev/null
@@ -79,7 +79,7 @@ mount --rbind /sys "$0/sys"
 shift
 exec chroot "$0" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb "$@"'
 
-# try NAME COMMAND...: runs a command as a test, with its output in a log
+# try NAME COMMAND...: runs a command as a test and writes its output to a log
 try() {
     name="$system, $1"
     number=$((number + 1))

@@ -12,12 +12,23 @@
 #include "simt.h"
 #include "machine/host_threads.h"
 
-/** Allocates memory for the runtime call `name`, which may wait for the device. */
+/**
+ * Reports that the runtime call `name` failed to allocate memory, unless an earlier fault is the cause. Returns
+ * `error`.
+ */
+static cudaError_t report(const char *name, cudaError_t error, uintptr_t caller)
+{
+    const bool failed = error == cudaErrorInvalidValue || error == cudaErrorMemoryAllocation;
+
+    return failed && simt_sticky_error() == cudaSuccess ? simt_fail(name, error, caller) : error;
+}
+
+/** Allocates memory for the runtime call `name` if a call that may wait for the device is currently permitted. */
 static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum owner owner, uintptr_t caller)
 {
     const cudaError_t error = simt_permit(name, CALL_WAITS, caller);
 
-    return error == cudaSuccess ? simt_allocate(pointer, bytes, owner) : error;
+    return error == cudaSuccess ? report(name, simt_allocate(pointer, bytes, owner), caller) : error;
 }
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
@@ -33,14 +44,14 @@ cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
     if (flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined))
-        return simt_set_error(cudaErrorNotSupported);
+        return SIMT_FAIL(cudaErrorNotSupported);
     return allocate("cudaHostAlloc", pointer, bytes, OWNER_PINNED, SIMT_CALLER());
 }
 
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
     if (!pointer || bytes == 0 || simt_is_device(pointer))
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (flags & ~(unsigned)cudaHostRegisterPortable)
         return simt_fault_call(SIMT_CALLER(), "cudaHostRegister", cudaErrorNotSupported,
                                "kernels cannot use memory of malloc(): allocate it by cudaHostAlloc()");
@@ -49,13 +60,13 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 
 cudaError_t cudaHostUnregister(void *pointer)
 {
-    return pointer ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
+    return pointer ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
 {
     if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     return allocate("cudaMallocManaged", pointer, bytes, OWNER_MANAGED, SIMT_CALLER());
 }
 
@@ -66,7 +77,7 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
     const size_t row = (width + PITCH - 1) / PITCH * PITCH;
 
     if (!pointer || !pitch || width > row || (height > 0 && row > SIZE_MAX / height))
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     *pitch = row;
     return allocate("cudaMallocPitch", pointer, row * height, OWNER_DEVICE, SIMT_CALLER());
 }
@@ -74,20 +85,22 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent)
 {
     if (!pointer || (extent.height > 0 && extent.depth > SIZE_MAX / extent.height))
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     pointer->xsize = extent.width;
     pointer->ysize = extent.height;
     return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
 }
 
 /**
- * Reports that the call `name` cannot free a pointer, because the pointer is not the start of an allocation made by
- * `allocates`.
+ * Reports that the call `name` cannot free a pointer that is not the start of an allocation made by `allocates`.
  */
 static cudaError_t not_freed(const void *pointer, const char *name, const char *allocates, uintptr_t caller)
 {
     char where[160];
 
+    if (simt_is_of_kernel(pointer))
+        return simt_fault_call(caller, name, cudaErrorInvalidValue,
+                               "a kernel has allocated the memory by malloc()" SIMT_TRY "free() in a kernel");
     if (simt_allocation_at(pointer) || !simt_arena_describe((uintptr_t)pointer, where, sizeof where))
         return simt_fault_call(caller, name, cudaErrorInvalidValue,
                                "the pointer is not from %s" SIMT_TRY "free() for memory of the host", allocates);
@@ -121,8 +134,8 @@ cudaError_t cudaFree(void *pointer)
 }
 
 /**
- * Records that memory is allocated or freed as work of a stream; other work that uses the memory must be ordered after
- * the allocation and before the free.
+ * Records a stream-ordered allocation or free: other work that uses the memory must be ordered after the allocation and
+ * before the free.
  */
 static cudaError_t use_all(const char *name, enum work_use use, const struct allocation *allocation,
                            cudaStream_t stream, uintptr_t caller)
@@ -148,7 +161,7 @@ cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
     if (simt_captures(stream))
         return not_captured("cudaMallocAsync", SIMT_CALLER());
-    const cudaError_t error = simt_allocate(pointer, bytes, OWNER_DEVICE);
+    const cudaError_t error = report("cudaMallocAsync", simt_allocate(pointer, bytes, OWNER_DEVICE), SIMT_CALLER());
 
     if (error != cudaSuccess || bytes == 0)
         return error;
@@ -199,7 +212,7 @@ void simt_mark_unwritten(const void *begin, size_t bytes)
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
 {
     if (!attributes)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.device = -2};
     if (simt_is_device(pointer) ? simt_device_range(pointer, 1) : simt_in_program_data(pointer, 1))
         *attributes = (struct cudaPointerAttributes){cudaMemoryTypeDevice, 0, (void *)pointer, NULL};
@@ -215,35 +228,35 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flag
 {
     if (!device || flags != 0 || !simt_is_host_accessible(pointer) ||
         simt_allocation_of(pointer)->owner != OWNER_PINNED)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     *device = pointer;
     return cudaSuccess;
 }
 
-/** Only checks its arguments, because managed memory need not be moved. */
+/** Only checks its arguments, because the simulator does not migrate managed memory. */
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream)
 {
     (void)stream;
     if (!simt_is_host_accessible(pointer) || simt_allocation_of(pointer)->owner != OWNER_MANAGED ||
         !simt_device_range(pointer, bytes))
-        return simt_set_error(cudaErrorInvalidValue);
-    return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
+        return SIMT_FAIL(cudaErrorInvalidValue);
+    return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidDevice);
 }
 
 /** Only checks its arguments. */
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
 {
     if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     return cudaMemPrefetchAsync(pointer, bytes, advice <= cudaMemAdviseUnsetReadMostly ? 0 : device, NULL);
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
     if (!pool)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (device != 0)
-        return simt_set_error(cudaErrorInvalidDevice);
+        return SIMT_FAIL(cudaErrorInvalidDevice);
     *pool = (cudaMemPool_t)&simt_arena;
     return cudaSuccess;
 }
@@ -253,19 +266,19 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
     const bool known = attribute >= cudaMemPoolReuseFollowEventDependencies &&
                        attribute <= cudaMemPoolAttrReleaseThreshold;
 
-    return pool && known && value ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
+    return pool && known && value ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
 {
     (void)bytes;
-    return pool ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
+    return pool ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
     if (!available || !total)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     *total = simt_physical_memory();
     *available = *total > simt_arena.in_use ? *total - simt_arena.in_use : 0;
     return cudaSuccess;

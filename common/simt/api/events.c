@@ -1,6 +1,6 @@
 /**
  * @file events.c
- * @brief CUDA's event functions, and streams that wait for events.
+ * @brief CUDA's event functions, including cudaStreamWaitEvent().
  */
 #include "graphs.h"
 #include "machine/device_limits.h"
@@ -19,6 +19,7 @@ struct event {
     bool recorded;
     bool timed;
     bool queried;
+    bool captured; /**< last recorded in a stream that was being captured */
     struct timespec time;
     struct stream_clock clock;
 };
@@ -37,7 +38,7 @@ static struct event *event_of(cudaEvent_t event)
     return &events[number];
 }
 
-/** Returns the number of a free event, or NUMBERS if out of memory. */
+/** Returns the index of an unused event, or NUMBERS if out of memory. */
 static size_t free_event(void)
 {
     for (size_t i = 0; i < event_count; i++) {
@@ -57,11 +58,11 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
     SIMT_ONE_HOST_THREAD;
     if (!event)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     const size_t number = free_event();
 
     if (number == NUMBERS)
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return SIMT_FAIL(cudaErrorMemoryAllocation);
     events[number] = (struct event){
         .generation = events[number].generation + 1, .alive = true, .timed = !(flags & cudaEventDisableTiming)};
     *event = (cudaEvent_t)simt_handle_of(number, events[number].generation, HANDLE_EVENT);
@@ -82,7 +83,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         return simt_reject_handle("cudaEventRecord", "event", SIMT_CALLER());
     if (number == NUMBERS)
         return simt_reject_handle("cudaEventRecord", "stream", SIMT_CALLER());
-    if (simt_captures(stream))
+    recorded->captured = simt_captures(stream);
+    if (recorded->captured)
         return simt_capture_record(event, stream);
     clock_gettime(CLOCK_MONOTONIC, &recorded->time);
     recorded->recorded = true;
@@ -92,15 +94,16 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return cudaSuccess;
 }
 
-/** Reports a wait for, or a query of, an event that a captured stream has recorded. */
+/** Rejects waiting for or querying an event that was recorded in a captured stream. */
 static cudaError_t captured(const char *name, cudaEvent_t event, uintptr_t caller)
 {
     const cudaError_t error = simt_permit(name, CALL_SIMPLE, caller);
 
-    if (error != cudaSuccess || !simt_is_captured_event(event))
+    if (error != cudaSuccess || !event_of(event)->captured)
         return error;
     return simt_fault_call(caller, name, cudaErrorCapturedEvent,
-                           "the event was recorded in a stream that is being captured, and nothing is executed");
+                           "the event was last recorded in a capture, which executes nothing" SIMT_TRY
+                           "cudaEventRecord() again, outside the capture");
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
@@ -139,26 +142,37 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (!awaited)
         return simt_reject_handle("cudaStreamWaitEvent", "event", SIMT_CALLER());
     if (simt_captures(stream) || simt_is_captured_event(event))
-        return simt_capture_wait(stream, event);
+        return simt_capture_wait(stream, event, SIMT_CALLER());
+    const cudaError_t error = captured("cudaStreamWaitEvent", event, SIMT_CALLER());
+
+    if (error != cudaSuccess)
+        return error;
     simt_stream_order_default(number);
     simt_stream_clock_join(&simt_streams[number].clock, &awaited->clock);
     return cudaSuccess;
 }
 
-/** Computes the host's time between two events: the duration of the simulation, which does not predict a GPU's time. */
+/**
+ * Computes the wall-clock time between two events on the host: the duration of the simulation, not a prediction of GPU
+ * time.
+ */
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
 {
     const struct event *first = event_of(begin);
     const struct event *last = event_of(end);
 
     if (!milliseconds)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (!first || !last)
         return simt_reject_handle("cudaEventElapsedTime", "event", SIMT_CALLER());
     if (!first->recorded || !last->recorded || !first->timed || !last->timed)
-        return simt_set_error(cudaErrorInvalidResourceHandle);
+        return simt_fault_call(SIMT_CALLER(), "cudaEventElapsedTime", cudaErrorInvalidResourceHandle,
+                               "an event was never recorded, or was created with cudaEventDisableTiming" SIMT_TRY
+                               "cudaEventRecord() of both events before");
     if (simt_is_pending(&first->clock) || simt_is_pending(&last->clock))
-        return simt_set_error(cudaErrorNotReady);
+        return simt_fault_call(SIMT_CALLER(), "cudaEventElapsedTime", cudaErrorNotReady,
+                               "the work before an event may not have finished" SIMT_TRY
+                               "cudaEventSynchronize() of the second event before");
     *milliseconds = (float)(last->time.tv_sec - first->time.tv_sec) * 1e3f +
                     (float)(last->time.tv_nsec - first->time.tv_nsec) * 1e-6f;
     return cudaSuccess;

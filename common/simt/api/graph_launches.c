@@ -4,12 +4,13 @@
  */
 #include "graphs.h"
 #include "machine/errors.h"
+#include "machine/fault.h"
 #include "order/stream_work.h"
 
 #include <stdlib.h>
 
 /**
- * An executable graph, with its own events and a stream for each branch. The first branch uses the stream in which the
+ * An executable graph, with its own events and one stream per branch. The first branch uses the stream in which the
  * graph was last launched.
  */
 struct CUgraphExec_st {
@@ -68,16 +69,16 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
 {
     (void)flags;
     if (!exec || !simt_is_graph(graph))
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     *exec = calloc(1, sizeof **exec);
     if (!*exec)
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return SIMT_FAIL(cudaErrorMemoryAllocation);
     (*exec)->graph = graph;
     graph->users++;
     if (!exec_fill(*exec)) {
         exec_free(*exec);
         *exec = NULL;
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return SIMT_FAIL(cudaErrorMemoryAllocation);
     }
     (*exec)->next = execs;
     execs = *exec;
@@ -92,25 +93,26 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
 {
     (void)stream;
-    return is_exec(exec) ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
+    return is_exec(exec) ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
 }
 
-/** Prevents the next launch in each stream of a graph from overlapping the launches before it. */
+/** Prevents the next launch in each of a graph's streams from overlapping earlier launches. */
 static void part_streams(cudaGraphExec_t exec)
 {
     for (unsigned i = 0; i < exec->graph->branches; i++)
         simt_work_no_overlap(exec->stream[i]);
 }
 
-/** Executes the steps of a graph in the order in which they were captured. */
+/** Replays the steps of a graph in the order in which they were captured. */
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
 
     if (!is_exec(exec))
-        return simt_set_error(cudaErrorInvalidValue);
+        return simt_fault_call(SIMT_CALLER(), "cudaGraphLaunch", cudaErrorInvalidValue,
+                               "not a graph that cudaGraphInstantiate() has made, or one that was destroyed");
     if (simt_captures(stream))
-        return simt_set_error(cudaErrorNotSupported);
+        return SIMT_FAIL(cudaErrorNotSupported);
     exec->stream[0] = stream;
     part_streams(exec);
     for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++) {
@@ -133,7 +135,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
     cudaGraphExec_t *link = &execs;
 
     if (!is_exec(exec))
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     while (*link != exec)
         link = &(*link)->next;
     *link = exec->next;
@@ -144,7 +146,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     if (!simt_is_graph(graph))
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     graph->destroyed = true;
     simt_graph_release(graph);
     return cudaSuccess;
@@ -153,9 +155,9 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
 {
     if (!count || !simt_is_graph(graph))
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (nodes)
-        return simt_set_error(cudaErrorNotSupported);
+        return SIMT_FAIL(cudaErrorNotSupported);
     *count = 0;
     for (size_t i = 0; i < graph->count; i++)
         *count += graph->step[i].kind == STEP_WORK;

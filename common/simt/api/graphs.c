@@ -1,9 +1,9 @@
 /**
  * @file graphs.c
- * @brief Captures the work of a stream as a graph. A stream that waits for an event of the capture joins the capture.
+ * @brief Captures stream work as a graph. A stream that waits for an event of the capture joins the capture.
  *
- * Only one capture is in progress at a time. A graph is the list of its steps in the order of the calls, which is one
- * of the orders in which a GPU may execute them.
+ * Only one capture can be in progress at a time. A graph stores its steps in call order, which is one of the orders in
+ * which a GPU may execute them.
  */
 #include "graphs.h"
 
@@ -20,7 +20,7 @@ enum { MAX_BRANCHES = 32 };
 
 /**
  * The steps that are ordered before a point in a graph: for each branch, one more than the index of its last such step,
- * or 0 if it has none.
+ * or 0 if there is none.
  */
 struct known {
     size_t steps[MAX_BRANCHES];
@@ -34,11 +34,11 @@ struct recorded {
 
 static struct capture {
     cudaGraph_t graph;         /**< NULL if no capture is in progress */
-    unsigned long long number; /**< number of this capture, or of the last one */
+    unsigned long long number; /**< number of the current capture, or of the last one if none is in progress */
     bool relaxed;              /**< calls that wait for the device are permitted */
     cudaStream_t stream[MAX_BRANCHES];
     struct known known[MAX_BRANCHES];
-    struct recorded *recorded; /**< indexed by number; each record of an event has a new number */
+    struct recorded *recorded; /**< indexed by record number; each cudaEventRecord() gets a new number */
 } capture;
 
 static cudaGraph_t graphs;
@@ -83,7 +83,7 @@ static cudaGraph_t graph_new(void)
 
 /* --- captured work ------------------------------------------------------------------------------------------------ */
 
-/** Returns the branch of a stream, or MAX_BRANCHES if the stream is not captured. */
+/** Returns the branch that captures a stream, or MAX_BRANCHES if the stream is not being captured. */
 static unsigned branch_of(cudaStream_t stream)
 {
     unsigned branch = 0;
@@ -119,7 +119,7 @@ bool simt_is_capturing(void)
     return capture.graph;
 }
 
-/** Returns whether a captured stream must wait for work of the legacy default stream. */
+/** Returns whether any captured stream synchronises with the legacy default stream. */
 static bool captures_blocking_stream(void)
 {
     for (unsigned i = 0; capture.graph && i < capture.graph->branches; i++)
@@ -187,16 +187,18 @@ cudaError_t simt_capture_record(cudaEvent_t event, cudaStream_t stream)
     return add_step((struct step){.kind = STEP_RECORD, .branch = branch, .event = number});
 }
 
-cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event)
+cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t caller)
 {
     const unsigned number = record_of(event);
     unsigned branch = branch_of(stream);
 
     if (number == capture.graph->events)
-        return simt_set_error(cudaErrorStreamCaptureIsolation);
+        return simt_fault_call(caller, "cudaStreamWaitEvent", cudaErrorStreamCaptureIsolation,
+                               "the event was not recorded in the capture" SIMT_TRY
+                               "cudaEventRecord() in a stream of the capture, after its begin");
     if (branch == MAX_BRANCHES) {
         if (capture.graph->branches == MAX_BRANCHES)
-            return simt_set_error(cudaErrorNotSupported);
+            return simt_fail("cudaStreamWaitEvent", cudaErrorNotSupported, caller);
         branch = capture.graph->branches++;
         capture.stream[branch] = stream;
     }
@@ -218,19 +220,19 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
         return simt_fault_call(SIMT_CALLER(), "cudaStreamBeginCapture", cudaErrorIllegalState,
                                "a stream is being captured already" SIMT_TRY "cudaStreamEndCapture() first");
     if ((unsigned)mode > cudaStreamCaptureModeRelaxed)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     free(capture.recorded);
     capture = (struct capture){.graph = graph_new(),
                                .number = capture.number + 1,
                                .relaxed = mode == cudaStreamCaptureModeRelaxed,
                                .stream = {stream}};
     if (!capture.graph)
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return SIMT_FAIL(cudaErrorMemoryAllocation);
     capture.graph->branches = 1;
     return cudaSuccess;
 }
 
-/** Returns whether the first stream has waited for all work of the other streams. */
+/** Returns whether the capture's first stream has joined all work of the other streams. */
 static bool is_joined(void)
 {
     size_t last[MAX_BRANCHES] = {0};
@@ -251,7 +253,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     const bool joined = capture.graph && is_joined();
 
     if (!graph)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     *graph = NULL;
     if (!capture.graph)
         return simt_fault_call(SIMT_CALLER(), "cudaStreamEndCapture", cudaErrorIllegalState,
@@ -274,7 +276,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
 {
     if (!status)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     *status = simt_captures(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }
@@ -283,7 +285,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
                                      cudaGraph_t *graph, const cudaGraphNode_t **dependencies, size_t *count)
 {
     if (graph || dependencies || count)
-        return simt_set_error(cudaErrorNotSupported);
+        return SIMT_FAIL(cudaErrorNotSupported);
     if (id)
         *id = capture.number;
     return cudaStreamIsCapturing(stream, status);

@@ -1,7 +1,7 @@
 /**
  * @file graphs.h
- * @brief Graphs: captured work of streams, which can be launched repeatedly. Used by the files in api/ that submit work
- *        to streams.
+ * @brief Graphs: stream work that is captured once and can be launched repeatedly. Used by the files in api/ that
+ *        submit work to streams.
  */
 #ifndef SIMT_GRAPHS_H
 #define SIMT_GRAPHS_H
@@ -10,7 +10,7 @@
 
 enum step_kind { STEP_WORK, STEP_RECORD, STEP_WAIT };
 
-/** A function that repeats captured work in a stream; `operand` is the copy made when the work was captured. */
+/** A function that replays captured work in a stream; `operand` is the copy made at capture. */
 typedef cudaError_t (*graph_work)(const void *operand, cudaStream_t stream);
 
 struct step {
@@ -26,7 +26,7 @@ struct CUgraph_st {
     size_t count, room;
     unsigned branches, events;
     bool destroyed; /**< the host has destroyed the graph and may no longer use it */
-    unsigned users; /**< number of users: the host and each executable graph; at 0 the graph is freed */
+    unsigned users; /**< reference count of the host and the executable graphs; at 0 the graph is freed */
     cudaGraph_t next;
 };
 
@@ -34,16 +34,16 @@ struct CUgraph_st {
 bool simt_captures(cudaStream_t stream);
 /** Returns whether the work of any stream is being captured. */
 bool simt_is_capturing(void);
-/** Kinds of runtime calls, which simt_permit() permits under different conditions. */
+/** Kinds of runtime calls; the conditions under which simt_permit() permits a call depend on its kind. */
 enum call_kind {
     CALL_SIMPLE,
-    CALL_WAITS, /**< waits for the device or may do so, as an allocation does */
+    CALL_WAITS, /**< waits or may wait for the device; allocations are an example */
     CALL_LEGACY /**< submits work to the legacy default stream */
 };
 /**
- * Reports a call that is currently not permitted. A function passed to cudaLaunchHostFunc must not make any call.
- * During a capture that is not relaxed, a call must not wait for the device; during any capture, a call must not submit
- * work to the legacy default stream if that stream and a captured stream wait for each other.
+ * Reports a call that is not permitted at the moment. A function passed to cudaLaunchHostFunc must not call the
+ * runtime. During a capture that is not relaxed, a call must not wait for the device; during any capture, a call must
+ * not submit work to the legacy default stream if that stream synchronises with a captured stream.
  */
 cudaError_t simt_permit(const char *name, enum call_kind kind, uintptr_t caller);
 static inline enum call_kind call_of_stream(cudaStream_t stream)
@@ -54,7 +54,7 @@ static inline enum call_kind call_of_stream(cudaStream_t stream)
 extern bool simt_in_host_function;
 
 /**
- * Captures work: its function and a copy of its operand, which has two parts; the second part begins at
+ * Captures work as its function and a copy of its operand; the operand's second part, `more`, begins at offset
  * GRAPH_PART(bytes).
  */
 cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *operand, size_t bytes, const void *more,
@@ -65,12 +65,12 @@ cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *opera
 cudaError_t simt_capture_record(cudaEvent_t event, cudaStream_t stream);
 /** Returns whether the event was recorded in the capture that is in progress. */
 bool simt_is_captured_event(cudaEvent_t event);
-/** Captures a wait for an event of the capture. A stream that was not captured before joins the capture. */
-cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event);
+/** Captures a wait for an event recorded in the capture. A stream that was not captured before joins the capture. */
+cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t caller);
 
 /** Returns whether the graph exists and the host has not destroyed it. */
 bool simt_is_graph(cudaGraph_t graph);
-/** Drops one user of a graph, and frees the graph with its last user. */
+/** Drops one reference to a graph, and frees the graph with the last reference. */
 void simt_graph_release(cudaGraph_t graph);
 
 #endif

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHY_TEXT = 200 };
+enum { WHY_TEXT = 240 };
 
 static void read_event_limit(void)
 {
@@ -34,7 +34,10 @@ static void read_event_limit(void)
         simt_event_limit = UINT64_C(4000000000);
 }
 
-/** Checks the shape of a launch against a GPU's limits. If the shape is invalid, *why describes the error. */
+/**
+ * Checks the grid and block dimensions of a launch against a GPU's limits. If they are invalid, *why describes the
+ * error.
+ */
 static cudaError_t check_shape(const struct launch *launch, const char **why)
 {
     const dim3 grid = launch->grid;
@@ -65,8 +68,8 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
 }
 
 /**
- * Checks that a GPU has enough shared memory for a launch: `fixed` bytes in variables of fixed size, and the launch's
- * dynamic shared memory.
+ * Checks that a GPU has enough shared memory for a launch, that is, for `fixed` bytes of statically sized variables
+ * plus the launch's dynamic shared memory.
  */
 static cudaError_t check_shared(const struct launch *launch, size_t fixed, const char **why)
 {
@@ -90,7 +93,7 @@ static cudaError_t check_shared(const struct launch *launch, size_t fixed, const
     return cudaSuccess;
 }
 
-/** Checks that a GPU has room for the parameters, the constants and the shared memory of a launch. */
+/** Checks a launch's parameters, constants and shared memory against a GPU's limits. */
 static cudaError_t check_memory(const struct launch *launch, const char **why)
 {
     if (launch->parameter_bytes > PARAMETER_BYTES_LIMIT) {
@@ -159,7 +162,7 @@ static void scan(uint32_t first_epoch, uint32_t last_epoch)
     simt_constant_reads_scan(first_epoch, last_epoch);
 }
 
-/** Checks, after a launch has run, whether it raced with other work, and reports the race. */
+/** Checks whether a launch that has run raced with other work, and reports the race. */
 static void check_streams(void)
 {
     struct work_race race;
@@ -203,12 +206,12 @@ static cudaError_t run(const struct launch *launch)
 
 /* --- pointers to variables ---------------------------------------------------------------------------------------- */
 
-/** The variables whose addresses the program has obtained by cudaGetSymbolAddress(). */
+/** The variables whose addresses the program has obtained with cudaGetSymbolAddress(). */
 static uintptr_t *obtained;
 static size_t obtained_count, obtained_room;
 
-/** A variable whose address the next launch passes although the program has not obtained it; 0 if there is none. */
-static uintptr_t passed_variable;
+/** The reason why a parameter of the next launch cannot be passed, or "" if all can be. */
+static char bad_parameter[WHY_TEXT];
 
 static bool is_obtained(const void *address)
 {
@@ -236,19 +239,36 @@ cudaError_t simt_symbol_address(const void *symbol)
 void simt_pass_pointer(const void *pointer)
 {
     if (simt_in_program_data(pointer, 1) && !is_obtained(pointer))
-        passed_variable = (uintptr_t)pointer;
+        snprintf(bad_parameter, sizeof bad_parameter,
+                 ": a parameter is the host's address of '%s', a variable of the device" SIMT_TRY
+                 "an address from cudaGetSymbolAddress(), or the variable's name in the kernel",
+                 simt_variable_at((uintptr_t)pointer));
 }
 
-/** Reports an invalid launch: the host's line, the configuration, the error and the reason. */
+bool simt_may_read_parameter(const void *address, unsigned number)
+{
+    if (simt_host_may_access(address))
+        return true;
+    snprintf(bad_parameter, sizeof bad_parameter,
+             ": entry %u of the array of parameters is %s; each entry is the address of the host's variable that has "
+             "the parameter" SIMT_TRY "&pointer in place of pointer",
+             number, address ? "a pointer to device memory" : "NULL");
+    return false;
+}
+
+/** Reports an invalid launch with the host's source line, the configuration, the error and the reason. */
 static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t caller)
 {
     char location[LOCATION_TEXT];
+    const bool named = launch->name || (simt_program_find() && simt_grid_prepare());
+    const char *const name = launch->name ? launch->name
+                             : named      ? simt_kernel_properties(launch->kernel).name
+                                          : "kernel";
 
     simt_source_line(caller, location);
-    simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s%s", location,
-                      launch->name ? launch->name : "kernel", launch->grid.x, launch->grid.y, launch->grid.z,
-                      launch->block.x, launch->block.y, launch->block.z, launch->dynamic_shared,
-                      cudaGetErrorString(error), why);
+    simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s%s", location, name, launch->grid.x,
+                      launch->grid.y, launch->grid.z, launch->block.x, launch->block.y, launch->block.z,
+                      launch->dynamic_shared, cudaGetErrorString(error), why);
     return simt_set_error(error);
 }
 
@@ -259,7 +279,7 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
 static unsigned refused_after_fault;
 enum { REFUSED_BEFORE_SHOWN = 1000 };
 
-/** Rejects a launch after a fault. Prints the fault if the program keeps launching without reading it. */
+/** Rejects a launch after a fault. Prints the fault if the program keeps launching without checking for errors. */
 static cudaError_t refuse_after_fault(void)
 {
     if (++refused_after_fault == REFUSED_BEFORE_SHOWN)
@@ -267,7 +287,7 @@ static cudaError_t refuse_after_fault(void)
     return simt_sticky_error();
 }
 
-/** Checks and runs, in a stream, a launch that the host made at `caller`. */
+/** Checks a launch that the host made at `caller`, and runs it in a stream. */
 static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr_t caller)
 {
     const char *why = "";
@@ -278,11 +298,11 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     if (simt_sticky_error() != cudaSuccess)
         return refuse_after_fault();
     refused_after_fault = 0;
-    if (cudaPeekAtLastError() == cudaSuccess) /* otherwise the previous fault's line has not been read yet */
+    if (simt_last_error() == cudaSuccess) /* otherwise the program has not read the previous fault yet */
         simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
         return simt_set_sticky_error(
-            simt_fault_no_address_space()); /* later launches would read what this one should have written */
+            simt_fault_no_address_space()); /* because later launches would read what this one should have written */
     if (!launch->name)
         launch->name = simt_kernel_properties(launch->kernel).name;
     cudaError_t error = check(launch, &why);
@@ -301,12 +321,12 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     simt_signals_release();
     if (error != cudaSuccess)
         return simt_set_sticky_error(error);
-    /* Which functions the kernel has called, and which shared variables they have, is known only now. */
+    /* Only now is it known which functions the kernel has called, and thus which shared variables it uses. */
     error = check_shared(launch, simt_static_shared_used(launch->dynamic_shared), &why);
     return error == cudaSuccess ? error : refuse(launch, error, why, caller);
 }
 
-/** A captured launch; the arguments follow it in memory. */
+/** A captured launch; its arguments follow the structure in memory. */
 struct graph_launch {
     struct launch launch;
     uintptr_t caller;
@@ -321,7 +341,7 @@ static cudaError_t launch_again(const void *operand, cudaStream_t stream)
     return launch_in(&launch, stream, captured->caller);
 }
 
-/** Reads the attributes of a launch. If one of them is not supported, *why names it. */
+/** Reads the attributes of a launch. If an attribute is not supported, *why names it. */
 static cudaError_t read_attributes(const cudaLaunchConfig_t *how, struct launch *launch, char why[WHY_TEXT])
 {
     for (unsigned i = 0; i < how->numAttrs; i++) {
@@ -357,14 +377,11 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const cudaL
     char why[WHY_TEXT];
     cudaError_t error = read_attributes(how, &launch, why);
 
-    if (passed_variable && error == cudaSuccess) {
-        snprintf(why, WHY_TEXT,
-                 ": a parameter is the host's address of '%s', a variable of the device" SIMT_TRY
-                 "an address from cudaGetSymbolAddress(), or the variable's name in the kernel",
-                 simt_variable_at(passed_variable));
+    if (bad_parameter[0] && error == cudaSuccess) {
+        strcpy(why, bad_parameter);
         error = cudaErrorInvalidValue;
     }
-    passed_variable = 0;
+    bad_parameter[0] = 0;
     if (error != cudaSuccess)
         return refuse(&launch, error, why, SIMT_CALLER());
     if (simt_captures(how->stream) && !simt_in_host_function) {

@@ -1,6 +1,6 @@
 /**
  * @file memory_copies.c
- * @brief CUDA's functions that copy to, from and within device memory, or fill it, as work of a stream.
+ * @brief CUDA's functions that copy or fill device memory as work of a stream.
  */
 #include "graphs.h"
 #include "machine/device_limits.h"
@@ -32,8 +32,8 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
 }
 
 /**
- * Reports that one end of a copy or memset is not in device memory (if `on_device`) or host memory (otherwise), or that
- * fewer than `bytes` bytes are there.
+ * Reports that one end of a copy or memset is not in device memory (if `on_device`) or host memory (otherwise), or has
+ * fewer than `bytes` bytes.
  */
 static cudaError_t reject_end(const char *name, const char *end, const void *pointer, size_t bytes, bool on_device,
                               const char *direction, uintptr_t caller)
@@ -47,6 +47,11 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
                                "the %s is device memory, not memory of the host%s" SIMT_TRY
                                "the arguments in the order (to, from), or the other direction",
                                end, says);
+    if (simt_is_of_kernel(pointer))
+        return simt_fault_call(caller, name, cudaErrorInvalidValue,
+                               "the %s is memory that a kernel has allocated by malloc(), which the host cannot "
+                               "access" SIMT_TRY "a kernel that copies it to memory from cudaMalloc()",
+                               end);
     if (!simt_arena_describe((uintptr_t)pointer, where, sizeof where))
         return simt_fault_call(caller, name, cudaErrorInvalidValue,
                                "the %s is not device memory%s" SIMT_TRY
@@ -120,8 +125,8 @@ static cudaError_t issue_work(const char *name, void *to, const void *from, size
 }
 
 /**
- * Allows the runtime to access a range of the arena if `touch`, and otherwise forbids the access. Does nothing for
- * memory that the host may access. Returns false if out of memory.
+ * Enables (if `touch`) or disables the runtime's access to a range of the arena. Does nothing for memory that the host
+ * may access. Returns false if out of memory.
  */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {
@@ -129,7 +134,7 @@ static bool let_range(const void *pointer, size_t bytes, bool touch)
            simt_arena_set_access(arena_offset(pointer), arena_offset(pointer) + bytes, touch);
 }
 
-/** Marks the copied bytes as written or unwritten, like the bytes at the source. */
+/** Copies the written and unwritten marks of the source to the destination. */
 static void copy_unwritten(void *to, const void *from, size_t bytes)
 {
     simt_copy_unwritten(arena_offset(to), arena_offset(from), bytes);
@@ -153,7 +158,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes)
     return cudaSuccess;
 }
 
-/** Reports a copy of unwritten bytes to the host, as an error with the line of the call. */
+/** Reports a copy of unwritten bytes to the host as an error at the source line of the call. */
 static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
 {
     size_t first = 0;
@@ -205,7 +210,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 
 /** A captured copy or memset. */
 struct graph_copy {
-    const char *name; /**< of the call */
+    const char *name; /**< name of the call */
     void *to;
     const void *from;
     size_t bytes;
@@ -221,7 +226,7 @@ static cudaError_t copy_again(const void *operand, cudaStream_t stream)
     return copy_in_stream(copy->name, copy->to, copy->from, copy->bytes, copy->kind, stream, copy->caller);
 }
 
-/** Copies as cudaMemcpyAsync() does, for the call `name` at `caller`. */
+/** Performs the copy of a cudaMemcpyAsync() for the call `name` at `caller`. */
 static cudaError_t copy_async(const char *name, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                               cudaStream_t stream, uintptr_t caller)
 {
@@ -259,7 +264,7 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
     if (error != cudaSuccess)
         return error;
     if (!let_range(to, bytes, true))
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return simt_fail(name, cudaErrorMemoryAllocation, caller);
     memset(to, value, bytes);
     let_range(to, bytes, false);
     if (simt_is_device(to))
@@ -279,7 +284,7 @@ static cudaError_t set_again(const void *operand, cudaStream_t stream)
     return set_in_stream(set->name, set->to, set->value, set->bytes, stream, set->caller);
 }
 
-/** Fills memory as cudaMemsetAsync() does, for the call `name` at `caller`. */
+/** Performs the memset of a cudaMemsetAsync() for the call `name` at `caller`. */
 static cudaError_t set_async(const char *name, void *to, int value, size_t bytes, cudaStream_t stream, uintptr_t caller)
 {
     if (simt_captures(stream)) {
@@ -296,14 +301,14 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 }
 
 /**
- * Checks a copy of `bytes` bytes to or from byte `offset` of a variable of the device; `host` is the other end. Reports
- * an error with the line of the call.
+ * Checks a copy of `bytes` bytes to or from offset `offset` of a device variable; `host` is the other end. Reports an
+ * error at the source line of the call.
  */
 static cudaError_t check_symbol(const char *name, const void *host, const void *symbol, size_t symbol_bytes,
                                 size_t offset, size_t bytes, uintptr_t caller)
 {
     if (!symbol || !host)
-        return simt_set_error(cudaErrorInvalidValue);
+        return simt_fail(name, cudaErrorInvalidValue, caller);
     if (!simt_in_program_data(symbol, 1))
         return simt_fault_call(caller, name, cudaErrorInvalidSymbol,
                                "a variable of the host; a symbol has __device__ or __constant__" SIMT_TRY
@@ -314,21 +319,18 @@ static cudaError_t check_symbol(const char *name, const void *host, const void *
                                "sizeof of the variable",
                                bytes, offset, symbol_bytes);
     if (simt_is_device(host) && !simt_device_range(host, bytes))
-        return simt_set_error(cudaErrorInvalidValue);
+        return simt_fail(name, cudaErrorInvalidValue, caller);
     return check_host_range(name, host, bytes, caller);
 }
 
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
-                             size_t bytes, cudaStream_t stream, bool waits)
+                             size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream, bool waits)
 {
     static const char *const names[2][2] = {{"cudaMemcpyFromSymbolAsync", "cudaMemcpyFromSymbol"},
                                             {"cudaMemcpyToSymbolAsync", "cudaMemcpyToSymbol"}};
     const bool to_symbol = to == (const char *)symbol + offset;
     const char *const name = names[to_symbol][waits];
     const void *const other = to_symbol ? from : to;
-    const enum cudaMemcpyKind kind = simt_is_device(other) ? cudaMemcpyDeviceToDevice
-                                     : to_symbol           ? cudaMemcpyHostToDevice
-                                                           : cudaMemcpyDeviceToHost;
 
     SIMT_ONE_HOST_THREAD;
     if (simt_sticky_error() != cudaSuccess)
@@ -349,7 +351,7 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
 
 /* --- pitched memory ----------------------------------------------------------------------------------------------- */
 
-/** Returns an error, with the line of the call, if a row does not fit in its pitch. */
+/** Returns an error, at the source line of the call, if a row is wider than its pitch. */
 static cudaError_t check_pitch(const char *name, size_t width, size_t pitch, uintptr_t caller)
 {
     if (width <= pitch)
@@ -360,7 +362,7 @@ static cudaError_t check_pitch(const char *name, size_t width, size_t pitch, uin
                            width, pitch);
 }
 
-/** Copies rows as cudaMemcpy2DAsync() does, for the call `name` at `caller`. */
+/** Performs the copy of a cudaMemcpy2DAsync() for the call `name` at `caller`. */
 static cudaError_t copy_rows(const char *name, void *to, size_t to_pitch, const void *from, size_t from_pitch,
                              size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream,
                              uintptr_t caller)
@@ -424,7 +426,7 @@ static cudaError_t copy_planes(const char *name, const struct cudaMemcpy3DParms 
     cudaError_t error = cudaSuccess;
 
     if (!p)
-        return simt_set_error(cudaErrorInvalidValue);
+        return simt_fail(name, cudaErrorInvalidValue, caller);
     if (p->srcArray || p->dstArray)
         return simt_fault_call(caller, name, cudaErrorNotSupported,
                                "the simulator has no arrays: copy between pointers");
@@ -471,6 +473,6 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
     if (to_device != 0 || from_device != 0)
-        return simt_set_error(cudaErrorInvalidDevice);
+        return SIMT_FAIL(cudaErrorInvalidDevice);
     return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
 }

@@ -1,6 +1,6 @@
 /**
  * @file occupancy.c
- * @brief Computes limits of the device: the shared memory that a kernel may use, and the number of blocks on a
+ * @brief Computes the device's limits: the shared memory that a kernel may use, and the number of blocks resident on a
  *        multiprocessor.
  */
 #include "occupancy.h"
@@ -37,18 +37,19 @@ size_t simt_shared_limit(const void *kernel)
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value)
 {
     if (!kernel)
-        return simt_set_error(cudaErrorInvalidDeviceFunction);
+        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return cudaSuccess;
     if (value < 0 || value > SHARED_BYTES_LIMIT)
-        return simt_set_error(cudaErrorInvalidValue);
+        return simt_fault_call(SIMT_CALLER(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
+                               "%d bytes of dynamic shared memory" SIMT_TRY "at most %d", value, SHARED_BYTES_LIMIT);
     struct attributes *found = find_attributes(kernel);
 
     if (!found) {
         struct attributes *larger = realloc(attributes, (attribute_count + 1) * sizeof *larger);
 
         if (!larger)
-            return simt_set_error(cudaErrorMemoryAllocation);
+            return SIMT_FAIL(cudaErrorMemoryAllocation);
         attributes = larger;
         found = &attributes[attribute_count++];
         found->kernel = kernel;
@@ -60,9 +61,9 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void *kernel)
 {
     if (!result)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (!kernel)
-        return simt_set_error(cudaErrorInvalidDeviceFunction);
+        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
     *result = (struct cudaFuncAttributes){.maxThreadsPerBlock = BLOCK_THREADS,
                                           .ptxVersion = 90,
                                           .binaryVersion = 90,
@@ -81,8 +82,8 @@ unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
 }
 
 /**
- * Returns how many blocks of a kernel fit on a multiprocessor, given its shared variables of fixed size. Returns 0 if a
- * block is too large.
+ * Returns how many blocks of a kernel fit on a multiprocessor, given its static shared memory. Returns 0 if a block is
+ * too large.
  */
 static unsigned blocks_of_kernel(const void *kernel, int block_size, size_t dynamic_shared)
 {
@@ -98,9 +99,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
                                                           size_t dynamic_shared)
 {
     if (!blocks || block_size < 1)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (!kernel)
-        return simt_set_error(cudaErrorInvalidDeviceFunction);
+        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
     if (!simt_program_find() || !simt_grid_prepare())
         return simt_fault_no_address_space();
     *blocks = (int)blocks_of_kernel(kernel, block_size, dynamic_shared);
@@ -110,11 +111,11 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *kernel, int blocks, int block_size)
 {
     if (!bytes || blocks < 1 || block_size < 1 || block_size > BLOCK_THREADS)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (!kernel)
-        return simt_set_error(cudaErrorInvalidDeviceFunction);
+        return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
     if ((unsigned)blocks > simt_blocks_per_processor((unsigned)block_size, 0))
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (!simt_program_find() || !simt_grid_prepare())
         return simt_fault_no_address_space();
     const size_t each = PROCESSOR_SHARED_BYTES / (size_t)blocks - SHARED_BYTES_RESERVED;

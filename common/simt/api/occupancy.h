@@ -1,6 +1,6 @@
 /**
  * @file occupancy.h
- * @brief Limits of the device for a kernel and for a launch. Used by launch.c.
+ * @brief The device's limits for a kernel and for a launch. Used by launch.c.
  */
 #ifndef SIMT_OCCUPANCY_H
 #define SIMT_OCCUPANCY_H

@@ -6,6 +6,7 @@
 #include "graphs.h"
 #include "machine/device_limits.h"
 #include "machine/errors.h"
+#include "machine/fault.h"
 #include "memory/arena.h"
 #include "order/stream_work.h"
 #include "simt.h"
@@ -13,20 +14,23 @@
 cudaError_t cudaGetDeviceCount(int *count)
 {
     if (!count)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     *count = 1;
     return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device)
 {
-    return device == 0 ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
+    if (device == 0)
+        return cudaSuccess;
+    return simt_fault_call(SIMT_CALLER(), "cudaSetDevice", cudaErrorInvalidDevice,
+                           "device %d" SIMT_TRY "device 0, the only one that the simulator has", device);
 }
 
 cudaError_t cudaGetDevice(int *device)
 {
     if (!device)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     *device = 0;
     return cudaSuccess;
 }
@@ -34,9 +38,9 @@ cudaError_t cudaGetDevice(int *device)
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 {
     if (!properties)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (device != 0)
-        return simt_set_error(cudaErrorInvalidDevice);
+        return SIMT_FAIL(cudaErrorInvalidDevice);
     *properties = (struct cudaDeviceProp){
         .name = "CPU simulator",
         .totalGlobalMem = simt_physical_memory(),
@@ -81,7 +85,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     const cudaError_t error = cudaGetDeviceProperties(&properties, device);
 
     if (!value)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (error != cudaSuccess)
         return error;
     const struct {
@@ -126,13 +130,13 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
             return cudaSuccess;
         }
     }
-    return simt_set_error(cudaErrorInvalidValue);
+    return SIMT_FAIL(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaRuntimeGetVersion(int *version)
 {
     if (!version)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     *version = CUDART_VERSION;
     return cudaSuccess;
 }
@@ -166,9 +170,9 @@ static size_t limits[cudaLimitPersistingL2CacheSize + 1] = {1024, 1 << 20, 8 << 
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
     if (!value)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
-        return simt_set_error(cudaErrorUnsupportedLimit);
+        return SIMT_FAIL(cudaErrorUnsupportedLimit);
     *value = limits[limit];
     return cudaSuccess;
 }
@@ -176,7 +180,7 @@ cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
-        return simt_set_error(cudaErrorUnsupportedLimit);
+        return SIMT_FAIL(cudaErrorUnsupportedLimit);
     limits[limit] = value;
     simt_heap_limit = limits[cudaLimitMallocHeapSize];
     return cudaSuccess;
@@ -184,19 +188,19 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
-    return (unsigned)config <= cudaFuncCachePreferEqual ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
+    return (unsigned)config <= cudaFuncCachePreferEqual ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config)
 {
-    return kernel ? cudaDeviceSetCacheConfig(config) : simt_set_error(cudaErrorInvalidDeviceFunction);
+    return kernel ? cudaDeviceSetCacheConfig(config) : SIMT_FAIL(cudaErrorInvalidDeviceFunction);
 }
 
 /** Stores 0 in *can, because the only device is not its own peer. */
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     if (!can)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     *can = 0;
     return is_device(device) == cudaSuccess ? is_device(peer) : cudaErrorInvalidDevice;
 }
@@ -250,7 +254,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
     const struct host_function host = {function, data};
 
     if (!function)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (simt_captures(stream))
         return simt_capture(stream, call_host, &host, sizeof host, NULL, 0);
     return call_host(&host, stream);
@@ -259,9 +263,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags)
 {
     if (!callback || flags != 0)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     if (simt_captures(stream))
-        return simt_set_error(cudaErrorStreamCaptureUnsupported);
+        return SIMT_FAIL(cudaErrorStreamCaptureUnsupported);
     simt_work_no_overlap(stream);
     simt_host_function_begins(stream);
     simt_in_host_function = true;

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/** Reports a wait while a stream is being captured. */
+/** Rejects a wait while a stream is being captured. */
 static cudaError_t reject_wait(const char *name, uintptr_t caller)
 {
     return simt_fault_call(caller, name, cudaErrorStreamCaptureUnsupported,
@@ -36,11 +36,11 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     SIMT_ONE_HOST_THREAD;
     if (!stream || flags > cudaStreamNonBlocking)
-        return simt_set_error(cudaErrorInvalidValue);
+        return SIMT_FAIL(cudaErrorInvalidValue);
     const size_t number = simt_idle_stream();
 
     if (number == NUMBERS)
-        return simt_set_error(cudaErrorMemoryAllocation);
+        return SIMT_FAIL(cudaErrorMemoryAllocation);
     simt_prepare_several_streams();
     struct stream *slot = &simt_streams[number];
 
@@ -72,8 +72,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 }
 
 /**
- * Reports a wait for, or a query of, a stream whose work is being captured and therefore not executed. Does the same
- * for the legacy default stream while a stream that waits for it is being captured.
+ * Rejects waiting for or querying a stream whose work is being captured and therefore not executed. Does the same for
+ * the legacy default stream while a stream that synchronises with it is being captured.
  */
 static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t caller)
 {

@@ -40,8 +40,8 @@ static int compare_keys(uint64_t a, uint64_t b)
 }
 
 /**
- * Compares two positions by the calls that led there, the outermost first, then by their keys. Returns a negative
- * number if `a` comes first.
+ * Compares two positions by the chains of calls that led to them, outermost call first, and then by their keys. Returns
+ * a negative number if `a` comes first.
  */
 static int compare(struct position a, struct position b)
 {
@@ -83,7 +83,7 @@ static lane_mask first_of(const struct warp *warp, lane_mask left, struct positi
     return group;
 }
 
-/** Returns the lanes that are in an iteration of the loop at `loop`, or at the end of such an iteration. */
+/** Returns the lanes that are executing an iteration of the loop at `loop`, or wait at the end of one. */
 static lane_mask lanes_inside(const struct warp *warp, struct position loop)
 {
     lane_mask inside = 0;

@@ -2,10 +2,10 @@
  * @file active_lanes.h
  * @brief Finds the lanes that are active at a collective without a mask, on a device whose warps have 64 lanes.
  *
- * On such a device a warp has one program counter. When lanes diverge, the warp executes one side after the other; the
- * lanes reconverge where the sides join, and at the end of each iteration of a loop. Therefore, of the waiting lanes,
- * those at the first position in the source continue first. A lane that has ended an iteration waits for all lanes that
- * are still in an iteration of the loop.
+ * On such a device a warp has a single program counter. When lanes diverge, the warp executes one side after the other;
+ * the lanes reconverge where the sides join, and at the end of each iteration of a loop. Therefore the waiting lanes at
+ * the earliest position in the source continue first. A lane that has ended an iteration waits until no lane is still
+ * executing an iteration of the loop.
  */
 #ifndef SIMT_ACTIVE_LANES_H
 #define SIMT_ACTIVE_LANES_H
@@ -27,12 +27,12 @@ struct position {
  */
 lane_mask simt_active_first(const struct warp *warp);
 
-/** Stores for each lane the position from which on the replay must not issue the lane's events yet. */
+/** Stores for each lane the position at which the replay must stop issuing the lane's events for now. */
 void simt_active_limits(const struct warp *warp, struct position limits[WARP_LANES]);
 
 /**
- * Returns a limit as a key that can be compared with `key`: if `key` is at a smaller call depth, the position of the
- * call at that depth that led to the limit.
+ * Returns a limit as a key comparable with `key`: if `key` has a smaller call depth, the position of the call at that
+ * depth that led to the limit.
  */
 uint64_t simt_active_limit(struct position limit, uint64_t key);
 

@@ -1,7 +1,7 @@
 /**
  * @file atomics.c
- * @brief Atomic operations, fences and clocks of device_calls.h. An atomic can be checked, recorded and executed in a
- *        single step, because only one lane runs at a time.
+ * @brief The atomic operations, fences and clocks declared in device_calls.h. An atomic can be checked, recorded and
+ *        executed in a single step, because only one lane runs at a time.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -129,17 +129,22 @@ static void complete_atomic(const void *address, unsigned bytes, enum simt_atomi
         simt_order_atomic((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE || !failed, true);
 }
 
-/** Ends the turn of the lane's warp, because a thread that sleeps waits for other threads. */
-void simt_sleep(void)
+/** The value of clock64(): it advances with each call, and by the duration of each sleep. */
+static long long cycles;
+enum { CYCLES_OF_A_CALL = 32 };
+
+/** Ends the turn of the lane's warp, because a sleeping thread is usually waiting for other threads. */
+void simt_sleep(unsigned nanoseconds)
 {
-    enum { POLLS_OF_A_TURN = 64 }; /* a turn that ends by sleeping could have had more polls */
+    enum { POLLS_OF_A_TURN = 16 }; /* polls counted for a turn that a sleep cuts short */
 
     simt_progress.polls += simt_progress.polls > 0 ? POLLS_OF_A_TURN : 0;
+    cycles += nanoseconds;
     simt_running.sleeps = true;
     simt_lane_suspend();
 }
 
-/* An atomic takes longer than a volatile load, so one that changes nothing counts as several polls. */
+/* An atomic takes longer than a volatile load, so an atomic that changes nothing counts as several polls. */
 enum { POLLS_OF_AN_ATOMIC = 3 };
 
 #define ATOMIC(bits)                                                                                              \
@@ -149,7 +154,7 @@ enum { POLLS_OF_AN_ATOMIC = 3 };
         uint##bits##_t *word = address;                                                                           \
                                                                                                                   \
         if (simt_running.lane && simt_turn_ends())                                                                \
-            simt_sleep();                                                                                         \
+            simt_sleep(0);                                                                                        \
         if (op == SIMT_ATOMIC_COMPARE)                                                                            \
             simt_exempt_load(address, sizeof *word);                                                              \
         if (simt_running.lane)                                                                                    \
@@ -174,9 +179,7 @@ void simt_fence(int in_block)
 
 long long simt_clock(void)
 {
-    static long long calls;
-
-    return ++calls;
+    return cycles += CYCLES_OF_A_CALL;
 }
 
 long long simt_clock_or(long long of_host)

@@ -1,6 +1,6 @@
 /**
  * @file block_barrier.c
- * @brief __syncthreads and its variants, and one block's part of the grid barrier. Kernels call these barriers through
+ * @brief __syncthreads and its variants, and one block's part of the grid barrier. Kernels reach these barriers through
  *        device_calls.h; the scheduler and the grid complete them.
  */
 #include "device_calls.h"

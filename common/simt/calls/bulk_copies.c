@@ -3,8 +3,8 @@
  * @brief The memory accesses of bulk copies (of a row or a tile), from their issue to the wait for them. Used by
  *        mbarriers.c.
  *
- * A bulk copy is checked like the copies in copies.c, except that a thread other than the issuing one may wait for it,
- * on an mbarrier. Its writes count as writes of the issuing thread at a separate epoch, which the waiting thread
+ * A bulk copy is checked like the copies in copies.c, except that a thread other than the issuing thread may wait for
+ * it on an mbarrier. Its writes count as writes of the issuing thread at a separate epoch, which the waiting thread
  * acquires.
  */
 #include "bulk_copies.h"
@@ -56,7 +56,7 @@ static uint32_t drop(uint32_t number)
 
 struct chunk {
     unsigned char *to;
-    const unsigned char *from; /**< NULL if outside the matrix: the chunk becomes zeros */
+    const unsigned char *from; /**< NULL if outside the matrix; the chunk is then zero-filled */
 };
 
 static uint32_t chunk_count(const struct bulk_copy *copy)
@@ -138,7 +138,7 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
     }
 }
 
-/** Ends the launch unless the whole matrix is in global memory. */
+/** Ends the launch unless the entire matrix is in global memory. */
 static void check_source(const struct bulk_copy *copy)
 {
     const simt_tensor_map *const map = &copy->map;

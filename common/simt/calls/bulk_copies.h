@@ -10,18 +10,19 @@
 #include "memory/shadow.h"
 
 /**
- * A copy of a tile of a matrix, in chunks of 16 bytes. The copy of a row is stored as that of a matrix with one row.
+ * A copy of a tile of a matrix, in chunks of 16 bytes. The copy of a row is stored as the copy of a matrix with one
+ * row.
  */
 struct bulk_copy {
     unsigned char *to;
     simt_tensor_map map;
     int32_t row, column;
     uintptr_t pc;
-    uint32_t thread;            /**< number of the issuing thread in the block */
-    uint32_t epoch;             /**< epoch that holds only this copy's writes */
-    uint32_t phase;             /**< phase of its barrier */
-    uint32_t next;              /**< next copy of its barrier; 0 if none */
-    struct shadow_cell *shadow; /**< shadow of its block's shared memory */
+    uint32_t thread;            /**< index of the issuing thread in the block */
+    uint32_t epoch;             /**< epoch that covers only this copy's writes */
+    uint32_t phase;             /**< phase of the copy's mbarrier */
+    uint32_t next;              /**< next copy of the same mbarrier; 0 if none */
+    struct shadow_cell *shadow; /**< shadow of the shared memory of the copy's block */
 };
 
 /**
@@ -42,12 +43,13 @@ static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
     return copy->map.tile_rows * copy->map.tile_columns * 2;
 }
 /**
- * Completes a copy that a thread has waited for: its bytes arrive, and its number becomes free. Returns the number of
- * the next copy that counts towards the same barrier.
+ * Completes a copy that a thread has waited for: writes its bytes and frees its number. Returns the number of the next
+ * copy that counts towards the same barrier.
  */
 uint32_t simt_bulk_copy_finish(uint32_t number);
 /**
- * Drops a copy whose bytes have not arrived. Returns the number of the next copy that counts towards the same barrier.
+ * Discards a copy whose bytes have not arrived. Returns the number of the next copy that counts towards the same
+ * barrier.
  */
 uint32_t simt_bulk_copy_drop(uint32_t number);
 

@@ -5,10 +5,10 @@
  *
  * Each arriving lane stores its operand in the warp's state and is suspended. When all lanes in a mask, except those
  * that have returned, are at the same collective with the same mask, they get their results and become ready again.
- * Lanes with other masks have no effect on them.
+ * Lanes with other masks do not affect this group.
  *
- * A collective with SIMT_ACTIVE in place of a mask is completed when no lane of the warp can continue, and only for the
- * lanes at the call that comes first in the source (see active_lanes.h).
+ * A collective with SIMT_ACTIVE instead of a mask completes only when no lane of the warp can continue, and only for
+ * the lanes at the call that comes first in the source (see active_lanes.h).
  */
 #include "active_lanes.h"
 #include "device_calls.h"
@@ -54,7 +54,7 @@ enum collective {
     COLLECTIVE_WGMMA_FENCE,
     COLLECTIVE_WGMMA_COMMIT,
     COLLECTIVE_WGMMA_WAIT,
-    COLLECTIVE_ITERATION_END, /* from here on: no operation, only a wait until the lanes have reconverged */
+    COLLECTIVE_ITERATION_END, /* this kind and the next only wait until the lanes have reconverged */
     COLLECTIVE_JOIN,
 };
 
@@ -111,8 +111,8 @@ static enum collective collective_of(uint64_t call)
 }
 
 /**
- * Returns whether a collective applies to the active lanes instead of a mask. There are no such collectives for warps
- * of 32 lanes, where mask 0 is an error.
+ * Returns whether a collective applies to the active lanes rather than to the lanes of a mask. There are no such
+ * collectives for warps of 32 lanes, where mask 0 is an error.
  */
 static inline bool of_active(lane_mask mask)
 {
@@ -332,6 +332,17 @@ unsigned simt_nth_bit(uint32_t bits, unsigned n)
     return bits ? lowest_lane(bits) : 32;
 }
 
+unsigned simt_lane_of_rank(uint32_t lanes, unsigned rank)
+{
+    const unsigned lane = simt_nth_bit(lanes, rank);
+
+    if (simt_running.lane && lane == 32)
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "shuffle from an absent lane",
+                        "reads rank %u of a group of %d threads" SIMT_TRY "a rank below size()", rank,
+                        __builtin_popcount(lanes));
+    return lane;
+}
+
 uint32_t simt_gather_bits(uint32_t bits, uint32_t mask)
 {
     uint32_t gathered = 0;
@@ -365,7 +376,7 @@ static inline int shuffle_source(enum collective kind, int lane, int argument, i
     }
 }
 
-/** Reports a shuffle in which `lane` reads a lane that does not take part. */
+/** Reports a shuffle in which `lane` reads from a lane that does not participate. */
 static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned source)
 {
     const struct lane *reader = &simt_running.warp_lane[lane];
@@ -506,7 +517,7 @@ static bool check_same_call(lane_mask group)
 
 /**
  * Records the accesses of the lanes that are in the mask of this collective but have returned without calling it. If a
- * lane of the group later executes one of these accesses, the absent lanes have missed the collective (see
+ * lane of the group later executes one of the recorded accesses, the absent lanes have missed the collective (see
  * warp_replay.c).
  */
 static void record_missed(struct warp *warp, lane_mask group, const char *name)
@@ -546,7 +557,7 @@ static bool is_one_matrix(const struct warp *warp)
     return true;
 }
 
-/** Completes a matrix operation of a warp; returns false after a fault. */
+/** Completes a warp's matrix operation; returns false after a fault. */
 static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call, struct warp_collective *collective)
 {
     const enum collective kind = collective_of(call);
@@ -587,7 +598,7 @@ static bool complete_matrices(struct warp *warp, lane_mask group, uint64_t call,
         simt_products_commit(warp);
         return true;
     case COLLECTIVE_WGMMA_WAIT:
-        /* After the wait every lane may use the results of all lanes' products. */
+        /* After the wait, every lane may use the results of all lanes' products. */
         simt_order_syncwarp(&warp->order, warp->first, warp->lanes, ALL_LANES);
         simt_products_waited(warp, (unsigned)warp->argument[0]);
         return true;

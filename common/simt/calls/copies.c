@@ -1,13 +1,14 @@
 /**
  * @file copies.c
  * @brief Asynchronous copies from global to shared memory, in flight from their issue until their thread has waited for
- *        them. Kernels call them through device_calls.h. If an mbarrier waits for copies, mbarriers.c takes them over.
+ *        them. Kernels call them through device_calls.h. mbarriers.c handles the copies whose completion an mbarrier
+ *        tracks.
  *
  * The bytes may arrive at any time between issue and wait. Therefore the destination words are marked at issue, and no
- * thread may access them before the wait (shadow.c). The source must not change in that time either, so the wait checks
- * that the last write to each source word is the one that was recorded at issue. Then the wait copies the bytes. The
- * accesses of the copy count as accesses that its thread makes at the wait, and are ordered with those of other threads
- * accordingly.
+ * thread may access them before the wait (shadow.c). The source must not change during that time either, so the wait
+ * checks that the last write to each source word is the one that was recorded at issue. Only then does the wait copy
+ * the bytes. The copy's accesses count as accesses by its thread at the wait, and are ordered relative to those of
+ * other threads accordingly.
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -68,7 +69,7 @@ static uint32_t drop(uint32_t number)
     return next;
 }
 
-/** Removes the first copy of a thread from its copies in flight. */
+/** Removes the first of a thread's copies in flight. */
 static void drop_first(struct lane *lane)
 {
     lane->first_copy = drop(lane->first_copy);
@@ -78,7 +79,7 @@ static void drop_first(struct lane *lane)
 
 /* --- memory accesses of a copy ------------------------------------------------------------------------------------ */
 
-/** Returns a mask of the bytes in word number `word` that belong to the first `bytes` bytes of a copy. */
+/** Returns a mask of the bytes in word `word` that belong to the first `bytes` bytes of a copy. */
 static uint8_t bytes_of_word(unsigned bytes, unsigned word)
 {
     const unsigned rest = bytes - 4 * word;
@@ -113,7 +114,7 @@ static struct stamp stamp_of(const struct shadow_cell *cell)
 }
 
 /**
- * Begins an epoch if the source was written in the current one, so that a later store by the same source line can be
+ * Begins a new epoch if the source was written in the current one, so that a later store by the same source line can be
  * distinguished from that write.
  */
 static void part_from_own_stores(const struct copy *copy)
@@ -157,14 +158,14 @@ static void check_source(const struct copy *copy)
     }
 }
 
-/** Removes the marks of the destination, so that a thread that has waited may access it. */
+/** Unmarks the destination, so that a thread that has waited may access it. */
 static void unmark(const struct copy *copy)
 {
     for (unsigned word = 0; 4 * word < copy->bytes; word++)
         shadow_end_copy(&copy->to_cells[word]);
 }
 
-/** Copies the bytes to their destination. */
+/** Writes the copied bytes and the zero-fill to the destination. */
 static void fill(const struct copy *copy)
 {
     memset(copy->to, 0, copy->bytes);

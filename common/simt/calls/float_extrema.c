@@ -2,8 +2,8 @@
  * @file float_extrema.c
  * @brief fminf, fmaxf, fmin and fmax as a GPU computes them, in place of the C library's.
  *
- * For +0 and -0 the C library may return either, so the result would depend on the compiler. A GPU treats -0 as the
- * smaller value (PTX ISA, `min` and `max`). The linker finds these definitions before the C library's.
+ * For +0 and -0 the C library may return either operand, so the result would depend on the compiler. A GPU treats -0 as
+ * the smaller value (PTX ISA, `min` and `max`). The linker finds these definitions before the C library's.
  */
 #include <math.h>
 

@@ -62,7 +62,7 @@ static void check_unused(const struct allocation *allocation, uintptr_t pc)
         shadow_store_known(&simt_arena.shadow[allocation->offset / 4 + word], access, 0);
 }
 
-/** Frees an allocation of the heap; returns false if `memory` is not the start of one. */
+/** Frees a heap allocation; returns false if `memory` is not the start of one. */
 static bool heap_release(const void *memory, uintptr_t pc)
 {
     const struct allocation *const allocation = simt_allocation_at(memory);

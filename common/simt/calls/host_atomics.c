@@ -36,7 +36,7 @@
         return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
     }
 
-/* The form that clang calls, which returns the old value. */
+/* The variant that clang calls; it returns the old value. */
 #define COMPARE_VALUE(bits)                                                                                         \
     uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(volatile uint##bits##_t *at, uint##bits##_t expected, \
                                                               uint##bits##_t value, int order, int failure)         \

@@ -22,15 +22,16 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /*
- * An address outside global memory but within this offset of it may come from a bad index; host memory is farther away.
+ * An address outside global memory but within this distance of it may come from a bad index; host memory is farther
+ * away.
  */
 #define NEAR_ARENA (UINT64_C(1) << 40)
 /*
- * The same for a lane's stack. Shared memory is within this offset as well, because the system places mappings side by
- * side.
+ * The corresponding distance for a lane's stack. Shared memory is within this distance as well, because the operating
+ * system places mappings next to each other.
  */
 #define NEAR_STACK (UINT64_C(1) << 43)
-/* The same for the program's segments, which may contain arrays of constants. */
+/* The corresponding distance for the program's segments, which may contain arrays of constants. */
 #define NEAR_PROGRAM (UINT64_C(1) << 36)
 
 ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
@@ -51,7 +52,7 @@ ALWAYS_INLINE uint64_t access_of(enum event_kind kind, unsigned bytes, uint64_t 
     return (uint64_t)kind << EVENT_KIND_SHIFT | (uint64_t)bytes << EVENT_BYTES_SHIFT | offset;
 }
 
-/** Suspends the running lane now if its next event would suspend it. */
+/** Suspends the running lane now if recording its next event would suspend it. */
 static void make_room_for_event(void)
 {
     const struct lane *lane = simt_running.lane;
@@ -68,7 +69,8 @@ static void announce(const void *address, unsigned bytes, enum event_kind kind)
 }
 
 /**
- * Does the same as record(), but first notifies observers if memory is watched. For callers that can afford this test.
+ * Records an access as record() does, but first notifies observers if memory is watched. Intended for callers for which
+ * the cost of this test is negligible.
  */
 void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
 {
@@ -87,11 +89,11 @@ void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operat
     record(pc, access_of(kind, operation, offset));
 }
 
-/** The properties of a memory access that are implied by the hook that the compiler has called. */
+/** The properties of a memory access that follow from the hook called by the compiler. */
 struct touch {
     enum shadow_access what;
     uint8_t kind;      /**< for an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
-    bool needs_value;  /**< for an atomic: it needs the old value */
+    bool needs_value;  /**< for an atomic: the old value is used */
     bool in_structure; /**< the access is part of an access of 8 bytes or more */
 };
 
@@ -145,11 +147,17 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
     }
 }
 
-static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+/** Returns a verb phrase for an access of the running thread. */
+static const char *verb_of(enum shadow_access access)
+{
+    return access == ACCESS_STORE ? "writes" : access == ACCESS_ATOMIC ? "updates atomically" : "reads";
+}
+
+static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
 {
     simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
-                    "%s %u bytes at an address that is not a multiple of %u (it ends in 0x%x)",
-                    store ? "writes" : "reads", bytes, bytes, (unsigned)(address & 0xff));
+                    "%s %u bytes at an address that is not a multiple of %u (it ends in 0x%x)", verb_of(access), bytes,
+                    bytes, (unsigned)(address & 0xff));
 }
 
 _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
@@ -157,6 +165,20 @@ _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                     "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
                     store ? "writes" : "reads", bytes, simt_current_launch.dynamic_shared);
+}
+
+/**
+ * Checks 8 bytes that a thread has loaded from global memory: they must not be a pointer to another block's shared
+ * memory. In the simulator such a pointer refers to the running block's own shared memory; on a GPU it is invalid.
+ */
+ALWAYS_INLINE void check_loaded(uintptr_t address, const struct shadow_cell *cell, uintptr_t pc)
+{
+    if (SIMT_UNLIKELY(*(const uintptr_t *)address - simt_memory.shared < simt_memory.shared_bytes) &&
+        !simt_same_block(cell->write_epoch))
+        simt_fault_here(cudaErrorIllegalAddress, pc, "pointer to another block's shared memory",
+                        "reads a pointer to shared memory that another block has written" SIMT_LOCATION SIMT_TRY
+                        "global memory for data that several blocks use",
+                        simt_site_pc(cell->write & CELL_SITE));
 }
 
 /** Checks and records an access to global or shared memory; returns false if the address is in neither. */
@@ -168,8 +190,10 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
 
     if (SIMT_LIKELY(global < arena_bytes)) {
         if (bytes > 1 && SIMT_UNLIKELY(global % bytes != 0))
-            fault_misaligned(address, bytes, store, pc);
+            fault_misaligned(address, bytes, touch.what, pc);
         shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, touch, pc, SPACE_GLOBAL);
+        if (bytes == sizeof(void *) && !store)
+            check_loaded(address, simt_memory.arena_shadow + global / 4, pc);
         if (watched)
             announce((const void *)address, bytes, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD);
         record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, global));
@@ -179,7 +203,7 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
 
     if (SIMT_LIKELY(shared < shared_bytes)) {
         if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
-            fault_misaligned(address, bytes, store, pc);
+            fault_misaligned(address, bytes, touch.what, pc);
         if (SIMT_UNLIKELY(shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume))
             simt_fault_shared_bounds(bytes, store, pc);
         shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
@@ -200,7 +224,7 @@ static void check_variable(uintptr_t address, unsigned bytes, bool store, uintpt
     if (!simt_variable_has(address, bytes))
         simt_fault_no_variable(address, bytes, store, pc);
     if (address % bytes != 0)
-        fault_misaligned(address, bytes, store, pc);
+        fault_misaligned(address, bytes, store ? ACCESS_STORE : ACCESS_LOAD, pc);
 }
 
 /** Returns whether an address is in the local memory of a thread of the block. */
@@ -211,7 +235,7 @@ static bool is_local(uintptr_t address)
     return address - (uintptr_t)stacks->base < stacks->mapped;
 }
 
-/** Ends the launch if the stack has overflowed, that is, if a frame lies below the thread's own stack. */
+/** Ends the launch if the stack has overflowed, that is, if the current frame is below the thread's stack. */
 static void check_stack(const struct lane *lane, uintptr_t pc)
 {
     if (SIMT_UNLIKELY((uintptr_t)__builtin_frame_address(0) < lane->stack))
@@ -321,6 +345,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     if (address - image->data_low < image->data_high - image->data_low) {
         check_variable(address, bytes, store, pc);
         shadow_access(simt_memory.data_shadow, image->data_low, address, bytes, touch, pc, SPACE_GLOBAL);
+        if (bytes == sizeof(void *) && !store)
+            check_loaded(address, simt_memory.data_shadow + (address - image->data_low) / 4, pc);
         simt_record(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
                     (address - image->data_low) | EVENT_OUTSIDE);
         return;
@@ -360,8 +386,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
 }
 
 /**
- * Returns whether an address is on the lane's own stack, so that access_elsewhere() need not be called for an access
- * that is not atomic. Returns false while sums of pending products may be on that stack.
+ * Returns whether an address is on the lane's own stack, in which case a non-atomic access need not call
+ * access_elsewhere(). Returns false while sums of pending products may be on that stack.
  */
 ALWAYS_INLINE bool is_own(uintptr_t address)
 {
@@ -409,7 +435,7 @@ void simt_poll(const void *address)
                                                                                     .write_epoch = cell->write_epoch};
 }
 
-/** Handles a volatile access: a load counts as atomic, and so does a store by a thread that has fenced. */
+/** Handles a volatile access: loads count as atomic, as do stores by a thread that has executed a fence. */
 static void access_volatile(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
 {
     struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_VOLATILE_LOAD};
@@ -431,7 +457,7 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
         simt_order_atomic((uintptr_t)pointer, bytes, store, !store);
 }
 
-/** Handles an access of any size and alignment word by word, as a compiler for GPUs would split it. */
+/** Handles an access of any size and alignment word by word, as a GPU compiler would split it. */
 static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_t pc)
 {
     const unsigned char *at = pointer;
@@ -469,7 +495,7 @@ void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool
     if (!simt_running.lane)
         return;
     if (address % bytes != 0)
-        fault_misaligned(address, bytes, true, pc);
+        fault_misaligned(address, bytes, ACCESS_ATOMIC, pc);
     if (global < simt_memory.arena_bytes) {
         shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, touch, pc, SPACE_GLOBAL);
         simt_record(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
@@ -538,6 +564,18 @@ void simt_check_range(const void *pointer, size_t bytes, int store)
         access_parts(pointer, bytes, store, SIMT_CALLER());
     else if (simt_streams_use_host)
         simt_host_uses((uintptr_t)pointer, bytes, store, SIMT_CALLER());
+}
+
+void simt_check_apart(const void *to, const void *from, size_t bytes)
+{
+    const bool behind = (uintptr_t)to > (uintptr_t)from;
+    const uintptr_t distance = behind ? (uintptr_t)to - (uintptr_t)from : (uintptr_t)from - (uintptr_t)to;
+
+    if (simt_running.lane && distance != 0 && distance < bytes)
+        simt_fault_here(cudaErrorIllegalAddress, SIMT_CALLER(), "overlapping copy",
+                        "calls memcpy() with a destination that begins %zu bytes %s the source, so the two overlap by "
+                        "%zu bytes" SIMT_TRY "memmove()",
+                        (size_t)distance, behind ? "after" : "before", bytes - (size_t)distance);
 }
 
 /* --- hooks of compilers ------------------------------------------------------------------------------------------- */
@@ -631,7 +669,7 @@ void __tsan_write_range(void *address, size_t bytes)
     access_parts(address, bytes, true, SIMT_CALLER());
 }
 
-/* Accesses to an object's vtable pointer. */
+/* Hooks for accesses to an object's vtable pointer. */
 void __tsan_vptr_update(void **address, void *value)
 {
     (void)value;

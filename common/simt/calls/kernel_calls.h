@@ -13,23 +13,23 @@
  * Does nothing outside kernels. An atomic that does not need the old value may be the first write to its address.
  */
 void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc);
-/** Records that the running lane is about to read a value by a volatile load or an atomic, perhaps to poll it. */
+/** Records that the running lane is about to read a value, possibly as a poll, with a volatile load or an atomic. */
 void simt_poll(const void *address);
 
 /** Checks and records the running lane's load of a matrix row, which is 16 bytes of shared memory. */
 void simt_access_row(const void *row, uintptr_t pc);
 
-/** Records an access, which has already been checked, as an event of the running lane. */
+/** Records an access that has already been checked as an event of the running lane. */
 void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
 
 /**
- * Records an EVENT_BULK_COPY or, with an mbarrier_operation, an EVENT_MBARRIER, but only while memory is watched.
+ * Records an EVENT_BULK_COPY, or an EVENT_MBARRIER with its mbarrier_operation, but only while memory is watched.
  * `number` and `other` are the arguments of the observers' lane_uses_barrier.
  */
 void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operation, uint64_t offset, uint64_t number,
                              uint64_t other);
 
-/** Ends the launch because an access is beyond the dynamic shared memory that the launch has requested. */
+/** Ends the launch because of an access beyond the dynamic shared memory that the launch requested. */
 _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc);
 
 /** Drops the copies of a block that has ended, because no thread can wait for them any more. */
@@ -37,19 +37,19 @@ void simt_copies_end(struct block *block);
 
 /**
  * Detaches the running thread's copies in flight and returns the number of the first, or 0 if there is none. The two
- * functions below complete or drop all these copies. After each copy they set *first to the first remaining one, in
- * case a copy ends the launch.
+ * functions below complete or drop all these copies. After each copy they set *first to the first remaining copy,
+ * because completing a copy may end the launch.
  */
 uint32_t simt_copies_detach(void);
 void simt_copies_complete(uint32_t *first);
 void simt_copies_drop(uint32_t *first);
 
 /**
- * Ends the waits on mbarriers that have a time limit, because no lane can run. Returns whether there were any such
+ * Times out all mbarrier waits that have a time limit; called when no lane can run. Returns whether there were any such
  * waits.
  */
 bool simt_mbarriers_time_out(struct block *block);
-/** Describes a lane's wait on an mbarrier that cannot end. */
+/** Describes a lane's mbarrier wait that can never end. */
 void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size);
 /** Checks, after all threads of a block have returned, that no copy to its shared memory is in flight. */
 void simt_mbarriers_check(const struct block *block);
@@ -57,12 +57,13 @@ void simt_mbarriers_check(const struct block *block);
 void simt_mbarriers_end(struct block *block);
 
 /**
- * Exempts the running lane's last load from race reports if it loaded the word that a compare-and-swap now updates.
+ * Exempts the running lane's last load from race reports if that load read the word that a compare-and-swap now
+ * updates.
  */
 void simt_exempt_load(const void *pointer, unsigned bytes);
 
 /**
- * Ends the launch if `address` comes from an index outside its array: the rewriter's mark has moved such an address by
+ * Ends the launch if `address` comes from an out-of-bounds index; the rewriter's mark has displaced such an address by
  * SIMT_FAR.
  */
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
@@ -81,18 +82,18 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
 void simt_barrier_complete(struct block *block);
-/** Makes all threads of a block that waits at a barrier ready to run. */
+/** Makes all threads of a block that is waiting at a barrier runnable. */
 void simt_barrier_open(struct block *block);
 
 /**
  * Install and remove the handlers that turn signals raised by a kernel's instructions into faults, and the timer that
- * ends a loop without events after about the time that `event_limit` events take. The first function returns false if
- * it fails.
+ * ends a loop without events after about the time that `event_limit` events take. The first function returns false on
+ * failure.
  */
 bool simt_signals_catch(uint64_t event_limit);
 void simt_signals_release(void);
 
-/** Largest size in bytes of the heap for malloc() in kernels. The heap is in device memory. */
+/** Maximum size in bytes of the heap that malloc() uses in kernels. The heap is in device memory. */
 extern size_t simt_heap_limit;
 
 #endif

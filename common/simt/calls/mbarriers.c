@@ -5,9 +5,9 @@
  *        kernel_calls.h.
  *
  * The eight bytes in shared memory hold the number of the barrier in this file, so that a barrier stays with its block
- * when the shared memory is saved. The bytes of a copy are counted when the copy is issued, because on a GPU it may be
- * fast. They reach their destination only when a thread has waited for the phase, because on a GPU the copy may be
- * slow.
+ * when the shared memory is saved. The bytes of a copy are counted at issue, because on a GPU the copy may complete
+ * immediately. They are written to their destination only after a thread has waited for the phase, because on a GPU the
+ * copy may take that long.
  */
 #include "bulk_copies.h"
 #include "kernel_calls.h"
@@ -28,7 +28,7 @@ struct barrier_handle {
     uint32_t mark;
 };
 
-/** The asynchronous copies of one thread whose completion counts as an arrival at the barrier. */
+/** Asynchronous copies of one thread; their completion counts as one arrival at the barrier. */
 struct copy_arrival {
     uint32_t first; /**< first copy, in copies.c; 0 if none */
     uint32_t phase;
@@ -44,7 +44,7 @@ struct barrier {
     uint32_t phase;   /**< number of phases that have ended */
     int64_t bytes;    /**< announced bytes minus copied bytes */
     uint32_t waiting; /**< number of waiting lanes */
-    bool fenced;      /**< the initialising thread has fenced, so that copies may use the barrier */
+    bool fenced;      /**< the initialising thread has executed a fence, so copies may use the barrier */
 
     uint32_t thread; /**< the initialising thread, and the epoch and call site of the initialisation */
     uint32_t epoch;
@@ -439,8 +439,8 @@ void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier)
 }
 
 /**
- * Ends the launch if a tensor map is in memory from which a GPU cannot read it. In the simulator, a kernel parameter
- * lies on the thread's stack.
+ * Ends the launch if a tensor map is in memory from which a GPU cannot read it. In the simulator, a kernel parameter is
+ * stored on the thread's stack.
  */
 static void check_map(const simt_tensor_map *map, uintptr_t pc)
 {

@@ -1,6 +1,6 @@
 /**
  * @file tensor_cores.c
- * @brief Products of small matrices, and the distribution of their elements over the lanes of a warp.
+ * @brief Products of small matrices, and the mapping of their elements to the lanes of a warp.
  */
 #include "tensor_cores.h"
 
@@ -15,7 +15,7 @@ static float number_of(uint16_t bits, enum simt_number number)
     return number == SIMT_HALF ? half_bits_to_float(bits) : bfloat16_bits_to_float(bits);
 }
 
-/** Converts the two numbers of a word to floats and stores them with a stride of `apart` elements. */
+/** Converts the two packed numbers of a word to floats and stores them `apart` elements apart. */
 static void unpack(uint32_t word, enum simt_number number, float *to, size_t apart)
 {
     to[0] = number_of((uint16_t)word, number);

@@ -3,7 +3,7 @@
  * @brief Tensor-core operations on the fragments of a warp's lanes, for collectives.c. A fragment is a lane's part of a
  *        matrix.
  *
- * Each function takes, for each of the 32 lanes, the address of the lane's structure as a number.
+ * Each function takes, for each of the 32 lanes, the address of the lane's structure as an integer.
  */
 #ifndef SIMT_TENSOR_CORES_H
 #define SIMT_TENSOR_CORES_H
@@ -19,7 +19,7 @@
 struct mma_fragments {
     uint32_t a[4];
     uint32_t b[2];
-    struct simt_floats d; /**< input and output */
+    struct simt_floats d; /**< accumulators: input and output */
 };
 
 /** A lane's part of an ldmatrix: a row as input, and its fragment of every matrix as output. */
@@ -42,7 +42,7 @@ struct wmma_fragments {
 /**
  * Computes d += a b. The products of elements are exact in f32, except that products of bf16 may overflow or underflow.
  * They are added to d one after another, in ascending order of k, and each sum is rounded to nearest. A GPU adds
- * several products at a time, in an undocumented order, and truncates, so its results differ in their last bits.
+ * several products at a time, in an undocumented order and with truncation, so its results differ in the last bits.
  */
 void simt_complete_mma(const uint64_t lanes[WARP_LANES], enum simt_number number);
 void simt_complete_wmma(const uint64_t lanes[WARP_LANES], enum simt_number number);

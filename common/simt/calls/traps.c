@@ -1,6 +1,6 @@
 /**
  * @file traps.c
- * @brief Faults that only the processor detects (signals), and faults that a kernel raises itself (__trap(), assert()).
+ * @brief Faults that only the CPU detects (signals), and faults that a kernel raises itself (__trap(), assert()).
  */
 #include "device_calls.h"
 #include "kernel_calls.h"
@@ -23,6 +23,21 @@ _Noreturn void __cxa_pure_virtual(void)
     simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "call of a pure virtual function", "calls it");
 }
 
+/** Reports that a function has reached its end without the return that its type requires (-fsanitize=return). */
+void __ubsan_handle_missing_return(void *data)
+{
+    const uintptr_t caller = SIMT_CALLER();
+    char location[LOCATION_TEXT];
+
+    (void)data;
+    if (simt_running.lane)
+        simt_fault_here(cudaErrorLaunchFailure, caller, "missing return",
+                        "reaches the end of a function that returns a value" SIMT_TRY "a return on each path");
+    simt_source_line(caller, location);
+    fprintf(stderr, "%s: a function of the host reaches its end without returning a value\n", location);
+    abort();
+}
+
 /* --- signals ------------------------------------------------------------------------------------------------------ */
 
 enum { NUM_SIGNALS = 5 };
@@ -43,10 +58,23 @@ static uintptr_t interrupted_pc(const ucontext_t *context)
 #endif
 }
 
+/** Returns the return address of a call whose target has not executed an instruction yet. */
+static uintptr_t caller_of_target(const ucontext_t *context)
+{
+#if defined __x86_64__
+    return *(const uintptr_t *)context->uc_mcontext.gregs[REG_RSP];
+#elif defined __aarch64__
+    return (uintptr_t)context->uc_mcontext.regs[30];
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
 /**
- * Checks whether a division may be a division of the smallest integer by -1, for which x86-64 raises a signal and a GPU
- * returns the dividend. If so, clears the sign extension of the dividend, so that the repeated instruction returns the
- * dividend. A division by 0 raises the signal again.
+ * Checks whether a division that trapped may divide the smallest integer by -1, for which x86-64 raises a signal
+ * whereas a GPU returns the dividend. If so, clears the sign extension of the dividend, so that the re-executed
+ * instruction returns the dividend. A division by 0 raises the signal again.
  */
 static bool repeat_division(ucontext_t *context)
 {
@@ -65,13 +93,13 @@ static bool repeat_division(ucontext_t *context)
 
 /**
  * Period of the timer that detects a lane that runs without recording events, in a loop that the compiler or the
- * rewriter has left without hooks; the event limit cannot end such a loop. Each tick in which the same lane has
- * recorded nothing counts as the number of events that a lane usually records in a tick.
+ * rewriter has left without hooks; the event limit cannot end such a loop. Each tick during which the same lane has
+ * recorded no event counts as the number of events that a lane typically records per tick.
  */
 enum { TICK_MICROSECONDS = 10000, EVENTS_OF_TICK = 4000000 };
 
 static struct silence {
-    pthread_t thread; /* the launching thread; the system may signal any thread */
+    pthread_t thread; /* the launching thread; the system may deliver the signal to any thread */
     struct progress progress;
     const struct lane *lane;
     const struct event *cursor;
@@ -128,11 +156,11 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
         return;
     }
-    if (signal == SIGPROF) /* a grader's timer has ended a loop that records no events */
+    if (signal == SIGPROF) /* a grader's timer has expired in a loop that records no events */
         simt_fault_here(cudaErrorLaunchTimeout, pc, "endless loop?", "was here when the launch had used up its time");
     if (!simt_running.lane) {
         /*
-         * A fault of host code: the previous handlers are restored, and the repeated instruction raises the signal
+         * A fault in host code: the previous handlers are restored, and the re-executed instruction raises the signal
          * again.
          */
         for (int i = 0; i < NUM_SIGNALS; i++)
@@ -143,6 +171,12 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         return;
     if (signal == SIGFPE)
         simt_fault_here(cudaErrorLaunchFailure, pc, "division by zero", "divides an integer by zero");
+    if (address == interrupted_pc(context))
+        simt_fault_here(cudaErrorIllegalAddress, caller_of_target(context), "illegal address",
+                        "calls %s" SIMT_TRY
+                        "check that the pointer has been set to a __device__ function, by code that runs on the device",
+                        address ? "a function through a pointer that does not point to code"
+                                : "a function through a null pointer");
     if (address - (simt_running.lane->stack - FIBER_GUARD_BYTES) <
         FIBER_GUARD_BYTES) /* the address is in the guard below the stacks */
         simt_fault_stack(pc);

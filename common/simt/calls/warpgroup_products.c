@@ -5,8 +5,9 @@
  *
  * A warp needs 16 rows of a, all of b, and 16 rows of the sums, so it does not synchronise with the other three warps.
  * At the end of the block, a check verifies that all four warps have issued the same products. Lane 0 reads its warp's
- * operands at issue and again after the wait. The second read detects a write to an operand in between. Because the
- * second read is also recorded, a later write to an operand is detected if it is not ordered after the wait.
+ * operands at issue and again after the wait. The second read detects any write to an operand between the two reads.
+ * Because the second read is also recorded, a later write to an operand is detected if it is not ordered after the
+ * wait.
  */
 #include "warpgroup_products.h"
 
@@ -38,7 +39,7 @@ struct product {
     const float *sums[WARP_LANES];
 };
 
-/** A warp's products. */
+/** The state of a warp's products. */
 struct products {
     bool fenced;
     uint32_t groups; /**< number of committed groups */
@@ -64,9 +65,9 @@ uint64_t simt_wgmma_operand(const void *shared)
 }
 
 /**
- * Returns the address in shared memory that a descriptor names. The shared variables of all kernels together may exceed
- * the range that a descriptor can address. Then the address is in the dynamic array, which lies after these variables
- * and is shorter than that range.
+ * Returns the address in shared memory that a descriptor encodes. The shared variables of all kernels together may
+ * exceed the range that a descriptor can address. In that case the address is in the dynamic array, which follows these
+ * variables and is smaller than that range.
  */
 static uintptr_t address_of(uint64_t operand)
 {
@@ -100,7 +101,7 @@ static void check_operand(uint64_t operand, unsigned rows, uintptr_t pc)
                         rows, simt_current_launch.dynamic_shared);
 }
 
-/** Returns the address of 8 numbers of a row: chunk 0 or 1 of the 16 numbers that the descriptor names. */
+/** Returns the address of 8 numbers of a row: chunk 0 or 1 of the 16 numbers that the descriptor addresses. */
 static uintptr_t chunk_of(uint64_t operand, unsigned row, unsigned chunk)
 {
     const uintptr_t address = address_of(operand) + (uintptr_t)row * ROW + (uintptr_t)chunk * CHUNK;
@@ -360,7 +361,7 @@ void simt_set_registers(unsigned registers)
     simt_running.block->has_register_requests = true;
 }
 
-/** Checks that the threads of the warpgroup that begins with thread `first` have made the same requests. */
+/** Checks that the threads of the warpgroup that begins with thread `first` have made the same register requests. */
 static void check_requests(const struct block *block, unsigned first)
 {
     const struct lane *const lane = &block->lane[first];
@@ -383,7 +384,7 @@ static void check_requests(const struct block *block, unsigned first)
 
 void simt_registers_check(const struct block *block)
 {
-    enum { LEAST = 24 }; /* minimum number of registers of a thread without a request */
+    enum { LEAST = 24 }; /* minimum number of registers assumed for a thread without a request */
     const struct lane *last = NULL;
     unsigned needed = 0;
 

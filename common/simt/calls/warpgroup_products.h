@@ -23,7 +23,7 @@ void simt_product_check_operands(const struct product_part *part, uintptr_t pc);
 /** Computes the warp's rows of a product after all lanes have arrived; returns false after a fault. */
 bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES]);
 
-/** Executes a fence, wgmma.fence, for a warp. Returns false if out of memory. */
+/** Executes a wgmma.fence for a warp. Returns false if out of memory. */
 bool simt_products_fence(struct warp *warp);
 /** Commits the warp's products since the last commit as a group. */
 void simt_products_commit(struct warp *warp);
@@ -32,7 +32,10 @@ void simt_products_wait(unsigned pending);
 /** Removes the products of all groups except the last `pending` from the warp's pending products. */
 void simt_products_waited(struct warp *warp, unsigned pending);
 
-/** Ends the launch if the running lane accesses sums of a pending product: `bytes` at an address on its own stack. */
+/**
+ * Ends the launch if the running lane accesses sums of a pending product: the access is to `bytes` bytes at an address
+ * on the lane's own stack.
+ */
 void simt_products_check(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 
 /**
@@ -41,7 +44,7 @@ void simt_products_check(uintptr_t address, unsigned bytes, bool store, uintptr_
 void simt_products_check_groups(const struct block *block);
 /**
  * Checks, after all threads of a block have returned, that all threads of a warpgroup have requested the same numbers
- * of registers, and that a multiprocessor has as many registers as the last requests need.
+ * of registers, and that the last requests do not exceed the registers of a multiprocessor.
  */
 void simt_registers_check(const struct block *block);
 /** Frees a block's products. */

@@ -1,6 +1,6 @@
 /**
  * @file blocks.h
- * @brief Functions and data that the scheduler, the replay and the grid share, and that a launch uses.
+ * @brief Functions and data shared by the scheduler, the replay and the grid, and used for launches.
  */
 #ifndef SIMT_BLOCKS_H
 #define SIMT_BLOCKS_H
@@ -10,7 +10,7 @@
 /** Event buffers of the running warp's lanes, LANE_EVENTS events each. */
 extern struct event *simt_lane_events;
 /**
- * Limit on the events and arrivals that are counted before the next block ends (environment variable SIMT_EVENT_LIMIT).
+ * Limit on the events and arrivals counted until the next block ends (environment variable SIMT_EVENT_LIMIT).
  */
 extern uint64_t simt_event_limit;
 /** Program counter of the last event replayed. */
@@ -38,8 +38,8 @@ bool simt_grid_prepare(void);
 
 /**
  * Allocates the block that every launch needs, before the first launch; returns false if out of memory. It is separate
- * from simt_grid_prepare(), because a process that is forked for a launch allocates a new block, which is faster than
- * copying its parent's block.
+ * from simt_grid_prepare() because a process forked for a launch allocates a new block, which is faster than copying
+ * that of its parent.
  */
 bool simt_grid_make_block(void);
 

@@ -128,7 +128,7 @@ static void blocks_mend(void)
     }
 }
 
-/** Clears the shadow of shared memory. */
+/** Clears the shadow of the shared memory of all blocks. */
 static void blocks_forget(void)
 {
     for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
@@ -229,8 +229,8 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
 }
 
 /**
- * Starts the epochs of a launch. Epochs have 32 bits. Long before they overflow, this function clears all recorded
- * accesses and starts again at epoch 0. Returns false if out of memory.
+ * Starts the epochs of a launch. Epochs are 32-bit numbers. Long before they overflow, this function clears all
+ * recorded accesses and restarts at epoch 0. Returns false if out of memory.
  */
 static bool start_epochs(uint64_t blocks, const struct launch *launch)
 {
@@ -264,7 +264,7 @@ static void forget(struct block *block)
 
 enum { NUMBER_TEXT = 32 };
 
-/** Formats a number with commas between the thousands; returns its first digit in `text`. */
+/** Formats a number with thousands separators; returns a pointer to its first digit in `text`. */
 static const char *in_thousands(uint64_t number, char text[NUMBER_TEXT])
 {
     char *at = text + NUMBER_TEXT - 1;
@@ -278,7 +278,7 @@ static const char *in_thousands(uint64_t number, char text[NUMBER_TEXT])
     return at;
 }
 
-/** Shows the progress of a long launch on a terminal: one line, rewritten each second and erased at the end. */
+/** Shows the progress of a long launch on a terminal: a single line, updated every second and erased at the end. */
 static void show_progress(uint64_t done, uint64_t blocks)
 {
     static time_t shown;
@@ -345,7 +345,7 @@ static void block_leave(struct block *block)
     block->order = simt_order.block;
 }
 
-/** Starts the first turn of a block, on fresh shared memory. */
+/** Starts the first turn of a block, with its shared memory newly poisoned. */
 static void block_first_turn(struct block *block)
 {
     simt_block_idx = simt_block_index(block->number);

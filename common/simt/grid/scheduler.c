@@ -76,7 +76,7 @@ static void park_events(struct warp *warp, lane_mask ran)
 /** Reports an endless loop if the block has exceeded the event limit, or if all threads poll without progress. */
 static void check_budget(struct warp *warp)
 {
-    enum { EVENTS_PER_POLL = 40 }; /* events that a poll counts as: few, so that threads may poll for a long time */
+    enum { EVENTS_PER_POLL = 40 }; /* events charged per poll; small, so that threads may poll for a long time */
     const bool in_vain = simt_progress.polls >= simt_event_limit / EVENTS_PER_POLL;
 
     if (!in_vain && simt_progress.events + simt_progress.arrivals - simt_progress.before_block < simt_event_limit)
@@ -86,11 +86,10 @@ static void check_budget(struct warp *warp)
 
     if (in_vain) {
         simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
-                          "still polled here after %" PRIu64
-                          " volatile loads and atomics in a row, by all running threads, that changed nothing: no "
-                          "thread writes the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises "
-                          "the limit)",
-                          simt_progress.polls);
+                          "still polled here after about %.1f million polls in a row, by all running threads, that "
+                          "changed nothing (volatile loads and atomics; a sleep counts as 16 polls): no thread writes "
+                          "the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises the limit)",
+                          (double)simt_progress.polls / 1e6);
         return;
     }
     simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",

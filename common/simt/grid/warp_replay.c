@@ -3,9 +3,10 @@
  * @brief Replay: merges the events of individual lanes into the basic blocks and memory requests of a warp, and finds
  *        divergent branches.
  *
- * Of the lanes' next events, the replay issues the one with the deepest call and, at equal depth, the earliest position
- * in the source, for all lanes that are at this event. Because the code after a branch follows both of its sides in the
- * source, diverged lanes reconverge there, as on the hardware, and no control-flow graph is needed.
+ * Among the lanes' next events, the replay chooses the one with the deepest call and, at equal depth, the earliest
+ * position in the source, and issues it for all lanes that are at this event. Because the code after a branch follows
+ * both of its sides in the source, diverged lanes reconverge there, as on the hardware, and no control-flow graph is
+ * needed.
  */
 #include "blocks.h"
 #include "calls/active_lanes.h"
@@ -63,7 +64,8 @@ static void issue_block(struct warp *warp, lane_mask group, uint64_t key, uintpt
         struct open_step *step = &warp->open[0];
 
         /*
-         * The whole group continues at one block; the step diverged only if other lanes continued at a different one.
+         * All lanes of the group continue at one block; the step diverged only if other lanes continued at a different
+         * one.
          */
         if (step->successor != 0)
             step_diverges(step, key, pc);
@@ -108,7 +110,8 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
 }
 
 /**
- * Returns how many of the next events are the same for all lanes in `group` and have keys below `below`; at least 1.
+ * Returns the number of next events, at least 1, that all lanes in `group` have in common and whose keys are below
+ * `below`.
  */
 static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t below)
 {
@@ -209,7 +212,7 @@ static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask 
     }
 }
 
-/** Returns the lanes that a waiting lane waits for. */
+/** Returns the lanes that at least one waiting lane waits for. */
 static lane_mask awaited_lanes(const struct warp *warp)
 {
     lane_mask awaited = 0;
@@ -222,8 +225,8 @@ static lane_mask awaited_lanes(const struct warp *warp)
 }
 
 /**
- * Returns the lanes with events left. Stores in `group` the lanes whose next events have the smallest key, and in
- * `below` the smallest key of the others. `limits` are those of simt_active_limits().
+ * Returns the lanes that still have events. Stores in `group` the lanes whose next events have the smallest key, and in
+ * `below` the smallest key of the others. `limits` comes from simt_active_limits().
  */
 static lane_mask choose(const struct lane *lanes, lane_mask candidates, const struct position *limits, lane_mask *group,
                         uint64_t *below)
@@ -275,8 +278,8 @@ static void compact(struct lane *lanes, lane_mask mask)
 }
 
 /**
- * Issues the events of the ready lanes whose buffers have no room, ahead of those of the other lanes, which poll,
- * perhaps for a value that one of the ready lanes will write. Diverged lanes of a warp take turns on a GPU as well.
+ * Issues the events of the ready lanes whose buffers have no room before those of the other lanes, which are polling,
+ * perhaps for a value that a ready lane will write. Diverged lanes of a warp take turns on a GPU as well.
  */
 static void issue_starved(struct warp *warp, struct lane *lanes, const struct position *limits)
 {

@@ -14,7 +14,7 @@ struct alignas(8) mbarrier {
     uint64_t state;
 };
 
-/** A tensor map, of the same size as on a GPU. */
+/** A tensor map, padded to its size on a GPU. */
 struct tensor_map {
     simt_tensor_map map;
     unsigned char rest[128 - sizeof(simt_tensor_map)];
@@ -45,7 +45,7 @@ SIMT_DEVICE void mbarrier_arrive_cp_async(mbarrier *barrier)
     simt_mbarrier_arrive_copies(barrier);
 }
 
-/* The result must be read, because only it indicates whether the phase has ended. */
+/* The result must not be discarded, because only it indicates whether the phase has ended. */
 [[nodiscard]] SIMT_DEVICE bool mbarrier_try_wait(mbarrier *barrier, uint32_t parity)
 {
     return simt_mbarrier_try_wait(barrier, parity);

@@ -1,7 +1,7 @@
 /**
  * @file common/simt/kernels/instructions.cuh
- * @brief Single instructions in C++, exact where a GPU approximates. Replaces common/kernels/instructions.cuh, because
- *        this directory is searched first.
+ * @brief GPU instructions implemented in C++, exact where a GPU approximates. Replaces common/kernels/instructions.cuh,
+ *        because this directory is searched first.
  */
 #ifndef SIMT_INSTRUCTIONS_CUH
 #define SIMT_INSTRUCTIONS_CUH

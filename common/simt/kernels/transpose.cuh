@@ -1,14 +1,16 @@
 /**
  * @file common/simt/kernels/transpose.cuh
- * @brief The transposition of an 8x8 matrix by shuffles. Replaces common/kernels/transpose.cuh, because this directory
- *        is searched first.
+ * @brief Transposes an 8x8 matrix with shuffles. Replaces common/kernels/transpose.cuh, because this directory is
+ *        searched first.
  */
 #ifndef SIMT_TRANSPOSE_CUH
 #define SIMT_TRANSPOSE_CUH
 
 #include <cuda_runtime.h>
 
-/** Transposes an 8x8 matrix by two shuffles, which are counted. Element e of row g is in lane 4 g + e / 2. */
+/**
+ * Transposes an 8x8 matrix with two shuffles, which the simulator counts. Element e of row g is in lane 4 g + e / 2.
+ */
 SIMT_DEVICE uint32_t transpose_8x8(uint32_t elements)
 {
     const uint32_t lane = threadIdx.x % 32, first = lane % 4 * 8 + lane / 8, half = lane / 4 % 2 * 16;

@@ -38,7 +38,7 @@ void simt_warp_enter(struct block *block, struct warp *warp)
     simt_order.warp = &warp->order;
 }
 
-/** Removes the next lane from the runnable lanes, of which there must be at least one, and returns it. */
+/** Removes and returns the next runnable lane, of which there must be at least one. */
 static inline __attribute__((always_inline)) struct lane *take_runnable(void)
 {
     const unsigned lane = SIMT_UNLIKELY(simt_turns_down) ? highest_lane(simt_running.runnable)
@@ -73,7 +73,7 @@ void simt_lane_suspend(void)
     }
 }
 
-/** Writes the source locations of the calls in which a lane waits, one per line, the innermost first. */
+/** Writes the call stack of a waiting lane: one source location per line, innermost call first. */
 static void describe_calls(const struct lane *lane, char text[STACK_TEXT])
 {
     const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
@@ -89,7 +89,7 @@ static void describe_calls(const struct lane *lane, char text[STACK_TEXT])
     }
 }
 
-/** Advances both texts past the leading lines that are the same in both. */
+/** Advances both texts past their common leading lines. */
 static void skip_common_lines(const char **a, const char **b)
 {
     size_t length = strcspn(*a, "\n") + 1;

@@ -51,14 +51,14 @@ struct event {
 };
 
 enum {
-    LANE_EVENTS = 384, /**< events in a lane's buffer; the buffers of a warp fit in the second-level cache */
+    LANE_EVENTS = 384, /**< events in a lane's buffer; the buffers of a warp fit in the L2 cache */
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
     EVENT_DEPTH_SHIFT = 48,
     EVENT_POSITION_SHIFT = 28, /**< bit position, in a key, of the basic block's number */
     EVENT_STEP_SHIFT = 14,     /**< bit position, in a key, of the step's number */
     EVENT_OUTSIDE_SHIFT = 46, /**< flag: the offset is in the program's data (__device__ variables), not in the arena */
-    CALLS = 16,               /**< number of a lane's innermost calls in progress whose call sites are kept */
+    CALLS = 16,               /**< number of a lane's innermost calls whose call sites are kept */
     MAX_PASSED = 64,
 };
 #define EVENT_OFFSET_MASK ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
@@ -73,34 +73,34 @@ enum mbarrier_operation { MBARRIER_INIT, MBARRIER_ARRIVE, MBARRIER_EXPECT, MBARR
 /* --- lanes, warps, a block ---------------------------------------------------------------------------------------- */
 
 struct lane {
-    struct event *cursor; /**< position for the next event */
+    struct event *cursor; /**< where the next event is recorded */
     struct event *limit;
-    uint64_t key;        /**< key of its next event */
-    uint64_t depth;      /**< calls in progress of functions that were not inlined, for the key */
-    uintptr_t stack;     /**< lowest byte of this fiber's stack */
+    uint64_t key;        /**< key of the lane's next event */
+    uint64_t depth;      /**< depth of the current non-inlined calls, in the form that the key uses */
+    uintptr_t stack;     /**< lowest byte of the fiber's stack */
     void *stack_pointer; /**< saved stack pointer while suspended */
     uint32_t thread;     /**< thread number in the block */
     uint3 index;         /**< threadIdx */
     struct event *head;  /**< the first event not yet replayed */
     uint32_t parked;     /**< number of events saved when the warp's turn ended */
-    bool is_split;       /**< its access has more events than fit in the buffer: they are replayed before it ends */
-    bool without_limit;  /**< its wait for a phase of an mbarrier has no time limit */
+    bool is_split;       /**< the access has more events than the buffer holds; they are replayed before it ends */
+    bool without_limit;  /**< the wait for an mbarrier phase has no time limit */
     uint8_t parity;      /**< parity of the awaited phase */
-    uintptr_t site;      /**< call site of the collective or barrier where it waits */
+    uintptr_t site;      /**< call site of the collective or barrier at which the lane waits */
     unsigned call;       /**< for a block barrier: distinguishes the calls on one line */
-    uintptr_t loaded;    /**< simt_order.loaded, while suspended */
+    uintptr_t loaded;    /**< value of simt_order.loaded while the lane is suspended */
     uint32_t first_copy; /**< first asynchronous copy in flight, in copies.c; 0 if none */
     uint32_t last_copy;
     uint32_t copy_groups;           /**< groups committed since the block began */
     uint32_t mbarrier;              /**< awaited mbarrier, in mbarriers.c */
     const struct simt_scope *scope; /**< innermost call or iteration, in active_lanes.c; NULL for the kernel */
     uintptr_t registers_site;       /**< call site of the last request for registers, in warpgroup_products.c */
-    uint32_t registers;             /**< number of registers that it requested; 0 if it has made no request */
-    uint32_t registers_requests;    /**< hash of all its requests */
-    uint32_t polls;                 /**< number of its polls in this turn of its warp (see struct progress) */
+    uint32_t registers;             /**< number of registers last requested; 0 if none were requested */
+    uint32_t registers_requests;    /**< hash of all the lane's requests */
+    uint32_t polls;                 /**< number of the lane's polls in this turn of its warp (see struct progress) */
 };
 
-/** An access by lanes that passed a collective at which other lanes waited for them. */
+/** An access by lanes that bypassed a collective at which other lanes waited for them. */
 struct passed {
     uint64_t key;
     lane_mask lanes;
@@ -113,7 +113,7 @@ struct passed {
 struct open_step {
     lane_mask mask; /**< lanes whose next block is not known yet */
     uint32_t diverged;
-    uint64_t successor; /**< key of the first known next block; 0 until then */
+    uint64_t successor; /**< key of the first next block that became known; 0 until then */
     uintptr_t pc;       /**< address of that block */
 };
 
@@ -123,7 +123,7 @@ struct warp {
     lane_mask waiting;          /**< lanes at a warp collective */
     lane_mask at_barrier;       /**< lanes at the block's barrier */
     lane_mask at_mbarrier;      /**< lanes at an mbarrier */
-    lane_mask at_iteration_end; /**< of the waiting lanes, those that have ended an iteration of a loop */
+    lane_mask at_iteration_end; /**< waiting lanes that have ended an iteration of a loop */
     lane_mask done;             /**< lanes that have returned */
     lane_mask closed;           /**< returned lanes that the replay has processed */
     bool parked;                /**< events of some lanes have been saved */
@@ -138,7 +138,7 @@ struct warp {
     uint64_t value[WARP_LANES]; /**< operand before the collective, result after it */
     struct passed passed[MAX_PASSED];
     unsigned passed_count;
-    lane_mask missed; /**< lanes that completed a collective which other lanes passed */
+    lane_mask missed; /**< lanes that completed a collective that other lanes bypassed */
     struct warp_order order;
     struct products *products; /**< wgmma products, in warpgroup_products.c; NULL if there are none yet */
 };
@@ -147,10 +147,10 @@ struct block {
     uint32_t number; /**< block number in the grid, x fastest */
     unsigned threads;
     unsigned warps;
-    unsigned at_grid_barrier;   /**< number of threads at a barrier that are at the grid barrier */
+    unsigned at_grid_barrier;   /**< number of threads that wait at the grid barrier */
     int barrier_count;          /**< result of __syncthreads_count and its variants */
     int barrier_predicate;      /**< running sum of the predicates */
-    uint32_t first_mbarrier;    /**< first of its mbarriers, in mbarriers.c; 0 if none */
+    uint32_t first_mbarrier;    /**< first of the block's mbarriers, in mbarriers.c; 0 if none */
     bool has_register_requests; /**< a thread has called simt_set_registers() */
     unsigned prepared;          /**< number of fibers that are at their start or between two blocks */
     struct fiber_stacks stacks;
@@ -167,7 +167,7 @@ struct block {
 
     struct warp warp[BLOCK_WARPS];
     struct lane lane[BLOCK_THREADS];
-    /** Call site of each call in progress of a thread, indexed by the depth of the call modulo CALLS. */
+    /** Call sites of each thread's calls in progress, indexed by call depth modulo CALLS. */
     uintptr_t caller[BLOCK_THREADS][CALLS];
 };
 
@@ -180,7 +180,7 @@ struct launch {
     void (*call)(const void *arguments);
     const void *arguments;
     size_t argument_bytes;
-    size_t parameter_bytes; /**< excluding the parameters that the simulator inserts before the kernel's */
+    size_t parameter_bytes; /**< excluding the parameters that the simulator inserts before those of the kernel */
     bool cooperative;       /**< all blocks are resident at once and may wait for each other */
     bool overlaps;          /**< may start before the previous launch in its stream has ended */
 };
@@ -206,8 +206,9 @@ struct progress {
     uint64_t arrivals;
     uint64_t before_block; /**< events + arrivals at the end of the last block; a block that ends counts as progress */
     /**
-     * Volatile loads and atomics since a thread last loaded or stored in another way, changed a value by an atomic, or
-     * ran for a turn without polling. If there are too many, all threads poll for values that none of them writes.
+     * Number of volatile loads and atomics since a thread last loaded or stored in another way, changed a value by an
+     * atomic, or ran for a turn without polling. If this number becomes too large, all threads are polling for values
+     * that none of them writes.
      */
     uint64_t polls;
 };
@@ -216,7 +217,7 @@ extern struct running simt_running;
 extern struct launch simt_current_launch;
 extern struct progress simt_progress;
 
-/** Stores the return addresses of the running lane's innermost calls in progress, for the line of a fault. */
+/** Stores the return addresses of the running lane's innermost calls in progress, for a fault message. */
 void simt_lane_callers(uintptr_t callers[FAULT_CALLERS]);
 
 /**
@@ -236,13 +237,13 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
 }
 
 /**
- * Makes the same check as lanes_at_one_call(), but by source lines, because inlining a function or unrolling a loop
- * copies a call. If the two lanes reached their `call` on different lines or through different calls, ends the launch
- * and returns false.
+ * Performs the same check as lanes_at_one_call(), but by source lines, because inlining a function or unrolling a loop
+ * duplicates a call. If the two lanes reached their `call` on different lines or through different calls, ends the
+ * launch and returns false.
  */
 bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
 
-/** Returns whether a lane has room for events; without it, the lane waits until some have been replayed. */
+/** Returns whether a lane has room for events; a lane without room waits until some events have been replayed. */
 static inline bool lane_has_room(const struct lane *lane)
 {
     return lane->cursor < lane->limit - LANE_EVENTS / 2;

@@ -1,6 +1,6 @@
 /**
  * @file observer.h
- * @brief Notifies observers of what happens in a launch. The engine does not depend on any particular observer.
+ * @brief Notifies observers of the events of a launch. The engine does not depend on any particular observer.
  *
  * An observer has a function for each event that it handles, and NULL for the others. It may read its arguments and the
  * state of the lower layers. It decides whether memory is watched, changes nothing else, and must not call a function
@@ -56,7 +56,10 @@ struct observer {
     void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores have been executed */
     void (*lanes_returned)(lane_mask lanes);
     void (*basic_block_issued)(lane_mask lanes);
-    /** Lanes of one basic block continued at different ones; the one that is first in the source is at `pc`. */
+    /**
+     * Lanes of one basic block continued at different blocks; `pc` is the address of the block that comes first in the
+     * source.
+     */
     void (*warp_diverged)(uintptr_t pc);
     void (*request_issued)(const struct memory_request *request);
     void (*bulk_copied)(unsigned bytes); /**< the running lane has issued a copy of a row or a tile */
@@ -67,7 +70,7 @@ struct observer {
 /** The registered observers, NULL-terminated. */
 extern const struct observer *simt_observers[3];
 
-/** Notifies the observers of an event: OBSERVE(request_issued, &request). */
+/** Notifies the observers of an event, for example: OBSERVE(request_issued, &request). */
 #define OBSERVE(event, ...)                                                            \
     for (const struct observer *const *at_ = simt_observers; SIMT_LIKELY(*at_); at_++) \
         if ((*at_)->event)                                                             \

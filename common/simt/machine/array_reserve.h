@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /**
- * Makes room for `needed` elements of `each` bytes in the array whose pointer is at `array`; new elements are zeroed.
- * If out of memory, returns false and leaves the array unchanged.
+ * Ensures that the array whose pointer is stored at `array` has room for `needed` elements of `each` bytes; new
+ * elements are zeroed. If out of memory, returns false and leaves the array unchanged.
  */
 bool simt_array_reserve(void *array, size_t *room, size_t needed, size_t each);
 

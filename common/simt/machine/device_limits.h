@@ -14,7 +14,7 @@ enum {
     SHARED_BYTES_LIMIT = 227 * 1024,
     PARAMETER_BYTES_LIMIT = 32764,
     CONSTANT_BYTES_LIMIT = 64 * 1024,
-    SHARED_BYTES_RESERVED = 1024, /**< reserved by the system in each block */
+    SHARED_BYTES_RESERVED = 1024, /**< reserved by the system for each block */
 
     /* The size of the device, which limits cooperative launches. */
     PROCESSORS = 8,

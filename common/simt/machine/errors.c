@@ -1,5 +1,9 @@
-/** @file errors.c  Keeps the last error of the runtime, and maps errors to CUDA's names and texts. */
+/** @file errors.c  Stores the runtime's last error, and maps errors to CUDA's names and descriptions. */
 #include "errors.h"
+
+#include "source_lines.h"
+
+#include <stdio.h>
 
 static cudaError_t last_error;
 static cudaError_t sticky_error;
@@ -9,6 +13,31 @@ cudaError_t simt_set_error(cudaError_t error)
     if (error != cudaSuccess)
         last_error = error;
     return error;
+}
+
+/** The first failed call since the program last read an error; `name` is NULL if there is none. */
+static struct failed_call {
+    const char *name;
+    cudaError_t error;
+    uintptr_t caller;
+} unread;
+
+cudaError_t simt_fail(const char *name, cudaError_t error, uintptr_t caller)
+{
+    if (!unread.name)
+        unread = (struct failed_call){name, error, caller};
+    return simt_set_error(error);
+}
+
+void simt_show_failed_call(void)
+{
+    char location[LOCATION_TEXT];
+
+    if (!unread.name)
+        return;
+    fflush(stdout);
+    simt_source_line(unread.caller, location);
+    fprintf(stderr, "%s: %s: %s\n", location, unread.name, cudaGetErrorString(unread.error));
 }
 
 cudaError_t simt_set_sticky_error(cudaError_t error)
@@ -30,15 +59,22 @@ cudaError_t cudaGetLastError(void)
     const cudaError_t error = last_error;
 
     last_error = sticky_error = cudaSuccess;
+    unread.name = NULL;
     return error;
 }
 
-cudaError_t cudaPeekAtLastError(void)
+cudaError_t simt_last_error(void)
 {
     return last_error;
 }
 
-/** The name and the text that CUDA gives an error. */
+cudaError_t cudaPeekAtLastError(void)
+{
+    unread.name = NULL;
+    return last_error;
+}
+
+/** CUDA's name and description of an error. */
 struct error_words {
     cudaError_t error;
     const char *name;
@@ -110,5 +146,6 @@ const char *cudaGetErrorString(cudaError_t error)
 cudaError_t cudaDeviceReset(void)
 {
     last_error = sticky_error = cudaSuccess;
+    unread.name = NULL;
     return cudaSuccess;
 }

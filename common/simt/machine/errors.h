@@ -1,18 +1,31 @@
 /**
  * @file errors.h
- * @brief The errors that the host program can read: the last one, and a sticky one, which stays until it is read. Used
- *        by the runtime API.
+ * @brief The errors that the host program can read: the last error, and a sticky error, which persists until it is
+ *        read. Used by the runtime API.
  */
 #ifndef SIMT_ERRORS_H
 #define SIMT_ERRORS_H
 
 #include "cuda_runtime.h"
+#include "device_limits.h"
 
 /** Makes `error` the next result of cudaGetLastError(), and returns `error`; cudaSuccess changes nothing. */
 cudaError_t simt_set_error(cudaError_t error);
-/** Does the same as simt_set_error(); in addition, launches and other calls fail until the error is read. */
+/**
+ * Sets the last error, as simt_set_error() does, for a failure of the runtime function `name`, which the program called
+ * at `caller`. If the program does not read the error, a message with the source line of the call is printed when the
+ * program ends.
+ */
+cudaError_t simt_fail(const char *name, cudaError_t error, uintptr_t caller);
+/** Prints the message about a call whose error the program has not read. */
+void simt_show_failed_call(void);
+/** Calls simt_fail() for an error of the enclosing runtime function. */
+#define SIMT_FAIL(error) simt_fail(__func__, error, SIMT_CALLER())
+/** Does the same as simt_set_error(), and makes launches and other calls fail until the error is read. */
 cudaError_t simt_set_sticky_error(cudaError_t error);
-/** Returns the error that keeps launches from running until it is read, or cudaSuccess. */
+/** Returns the last error, as cudaPeekAtLastError() does, but does not count as a read by the program. */
+cudaError_t simt_last_error(void);
+/** Returns the error that prevents launches until it is read, or cudaSuccess. */
 cudaError_t simt_sticky_error(void);
 
 #endif

@@ -31,7 +31,7 @@ static struct fault {
     char detail[DETAIL];
     char line[LINE];
 } fault, suspected;
-static char first[LINE];         /**< the line of a fault before `fault` that the program has not read yet */
+static char first[LINE];         /**< line of an earlier fault that the program has not read yet */
 static bool is_read;             /**< simt_fault() has returned the line */
 static enum suspicion suspicion; /**< the kind of the suspected fault */
 
@@ -45,7 +45,7 @@ void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
  */
 static void make_room(void)
 {
-    if (!fault.present || is_read || cudaPeekAtLastError() == cudaSuccess)
+    if (!fault.present || is_read || simt_last_error() == cudaSuccess)
         first[0] = 0;
     else if (!first[0])
         memcpy(first, fault.line, sizeof first);
@@ -290,9 +290,8 @@ static bool is_own_line(const char *location)
 }
 
 /**
- * Finds the line of the fault. If the fault is a function call and the function was inlined, this is the line of the
- * frame around it. If the fault is in a library function, it is the line of the innermost call from outside the
- * library.
+ * Finds the line of the fault. If the fault is a call of a function that was inlined, this is the line of the enclosing
+ * frame. If the fault is in a library function, it is the line of the innermost call made from outside the library.
  */
 static void locate(char here[LOCATION_TEXT])
 {
@@ -347,10 +346,16 @@ const char *simt_fault(void)
     return !fault.present ? NULL : first[0] ? first : fault.line;
 }
 
-__attribute__((destructor)) void simt_fault_show(void)
+void simt_fault_show(void)
 {
     if (!fault.present || is_read || !fault.line[0])
         return;
     fflush(stdout);
     fprintf(stderr, "%s\n", simt_fault());
+}
+
+__attribute__((destructor)) static void show_at_exit(void)
+{
+    simt_show_failed_call();
+    simt_fault_show();
 }

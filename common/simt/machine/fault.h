@@ -19,7 +19,7 @@ extern bool simt_faulted;
 _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** Does the same as simt_fault_here(), but reports the line that calls the function that `pc` is in. */
+/** Does the same as simt_fault_here(), but reports the line of the call to the function that contains `pc`. */
 _Noreturn void simt_fault_of_call(uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -27,18 +27,18 @@ enum { FAULT_CALLERS = 8 };
 /** Stores the return addresses of the running thread's innermost calls in progress, if a thread runs. */
 extern void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
 
-/** Records that the running thread's frames reach below its stack, and ends the launch. */
+/** Records a stack overflow of the running thread, and ends the launch. */
 _Noreturn void simt_fault_stack(uintptr_t pc);
 
 /**
- * Records a fault of `thread` in the running block and sets simt_faulted. For the scheduler: unlike simt_fault_here(),
- * it returns.
+ * Records a fault of `thread` in the running block and sets simt_faulted. Used by the scheduler: unlike
+ * simt_fault_here(), this function returns.
  */
 void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 /**
- * Records the error of a host call, such as a launch that is rejected before it begins. `format` produces the whole
+ * Records the error of a host call, such as a launch that is rejected before it begins. `format` produces the complete
  * line.
  */
 void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -73,7 +73,7 @@ bool simt_fault_confirm(void);
 void simt_fault_dismiss(enum suspicion what);
 /**
  * Drops the suspected fault if it, or the second access of a suspected race, comes after the call that returns to `pc`
- * in the source. That call is a barrier that some threads missed, and the suspected fault follows from it. Runs on the
+ * in the source. That call is a barrier that some threads missed, and the suspected fault is a consequence. Runs on the
  * host's stack.
  */
 void simt_fault_dismiss_after(uintptr_t pc);
@@ -86,12 +86,12 @@ void simt_fault_dismiss_after(uintptr_t pc);
 bool simt_is_behind(uintptr_t pc, uintptr_t other_pc);
 
 /**
- * Prints the line of the last fault, once, unless the program has read it, because a program that does not call
- * simt_fault() can print only CUDA's own text for the error. Also called at the end of the program.
+ * Prints the line of the last fault once, unless the program has read it, because a program that does not call
+ * simt_fault() can print only CUDA's description of the error. Also called at the end of the program.
  */
 void simt_fault_show(void);
 
-/** Forgets the last fault, once its line has been read or shown. */
+/** Clears the last fault once its line has been read or shown. */
 void simt_fault_clear(void);
 
 /**
@@ -106,7 +106,10 @@ const char *simt_fault_advice(const char *kind);
 
 /** Format of a program counter in a fault's text; simt_fault_resolve() replaces it with ":line" or "file:line". */
 #define SIMT_LOCATION "\001%" PRIxPTR "\002"
-/** Begins the advice in a fault's text. Without it, simt_fault_resolve() adds the advice for the kind. */
+/**
+ * Begins the advice in a fault's text. If a fault's text has no advice, simt_fault_resolve() adds the advice for its
+ * kind.
+ */
 #define SIMT_TRY "; try: "
 /**
  * In a fault's text: simt_fault_resolve() keeps the text after this mark only if the last location before it is the

@@ -168,7 +168,7 @@ void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void))
 
 #include <ucontext.h>
 
-/* The ucontext of a suspended fiber lies on the fiber's own stack, and its address serves as the stack pointer. */
+/* The ucontext of a suspended fiber is stored on the fiber's own stack, and its address serves as the stack pointer. */
 void simt_fiber_switch(void **from, void *to)
 {
     ucontext_t here;

@@ -1,7 +1,7 @@
 /**
  * @file fiber.h
- * @brief Fibers: each CUDA thread runs on its own stack, and a switch changes from one stack to another. Used by the
- *        scheduler of the simulator.
+ * @brief Fibers: each CUDA thread runs on its own stack, and a switch moves execution from one stack to another. Used
+ *        by the scheduler of the simulator.
  */
 #ifndef SIMT_FIBER_H
 #define SIMT_FIBER_H
@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /**
- * Bytes of a fiber's stack that a kernel may use: 192 KiB. Kernel functions check at their beginning that their frames
- * fit. Functions of the C library and of the simulator do not check this; they may use another third of this size below
- * the stack. No guard pages separate two stacks, because each stack would then be a separate mapping, which is slow to
+ * Bytes of a fiber's stack that a kernel may use: 192 KiB. Kernel functions check on entry that their frames fit.
+ * Functions of the C library and of the simulator do not check; they may use an additional third of this size below the
+ * stack. No guard pages separate two stacks, because each stack would then be a separate mapping, which is slow to
  * create and to fork.
  */
 extern size_t fiber_stack_bytes;
@@ -27,7 +27,7 @@ enum { FIBER_GUARD_BYTES = 1024 * 1024 };
  */
 void fiber_use_small_stacks(void);
 
-/** Stacks of equal size, one above the other. */
+/** A contiguous array of equally sized stacks. */
 struct fiber_stacks {
     unsigned char *base;
     size_t mapped; /**< number of mapped bytes, including the guard */

@@ -1,7 +1,7 @@
 /**
  * @file host_accesses.c
  * @brief Reports accesses by the host to device memory, which no GPU allows: prints one line with the source location
- *        and lets the process end.
+ *        and lets the signal end the process.
  *
  * While no kernel runs, the pages of the arena are inaccessible. Device variables are part of the program's data and
  * stay accessible, so the host functions in a kernel file report their own accesses to these variables.
@@ -19,7 +19,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/** The previous handler, which gets all signals that are not caused by accesses to device memory. */
+/** The previous handler, which receives all signals that are not caused by accesses to device memory. */
 static struct sigaction before;
 static bool (*describe)(uintptr_t address, char *text, size_t size);
 
@@ -65,7 +65,10 @@ static void say(uintptr_t pc, const char *does, const char *what)
 }
 
 #ifdef __aarch64__
-/** Returns whether an instruction that accesses memory is a store. Needed on systems that do not report this. */
+/**
+ * Returns whether an instruction that accesses memory is a store. Needed on systems that do not report the kind of
+ * access.
+ */
 static bool is_store(uint32_t instruction)
 {
     const bool one_register = (instruction >> 27 & 7) == 7;
@@ -86,7 +89,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     sigaction(signal, &before, NULL);
     if (!describe((uintptr_t)info->si_addr, where, sizeof where)) {
         simt_fault_show(); /* the fault may explain why a call has returned no memory */
-        return;            /* the access is repeated with the previous handler */
+        return;            /* the access is retried with the previous handler */
     }
 #if defined __x86_64__
     pc = (uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP];

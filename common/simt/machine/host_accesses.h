@@ -1,4 +1,4 @@
-/** @file host_accesses.h Detects accesses by host code to device memory, which are errors. */
+/** @file host_accesses.h  Detects accesses by host code to device memory, which are errors. */
 #ifndef SIMT_HOST_ACCESSES_H
 #define SIMT_HOST_ACCESSES_H
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Keeps other host threads out of all functions that contain this line until the calling function returns. */
+/** Keeps other host threads out of all functions that use this macro until the enclosing function returns. */
 #define SIMT_ONE_HOST_THREAD \
     const int simt_entered __attribute__((cleanup(simt_host_leave), unused)) = (simt_host_enter(), 0)
 
@@ -21,7 +21,7 @@ void simt_host_launches(uintptr_t caller);
 /** Returns whether the calling thread is not the thread that launches kernels. */
 bool simt_is_second_host_thread(void);
 
-/** Message for a second host thread that runs hooks while a kernel runs: its accesses look like those of a lane. */
+/** Message for a second host thread that executes hooks while a kernel runs: its accesses look like those of a lane. */
 #define SIMT_BESIDE_KERNEL "runs code of a kernel file beside a kernel: let it wait, or move that code to a C file"
 
 /** Prints that a second host thread does `what` at `pc`, which only one thread may do, and ends the program. */

@@ -17,8 +17,8 @@ static inline void *pages_map(size_t bytes)
 #define LARGE_PAGE ((size_t)2 << 20)
 
 /**
- * Maps `bytes`, a multiple of LARGE_PAGE, in large pages if the system supports them. Large pages cause few page
- * faults, but the first access to a large page commits all of it. Returns NULL if out of memory.
+ * Maps `bytes`, a multiple of LARGE_PAGE, in large pages if the system supports them. Large pages cause fewer page
+ * faults, but the first access to a large page commits the entire page. Returns NULL if out of memory.
  */
 static inline void *pages_map_large(size_t bytes)
 {

@@ -21,8 +21,8 @@ struct program_image simt_program;
 struct memory_ranges simt_memory;
 
 /*
- * Declared as constants in kernels, because they do not change while a thread runs: the compiler may keep their values
- * in registers, and reads do not count as memory traffic.
+ * Kernels declare these variables as constants, because they do not change while a thread runs: the compiler may keep
+ * their values in registers, and reads do not count as memory traffic.
  */
 __attribute__((section("simt_index"))) uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
 
@@ -159,7 +159,7 @@ static int find_tls(struct dl_phdr_info *info, size_t size, void *result)
 
 bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic)
 {
-    const uintptr_t array = (uintptr_t)simt_dynamic_shared; /* in a library, allocates this thread's block */
+    const uintptr_t array = (uintptr_t)simt_dynamic_shared; /* in a library, allocates this thread's TLS block */
     struct tls_block tls = {0};
 
     dl_iterate_phdr(find_tls, &tls);

@@ -16,7 +16,7 @@ struct program_image {
     uintptr_t text_low, text_high;
     uintptr_t data_low, data_high;           /**< __device__ variables */
     uintptr_t host_low, host_high;           /**< writable data: all variables, including the host's */
-    uintptr_t relocated_low, relocated_high; /**< the part of it that becomes read-only at start-up */
+    uintptr_t relocated_low, relocated_high; /**< the part of the writable data that becomes read-only at start-up */
     uintptr_t constant_low, constant_high;
     uintptr_t index_low, index_high; /**< built-in variables, for compilers that instrument accesses to constants */
 };
@@ -27,8 +27,8 @@ extern struct program_image simt_program;
 extern uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
 
 /**
- * Returns the index of a thread from its number in a block of the running launch, or that of a block from its number in
- * the grid.
+ * Returns a thread's index from its number in a block of the running launch, or a block's index from its number in the
+ * grid.
  */
 uint3 simt_thread_index(unsigned thread);
 uint3 simt_block_index(uint32_t block);
@@ -51,7 +51,7 @@ bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic);
 struct shadow_cell;
 
 /**
- * Address ranges by which an access is classified, together in one or two cache lines. Outside kernels every range is
+ * Address ranges used to classify an access, kept together in one or two cache lines. Outside kernels every range is
  * empty.
  */
 struct memory_ranges {
@@ -62,7 +62,7 @@ struct memory_ranges {
     size_t shared_fast;
     struct shadow_cell *shared_shadow;
     size_t shared_end;    /**< offset of the first byte of the dynamic array that this launch has not requested */
-    size_t shared_resume; /**< offset of the first byte after that array */
+    size_t shared_resume; /**< offset of the first byte after the dynamic array */
     size_t arena_bytes;
     size_t shared_bytes;
     struct shadow_cell *data_shadow; /**< shadow of the __device__ variables */
@@ -71,7 +71,7 @@ struct memory_ranges {
 
 extern struct memory_ranges simt_memory;
 
-/** Selects whether observers are notified of each lane's accesses, or only of the requests of warps. */
+/** Selects whether observers are notified of each lane's accesses, or only of warp-level requests. */
 void simt_memory_watch(bool watched);
 
 #endif

@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-/** Directories of the simulator's headers. A line in one of their inlined functions is never reported. */
+/** Directories of the simulator's headers. Lines of inlined functions in these directories are never reported. */
 #define OWN_DIRECTORY   "common/simt/"
 #define NAMES_DIRECTORY "common/hip/"
 
@@ -42,7 +42,7 @@ static struct tool tools[] = {
 
 /**
  * Starts the tool on this program, with `other_end` of a socket pair as its input and output. The tool exits when no
- * process has our end open.
+ * process has the simulator's end open.
  */
 static bool spawn_tool(const char *name, int other_end)
 {
@@ -113,7 +113,7 @@ static bool take_frame(char *line, enum frames which, char *text, size_t size)
 
 /**
  * Returns whether a function copies a structure. If the compiler generated the function, its line is that of the
- * structure's definition and not that of an access.
+ * structure's definition, not that of the access.
  */
 static bool copies_structure(const char *function)
 {
@@ -165,7 +165,7 @@ static bool read_frames(FILE *answers, enum frames which, char *text, size_t siz
     return found && lines_of_0 == 0;
 }
 
-/** Asks the tool about an address. Returns whether it knows the source location. */
+/** Queries the tool for an address. Returns whether the source location is known. */
 static bool query_tool(struct tool *tool, uintptr_t pc, enum frames which, char *text, size_t size)
 {
     char question[64];
@@ -177,8 +177,8 @@ static bool query_tool(struct tool *tool, uintptr_t pc, enum frames which, char 
 }
 
 /**
- * Returns the directory of the build. Compilers record absolute names, so the directory is the part of this file's
- * recorded name that precedes its relative name.
+ * Returns the build directory. Compilers record absolute paths, so the directory is the part of this file's recorded
+ * path that precedes its relative path.
  */
 static const char *build_directory(struct tool *tool)
 {
@@ -198,7 +198,7 @@ static const char *build_directory(struct tool *tool)
     return directory;
 }
 
-/** Removes the directory of the build from the beginning of each line. */
+/** Removes the build directory from the beginning of each line. */
 static void strip_build_directory(struct tool *tool, char *text)
 {
     const char *directory = build_directory(tool);
@@ -246,8 +246,8 @@ struct question {
 };
 
 /**
- * Answers questions until no process that could ask is left. Closes the files inherited from the parent, so that it
- * does not keep them open.
+ * Answers queries until no process that could send one is left. Closes the files inherited from the parent, so that
+ * this process does not keep them open.
  */
 static _Noreturn void answer_questions(int from, int to)
 {

@@ -66,7 +66,7 @@ uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count)
     stride = 1 + (round >> 32) % (count - 1);
     while (greatest_common_divisor(stride, count) != 1)
         stride = stride % (count - 1) + 1;
-    return (round % count + turn * stride) % count; /* turn and stride fit in 32 bits, or the launch would never end */
+    return (round % count + turn * stride) % count; /* turn and stride fit in 32 bits; a larger launch never ends */
 }
 
 bool simt_turn_ends(void)

@@ -18,8 +18,8 @@ void simt_turns_begin(void);
 uint64_t simt_turns_round(void);
 
 /**
- * Returns the number, below `count`, of the block or warp that gets turn `turn` of a round. Turns 0 to count - 1 give
- * each number once.
+ * Returns the number, below `count`, of the block or warp that gets turn `turn` of a round. Turns 0 to count - 1 yield
+ * each number exactly once.
  */
 uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count);
 
@@ -27,8 +27,8 @@ uint64_t simt_turn(uint64_t round, uint64_t turn, uint64_t count);
 bool simt_turn_ends(void);
 
 /**
- * True if the lanes of a warp run from the highest down in the most recent round. A variable, not a function, because
- * every lane switch reads it.
+ * True if the lanes of a warp run from the highest down in the most recent round. It is a variable rather than a
+ * function because every lane switch reads it.
  */
 extern bool simt_turns_down;
 

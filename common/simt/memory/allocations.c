@@ -2,8 +2,8 @@
  * @file allocations.c
  * @brief Allocates and frees memory in the arena, and finds the allocation at an address.
  *
- * Allocations are 256-byte aligned, with at least 256 bytes off limits after each. Offsets in the arena depend only on
- * the order of calls, so that counters that depend on addresses are the same in every run.
+ * Allocations are 256-byte aligned and are followed by a red zone of at least 256 bytes. Offsets in the arena depend
+ * only on the order of calls, so that address-dependent counters are the same in every run.
  */
 #include "arena.h"
 #include "machine/errors.h"
@@ -24,7 +24,7 @@ enum { ALIGNMENT = 256 };
 /** The slots that were freed most recently. They are not reused yet, so that accesses after the free are detected. */
 enum { QUARANTINE_SLOTS = 32, QUARANTINE_BYTES = 4 * 1024 * 1024 };
 static struct quarantine {
-    struct allocation slot[QUARANTINE_SLOTS]; /**< ordered from the oldest */
+    struct allocation slot[QUARANTINE_SLOTS]; /**< oldest first */
     unsigned count;
     size_t bytes;
 } quarantine;
@@ -57,7 +57,7 @@ static size_t find_after(size_t offset)
     return low;
 }
 
-/** Releases the slots that have been in quarantine longest, until there is room for a slot of `bytes`. */
+/** Releases the oldest slots in quarantine until there is room for a slot of `bytes`. */
 static void shrink_quarantine(size_t bytes)
 {
     unsigned gone = 0;
@@ -86,7 +86,7 @@ static size_t past_quarantine(size_t offset, size_t slot)
 
         if (freed->offset < offset + slot && offset < freed->offset + freed->slot) {
             offset = freed->offset + freed->slot;
-            i = UINT_MAX; /* start again with the first slot */
+            i = UINT_MAX; /* restart with the first slot */
         }
     }
     return offset;
@@ -231,7 +231,7 @@ void simt_array(const void *begin, size_t bytes, const char *name)
     simt_forbid_bytes(offset + bytes, allocation->offset + allocation->bytes);
 }
 
-/** Returns the freed allocation that an offset was in if its slot is still in quarantine, otherwise NULL. */
+/** Returns the freed allocation that contained an offset if its slot is still in quarantine, otherwise NULL. */
 static const struct allocation *freed_at(size_t offset)
 {
     for (unsigned i = quarantine.count; i-- > 0;)
@@ -245,7 +245,7 @@ static size_t array_end(const struct allocation *allocation)
     return allocation->array + allocation->array_bytes;
 }
 
-/** Writes `where` and the array of the allocation that it refers to: "4 bytes before 'x', which has 128 bytes". */
+/** Writes `where`, followed by the array of the allocation: "4 bytes before 'x', which has 128 bytes". */
 static void describe_from(const char *where, const struct allocation *allocation, char *text, size_t size)
 {
     if (allocation->name[0])

@@ -18,9 +18,9 @@ enum { PLANES = 4 };
 
 static struct plane {
     uintptr_t wish; /**< preferred address, far from other mappings (including AddressSanitizer's), with room to grow */
-    size_t bytes;   /**< size per 32 bytes of the arena */
+    size_t bytes;   /**< number of bytes per 32 bytes of the arena */
     int protection;
-    int sharing; /**< MAP_SHARED if processes that are forked share it */
+    int sharing; /**< MAP_SHARED if forked processes share the plane */
     unsigned char *base, *end;
 } planes[PLANES] = {
     {UINT64_C(5) << 42, 32, PROT_NONE, MAP_PRIVATE, NULL, NULL},
@@ -68,7 +68,7 @@ static bool reserve(size_t bytes)
     for (int i = 0; i < PLANES; i++) {
         struct plane *plane = &planes[i];
 
-        /* An additional huge page, for alignment. */
+        /* The additional huge page leaves room for alignment. */
         plane->base = map(plane, (void *)plane->wish, plane_bytes(plane, bytes) + HUGE_PAGE);
         if (!plane->base) {
             unmap_ends(i, bytes, HUGE_PAGE);
@@ -113,9 +113,9 @@ static bool grow(size_t top)
 }
 
 /**
- * Returns whether the machine has memory for the arena up to `end` and for its shadow. Linux would allow larger
- * mappings and kill the process when it uses them. The total is also compared with the memory that was available at the
- * first request, because memory that has been allocated but not written to still counts as available.
+ * Returns whether the machine has memory for the arena up to `end` and for its shadow. Linux would permit larger
+ * mappings, but kill the process when it uses them. The total is also compared with the memory that was available at
+ * the first request, because memory that has been allocated but not written to still counts as available.
  */
 static bool can_have(size_t end)
 {

@@ -17,13 +17,13 @@ enum owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED, OWNER_KERNEL };
 struct allocation {
     size_t offset;
     size_t bytes;
-    size_t slot;      /**< bytes with padding and red zone */
+    size_t slot;      /**< size including padding and red zone */
     enum owner owner; /**< host-accessible memory has separate pages, which are never closed */
-    bool is_new;      /**< its unwritten marks are not in the shadow yet */
+    bool is_new;      /**< the allocation's unwritten marks are not in the shadow yet */
     bool host_checks; /**< the host may copy unwritten bytes, because its own checks find them */
     size_t array;     /**< offset of the bytes that kernels may access: all, or those named by simt_array() */
     size_t array_bytes;
-    char name[ARRAY_NAME]; /**< "" if it has none */
+    char name[ARRAY_NAME]; /**< "" if the array has no name */
 };
 
 /** Marks of 32 bytes of the arena, one bit per byte. */
@@ -36,18 +36,18 @@ struct arena {
     unsigned char *base;
     size_t reserved;
     size_t committed;
-    size_t top; /**< end of the last slot that was ever allocated */
+    size_t top; /**< highest end of any slot allocated so far */
     size_t in_use;
     size_t available; /**< memory that the machine had available at the first request */
     struct shadow_cell *shadow;
     struct marks *marks;
-    uint32_t *read_only; /**< one bit per byte: this launch has read it by __ldg */
+    uint32_t *read_only; /**< one bit per byte, set if this launch has read the byte through __ldg */
     size_t read_only_low, read_only_high;
     struct allocation *allocation; /**< sorted by offset */
     size_t count;
     size_t capacity;
-    bool any_new;                 /**< some allocation is new */
-    size_t count_host_accessible; /**< allocations that the host may access */
+    bool any_new;                 /**< at least one allocation is new */
+    size_t count_host_accessible; /**< number of allocations that the host may access */
 };
 
 static inline bool is_host_accessible(enum owner owner)
@@ -78,9 +78,9 @@ size_t simt_count_unwritten(size_t from, size_t bytes, size_t *first);
 void simt_forget_read_only(void);
 
 /**
- * Allows this process to access a range of the arena if `touch`, and otherwise forbids the access. Host code has no
- * access; the runtime has access only while it executes a call from the host. While the arena is kept open, ranges that
- * are already open stay open.
+ * Enables (if `touch`) or disables this process's access to a range of the arena. Host code has no access; the runtime
+ * has access only while it executes a call from the host. While the arena is kept open, ranges that are already open
+ * stay open.
  */
 bool simt_arena_set_access(size_t from, size_t to, bool touch);
 
@@ -90,19 +90,21 @@ void simt_release(const struct allocation *allocation);
 /** Returns the allocation that begins at a pointer, or NULL if none does. */
 const struct allocation *simt_allocation_at(const void *pointer);
 /**
- * Returns the first allocation that ends after a pointer into the arena: if an allocation contains the pointer, it is
- * that one. Returns NULL if there is none.
+ * Returns the first allocation that ends after a pointer into the arena; if an allocation contains the pointer, this is
+ * the one returned. Returns NULL if no allocation ends after the pointer.
  */
 struct allocation *simt_allocation_of(const void *pointer);
 
 bool simt_is_device(const void *pointer);
 /**
- * Returns whether all the bytes lie in one live allocation that was not made by a kernel, or in the memory of
+ * Returns whether all the bytes are in one live allocation that was not made by a kernel, or in the memory of
  * __device__ and __constant__ variables.
  */
 bool simt_device_range(const void *pointer, size_t bytes);
 /** Returns whether all the bytes belong to __device__ or __constant__ variables. */
 bool simt_in_program_data(const void *pointer, size_t bytes);
+/** Returns whether a pointer points to memory that a kernel has allocated. */
+bool simt_is_of_kernel(const void *pointer);
 /** Returns whether a pointer points to memory that both the host and kernels may access: pinned or managed. */
 bool simt_is_host_accessible(const void *pointer);
 /** Returns whether a pointer points to memory that the host may access. */

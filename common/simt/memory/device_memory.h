@@ -25,12 +25,12 @@ bool simt_arena_open(void);
 void simt_arena_close(void);
 
 /**
- * Marks of the four bytes of a word in the arena, one bit per byte. For each marked byte, the state in the word's
- * shadow cell has its bit set as well.
+ * Marks of the four bytes of a word in the arena, one bit per byte. For each marked byte, the corresponding state bit
+ * in the word's shadow cell is set as well.
  */
 struct word_marks {
     uint32_t off_limits, unwritten;
-    uint32_t read_only; /**< bytes that this launch has read by __ldg */
+    uint32_t read_only; /**< bytes that this launch has read through __ldg */
 };
 struct word_marks simt_arena_marks(uintptr_t address);
 void simt_arena_read_only(uintptr_t address, uint32_t bytes);
@@ -42,12 +42,12 @@ void simt_arena_written(uintptr_t address, uint32_t bytes);
  */
 bool simt_arena_may_be_padding(uintptr_t address);
 /**
- * Describes an address by the allocation that contains it, or that it precedes or follows. Returns false if the address
- * is not in the arena.
+ * Describes an address relative to the allocation that contains it, or to one that it precedes or follows. Returns
+ * false if the address is not in the arena.
  */
 bool simt_arena_describe(uintptr_t address, char *text, size_t size);
 
-/** Returns the number of words from the beginning of the arena to the end of the last slot that was ever allocated. */
+/** Returns the number of words from the beginning of the arena to the highest end of any slot allocated so far. */
 size_t simt_arena_words(void);
 
 /** Clears the accesses that the shadow of the arena has recorded, but not the state bits. */
@@ -71,8 +71,8 @@ const char *simt_arena_name(uintptr_t address, size_t *offset, size_t *bytes);
 const char *simt_that_begin(const char *where, unsigned count);
 
 /**
- * Returns the index, in the order of addresses, of the allocation that holds an offset in the arena. Stores the offset
- * within the allocation in *inside.
+ * Returns the index, in address order, of the allocation that contains an offset in the arena. Stores the offset within
+ * the allocation in *inside.
  */
 int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);
 
@@ -90,7 +90,7 @@ void simt_shared_variables_find(size_t bytes, size_t dynamic);
 /** Properties of a kernel, from the program's symbols. */
 struct kernel_properties {
     size_t static_shared; /**< bytes of its fixed-size __shared__ variables, excluding those of called functions */
-    unsigned threads;     /**< its launch bounds */
+    unsigned threads;     /**< the kernel's launch bounds */
     const char *name;     /**< without template arguments; stays valid until many other kernels are looked up */
 };
 struct kernel_properties simt_kernel_properties(const void *kernel);

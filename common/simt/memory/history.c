@@ -11,7 +11,7 @@ struct entry {
 
 static struct entry *entries;
 static size_t count;
-static size_t room; /**< a power of two */
+static size_t room; /**< number of slots, a power of two */
 
 static struct entry *slot_of(struct entry *table, size_t size, const struct shadow_cell *cell)
 {

@@ -15,7 +15,7 @@
 /** Kinds of past accesses. An enum atomic_kind is added to PAST_VOLATILE_READ and PAST_ATOMIC. */
 enum past_kind {
     PAST_READ = 0x00,
-    PAST_AUTHORS = 0x08, /**< all threads that updated the word by atomics, for the check of later loads */
+    PAST_AUTHORS = 0x08, /**< all threads that updated the word with atomics, for the check of later loads */
     PAST_VOLATILE_READ = 0x10,
     PAST_WRITE = 0x20,
     PAST_ATOMIC = 0x30,
@@ -54,10 +54,10 @@ struct history {
 struct history *simt_history(const struct shadow_cell *cell);
 /** Appends a past access. Returns false if out of memory. */
 bool simt_history_add(struct history *history, struct past_access past);
-/** Removes the past access number `i`. */
+/** Removes the past access with index `i`. */
 void simt_history_remove(struct history *history, uint32_t i);
 void simt_history_clear(struct history *history);
-/** Frees all histories, at the beginning of a launch. */
+/** Frees all histories; called at the beginning of a launch. */
 void simt_histories_forget(void);
 
 #endif

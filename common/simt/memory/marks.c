@@ -127,7 +127,10 @@ void simt_copy_unwritten(size_t to, size_t from, size_t bytes)
     }
 }
 
-/** Returns how many of the bytes are unwritten, except for padding. *first is the offset of the first of them. */
+/**
+ * Returns the number of unwritten bytes in the range, not counting padding. Stores the offset of the first such byte in
+ * *first.
+ */
 size_t simt_count_unwritten(size_t from, size_t bytes, size_t *first)
 {
     size_t count = 0;

@@ -33,6 +33,13 @@ bool simt_device_range(const void *pointer, size_t bytes)
            bytes <= allocation->offset + allocation->bytes - offset;
 }
 
+bool simt_is_of_kernel(const void *pointer)
+{
+    const struct allocation *const allocation = simt_is_device(pointer) ? simt_allocation_of(pointer) : NULL;
+
+    return allocation && arena_offset(pointer) >= allocation->offset && allocation->owner == OWNER_KERNEL;
+}
+
 bool simt_is_host_accessible(const void *pointer)
 {
     return simt_is_device(pointer) && simt_device_range(pointer, 1) &&

@@ -1,10 +1,10 @@
 /**
  * @file proxy.c
- * @brief The check for proxy fences. Loads and stores use the generic proxy; bulk copies and the operands of warpgroup
- *        products use the asynchronous proxy.
+ * @brief The check for missing proxy fences. Loads and stores use the generic proxy; bulk copies and the operands of
+ *        warpgroup products use the asynchronous proxy.
  *
  * The asynchronous proxy sees what the generic proxy wrote only after a proxy fence. The writes of bulk copies have
- * separate epochs, by which the check recognises these writes.
+ * separate epochs, by which the check identifies them.
  */
 #include "proxy.h"
 
@@ -17,7 +17,7 @@
 /* --- epochs of bulk copies ---------------------------------------------------------------------------------------- */
 
 static struct epochs {
-    uint32_t first; /**< the first epoch of the launch for which the bits are valid */
+    uint32_t first; /**< first epoch of the launch for which the bits are valid */
     size_t words;
     uint64_t *word; /**< one bit per epoch from `first` on: 1 if the epoch belongs to a bulk copy */
 } epochs;

@@ -1,7 +1,7 @@
 /**
  * @file shadow.c
- * @brief The slow path of the race check: keeps the past accesses to a word that a new access can still race with, and
- *        checks whether they are ordered before the current access.
+ * @brief The slow path of the race check: records the past accesses to a word that a new access can still race with,
+ *        and checks whether they are ordered before the current access.
  *
  * The past accesses are kept in a list. A new access is checked against each of them, replaces those that it makes
  * redundant, and is added to the list:
@@ -76,8 +76,8 @@ static const char *what_was_done(const struct past_access *past)
 }
 
 /**
- * Returns advice on a race within a block, either of a poll with a plain store or of two plain accesses on the same
- * source line; returns "" for other races.
+ * Returns advice on a race within a block, either between a poll and a plain store or between two plain accesses on the
+ * same source line; returns "" for other races.
  */
 static const char *advice_in_block(const struct past_access *past, const struct word_access *access)
 {
@@ -99,7 +99,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
 
 /**
  * Returns whether a thread of the running block has polled or updated a word that a thread of another block had written
- * after the past access, as if to wait for it.
+ * after the past access, presumably to wait for that access.
  */
 static bool has_polled_later_write(const struct past_access *past)
 {
@@ -202,7 +202,7 @@ void simt_race_report(void)
     fault_race(&race->past, race->access, race->thread, race->others);
 }
 
-/** Records a race that a later compare-and-swap may dismiss. Returns false if the race must be reported at once. */
+/** Records a race that a later compare-and-swap may dismiss. Returns false if the race must be reported immediately. */
 static bool defer_race(const struct past_access *past, struct word_access access, unsigned thread, bool others)
 {
     /* The race can be dismissed only if the load, the atomic and the compare-and-swap access the same bytes. */
@@ -454,7 +454,7 @@ static void store_history(struct shadow_cell *cell, struct history *brief, uint3
     brief->count = 0; /* the history now owns the sets of the entries */
 }
 
-/** Returns the epoch below which no access can race with one of this launch. */
+/** Returns the epoch below which no access can race with an access of this launch. */
 static uint32_t first_horizon(void)
 {
     return simt_order.horizon < simt_order.first_epoch ? simt_order.horizon : simt_order.first_epoch;
@@ -503,8 +503,8 @@ static bool in_agreement(const struct past_access *past, struct word_access acce
 }
 
 /**
- * Returns whether all accesses that an entry represents are ordered before now. If not, stores a thread whose access is
- * unordered in *thread, and the number of such threads in *count.
+ * Returns whether all accesses that an entry represents are ordered before the current access. If not, stores a thread
+ * whose access is unordered in *thread, and the number of such threads in *count.
  */
 static bool is_ordered(const struct past_access *past, bool volatile_load, unsigned *thread, unsigned *count)
 {
@@ -514,7 +514,7 @@ static bool is_ordered(const struct past_access *past, bool volatile_load, unsig
                             : simt_ordered(past->epoch, past->who, volatile_load);
 }
 
-/** Returns whether the access by at least one thread in a set of readers is ordered before now. */
+/** Returns whether the access by at least one thread in a set of readers is ordered before the current access. */
 static bool any_ordered(const struct past_access *past, bool volatile_load)
 {
     const struct thread_set *set = past_set(past);
@@ -529,7 +529,8 @@ static bool any_ordered(const struct past_access *past, bool volatile_load)
 }
 
 /**
- * Returns whether a later atomic or volatile load, itself ordered before now, has seen the value of atomic number `i`.
+ * Returns whether a later atomic or volatile load, itself ordered before the current access, has seen the value of
+ * atomic `i`.
  */
 static bool is_observed(const struct history *history, uint32_t i, bool volatile_load)
 {
@@ -572,8 +573,8 @@ static void check(const struct history *history, struct word_access access)
 }
 
 /**
- * Removes bytes from a past access. Returns false if none are left; the entry is then removed, and the next entry gets
- * its number.
+ * Removes bytes from a past access. Returns false if none are left; the entry is then removed, and the next entry takes
+ * its index.
  */
 static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
 {
@@ -587,8 +588,8 @@ static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
 }
 
 /**
- * For each byte of a word, the index in the history of the first atomic that is not ordered before now, or the length
- * of the history if there is none.
+ * For each byte of a word, the index in the history of the first atomic that is not ordered before the current access,
+ * or the length of the history if there is none.
  */
 struct first_atomics {
     uint32_t of_byte[4];
@@ -683,7 +684,7 @@ static void replace_reads(struct history *history, struct word_access access)
          */
         if (!can_replace(past, access) || past->epoch == simt_order.epoch)
             continue;
-        /* The entry may be the only record that an atomic which is not ordered before now has been seen. */
+        /* The entry may be the only record that an atomic not ordered before the current access has been seen. */
         const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
 
         if (!seen && simt_all_ordered(past->epoch, past_set(past), false, &thread, &count)) {
@@ -802,7 +803,7 @@ void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsign
     }
 }
 
-/** Adds the bytes of a store to an earlier store by this thread at this epoch. Returns false if there is none. */
+/** Merges a store into an earlier store by this thread at the same epoch. Returns false if there is no such store. */
 static bool joins_store(struct history *history, struct past_access mine)
 {
     for (uint32_t i = 0; i < history->count; i++) {

@@ -1,12 +1,13 @@
 /**
  * @file shadow.h
- * @brief The fast path of the race check for one access to a 4-byte word, which decides the usual cases in a few
+ * @brief The fast path of the race check for one access to a 4-byte word, which handles the common cases in a few
  *        instructions.
  *
  * A cell holds the last write, or the last of several atomics, and the set of threads that have read the word since
  * then, at one epoch. All these accesses are to the same bytes. A cell loses no information as long as all earlier
  * accesses are ordered before those that it holds. Epochs make this easy to check: an access before the launch, or
- * before the last barrier of this block, is ordered before now. All other cases take the slow path (see shadow.c).
+ * before the last barrier of this block, is ordered before the current access. All other cases take the slow path (see
+ * shadow.c).
  */
 #ifndef SIMT_SHADOW_H
 #define SIMT_SHADOW_H
@@ -17,8 +18,8 @@
 #include "order/stream_work.h"
 
 /**
- * Program counters of the accesses in the source, in slots selected by their low bits; SITE_SHARED if several program
- * counters share a slot.
+ * Program counters of accesses, stored in slots selected by their low bits; a slot is SITE_SHARED if several program
+ * counters share it.
  */
 extern uintptr_t simt_sites[1 << SITE_BITS];
 enum { SITE_SHARED = 1 };
@@ -42,7 +43,7 @@ struct word_access {
     uint32_t site;
     uint8_t bytes;     /**< mask of the word's four bytes */
     uint8_t kind;      /**< for an atomic or a volatile load: enum atomic_kind */
-    bool needs_value;  /**< for an atomic: it does more than store a value */
+    bool needs_value;  /**< the atomic does more than store a value */
     bool in_structure; /**< the access has 8 bytes or more, some of which may be padding */
     bool frees;        /**< the word is freed, which is checked like a store */
     enum shadow_access what;
@@ -57,7 +58,7 @@ void simt_load_marked(struct shadow_cell *cell, struct word_access access);
 void simt_store_marked(struct shadow_cell *cell, struct word_access access);
 /**
  * Records a load of bytes that the launch must not write, either before or after the load. Ends the launch if it has
- * already written them.
+ * already written these bytes.
  */
 void simt_check_read_only(const struct shadow_cell *cell, struct word_access access);
 /** Checks an access on the slow path: returns if there is no race and ends the launch if there is one. */
@@ -75,9 +76,10 @@ void simt_suspect_uninitialised(const struct shadow_cell *cell, uint32_t bytes, 
 
 /**
  * The number of deferred races. A load that races only with atomics is allowed if the thread then updates the same
- * bytes by compare-and-swap, because compare-and-swap loops begin with such a load. Until then the race is recorded but
- * not reported. simt_race_report() reports the race of the running thread when it reaches a barrier or its end;
- * simt_race_dismiss() drops it when the thread reaches a compare-and-swap of the bytes that it loaded last.
+ * bytes with compare-and-swap, because compare-and-swap loops begin with such a load. Until then the race is recorded
+ * but not reported. simt_race_report() reports the race of the running thread when the thread reaches a barrier or
+ * returns; simt_race_dismiss() drops the race when the thread reaches a compare-and-swap of the bytes that it loaded
+ * last.
  */
 extern unsigned simt_races_deferred;
 void simt_race_report(void);
@@ -85,9 +87,9 @@ void simt_races_forget(void);
 void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
- * Finds how the last launch, which ran at epochs `first` to `last`, used the bytes of a word: uses[use] is a mask of
- * bytes. Returns false if the launch used none of them. simt_fault_work_race() reports that the launch's use of a byte
- * raced with earlier work.
+ * Determines how the last launch, which ran at epochs `first` to `last`, used the bytes of a word: uses[use] is a mask
+ * of bytes. Returns false if the launch used none of them. simt_fault_work_race() reports that the launch's use of a
+ * byte raced with earlier work.
  */
 bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES]);
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);
@@ -96,7 +98,7 @@ void simt_fault_work(uint3 thread, uintptr_t pc, int bytes, const struct work_ra
 
 /**
  * Marks a shared word that an asynchronous copy of the running thread is about to write. No thread may access the word
- * until shadow_end_copy().
+ * until shadow_end_copy() is called.
  */
 static inline void shadow_begin_copy(struct shadow_cell *cell)
 {
@@ -110,8 +112,8 @@ static inline void shadow_end_copy(struct shadow_cell *cell)
 }
 
 /**
- * The last volatile load of each thread. A repetition of this load at the same epoch, without a write in between, need
- * not be recorded.
+ * The last volatile load of each thread. Repeating this load at the same epoch, without a write in between, need not be
+ * recorded.
  */
 struct polled {
     const struct shadow_cell *cell;
@@ -135,19 +137,24 @@ static inline __attribute__((always_inline)) bool shadow_polls(const struct shad
            last->write == cell->write && last->kind == access.kind && last->bytes == access.bytes;
 }
 
-/** Returns the epoch below which the accesses by all threads are ordered before now. */
+/** Returns the epoch below which the accesses by all threads are ordered before the current access. */
 static inline uint32_t shadow_horizon(enum shadow_space space)
 {
     return space == SPACE_SHARED ? simt_order.block.barrier_end : simt_order.horizon;
 }
 
-/** Returns whether an access at `epoch` was made by this block and is ordered before now by a barrier. */
+/**
+ * Returns whether an access at `epoch` was made by this block and is ordered before the current access by a barrier.
+ */
 static inline bool shadow_ordered_by_barrier(uint32_t epoch)
 {
     return epoch - simt_order.segment_epoch < simt_order.ordered_epochs;
 }
 
-/** Returns whether an access is ordered before now by a barrier of this block, or was made by the running thread. */
+/**
+ * Returns whether an access is ordered before the current access by a barrier of this block, or was made by the running
+ * thread.
+ */
 static inline bool shadow_ordered_here(uint32_t epoch, uint32_t write)
 {
     return shadow_ordered_by_barrier(epoch) ||
@@ -244,8 +251,9 @@ static inline bool shadow_set_is_thread_0(uint32_t read)
 }
 
 /**
- * Returns whether all readers in a cell are ordered before now: by a barrier, or because the running thread is the only
- * one. For an atomic, returns whether the cell has only authors, to which the thread can be added.
+ * Returns whether all readers in a cell are ordered before the current access: by a barrier, or because the running
+ * thread is the only one. For an atomic, returns whether the cell has only authors, to which the running thread can be
+ * added.
  */
 static inline __attribute__((always_inline)) bool shadow_readers_ordered(const struct shadow_cell *cell,
                                                                          uint32_t horizon, struct word_access access)

@@ -30,17 +30,17 @@ struct variable {
     char name[NAME_TEXT];
 };
 
-/** The `__shared__` variables of all kernels, in the order of their offsets; empty if the program has no symbols. */
+/** The `__shared__` variables of all kernels, sorted by offset; empty if the program has no symbols. */
 static struct variable_list {
     struct variable *variable;
     size_t count;
     size_t bytes; /**< size of shared memory */
 } variables;
 
-/** The variables in global and constant memory, in the order of their addresses. */
+/** The variables in global and constant memory, sorted by address. */
 static struct variable_list globals;
 
-/** The host's variables, in the order of their addresses. */
+/** The host's variables, sorted by address. */
 static struct variable_list hosts;
 
 /* --- the symbol table --------------------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ struct symbols {
     size_t names_size;
 };
 
-/** Returns whether `bytes` bytes from `offset` on lie in the file, and `offset` is aligned for a pointer. */
+/** Returns whether the `bytes` bytes at `offset` are within the file and `offset` is aligned for a pointer. */
 static bool in_file(const struct symbols *symbols, uint64_t offset, uint64_t bytes)
 {
     return offset % sizeof(void *) == 0 && offset <= symbols->size && bytes <= symbols->size - offset;
@@ -135,7 +135,7 @@ static bool is_kernels(const char *symbol)
     return strncmp(symbol, "_Z", 2) == 0 && !strstr(symbol, "simt_gap_");
 }
 
-/** Copies the name that the source gives a variable: the last name in a symbol such as _ZZ6kernelIiEvPT_E5words. */
+/** Copies a variable's source name: the last name in a symbol such as _ZZ6kernelIiEvPT_E5words. */
 static void take_name(const char *symbol, char name[NAME_TEXT])
 {
     snprintf(name, NAME_TEXT, "%s", symbol);
@@ -159,7 +159,7 @@ static void take_name(const char *symbol, char name[NAME_TEXT])
 }
 
 /**
- * Returns whether the table is that of the running program: it must list the dynamic array at the offset `dynamic`.
+ * Returns whether the table belongs to the running program: it must list the dynamic array at the offset `dynamic`.
  * This also shows that shared memory begins where the thread-local storage begins.
  */
 static bool is_ours(const struct symbols *symbols, size_t dynamic)
@@ -197,7 +197,7 @@ static const char *global_name(const struct symbols *symbols, const ElfW(Sym) * 
     return variable ? symbols->names + symbol->st_name : "";
 }
 
-/** Adds a symbol to a list, which must have room for it. */
+/** Appends a symbol to a list, which must have room for it. */
 static void take_variable(struct variable_list *list, const ElfW(Sym) * symbol, uintptr_t bias, const char *name)
 {
     struct variable *variable = &list->variable[list->count++];
@@ -364,7 +364,7 @@ static const ElfW(Sym) * function_at(const struct symbols *symbols, uintptr_t ad
     return NULL;
 }
 
-/** Returns the index of the first symbol of the source file that a symbol comes from. */
+/** Returns the index of the first symbol of the source file that a symbol belongs to. */
 static size_t begin_of_file(const struct symbols *symbols, size_t symbol)
 {
     while (symbol > 0 && ELF64_ST_TYPE(symbols->symbol[symbol].st_info) != STT_FILE)
@@ -372,7 +372,7 @@ static size_t begin_of_file(const struct symbols *symbols, size_t symbol)
     return symbol;
 }
 
-/** Returns one past the index of the last symbol of the source file that a symbol comes from. */
+/** Returns one past the index of the last symbol of the source file that a symbol belongs to. */
 static size_t end_of_file(const struct symbols *symbols, size_t symbol)
 {
     do
@@ -406,7 +406,7 @@ static size_t sum_of_function(const struct symbols *symbols, const ElfW(Sym) * f
     return bytes;
 }
 
-/** Copies the name that the source gives a function: the last name in a symbol such as _ZL6kernelIiEvPT_. */
+/** Copies a function's source name: the last name in a symbol such as _ZL6kernelIiEvPT_. */
 static void take_function_name(const char *symbol, char name[NAME_TEXT])
 {
     const char *at = symbol + (strncmp(symbol, "_Z", 2) == 0 ? 2 : 0);
@@ -486,7 +486,7 @@ bool simt_variable_has(uintptr_t address, size_t bytes)
                                   address - variable->begin <= variable->end - variable->begin - bytes);
 }
 
-/** Finds the variables if they have not been found yet, because there may have been no launch. */
+/** Finds the variables unless a launch has already found them. */
 static void find_variables(void)
 {
     size_t bytes, dynamic;

@@ -13,7 +13,7 @@
 
 enum {
     NAME_SIZE = 64,
-    SECTOR = WARP_LANES == 32 ? 32 : 64, /**< bytes that global memory moves at a time */
+    SECTOR = WARP_LANES == 32 ? 32 : 64, /**< granularity of global memory transfers in bytes */
     BANKS = 32,                          /**< number of shared-memory banks, each 4 bytes wide */
 };
 
@@ -120,7 +120,7 @@ bool simt_kernel_counters(int index, const char **name, struct simt_counters *ke
 
 /* --- requests ----------------------------------------------------------------------------------------------------- */
 
-/** Returns the number of different sectors that the accesses touch. */
+/** Returns the number of distinct sectors that the accesses touch. */
 static unsigned count_sectors(const struct memory_request *request)
 {
     const uint64_t *offset = request->offset;
@@ -139,7 +139,7 @@ static unsigned count_sectors(const struct memory_request *request)
 
         for (unsigned i = 0; i < count; i++)
             seen |= UINT64_C(1) << (offset[i] / SECTOR - lowest);
-        /* An aligned access of at most 16 bytes lies in one sector. */
+        /* An aligned access of at most 16 bytes is contained in one sector. */
         return (unsigned)__builtin_popcountll(seen);
     }
 

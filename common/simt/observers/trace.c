@@ -72,7 +72,7 @@ struct cell {
     uint64_t offset;
     uint64_t in;    /**< operand, the low 8 bytes in memory, or `number` of lane_uses_barrier */
     uint64_t out;   /**< result, the high 8 bytes in memory, or the destination of a bulk copy */
-    int32_t number; /**< number of the allocation, of the lane read, or of an mbarrier's phase */
+    int32_t number; /**< number of the allocation, of the lane read from, or of an mbarrier's phase */
     bool known;     /**< whether the value is known */
 };
 
@@ -80,7 +80,7 @@ struct cell {
 struct entry {
     uint8_t kind;
     uint8_t bytes;
-    bool in_global; /**< in global memory, not in shared memory */
+    bool in_global; /**< true for global memory, false for shared memory */
     uint16_t warp;
     uint16_t warps; /**< at a block barrier: number of warps in the block */
     lane_mask lanes;
@@ -107,7 +107,7 @@ struct queue {
 };
 
 static struct trace {
-    bool armed;       /**< a launch is to be traced */
+    bool armed;       /**< the next launch that matches is to be traced */
     const char *only; /**< name of the kernel to trace; NULL for any kernel */
     bool on;          /**< the traced launch is running */
     bool truncated;
@@ -154,7 +154,7 @@ void simt_trace_only(const char *kernel)
     trace.only = kernel;
 }
 
-/** Returns whether a launch's name, up to its template arguments, is the name that the trace waits for. */
+/** Returns whether a launch's name, up to its template arguments, is that of the kernel to trace. */
 static bool is_wanted(const char *name)
 {
     const size_t length = strcspn(name, "<");
@@ -200,7 +200,7 @@ static void settle(struct queue *queue)
     }
 }
 
-/** Returns whether the lane has a pending store to some of the bytes that are about to change again. */
+/** Returns whether the lane has a pending store to any of the bytes that are about to be overwritten. */
 static bool overlaps_pending(const struct queue *queue, uintptr_t address, unsigned bytes)
 {
     for (uint32_t i = queue->settled; i != queue->pushed; i++) {
@@ -511,7 +511,10 @@ static void write_cell(FILE *stream, const struct entry *entry, const struct cel
         fprintf(stream, "\"0x%0*" PRIx64 "\"", digits, column == COLUMN_OUT ? cell->out : cell->in);
 }
 
-/** Writes an element for each lane of a warp; inactive lanes have null, or -1 if the column contains lane numbers. */
+/**
+ * Writes one element per lane of a warp; the element of an inactive lane is null, or -1 if the column contains lane
+ * numbers.
+ */
 static void write_column(FILE *stream, const char *name, const struct entry *entry, const struct cell *cell,
                          enum column column)
 {

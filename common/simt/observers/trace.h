@@ -4,7 +4,7 @@
  *        by launch.c.
  *
  * Lanes run ahead of the replay, so a value must be recorded when the lane accesses it. Therefore memory is watched
- * while the block runs, and every access takes the slow path. Programs that do not trace have no such cost.
+ * while the block runs, and every access takes the slow path. Programs that do not trace do not pay this cost.
  */
 #ifndef SIMT_TRACE_H
 #define SIMT_TRACE_H
@@ -14,8 +14,8 @@
 extern const struct observer simt_tracing;
 
 /**
- * Begins the trace if the launch, which is about to start, is to be traced, and returns whether it is. The traced
- * launch is the first one after simt_trace_begin() or, after simt_trace_only(), the first one of the given kernel.
+ * Begins the trace if the launch that is about to start is to be traced, and returns whether it is. The traced launch
+ * is the first one after simt_trace_begin() or, after simt_trace_only(), the first one of the given kernel.
  */
 bool simt_tracing_begin(const struct launch *launch);
 

@@ -25,7 +25,7 @@ void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end);
 /** Removes the bytes of a range. */
 void simt_ranges_remove(struct ranges *ranges, uintptr_t begin, uintptr_t end);
 void simt_ranges_normalise(struct ranges *ranges);
-/** Returns whether two normalised sets have a byte in common; *address is the first. */
+/** Returns whether two normalised sets have a byte in common; stores the address of the first such byte in *address. */
 bool simt_ranges_overlap(const struct ranges *a, const struct ranges *b, uintptr_t *address);
 
 #endif

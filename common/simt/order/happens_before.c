@@ -1,7 +1,7 @@
 /**
  * @file happens_before.c
  * @brief Advances the epochs, switches blocks, joins the vector clocks of threads, and determines which accesses are
- *        ordered before now.
+ *        ordered before the current one.
  */
 #include "happens_before.h"
 
@@ -170,8 +170,8 @@ static void forget_clock(struct vector_clock **clock)
 }
 
 /**
- * Returns a key that identifies an address in the whole grid, where the shared memory of all blocks lies at the same
- * addresses.
+ * Returns a key that identifies an address within the entire grid, although the shared memory of all blocks has the
+ * same addresses.
  */
 static uintptr_t grid_address(uintptr_t address)
 {
@@ -290,7 +290,7 @@ void simt_order_atomic(uintptr_t address, unsigned bytes, bool wrote, bool has_r
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
-/** The launches that this one may overlap, oldest first. */
+/** The launches that the current launch may overlap, oldest first. */
 static struct overlapped {
     const struct past_launch *launch;
     size_t count;
@@ -358,8 +358,8 @@ bool simt_order_launch(uint64_t blocks, bool interleaved, const struct past_laun
 }
 
 /**
- * Joins one of the five clocks over all threads of `warps` warps whose lane is in `lanes`, and gives each of these
- * threads the result. `member` is the offset of that clock in struct thread_order.
+ * Joins one of the five clocks over all threads of `warps` warps whose lane is in `lanes`, and assigns the result to
+ * each of these threads. `member` is the offset of that clock in struct thread_order.
  */
 static void share_clock(struct thread_order *threads, unsigned warps, lane_mask lanes, size_t member)
 {
@@ -441,8 +441,8 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, lane_mask lane
 }
 
 /**
- * Returns a clock of all accesses that are ordered before now: by acquires, by the barriers of the block, by
- * __syncwarp, and by program order.
+ * Returns a clock of all accesses that are ordered before the current one: by acquires, by the barriers of the block,
+ * by __syncwarp, and by program order.
  */
 static struct vector_clock *clock_of_now(const struct thread_order *order)
 {
@@ -535,7 +535,10 @@ void simt_order_proxy_fence(int space)
 
 /* --- queries ------------------------------------------------------------------------------------------------------ */
 
-/** Returns whether a __syncwarp orders before now the accesses that `lane` of the running warp made at `epoch`. */
+/**
+ * Returns whether a __syncwarp orders the accesses that `lane` of the running warp made at `epoch` before the current
+ * access.
+ */
 static bool ordered_in_warp(uint32_t epoch, unsigned lane)
 {
     const struct warp_order *warp = simt_order.warp;
@@ -545,7 +548,7 @@ static bool ordered_in_warp(uint32_t epoch, unsigned lane)
 }
 
 /**
- * Returns whether the running thread's clocks include the accesses at `epoch` of the thread with the number `whose`.
+ * Returns whether the running thread's clocks include the accesses that thread `whose` made at `epoch`.
  */
 static bool is_known(uint64_t whose, uint32_t epoch, bool volatile_load)
 {
@@ -579,8 +582,8 @@ const struct past_launch *simt_wait_missing(uint32_t epoch)
 }
 
 /**
- * Returns whether the accesses of an earlier launch in this stream are ordered before now. stream_work.c checks
- * launches of other streams.
+ * Returns whether the accesses of an earlier launch in this stream are ordered before the current access. stream_work.c
+ * checks launches of other streams.
  */
 static bool ordered_launch(uint32_t epoch, bool volatile_load)
 {

@@ -22,11 +22,12 @@
  * orders them. They do not race if both are atomics on the same bytes and the scope of each includes the other's thread
  * (that of atomicAdd_block does not include a thread of another block). An atomic is also ordered before everything
  * after a later atomic at the same address, because the later one has seen it. A volatile access needs no second fence.
- * A volatile load counts as an atomic in all these rules, and so does a volatile store by a thread that has fenced.
+ * A volatile load counts as an atomic in all these rules, and so does a volatile store by a thread that has executed a
+ * fence.
  *
- * All this is tracked exactly, per byte: two accesses that were made are reported as a race if and only if they race
- * under these rules. Other orders of the atomics are not tried: atomics execute in the order in which the simulator
- * runs the threads.
+ * All this is tracked exactly, per byte: two executed accesses are reported as a race if and only if they race under
+ * these rules. Other orders of the atomics are not explored: atomics execute in the order in which the simulator runs
+ * the threads.
  *
  * Time is counted in epochs, and each synchronisation starts a new one. Whether a barrier orders an access follows from
  * the access's epoch alone. Release/acquire edges need vector clocks (vector_clocks.h), which no thread has before the
@@ -45,7 +46,7 @@
 struct warp_order {
     uint32_t sync_end; /**< the warp's accesses at epochs below this are ordered by a __syncwarp of all lanes */
     lane_mask partial; /**< lanes that a __syncwarp of some lanes has ordered */
-    uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen what lane j did at epochs below this */
+    uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen lane j's accesses at epochs below this */
 };
 
 struct past_launch;
@@ -58,28 +59,28 @@ struct vector_clock;
  * synchronisation within its block.
  */
 struct thread_order {
-    struct vector_clock *known;           /**< accesses that are ordered before now */
+    struct vector_clock *known;           /**< accesses that are ordered before the current one */
     struct vector_clock *fenced;          /**< accesses before a fence; the thread's next atomic releases them */
-    struct vector_clock *fenced_in_block; /**< the same for its block, where __threadfence_block also counts */
+    struct vector_clock *fenced_in_block; /**< `fenced` for the thread's block, where __threadfence_block also counts */
     struct vector_clock *acquired;        /**< acquired by an atomic; ordered before accesses after the next fence */
     struct vector_clock *acquired_in_block;
 };
 
-/** A block's part of the order, kept while other blocks run. */
+/** The ordering state of one block, kept while other blocks run. */
 struct block_order {
-    uint32_t block_epoch;         /**< epoch at which it began; shared memory written earlier is not this block's */
-    uint32_t barrier_end;         /**< what the block did at epochs below this is ordered by a barrier */
+    uint32_t block_epoch;         /**< epoch of the block's start; earlier writes to shared memory are not its own */
+    uint32_t barrier_end;         /**< the block's accesses at epochs below this are ordered by a barrier */
     struct thread_order *threads; /**< NULL until the first fence or acquire */
 };
 
-/** The current state: the running thread, and the epochs below which accesses are ordered before now. */
+/** The current state: the running thread, and the epochs below which accesses are ordered before the current one. */
 struct order_state {
     uint32_t epoch;
     uint32_t thread;         /**< number of the running thread, shifted to its bits in a shadow cell */
     uint32_t first_epoch;    /**< epoch at which the launch began */
-    uint32_t launch_epoch;   /**< what this launch did at epochs below this is ordered, whichever thread did it */
-    uint32_t horizon;        /**< also for earlier launches; below launch_epoch if this one may overlap them */
-    uint32_t waited_epoch;   /**< a wait orders what earlier launches did from this epoch on */
+    uint32_t launch_epoch;   /**< accesses of this launch, by any thread, at epochs below this are ordered */
+    uint32_t horizon;        /**< as launch_epoch, including earlier launches; lower if this launch may overlap them */
+    uint32_t waited_epoch;   /**< a wait orders the accesses of earlier launches from this epoch on */
     uint32_t segment_epoch;  /**< no other block has run since this epoch */
     uint32_t ordered_epochs; /**< number of epochs at the start of the segment that a barrier has ordered */
     uint32_t block_number;   /**< number of the running block in the grid */
@@ -95,8 +96,8 @@ struct order_state {
 extern struct order_state simt_order;
 
 /**
- * Begins a launch, the last of `launches`, which may overlap the others. Forgets which block ran at which epochs.
- * Returns false if out of memory.
+ * Begins a launch, the last of `launches`, which may overlap the others. Discards the record of which block ran at
+ * which epochs. Returns false if out of memory.
  */
 bool simt_order_launch(uint64_t blocks, bool interleaved, const struct past_launches *launches);
 /**
@@ -108,58 +109,67 @@ void simt_order_resume(uint32_t block_number, const struct block_order *block);
 /** Ends a block and frees its clocks. */
 void simt_order_end(struct block_order *block);
 
-/** Records that a barrier of the whole block is complete, which orders all accesses before it. */
+/** Records that a block-wide barrier is complete, which orders all accesses before it. */
 void simt_order_barrier(void);
-/** Records that the running thread waits for the launches that this one may overlap. */
+/** Records that the running thread waits for the launches that the current launch may overlap. */
 void simt_order_wait(void);
 /**
- * Records that a barrier of the whole grid is complete. simt_order_grid_opens() must follow for each block of the grid.
+ * Records that a grid-wide barrier is complete. simt_order_grid_opens() must then be called for each block of the grid.
  */
 void simt_order_grid(void);
 void simt_order_grid_opens(struct block_order *block);
 /**
- * Records that a __syncwarp of the lanes in `mask` is complete, in a warp that has `lanes` and starts with thread
- * `first`.
+ * Records that a __syncwarp of the lanes in `mask` is complete, in a warp whose lanes are `lanes` and whose first
+ * thread is `first`.
  */
 void simt_order_syncwarp(struct warp_order *warp, unsigned first, lane_mask lanes, lane_mask mask);
-/** Records a fence of the running thread, for its block only or for all threads. */
+/** Records a fence of the running thread, either for its block only or for all threads. */
 void simt_order_fence(bool in_block);
 
 /**
- * Records an atomic or a volatile access by the running thread at an address. `wrote` is true if it has written to the
- * address, and `has_read` if it has read the value there.
+ * Records an atomic or a volatile access by the running thread at an address. `wrote` is true if the access has written
+ * to the address, and `has_read` if it has read the value there.
  */
 void simt_order_atomic(uintptr_t address, unsigned bytes, bool wrote, bool has_read);
-/** Ends the release/acquire edges of a word of 4 bytes, because a store that is not atomic has overwritten it. */
+/** Ends the release/acquire edges of a 4-byte word, because a non-atomic store has overwritten it. */
 void simt_order_overwritten(uintptr_t address);
-/** Returns whether the running thread has fenced since its block began, or has synchronised with a thread that has. */
+/**
+ * Returns whether the running thread has executed a fence since its block began, or has synchronised with a thread that
+ * has.
+ */
 bool simt_order_has_fenced(void);
 
-/** Releases what is ordered before now to the threads that wait on an mbarrier, whose clock is `released`. */
+/**
+ * Releases all accesses ordered before the current operation to the threads that wait on an mbarrier; `released` is the
+ * mbarrier's clock.
+ */
 void simt_order_release(struct vector_clock **released);
-/** Adds a write by `thread`, a number in its block, at an epoch to an mbarrier's clock. */
+/** Adds to an mbarrier's clock a write that `thread`, a number in its block, made at an epoch. */
 void simt_order_add_write(struct vector_clock **released, unsigned thread, uint32_t epoch);
-/** Acquires, for the running thread, what has been released to an mbarrier's clock. */
+/** Acquires an mbarrier's clock for the running thread. */
 void simt_order_acquire(struct vector_clock *released);
 /**
- * Records a proxy fence of the running thread: between its accesses to `space`, an enum shadow_space, and those of the
+ * Records a proxy fence of the running thread between its accesses to `space`, an enum shadow_space, and those of the
  * asynchronous proxy.
  */
 void simt_order_proxy_fence(int space);
-/** Returns whether a thread's accesses to a space at an epoch precede a proxy fence that is ordered before now. */
+/**
+ * Returns whether a thread's accesses to a space at an epoch precede a proxy fence that is ordered before the current
+ * operation.
+ */
 bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space);
 
 /**
- * Returns whether the running thread's accesses at an epoch and since then are still unordered with those of all other
+ * Returns whether the running thread's accesses at or after an epoch are still unordered relative to those of all other
  * threads.
  */
 bool simt_order_unreleased_since(uint32_t epoch);
 
-/** Returns the launch that ran at an epoch and that this one may overlap, or NULL if there is none. */
+/** Returns the launch that ran at an epoch and that the current launch may overlap, or NULL if there is none. */
 const struct past_launch *simt_overlapped_at(uint32_t epoch);
 /**
- * Returns the launch after the epoch that never waited, so that a wait of this launch does not order accesses at the
- * epoch. Returns NULL if a wait does order them, or if the running thread has not waited.
+ * Returns the launch that ran after the epoch and never waited, because of which a wait of the current launch does not
+ * order accesses at the epoch. Returns NULL if a wait does order them, or if the running thread has not waited.
  */
 const struct past_launch *simt_wait_missing(uint32_t epoch);
 

@@ -1,6 +1,6 @@
 /**
  * @file past_launches.h
- * @brief The latest launches of a stream. A launch with programmatic stream serialization may overlap those before it,
+ * @brief The latest launches of a stream. A launch with programmatic stream serialization may overlap earlier launches
  *        until it waits. Used by stream_work.c, which keeps them, and by happens_before.c.
  */
 #ifndef SIMT_PAST_LAUNCHES_H
@@ -15,7 +15,7 @@ struct past_launch {
     const char *name;
     uintptr_t caller;
     uint32_t first_epoch, end_epoch; /**< it ran at the epochs in [first_epoch, end_epoch) */
-    bool waited;                     /**< one of its threads has waited, so its end follows the previous launch's */
+    bool waited;                     /**< a thread of this launch has waited, so it ends after the previous launch */
 };
 
 /** Launches submitted consecutively to one stream, oldest first. */

@@ -41,14 +41,14 @@ enum {
     CELL_SITE = (1 << SITE_BITS) - 1,
 };
 
-/** An epoch that is never reached, because start_epochs() in grid.c restarts from 0 long before. */
+/** An epoch that is never reached, because start_epochs() in grid.c restarts from 0 long before this value. */
 #define EPOCH_NEVER UINT32_MAX
 
 /* Kinds of a read. */
 #define READ_LOST    (1u << 30) /**< every later write to these bytes in this launch is a race */
 #define READ_HISTORY (1u << 31) /**< the word has a history; the latest epoch in it is the cell's */
 #define READ_AUTHORS \
-    (3u << 30) /**< no reads: the set's threads have updated the word by atomics; if it has no bytes, also READ_LOST */
+    (3u << 30) /**< no reads: the set's threads have updated the word atomically; if no bytes are set, also READ_LOST */
 #define READ_UNOWNED (3u << 30)         /**< at EPOCH_NEVER: the word belongs to no variable (shared_variables.c) */
 #define READ_COPIED  (READ_UNOWNED | 1) /**< at EPOCH_NEVER: an asynchronous copy writes the word (copies.c) */
 

@@ -1,7 +1,7 @@
 /**
  * @file stream_table.c
- * @brief Looks up streams by their handles, and keeps a clock of the work that each stream's next work is ordered
- *         after.
+ * @brief Looks up streams by their handles, and keeps for each stream a clock of the work that is ordered before its
+ *         next work.
  */
 #include "stream_table.h"
 

@@ -1,7 +1,7 @@
 /**
  * @file stream_table.h
- * @brief The table of streams, looked up by their handles, with a clock of the work that each stream's next work is
- *        ordered after. Used by stream_work.c and by the runtime calls on streams and events.
+ * @brief The table of streams, looked up by their handles, with a clock for each stream of the work that is ordered
+ *        before its next work. Used by stream_work.c and by the runtime calls on streams and events.
  */
 #ifndef SIMT_STREAM_TABLE_H
 #define SIMT_STREAM_TABLE_H
@@ -11,17 +11,17 @@
 #include "cuda_runtime.h"
 
 /*
- * A handle combines a number with its generation, so that the handle of a destroyed stream or event is never taken for
- * a later one.
+ * A handle combines a number with its generation, so that the handle of a destroyed stream or event is never mistaken
+ * for that of a later one.
  */
 enum { HANDLE_STREAM = 8, HANDLE_EVENT = 12, HANDLE_STEP = 16, GENERATION_SHIFT = 28, NUMBERS = 1 << 24 };
 
 struct stream {
     uint64_t generation; /**< 0 if never used */
     bool alive;
-    bool blocking;                 /**< this stream and the legacy default stream wait for each other */
+    bool blocking;                 /**< this stream synchronises with the legacy default stream */
     bool queried;                  /**< cudaStreamQuery has already returned cudaErrorNotReady for it */
-    uint64_t last;                 /**< position of its latest work */
+    uint64_t last;                 /**< position of the stream's latest work */
     uint64_t published;            /**< some clock may include its work up to this position but no later work */
     struct stream_clock clock;     /**< work ordered before the stream's next work, except its own earlier work */
     struct past_launches launches; /**< the latest launches in this stream */
@@ -39,7 +39,7 @@ extern uint64_t simt_latest_work;
 extern struct stream_clock simt_host_clock;
 
 uintptr_t simt_handle_of(size_t number, uint64_t generation, unsigned kind);
-/** Reports an invalid handle, with the line of the host's call, and returns the error. */
+/** Reports an invalid handle, with the source line of the host's call, and returns the error. */
 cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t caller);
 /** Returns the number of a stream, or NUMBERS if there is no such stream. */
 size_t simt_stream_number(cudaStream_t stream);

@@ -310,7 +310,7 @@ void simt_host_waits_for_all(void)
     forget_known();
 }
 
-/** The clock of the work that is ordered before the running host function of a stream; NULL if none is running. */
+/** The clock of the work ordered before the host function that a stream is running; NULL if none is running. */
 static const struct stream_clock *before_function;
 
 void simt_host_function_begins(cudaStream_t stream)

@@ -2,21 +2,21 @@
  * @file stream_work.h
  * @brief The order of launches and copies in several streams, and the races between them. Used by the runtime API.
  *
- * The simulator executes each call at once, in program order, but a program for a GPU may not rely on this order. A
- * piece of work, which is a launch, a copy or a memset, is ordered after
+ * The simulator executes each call immediately, in program order, but a program for a GPU must not rely on this order.
+ * A work item, which is a launch, a copy or a memset, is ordered after
  *
  *   - the earlier work of its stream. A launch with programmatic stream serialization is not ordered after the launches
  *     immediately before it until one of its threads waits: see happens_before.h;
- *   - what the stream waits for by cudaStreamWaitEvent: all that was ordered before the event was recorded;
- *   - what the host had waited for when it issued the work: by cudaDeviceSynchronize, cudaStreamSynchronize,
+ *   - the work that the stream waits for through cudaStreamWaitEvent: everything ordered before the event was recorded;
+ *   - the work that the host had waited for when it issued the item: by cudaDeviceSynchronize, cudaStreamSynchronize,
  *     cudaEventSynchronize, a query that returned cudaSuccess, cudaMemcpy, cudaFree, or an asynchronous copy to or
  *     between memory that is not pinned;
  *   - for the legacy default stream, the earlier work of all streams not made with cudaStreamNonBlocking; and for
  *     these, the earlier work of the default stream.
  *
- * Two pieces of work race if nothing orders them, both use the same byte, and at least one of them writes it, unless
- * both access the byte by atomics. The host races with work that it has not waited for if it reads what the work
- * writes, or writes what the work uses. The simulator finds such a race only if the host code is in a kernel file.
+ * Two work items race if nothing orders them, both use the same byte, and at least one of them writes it, unless both
+ * access the byte with atomics. The host races with work that it has not waited for if it reads what the work writes,
+ * or writes what the work uses. The simulator finds such a race only if the host code is in a kernel file.
  */
 #ifndef SIMT_STREAM_WORK_H
 #define SIMT_STREAM_WORK_H
@@ -26,18 +26,18 @@
 #include "cuda_runtime.h"
 
 /**
- * How work uses a byte. Strong uses, which are atomics and volatile loads, need no order among themselves. The
- * allocation and the freeing of memory in a stream must be ordered like writes.
+ * The ways in which work uses a byte. Strong uses, which are atomics and volatile loads, need no order among
+ * themselves. Stream-ordered allocations and frees must be ordered like writes.
  */
 enum work_use { USE_READ, USE_STRONG_READ, USE_WRITE, USE_STRONG_WRITE, USE_ALLOCATE, USE_FREE, NUM_USES };
 /** The verb phrase that messages use for each work_use. */
 extern const char *const simt_work_does[NUM_USES];
 
-/** Two pieces of work that race: the current one and an earlier one. */
+/** Two work items that race: the current one and an earlier one. */
 struct work_race {
     uintptr_t address;
     enum work_use mine, theirs;
-    const char *name; /**< name of the earlier one */
+    const char *name; /**< name of the earlier work item */
     uintptr_t caller;
 };
 
@@ -50,25 +50,27 @@ extern bool simt_streams_use_host;
 extern bool simt_streams_share_host;
 
 /**
- * Begins a piece of work, which the host issues to a stream at `caller`. It is the current work until the next one
- * begins.
+ * Begins a work item, which the host issues to a stream at `caller`. It is the current work until the next item begins.
  */
 cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t caller);
 /** Records that the current work uses some bytes. Does nothing if out of memory. */
 void simt_work_uses(enum work_use use, uintptr_t begin, size_t bytes);
 /**
- * Does the same as simt_work_uses() for host memory, which the host may not access in a conflicting way before it has
- * waited.
+ * Does the same as simt_work_uses() for host memory, which the host must not access in a conflicting way before it has
+ * waited for the work.
  */
 void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes);
 /** Removes from the record all uses of memory that is being freed. */
 void simt_work_forget(uintptr_t begin, size_t bytes);
 /**
- * Ends the record of the memory that the current work uses. If the work races with other work, forgets all work and
- * returns false.
+ * Ends the record of the memory that the current work uses. If the work races with other work, discards all recorded
+ * work and returns false.
  */
 bool simt_work_end(struct work_race *race);
-/** Does the same as simt_work_end(), reports the race if there is one, and returns the error for the runtime call. */
+/**
+ * Ends the record as simt_work_end() does, reports the race if there is one, and returns the error for the runtime
+ * call.
+ */
 cudaError_t simt_work_check(void);
 /**
  * Records that the current work is a launch. Returns the launches that it may overlap, oldest first, followed by the

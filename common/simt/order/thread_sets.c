@@ -1,6 +1,7 @@
 /**
  * @file thread_sets.c
- * @brief Stores each set of threads once. A set is found by its members, or by the set to which a thread was added.
+ * @brief Stores each set of threads once. Sets are looked up by their members, or by the set to which a thread is
+ *        added.
  */
 #include "thread_sets.h"
 

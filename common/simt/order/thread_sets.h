@@ -1,7 +1,7 @@
 /**
  * @file thread_sets.h
- * @brief Sets of threads of a block, such as the readers of a word, identified by small numbers. A set of one thread
- *        has the number of the thread. Used by the race check.
+ * @brief Sets of threads of a block, such as the readers of a word, identified by small numbers. The number of a set
+ *        with a single thread is the number of that thread. Used by the race check.
  */
 #ifndef SIMT_THREAD_SETS_H
 #define SIMT_THREAD_SETS_H
@@ -19,7 +19,7 @@ struct thread_set {
 };
 
 /**
- * Prepares for a launch: forgets all sets of more than one thread if the numbers are running out. Returns false if
+ * Prepares for a launch: discards all sets of more than one thread if the numbers are running out. Returns false if
  * memory runs out.
  */
 bool simt_thread_sets_prepare(void);

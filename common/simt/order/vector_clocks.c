@@ -1,7 +1,7 @@
 /**
  * @file vector_clocks.c
- * @brief Stores vector clocks as trees of epochs that share branches. A node with one reference is changed in place;
- *        any other is copied first.
+ * @brief Stores vector clocks as trees of epochs that share subtrees. A node with one reference is modified in place;
+ *        any other node is copied first.
  */
 #include "vector_clocks.h"
 
@@ -31,12 +31,12 @@ struct vector_clock {
 
 static struct pool {
     struct vector_clock *chunk[CHUNKS];
-    size_t used; /**< nodes used for the first time in this launch */
+    size_t used; /**< number of nodes used for the first time in this launch */
     struct vector_clock *free;
 } pool;
 
 /**
- * Number of levels above that of lanes: large enough that the grid's threads use at most a quarter of the top level's
+ * Number of levels above the lane level: large enough that the grid's threads use at most a quarter of the top level's
  * branches.
  */
 static unsigned top;

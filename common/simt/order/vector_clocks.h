@@ -4,8 +4,8 @@
  *        happens_before.c.
  *
  * A clock is a tree over blocks, the warps of a block and the lanes of a warp; each node has as many branches as a warp
- * has lanes. Clocks share equal branches and count references, so that a copy takes constant time and a join visits
- * only the branches that differ. NULL is the empty clock.
+ * has lanes. Clocks share identical subtrees and count references, so that a copy takes constant time and a join visits
+ * only the subtrees that differ. NULL is the empty clock.
  */
 #ifndef SIMT_VECTOR_CLOCKS_H
 #define SIMT_VECTOR_CLOCKS_H
@@ -22,7 +22,7 @@ enum clock_level { CLOCK_LANE, CLOCK_WARP, CLOCK_BLOCK };
 /** Discards all clocks, and prepares for a launch of `blocks` blocks. */
 void simt_vector_clocks_reset(uint64_t blocks);
 
-/** Branches of a node; two levels together have a branch for every thread of a block. */
+/** Number of branches of a node; two levels together have one branch per thread of a block. */
 enum { CLOCK_BRANCH_BITS = WARP_LANES == 32 ? 5 : 6, CLOCK_BRANCHES = 1 << CLOCK_BRANCH_BITS };
 
 static inline uint64_t clock_thread(uint32_t block, unsigned thread)
@@ -31,27 +31,27 @@ static inline uint64_t clock_thread(uint32_t block, unsigned thread)
 }
 
 /**
- * Returns a second number for a thread, which stands for the asynchronous proxy of bulk copies and warpgroup products:
+ * Returns a second number for a thread, which represents the asynchronous proxy of bulk copies and warpgroup products:
  * under this number, a clock stores the epoch below which the proxy may see the thread's accesses to a space, 0 or 1.
  * These epochs are in separate quarters of the clock's branches.
  */
 uint64_t simt_vector_clock_by_proxy(uint64_t thread, int space);
 
-/** Returns the number that stands for the threads of the launches that this one may overlap. */
+/** Returns the number that represents the threads of the launches that the current launch may overlap. */
 uint64_t simt_vector_clock_of_launches(void);
 
 struct vector_clock *simt_vector_clock_retain(struct vector_clock *clock);
 void simt_vector_clock_release(struct vector_clock *clock);
 /**
- * Joins `other` to `clock`. Like simt_vector_clock_raise(), takes over the reference to `clock` and returns the new
+ * Joins `other` into `clock`. Like simt_vector_clock_raise(), takes over the reference to `clock` and returns the new
  * clock.
  */
 struct vector_clock *simt_vector_clock_join(struct vector_clock *clock, struct vector_clock *other);
 struct vector_clock *simt_vector_clock_raise(struct vector_clock *clock, uint64_t thread, enum clock_level level,
                                              uint32_t epoch);
 /**
- * Joins `news` to the asynchronous proxy's part of `clock` for a space, as a proxy fence does. Takes over the reference
- * to `clock` and returns the new clock.
+ * Joins `news` into the asynchronous proxy's part of `clock` for a space, as a proxy fence does. Takes over the
+ * reference to `clock` and returns the new clock.
  */
 struct vector_clock *simt_vector_clock_join_by_proxy(struct vector_clock *clock, struct vector_clock *news, int space);
 /** Returns the epoch below which the accesses of a thread are known. */

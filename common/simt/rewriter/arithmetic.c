@@ -75,7 +75,7 @@ void rewrite_shift(struct source *source, size_t at)
         (compound && !shifts_variable(code, at, end)) || (code[at] == '>' && may_close_templates(code, at)) ||
         !in_device_function(source))
         return;
-    copy_to(source, end);
+    copy_before(source, end);
     fputs(" simt_count *", stdout);
 }
 

@@ -9,7 +9,7 @@
 
 /**
  * Maps the CUDA headers whose names begin with `name` to the simulator's header with the same contents, `here`. If
- * `here` is NULL, `why` tells the user what to write instead.
+ * `here` is NULL, `why` is a message that tells the user what to write instead.
  */
 struct header {
     const char *name, *here, *why;
@@ -73,7 +73,10 @@ bool check_name(const struct source *source, size_t at)
     return true;
 }
 
-/** Returns whether a statement begins at `at`, or the operand of a cast to void with which a statement begins. */
+/**
+ * Returns whether `at` is the beginning of a statement, or of the operand of a cast to void with which a statement
+ * begins.
+ */
 static bool begins_statement(const char *code, size_t at)
 {
     static const char *const words[] = {"if", "while", "for", "switch", "else", "do", NULL};
@@ -132,7 +135,7 @@ bool rewrite_include(struct source *source, size_t at)
 }
 
 /**
- * Returns the position of the #if (step -1) or the #endif (step 1) of the innermost conditional that `at` is in, or the
+ * Returns the position of the #if (step -1) or the #endif (step 1) of the innermost conditional around `at`, or the
  * beginning or the end of the code if there is none.
  */
 static size_t conditional_edge(const char *code, size_t at, int step)

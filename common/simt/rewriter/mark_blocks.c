@@ -3,7 +3,7 @@
  * @brief Inserts a mark at the beginning of each basic block of the source, so that the counters count these blocks and
  *        not those of the compiler's output.
  *
- * A block is code that all lanes that enter it execute to its end together, as far as the source shows. A block begins
+ * A block is code that, as far as the source shows, all lanes that enter it execute together to its end. A block begins
  * at the start of a kernel, of each side of an `if`, of each iteration of a loop, at each label of a `switch`, at the
  * right operand of && and ||, at a side of a ?: that calls a function or accesses memory, and after a statement that
  * contains any of these:
@@ -25,17 +25,19 @@
  *
  * Host functions are marked as well, because a macro may hide a function's `__device__`; on the host the marks do
  * nothing. The last statement of a side of an `if` or of a function needs no mark after it, because a mark follows the
- * `if` or the call anyway. A function with a preprocessor line inside a statement gets no marks, and neither does a
- * constexpr function.
+ * `if` or the call anyway. A function with a preprocessor directive inside a statement gets no marks, and neither does
+ * a constexpr function.
  */
 #include "mark_blocks.h"
+
+#include "arguments.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 /**
- * State of the walk through a function. Each walk_...() returns the position after the code that it walked through, or
+ * State of the traversal of a function. Each walk_...() returns the position after the code that it walked through, or
  * NOWHERE if it could not parse that code.
  */
 struct walk {
@@ -147,7 +149,7 @@ struct part {
     size_t begin;
     bool parted;     /* lanes may have diverged in it, outside brackets that are marked as separate parts */
     bool any_parted; /* lanes may have diverged in it or in a part before it */
-    size_t angle;    /* the last > in or before it that may end template arguments; commas in these divide nothing */
+    size_t angle;    /* the last > in or before it that may end template arguments; commas in these are not dividers */
 };
 
 static size_t walk_expression(struct walk *walk, size_t at, const char *stops, struct part *part);
@@ -255,8 +257,8 @@ static size_t walk_lambda(struct walk *walk, size_t at)
 }
 
 /**
- * Returns whether the parentheses after the word at `at` hold an operand that is not evaluated, the quoted text of an
- * assertion, or assembly.
+ * Returns whether the parentheses after the word at `at` contain an operand that is not evaluated, the quoted text of
+ * an assertion, or assembly.
  */
 static bool is_quiet_word(const char *code, size_t at)
 {
@@ -304,10 +306,10 @@ static bool may_part(const char *code, size_t begin, size_t end)
 }
 
 /**
- * Walks through the < at `at` and, if it begins template arguments, through them as well, because their commas divide
- * nothing. The < is a comparison if a blank precedes it. It is also one if a word follows the matching >, unless a
- * declaration may begin there. If the text between them contains an operator that is marked, or a comma when `stops`
- * has one, only the compiler knows which it is, and the walk continues after the <.
+ * Walks through the < at `at` and, if it begins template arguments, through these as well, because their commas do not
+ * divide the expression. The < is a comparison if a blank precedes it. It is also a comparison if a word follows the
+ * matching >, unless a declaration may begin there. If the text between them contains an operator that is marked, or a
+ * comma when `stops` has one, only the compiler can distinguish the two cases, and the walk continues after the <.
  */
 static size_t walk_angle(const char *code, size_t at, const char *stops, struct part *part)
 {
@@ -405,8 +407,8 @@ static size_t walk_braces(struct walk *walk, size_t at, bool *parted)
 }
 
 /**
- * Walks through the statement after `at` that an `if`, an `else` or a loop governs, and adds braces if it has none. In
- * a loop, lanes that may have diverged reconverge at its end, before the next iteration.
+ * Walks through the statement after `at`, which is the body of an `if`, an `else` or a loop, and adds braces if it has
+ * none. Lanes that may have diverged in a loop's body reconverge at its end, before the next iteration.
  */
 static size_t walk_governed(struct walk *walk, size_t at, bool in_loop)
 {
@@ -524,7 +526,7 @@ static size_t walk_label(struct walk *walk, size_t at, bool *parted)
     return walk_statement(walk, next, parted);
 }
 
-/** Returns whether the statement at `at` has a label, of a `switch` or for a `goto`. */
+/** Returns whether the statement at `at` has a label of a `switch` or of a `goto`. */
 static bool has_label(const char *code, size_t at)
 {
     const size_t end = skip_space(code, word_end(code, at));
@@ -612,9 +614,9 @@ static size_t walk_statement(struct walk *walk, size_t at, bool *parted)
 /* --- functions ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns whether the function's body in [begin, end) declares a local array. The array may make the frame larger than
- * the stack. The compiler's hook at the function's beginning checks this, but compilers omit the hook in a function
- * that calls nothing and accesses only its frame, so SIMT_CALL is inserted as a call.
+ * Returns whether the function's body in [begin, end) declares a local array. Such an array may make the frame larger
+ * than the stack. The compiler's hook at the beginning of a function checks the frame's size, but compilers omit the
+ * hook in a function that calls nothing and accesses only its frame, so SIMT_CALL is inserted as a call.
  */
 static bool declares_array(const char *code, size_t begin, size_t end)
 {
@@ -699,6 +701,9 @@ bool mark_blocks(struct source *source, size_t at)
     if (!is_body(source->code, at) || find_before(source->code, at, "constexpr") != NOWHERE)
         return true;
     walk_function(&walk, at, is_kernel ? " SIMT_BLOCK;" : "");
+    const size_t end = body_end(source->code, at);
+    const bool marked = end == NOWHERE || mark_arguments(source, at, end);
+
     sort_insertions(source);
-    return !walk.failed;
+    return marked && !walk.failed;
 }

@@ -1,4 +1,4 @@
-/** @file mark_blocks.h  Inserts the marks at the beginning of basic blocks; position.c calls it for each function. */
+/** @file mark_blocks.h  Inserts the marks at the beginning of basic blocks; called by position.c for each function. */
 #ifndef SIMT_REWRITER_MARK_BLOCKS_H
 #define SIMT_REWRITER_MARK_BLOCKS_H
 

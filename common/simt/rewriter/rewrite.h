@@ -8,7 +8,7 @@
 
 #include "source.h"
 
-/** Returns whether the current position is in a device function, which may be a host function as well. */
+/** Returns whether the current position is in a device function, which may also be a host function. */
 bool in_device_function(const struct source *source);
 /**
  * Counts the brace at `at`, and marks the blocks of the function whose body begins there. A body begins at the
@@ -17,11 +17,11 @@ bool in_device_function(const struct source *source);
 bool count_brace(struct source *source, size_t at);
 /** Counts the conditional directive at `at`. An `#else` restores the number of braces that were open at its `#if`. */
 void count_conditional(struct source *source, size_t at);
-/** Rewrites the launch whose `<<<` is at `at`; the text before it is already copied or about to be. */
+/** Rewrites the launch whose `<<<` is at `at`; the text before it has been copied or is about to be copied. */
 bool rewrite_launch(struct source *source, size_t at);
 /**
  * Removes the cast to a void pointer in cudaLaunchKernel((void *)kernel, ...), because the simulator deduces the types
- * of the parameters from the kernel. `second`: the kernel is the second argument, not the first.
+ * of the parameters from the kernel. `second` is true if the kernel is the second argument rather than the first.
  */
 void rewrite_launch_call(struct source *source, size_t end, bool second);
 /** Copies the arguments of `__launch_bounds__` to the beginning of the function's body, if a body follows. */
@@ -51,9 +51,9 @@ bool is_attribute(const char *code, size_t at);
  * Replaces an included CUDA header with the simulator's header that has the same contents, or prints why there is none.
  */
 bool rewrite_include(struct source *source, size_t at);
-/** Checks that a word is not a CUDA name that the simulator lacks; if it is, prints what to use instead. */
+/** Rejects a word that is a CUDA name unsupported by the simulator, and prints what to use instead. */
 bool check_name(const struct source *source, size_t at);
-/** Checks that the result of the mbarrier_try_wait() at `at` is not ignored; if it is, prints an error. */
+/** Checks that the result of the mbarrier_try_wait() at `at` is used; prints an error if it is ignored. */
 bool check_wait(const struct source *source, size_t at);
 /**
  * Replaces __CUDA_ARCH__ in a directive with the simulator's macro. Directives in host functions keep __CUDA_ARCH__,

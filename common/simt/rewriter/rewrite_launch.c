@@ -34,12 +34,15 @@
  *                                             unless one of the branches has inline assembly or #include
  *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
  *
+ *     f(a[i])                            ->   f(simt_argument(a[i]))          if f takes a structure by value (arguments.c)
+ *
  * In functions that certainly belong to the host:
  *
  *     int f() {                          ->   int f() { SIMT_HOST;
  *
  * If the program cannot rewrite some code, it prints one line, FILE:LINE: what is wrong, and exits with status 1.
  */
+#include "arguments.h"
 #include "rewrite.h"
 
 #include <errno.h>
@@ -152,7 +155,7 @@ int main(int argc, char **argv)
     bool good = file && read_source(&source, file);
     if (!good)
         fprintf(stderr, "%s: %s\n", source.path, strerror(errno));
-    good = good && find_code(&source) && rewrite(&source);
+    good = good && find_code(&source) && find_functions(&source) && rewrite(&source);
     if (good && fflush(stdout) != 0) {
         fprintf(stderr, "%s: the output cannot be written: %s\n", source.path, strerror(errno));
         good = false;
@@ -162,5 +165,6 @@ int main(int argc, char **argv)
     free(source.text);
     free(source.code);
     free(source.insertions);
+    free(source.functions);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

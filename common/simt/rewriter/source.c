@@ -89,7 +89,7 @@ static bool starts_raw_string(const char *word, size_t length)
 
 /**
  * Returns the end of the comment, literal, space or code at `at`, or NOWHERE if a comment or a raw string is not
- * closed. *fill is the character that replaces it in source->code, or '\0' for code.
+ * closed. *fill is the character that replaces this stretch in source->code, or '\0' for code.
  */
 static size_t stretch_end(const char *text, size_t at, char *fill)
 {
@@ -220,9 +220,30 @@ bool ends_value(const char *code, size_t end)
            (is_one_of(code[end - 1], ")]\"") || (is_word(code[end - 1]) && !is_keyword_before_value(code, end)));
 }
 
+size_t chain_begin(const char *code, size_t at)
+{
+    for (size_t begin = at;;) {
+        size_t end = skip_space_back(code, begin);
+
+        while (code[end - 1] == ']' && partner(code, end - 1, -1) != NOWHERE)
+            end = skip_space_back(code, partner(code, end - 1, -1));
+        for (begin = end; is_word(code[begin - 1]);)
+            begin--;
+        if (begin == end || isdigit((unsigned char)code[begin]))
+            return at;
+        const size_t before = skip_space_back(code, begin);
+
+        if (starts_with(code + before - 2, "::"))
+            return at;
+        if (code[before - 1] != '.' && !starts_with(code + before - 2, "->"))
+            return begin;
+        begin = before - (code[before - 1] == '.' ? 1 : 2);
+    }
+}
+
 /* --- output ----------------------------------------------------------------------------------------------------- */
 
-/** Compares insertions by position; those at one position, by the order in which they were made. */
+/** Compares insertions by position, and insertions at the same position by the order in which they were made. */
 static int compare_insertions(const void *left, const void *right)
 {
     const struct insertion *a = left, *b = right;
@@ -265,17 +286,28 @@ static void copy_text(struct source *source, size_t end)
     source->copied = end;
 }
 
-void copy_to(struct source *source, size_t end)
+/** Writes the text up to `end`, and the insertions before `end` or, if `at_end`, also those at `end`. */
+static void copy_insertions(struct source *source, size_t end, bool at_end)
 {
     for (; source->inserted < source->insertion_count; source->inserted++) {
         const struct insertion *next = &source->insertions[source->inserted];
 
-        if (next->at > end)
+        if (next->at > end || (next->at == end && !at_end))
             break;
         copy_text(source, next->at);
         fputs(next->text, stdout);
     }
     copy_text(source, end);
+}
+
+void copy_to(struct source *source, size_t end)
+{
+    copy_insertions(source, end, true);
+}
+
+void copy_before(struct source *source, size_t end)
+{
+    copy_insertions(source, end, false);
 }
 
 void replace(struct source *source, size_t begin, size_t end, const char *text)

@@ -21,17 +21,28 @@ struct insertion {
     const char *text;
 };
 
+/** A function of the file: its name, which is empty for operator(), and which parameters are passed by value. */
+struct by_value {
+    size_t name, length;
+    unsigned count;    /* of parameters */
+    uint32_t by_value; /* bit i: parameter i is passed by value, and its type may be a class */
+    uint32_t classes;  /* bit i: its type is certainly a class */
+};
+
 struct source {
     const char *path;
     char *text;  /* a #line directive, then the file; ends with '\0' */
     char *code;  /* the text with comments and white space as ' ', literals as '"'; '\n' only where a directive ends */
     size_t size; /* number of characters, the same in text and code */
-    size_t copied; /* number of characters that are in the output */
+    size_t copied; /* number of characters that have been written to the output */
     struct insertion *insertions;
-    size_t insertion_count, insertion_room, inserted; /* the first `inserted` are in the output */
+    size_t insertion_count, insertion_room, inserted; /* the first `inserted` have been written */
+
+    struct by_value *functions;
+    size_t function_count, function_room;
 
     /*
-     * The current position: the number of open braces; how many are open at the beginning of the current function and
+     * The current position: the number of open braces; how many were open at the beginning of the current function and
      * of the current device function (0 if none); the number of open #if, and how many braces were open at each.
      */
     int braces, function_braces, device_braces;
@@ -40,7 +51,7 @@ struct source {
     int conditionals, braces_before[MAX_CONDITIONALS];
 };
 
-/** Reads the file, after a `#line` directive. The caller frees the buffers, even after a failure. */
+/** Reads the file and puts a `#line` directive before its text. The caller frees the buffers, even after a failure. */
 bool read_source(struct source *source, FILE *file);
 
 /** Fills source->code from source->text. Returns false after printing an error. */
@@ -65,7 +76,7 @@ size_t word_end(const char *text, size_t at);
 
 bool is_word_at(const char *code, size_t at, const char *word);
 
-/** Returns whether one of `words`, an array that ends with NULL, occurs in [begin, end). */
+/** Returns whether one of `words`, a NULL-terminated array, occurs in [begin, end). */
 bool has_word(const char *code, size_t begin, size_t end, const char *const *words);
 
 /** Returns the position of `word` before `at` in the same declaration, or NOWHERE. */
@@ -87,10 +98,19 @@ bool is_keyword_before_value(const char *code, size_t end);
 /** Returns whether a value ends at `end`, so that an operator after it has two operands. */
 bool ends_value(const char *code, size_t end);
 
+/**
+ * Returns the start of the chain of members and subscripts that ends at `at`, such as a.b[i]->c, or `at` if there is
+ * none.
+ */
+size_t chain_begin(const char *code, size_t at);
+
 /* --- output ------------------------------------------------------------------------------------------------------- */
 
 /** Writes the text up to `end` with its insertions. */
 void copy_to(struct source *source, size_t end);
+
+/** Writes the text up to `end`; the insertions at `end` are to follow later. */
+void copy_before(struct source *source, size_t end);
 
 /** Writes the text up to `begin`, then `text` in place of [begin, end). */
 void replace(struct source *source, size_t begin, size_t end, const char *text);
@@ -101,7 +121,10 @@ void replace(struct source *source, size_t begin, size_t end, const char *text);
  */
 bool insert(struct source *source, size_t at, const char *text);
 
-/** Sorts the insertions that are not yet written; those at one position stay in the order in which they were made. */
+/**
+ * Sorts the insertions that have not been written yet; those at the same position keep the order in which they were
+ * made.
+ */
 void sort_insertions(struct source *source);
 
 /** Writes [begin, end) on one line, without comments; strings that extend over several lines are joined. */

@@ -7,32 +7,7 @@
 enum { MAX_NAME = 256 };
 
 /**
- * Returns the start of the chain of members and subscripts that ends at `at`, such as a.b[i]->c, or `at` if there is
- * none.
- */
-static size_t chain_begin(const char *code, size_t at)
-{
-    for (size_t begin = at;;) {
-        size_t end = skip_space_back(code, begin);
-
-        while (code[end - 1] == ']' && partner(code, end - 1, -1) != NOWHERE)
-            end = skip_space_back(code, partner(code, end - 1, -1));
-        for (begin = end; is_word(code[begin - 1]);)
-            begin--;
-        if (begin == end || isdigit((unsigned char)code[begin]))
-            return at;
-        const size_t before = skip_space_back(code, begin);
-
-        if (starts_with(code + before - 2, "::"))
-            return at;
-        if (code[before - 1] != '.' && !starts_with(code + before - 2, "->"))
-            return begin;
-        begin = before - (code[before - 1] == '.' ? 1 : 2);
-    }
-}
-
-/**
- * Returns the start of the statement that `at` is in, or NOWHERE if `at` is in the parentheses or braces of an
+ * Returns the start of the statement that contains `at`, or NOWHERE if `at` is in the parentheses or braces of an
  * expression.
  */
 static size_t statement_begin(const char *code, size_t at)
@@ -139,7 +114,7 @@ static bool may_declare_array(const char *code, size_t before, size_t behind)
 }
 
 /**
- * Returns whether the file declares the name in [begin, end) as an array, or may do so. The whole file is searched,
+ * Returns whether the file declares the name in [begin, end) as an array, or may do so. The entire file is searched,
  * because a method may use a member that is declared after it.
  */
 static bool may_be_array(const char *code, size_t begin, size_t end)
@@ -175,6 +150,34 @@ static bool takes_address(const char *code, size_t end)
     return code[end - 1] == '&' && code[end - 2] != '&' && !ends_value(code, end - 1);
 }
 
+/**
+ * Returns whether the operand of the `&` that ends at `end` is an argument of a function that accesses the element, such
+ * as atomicAdd(), so that the index must be below the number of elements.
+ */
+static bool is_accessed(const char *code, size_t end)
+{
+    static const char *const names[] = {
+        "atomic", "__ld", "__st", "__pipeline_memcpy_async", "load_matrix_sync", "store_matrix_sync"};
+    size_t at = end - 1;
+
+    while (at > 0 && code[at - 1] != '(' && !is_one_of(code[at - 1], ";{}[")) {
+        at = skip_space_back(code, at);
+        if (is_one_of(code[at - 1], ")]") && (at = partner(code, at - 1, -1)) == NOWHERE)
+            return false;
+        at -= at > 0 && !is_one_of(code[at - 1], "();{}[]");
+    }
+    if (at == 0 || code[at - 1] != '(')
+        return false;
+    size_t word = skip_space_back(code, at - 1);
+
+    while (word > 0 && is_word(code[word - 1]))
+        word--;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (starts_with(code + word, names[i]))
+            return true;
+    return false;
+}
+
 void rewrite_subscript(struct source *source, size_t at)
 {
     const char *code = source->code;
@@ -188,9 +191,11 @@ void rewrite_subscript(struct source *source, size_t at)
 
     if (next == '[' && (is_no_name(code, begin) || !may_be_array(code, begin, name_end) || !is_used(code, begin)))
         return;
-    copy_to(source, at + 1);
-    fputs(takes_address(code, skip_space_back(code, begin)) ? "simt_up_to<__typeof__(" : "simt_within<__typeof__(",
-          stdout);
+    const size_t before = skip_space_back(code, begin);
+    const bool is_address = takes_address(code, before) && !is_accessed(code, before);
+
+    copy_before(source, at + 1);
+    fputs(is_address ? "simt_up_to<__typeof__(" : "simt_within<__typeof__(", stdout);
     write_line(source, begin, at);
     fputs(")>() |= ", stdout);
 }

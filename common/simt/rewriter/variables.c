@@ -1,6 +1,6 @@
 /**
  * @file variables.c
- * @brief Rewrites the declarations of device variables, in shared, global and constant memory.
+ * @brief Rewrites the declarations of device variables in shared, global and constant memory.
  */
 #include "rewrite.h"
 
@@ -18,7 +18,7 @@ struct dynamic_array {
 };
 
 /**
- * Finds the empty brackets and the `;` of the declaration that `at` is in. Returns false unless the declaration
+ * Finds the empty brackets and the `;` of the declaration that contains `at`. Returns false unless the declaration
  * declares exactly one array, with empty brackets.
  */
 static bool find_unsized_array(const char *code, size_t at, struct dynamic_array *array)
@@ -40,7 +40,7 @@ static bool find_unsized_array(const char *code, size_t at, struct dynamic_array
     return code[at] && array->open != NOWHERE;
 }
 
-/** Replaces an alignas after __shared__, where C++ allows an attribute but no alignas. */
+/** Replaces an alignas after __shared__, where C++ allows an attribute but not alignas. */
 static void rewrite_alignas(struct source *source, size_t end)
 {
     const size_t at = skip_space(source->code, end);
@@ -217,7 +217,7 @@ bool rewrite_static(struct source *source, size_t at, size_t end)
     return true;
 }
 
-/** Returns the position of the name that `tensor_map` before `end` declares; NOWHERE if it declares no map. */
+/** Returns the position of the name that the `tensor_map` before `end` declares, or NOWHERE if it declares no map. */
 static size_t declared_map(const char *code, size_t end)
 {
     static const char *const qualifiers[] = {"const", "__grid_constant__"};

@@ -955,7 +955,9 @@ static struct simt_counters counters_of(int stride)
     return take_counters();
 }
 
-/** Tests counters: a wave accesses the 32 banks half by half, a sector has 64 bytes, and one branch diverges. */
+/**
+ * Tests counters: a wave accesses the 32 banks one half-wave at a time, a sector has 64 bytes, and one branch diverges.
+ */
 static void counts(void **)
 {
     const struct simt_counters once = counters_of(1), often = counters_of(32), odd = counters_of(33);
@@ -989,8 +991,8 @@ static __global__ void reconverges(const int *x, int *y)
 }
 
 /**
- * Tests that lanes outside a collective wait for the other lanes where the branches reconverge, so that the wave makes
- * one store request.
+ * Tests that lanes outside a collective wait at the reconvergence point of the branches, so that the wave makes one
+ * store request.
  */
 static void counts_behind_a_branch(void **)
 {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Tests chapters 02 to 05, unchanged, and chapter 19 on a simulated device whose warps have 64 lanes. The argument is
-# the folder of their programs. Only some problems of --check-all run, because all of them would take ten minutes.
+# the folder of their programs. Runs only some of the problems of --check-all, because all of them would take ten
+# minutes.
 #
 # run: $b/cpu64
 . tests/tap.sh

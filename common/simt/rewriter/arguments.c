@@ -1,0 +1,332 @@
+/**
+ * @file arguments.c
+ * @brief Marks arguments that are structures in memory and are passed by value, because gcc does not instrument the loads
+ *        that copy such an argument:
+ *
+ *     f(s[k], n)                  ->   f(simt_argument(s[k]), n)        if the file declares f(type name, ...)
+ *     s[k] + t                    ->   simt_argument(s[k]) + t          if it declares operator+(type name, ...)
+ *
+ * simt_argument() checks the load and returns its operand. A function is known by its name and its number of parameters;
+ * the names of function objects are unknown, so a call of an unknown name is taken for a call of the file's operator().
+ */
+#include "arguments.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PARAMETERS = 32 };
+
+/** A list of parameters or arguments, each without the white space around it. */
+struct list {
+    size_t begin[MAX_PARAMETERS], end[MAX_PARAMETERS];
+    unsigned count;
+};
+
+/** Reads the list between the parentheses at `open` and `close`. Returns false if it is too long or not understood. */
+static bool read_list(const char *code, size_t open, size_t close, struct list *list)
+{
+    size_t begin = open + 1;
+
+    list->count = 0;
+    for (size_t at = begin; at <= close; at++) {
+        const bool is_template = code[at] == '<' && is_word(code[skip_space_back(code, at) - 1]);
+
+        if (at < close && (is_one_of(code[at], "([{") || is_template)) {
+            const size_t end = partner(code, at, 1);
+
+            if (end != NOWHERE && end < close)
+                at = end;
+            else if (!is_template)
+                return false;
+            continue;
+        }
+        if (at < close && code[at] != ',')
+            continue;
+        const size_t first = skip_space(code, begin), last = skip_space_back(code, at);
+
+        if (first < last) {
+            if (list->count == MAX_PARAMETERS)
+                return false;
+            list->begin[list->count] = first;
+            list->end[list->count++] = last;
+        }
+        begin = at + 1;
+    }
+    return true;
+}
+
+/** Returns whether the word in [begin, end) is a type that is not a class, or no type. */
+static bool is_no_class(const char *code, size_t begin, size_t end)
+{
+    static const char *const words[] = {"void",   "bool",     "char",   "short",  "int",    "long",  "float", "double",
+                                        "signed", "unsigned", "auto",   "return", "delete", "throw", "new",   "else",
+                                        "case",   "goto",     "sizeof", "using",  "class",  NULL};
+
+    return has_word(code, begin, end, words) || (end - begin > 2 && starts_with(code + end - 2, "_t"));
+}
+
+/** Returns whether the file defines the class whose name is in [begin, end). */
+static bool is_defined_class(const char *code, size_t begin, size_t end)
+{
+    static const char *const words[] = {"struct", "class", "union"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        for (const char *found = strstr(code, words[i]); found; found = strstr(found + 1, words[i])) {
+            const size_t name = skip_space(code, (size_t)(found - code) + strlen(words[i]));
+
+            if (strncmp(code + name, code + begin, end - begin) == 0 && word_end(code, name) == name + (end - begin))
+                return true;
+        }
+    }
+    return false;
+}
+
+/**
+ * Returns whether the parameter in [begin, end) is passed by value and may be a class: a name of a type, then a name.
+ * Sets *is_class if the file defines the class.
+ */
+static bool is_by_value(const char *code, size_t begin, size_t end, bool *is_class)
+{
+    const char *const value = memchr(code + begin, '=', end - begin);
+
+    if (value)
+        end = skip_space_back(code, (size_t)(value - code));
+    for (size_t at = begin; at < end; at++)
+        if (is_one_of(code[at], "&*[(."))
+            return false;
+    if (is_word_at(code, begin, "const") || is_word_at(code, begin, "struct"))
+        begin = skip_space(code, word_end(code, begin));
+    size_t at = word_end(code, begin);
+
+    if (at == begin || is_no_class(code, begin, at))
+        return false;
+    *is_class = is_defined_class(code, begin, at) || starts_with(code + begin, "std");
+    while (starts_with(code + at, "::"))
+        at = word_end(code, at + 2);
+    at = skip_space(code, at);
+    if (code[at] == '<' && partner(code, at, 1) != NOWHERE)
+        at = skip_space(code, partner(code, at, 1) + 1);
+    return is_word(code[at]) && word_end(code, at) == end;
+}
+
+/** Returns whether a parameter declares a name after a type, as no argument of a call can. */
+static bool is_declared(const char *code, size_t begin, size_t end)
+{
+    const size_t first = word_end(code, begin);
+    const size_t second = skip_space(code, first);
+
+    return first > begin && second < end && !is_keyword_before_value(code, first) &&
+           (is_word(code[second]) || (is_one_of(code[second], "*&") && second == first));
+}
+
+/** Returns the function with this name and number of parameters, or NULL. [begin, begin) is operator(). */
+static struct by_value *find_function(const struct source *source, size_t begin, size_t end, unsigned count)
+{
+    for (size_t i = 0; i < source->function_count; i++) {
+        struct by_value *const function = &source->functions[i];
+
+        if (function->count == count && function->length == end - begin &&
+            strncmp(source->code + function->name, source->code + begin, end - begin) == 0)
+            return function;
+    }
+    return NULL;
+}
+
+/** Adds the function whose parameters are between `open` and `close`. Returns false after an error message. */
+static bool add_function(struct source *source, size_t begin, size_t end, const struct list *parameters)
+{
+    uint32_t by_value = 0, classes = 0;
+    bool declares = false;
+
+    for (unsigned i = 0; i < parameters->count; i++) {
+        bool is_class = false;
+
+        declares = declares || is_declared(source->code, parameters->begin[i], parameters->end[i]);
+        if (!is_by_value(source->code, parameters->begin[i], parameters->end[i], &is_class))
+            continue;
+        by_value |= 1u << i;
+        classes |= (uint32_t)is_class << i;
+    }
+    struct by_value *const known = find_function(source, begin, end, parameters->count);
+
+    if (!declares && by_value == 0)
+        return true;
+    if (known) {
+        known->by_value &= by_value;
+        known->classes &= classes;
+        return true;
+    }
+    if (source->function_count == source->function_room) {
+        const size_t room = 2 * source->function_room + 64;
+        struct by_value *larger = realloc(source->functions, room * sizeof *larger);
+
+        if (!larger)
+            return fail(source, begin, "out of memory");
+        source->functions = larger;
+        source->function_room = room;
+    }
+    source->functions[source->function_count++] = (struct by_value){begin, end - begin, parameters->count, by_value,
+                                                                    classes};
+    return true;
+}
+
+/** Returns the start of the name that ends at `end`: a word, or `operator` with a symbol. Returns `end` if there is none. */
+static size_t name_begin(const char *code, size_t end)
+{
+    size_t begin = end, word;
+
+    while (begin > 0 && is_word(code[begin - 1]))
+        begin--;
+    if (begin < end)
+        return begin;
+    while (begin > 0 && is_one_of(code[begin - 1], "+-*/%&|^<>=!"))
+        begin--;
+    word = skip_space_back(code, begin);
+    return begin < end && word >= 8 && is_word_at(code, word - 8, "operator") ? word - 8 : end;
+}
+
+bool find_functions(struct source *source)
+{
+    const char *const code = source->code;
+
+    for (size_t at = 0; code[at]; at++) {
+        if (code[at] != '(')
+            continue;
+        const size_t close = partner(code, at, 1), end = skip_space_back(code, at);
+        const size_t begin = name_begin(code, end);
+        struct list parameters;
+        const bool is_functor = end >= 1 && code[end - 1] == ')' && end >= 10 &&
+                                starts_with(code + end - 10, "operator()");
+
+        if (close == NOWHERE || (begin == end && !is_functor) || !read_list(code, at, close, &parameters))
+            continue;
+        if (parameters.count > 0 && !add_function(source, begin, end, &parameters))
+            return false;
+    }
+    return true;
+}
+
+/**
+ * Returns whether an argument is an element or a member in memory: a chain such as a.b[i]->c that contains a subscript or
+ * an arrow, or a dereferenced one. `is_class`: its type is certainly a class, so that it is no bit-field.
+ */
+static bool is_in_memory(const char *code, size_t at, size_t end, bool is_class)
+{
+    bool accesses = code[at] == '*', is_member = false;
+
+    if (accesses)
+        at = skip_space(code, at + 1);
+    const size_t name_end = word_end(code, at);
+
+    if (name_end == at || isdigit((unsigned char)code[at]))
+        return false;
+    for (at = skip_space(code, name_end); at < end; at = skip_space(code, at)) {
+        is_member = false;
+        if (code[at] == '[') {
+            accesses = true;
+            at = partner(code, at, 1);
+            if (at++ == NOWHERE)
+                return false;
+        } else if (code[at] == '.' || starts_with(code + at, "->")) {
+            accesses = accesses || code[at] == '-';
+            is_member = true;
+            at = skip_space(code, at + (code[at] == '.' ? 1 : 2));
+            at = word_end(code, at);
+        } else {
+            return false;
+        }
+    }
+    return accesses && at == skip_space(code, end) && (!is_member || is_class);
+}
+
+/** Marks the arguments of the call of the name in [begin, end), whose parenthesis is at `open`. */
+static bool mark_call(struct source *source, size_t begin, size_t end, size_t open)
+{
+    const size_t close = partner(source->code, open, 1);
+    struct list arguments;
+    const struct by_value *function = NULL;
+
+    if (close == NOWHERE || !read_list(source->code, open, close, &arguments))
+        return true;
+    for (unsigned count = arguments.count; count <= MAX_PARAMETERS && !function; count++)
+        function = find_function(source, begin, end, count); /* the last parameters may have default values */
+    const size_t type_end = skip_space_back(source->code, begin);
+
+    if (!function) /* type name(arguments) calls the constructor */
+        function = find_function(source, name_begin(source->code, type_end), type_end, arguments.count);
+    if (!function)
+        function = find_function(source, begin, begin, arguments.count);
+    for (unsigned i = 0; function && i < arguments.count; i++) {
+        const size_t first = arguments.begin[i], last = arguments.end[i];
+
+        if (!(function->by_value >> i & 1) || !is_in_memory(source->code, first, last, function->classes >> i & 1))
+            continue;
+        if (!insert(source, first, "simt_argument(") || !insert(source, last, ")"))
+            return false;
+    }
+    return true;
+}
+
+/** Returns whether the file declares the operator in [begin, end) with an operand by value: the first, or the second. */
+static bool has_operator(const struct source *source, size_t begin, size_t end, bool second)
+{
+    for (size_t i = 0; i < source->function_count; i++) {
+        const struct by_value *const function = &source->functions[i];
+        const size_t symbol = skip_space(source->code, function->name + 8),
+                     name_end = function->name + function->length;
+        const unsigned number = second ? function->count - 1 : 0;
+
+        if (function->length > 8 && is_word_at(source->code, function->name, "operator") &&
+            name_end - symbol == end - begin &&
+            strncmp(source->code + symbol, source->code + begin, end - begin) == 0 &&
+            function->count == (second ? function->count : 2) && function->by_value >> number & 1)
+            return true;
+    }
+    return false;
+}
+
+/** Marks the element whose subscript ends with the `]` at `at`, if it is an operand of one of the file's operators. */
+static bool mark_operand(struct source *source, size_t at)
+{
+    static const char *const symbols = "+-*/%&|^<>=!";
+    const char *const code = source->code;
+    const size_t open = partner(code, at, -1);
+    const size_t begin = open == NOWHERE ? NOWHERE : chain_begin(code, open);
+    const size_t behind = skip_space(code, at + 1);
+
+    if (open == NOWHERE || begin == open || is_one_of(code[behind], "[(.") || starts_with(code + behind, "->"))
+        return true;
+    const size_t before = skip_space_back(code, begin);
+    size_t right = behind, left = before;
+
+    while (is_one_of(code[right], symbols))
+        right++;
+    while (left > 0 && is_one_of(code[left - 1], symbols))
+        left--;
+    if (!(right > behind && has_operator(source, behind, right, false)) &&
+        !(left < before && ends_value(code, left) && has_operator(source, left, before, true)))
+        return true;
+    return insert(source, begin, "simt_argument(") && insert(source, at + 1, ")");
+}
+
+bool mark_arguments(struct source *source, size_t begin, size_t end)
+{
+    const char *const code = source->code;
+
+    for (size_t at = begin; at < end; at++) {
+        const size_t name_end = word_end(code, at);
+        size_t open = skip_space(code, name_end);
+
+        if (code[at] == ']' && !mark_operand(source, at))
+            return false;
+        if (name_end == at || isdigit((unsigned char)code[at]))
+            continue;
+        if (code[open] == '<' && partner(code, open, 1) != NOWHERE)
+            open = skip_space(code, partner(code, open, 1) + 1);
+        if (code[open] == '(' && !is_keyword_before_value(code, name_end) && !mark_call(source, at, name_end, open))
+            return false;
+        at = name_end - 1;
+    }
+    return true;
+}
