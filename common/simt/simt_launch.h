@@ -440,7 +440,8 @@ static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t
 }
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
-                                                  enum cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = 0)
+                                                  enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                                  cudaStream_t stream = 0)
 {
     return simt_copy_symbol((char *)&symbol + offset, from, &symbol, sizeof(T), offset, bytes, kind, stream, false);
 }

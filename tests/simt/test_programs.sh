@@ -42,7 +42,7 @@ refuses() {
 }
 refuses 'a parameter that is a reference' \
     'return nullptr; } __global__ void kernel(const int &) {} void launch(int n) { kernel<<<1, 1>>>(n);' \
-    '*a kernel.s parameter is a reference*'
+    '*a kernel?s parameter is a reference*'
 refuses 'an uninitialised local variable' 'int sum; printf("%d", sum); return nullptr;' '*uninitialized*'
 refuses 'a format that does not fit' 'printf("%s", n); return nullptr;' "*format*"
 finish

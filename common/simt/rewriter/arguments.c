@@ -1,13 +1,14 @@
 /**
  * @file arguments.c
- * @brief Marks arguments that are structures in memory and are passed by value, because gcc does not instrument the loads
- *        that copy such an argument:
+ * @brief Marks arguments that are structures in memory and are passed by value, because gcc does not instrument the
+ *        loads that copy such an argument:
  *
  *     f(s[k], n)                  ->   f(simt_argument(s[k]), n)        if the file declares f(type name, ...)
  *     s[k] + t                    ->   simt_argument(s[k]) + t          if it declares operator+(type name, ...)
  *
- * simt_argument() checks the load and returns its operand. A function is known by its name and its number of parameters;
- * the names of function objects are unknown, so a call of an unknown name is taken for a call of the file's operator().
+ * simt_argument() checks the load and returns its operand. A function is identified by its name and its number of
+ * parameters. The names of function objects are unknown, so a call of an unknown name counts as one of the file's
+ * operator().
  */
 #include "arguments.h"
 
@@ -171,7 +172,7 @@ static bool add_function(struct source *source, size_t begin, size_t end, const 
     return true;
 }
 
-/** Returns the start of the name that ends at `end`: a word, or `operator` with a symbol. Returns `end` if there is none. */
+/** Returns the start of the word, or of the `operator` with a symbol, that ends at `end`; `end` if there is neither. */
 static size_t name_begin(const char *code, size_t end)
 {
     size_t begin = end, word;
@@ -208,8 +209,8 @@ bool find_functions(struct source *source)
 }
 
 /**
- * Returns whether an argument is an element or a member in memory: a chain such as a.b[i]->c that contains a subscript or
- * an arrow, or a dereferenced one. `is_class`: its type is certainly a class, so that it is no bit-field.
+ * Returns whether an argument is an element or a member in memory: a chain such as a.b[i]->c that contains a subscript
+ * or an arrow, or a dereferenced chain. `is_class`: its type is certainly a class, so it is not a bit-field.
  */
 static bool is_in_memory(const char *code, size_t at, size_t end, bool is_class)
 {
@@ -268,7 +269,7 @@ static bool mark_call(struct source *source, size_t begin, size_t end, size_t op
     return true;
 }
 
-/** Returns whether the file declares the operator in [begin, end) with an operand by value: the first, or the second. */
+/** Returns whether the file declares the operator in [begin, end) with its first (or second) operand by value. */
 static bool has_operator(const struct source *source, size_t begin, size_t end, bool second)
 {
     for (size_t i = 0; i < source->function_count; i++) {

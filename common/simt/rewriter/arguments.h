@@ -1,4 +1,4 @@
-/** @file arguments.h  Marks arguments that are structures passed by value; called by mark_blocks.c for each function. */
+/** @file arguments.h  Marks arguments that are structures passed by value. Called by mark_blocks.c. */
 #ifndef SIMT_REWRITER_ARGUMENTS_H
 #define SIMT_REWRITER_ARGUMENTS_H
 

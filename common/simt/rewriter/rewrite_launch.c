@@ -34,7 +34,7 @@
  *                                             unless one of the branches has inline assembly or #include
  *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
  *
- *     f(a[i])                            ->   f(simt_argument(a[i]))          if f takes a structure by value (arguments.c)
+ *     f(a[i])                            ->   f(simt_argument(a[i]))                  if f takes a structure by value
  *
  * In functions that certainly belong to the host:
  *

@@ -151,8 +151,8 @@ static bool takes_address(const char *code, size_t end)
 }
 
 /**
- * Returns whether the operand of the `&` that ends at `end` is an argument of a function that accesses the element, such
- * as atomicAdd(), so that the index must be below the number of elements.
+ * Returns whether the operand of the `&` that ends at `end` is an argument of a function that accesses the element,
+ * such as atomicAdd(), so that the index must be below the number of elements.
  */
 static bool is_accessed(const char *code, size_t end)
 {
