@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 16b: the layer in one launch, multiplied by warpgroups. */
+/** @file main.c  Chapter 16b: the layer in one launch, with its matrix products computed by warpgroups. */
 #include "harness/moe/moe.h"
 
 /**

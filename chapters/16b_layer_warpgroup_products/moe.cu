@@ -1,6 +1,6 @@
 /**
  * @file moe.cu
- * @brief Chapter 16b: the layer in one launch, multiplied by warpgroups.
+ * @brief Chapter 16b: the layer in one launch, with its matrix products computed by warpgroups.
  *
  * Before: a warp loads fragments from a stage and multiplies 16 rows by 16 tokens.
  * Now:    four warps jointly multiply 64 rows by up to 192 tokens, directly from shared memory. In a block, one warp

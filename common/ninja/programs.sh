@@ -1,11 +1,10 @@
 #!/bin/sh
 # Builds one program from each C file in several folders, such as BUILD/tests/test_npy from tests/test_npy.c, and one
-# from each test that is a kernel, so that adding a file adds a test.
+# from each test written as a kernel, so that adding a file adds a test.
 #
 #   sh common/ninja/programs.sh OUT.a 'COMPILER FLAGS' BUILD 'LINKER' 'LIBRARIES' FOLDER...
 #
-# library.sh compiles these files into OUT.a.objects; each object is then linked with those objects of the libraries
-# that it needs.
+# library.sh compiles these files into OUT.a.objects; each object is then linked with the library objects that it needs.
 set -eu
 out=$1
 compile=$2

@@ -53,7 +53,7 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #ifdef __clang__
 #define __shared__            static __thread
 #define SIMT_SHARED_GAP_KEEP  used
-#define SIMT_SHARED_GAP_ORDER used, /* otherwise the variable comes after its gap */
+#define SIMT_SHARED_GAP_ORDER used, /* otherwise the compiler may place the variable after its gap, not before it */
 #else
 #define __shared__                                                                                 \
     static __constinit __thread /* else gcc guards an array of class objects by a hidden branch */ \
@@ -350,14 +350,15 @@ SIMT_CONSTEXPR T operator,(T &&value, simt_join)
 }
 /* Checks the load of an argument that is a structure in memory and is passed by value. Clang instruments such loads. */
 template <class T>
-static inline __attribute__((always_inline)) T &&simt_argument(T &&value)
+static inline constexpr __attribute__((always_inline)) T &&simt_argument(T &&value)
 {
 #ifndef __clang__
     typedef std::remove_cv_t<std::remove_reference_t<T>> type;
 
     if constexpr (std::is_lvalue_reference_v<T> && std::is_class_v<type> && !std::is_empty_v<type> &&
                   std::is_trivially_copy_constructible_v<type> && std::is_trivially_destructible_v<type>)
-        simt_check_range((const void *)__builtin_addressof(value), sizeof value, 0);
+        if (!__builtin_is_constant_evaluated())
+            simt_check_range((const void *)__builtin_addressof(value), sizeof value, 0);
 #endif
     return static_cast<T &&>(value);
 }

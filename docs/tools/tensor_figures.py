@@ -49,8 +49,8 @@ def draw_ring(data, title):
         write(ax, x + 20, bottom + 28, words)
     lines(ax, [(557, bottom + 16, 557, bottom + 32)], "ink", 2)
     write(ax, 570, bottom + 28, "wait, then barrier")
-    write(ax, 14, bottom + 52, "What warp 0 does, from left to right; numbers are steps. Widths are no times: an "
-                               "operation is a cell.")
+    write(ax, 14, bottom + 52, "What warp 0 does, from left to right; numbers are steps. Widths do not show time; "
+                               "each operation is one cell.")
     return ax
 
 

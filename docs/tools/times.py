@@ -192,7 +192,7 @@ def _ceiling(run, num_tokens, work):
 
 
 def _nearest_ceiling(run, runs, num_tokens, work):
-    """Returns the ceiling recorded in the run itself if it is one of `runs`, or else in the run nearest in time,
+    """Returns the ceiling recorded in the run itself if it is one of `runs`, or else in the run closest in time,
     because the ceiling differs between GPUs and days. Returns None if no ceiling is recorded."""
     when = lambda one: datetime.datetime.fromisoformat(one["date"])
     known = [one for one in runs if _ceiling(one, num_tokens, work)]
@@ -299,8 +299,8 @@ def median(words, num_tokens, recorded, column="here"):
 
 
 def few_and_many(chapter):
-    """Returns the numbers of tokens for which lists of chapters show times, or None if the chapter's kernel does not
-    belong to an operator."""
+    """Returns the token counts whose times the lists of chapters show, or None if the chapter's kernel does not belong
+    to an operator."""
     operator = OPERATORS.get(_operator_of(chapter))
     return operator and operator.few_and_many
 

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-enum { WIDTH = 64 }; /* elements of a token, and threads of a block */
+enum { WIDTH = 64 }; /* elements per token, and threads per block */
 
 /**
  * Runs steps of two kernels, each of which overlaps the previous one. The first kernel computes the step's token from

@@ -236,8 +236,8 @@ static void take(struct stream *stream)
 }
 
 /**
- * Waits at most `milliseconds` for data or the end of either pipe, then reads from the ready pipes. Returns the number
- * of ready pipes.
+ * Waits at most `milliseconds` for data or end-of-file on either pipe, then reads from the ready pipes. Returns the
+ * number of ready pipes.
  */
 static int take_any(struct stream streams[2], int milliseconds)
 {

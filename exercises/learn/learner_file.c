@@ -130,8 +130,8 @@ static bool make_in_place(const char *path, const char *text)
 }
 
 /**
- * Creates the complete file atomically, by linking a temporary file to its path. A link never replaces an existing
- * file, and the watch for saved files ignores it.
+ * Creates the complete file atomically, by hard-linking a temporary file to its path. link() never replaces an existing
+ * file, and the file watcher does not react to it.
  */
 static bool make_by_link(const char *path, const char *text)
 {

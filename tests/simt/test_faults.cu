@@ -2896,7 +2896,7 @@ static __device__ __noinline__ int sign_of(int x) // [missing_return]
 {
     if (x > 0)
         return 1;
-} // [missing_return by clang]
+}
 
 FAULT("calls", rank_of_no_lane, 1, 32, "reads rank 11 of a group of 11 threads; try: a rank below size()")
 {

@@ -2797,6 +2797,42 @@ static void atomics_of_16_bits(void **)
     assert_int_equal(counters.atomic_conflicts, 310);
 }
 
+struct money {
+    int whole, cents;
+};
+
+static __host__ __device__ constexpr int cents_of(money sum, int factor = 1)
+{
+    return (sum.whole * 100 + sum.cents) * factor;
+}
+
+static __device__ money operator+(money a, money b)
+{
+    return {a.whole + b.whole, a.cents + b.cents};
+}
+
+struct first_of {
+    __device__ money operator()(money a, money) const
+    {
+        return a;
+    }
+};
+
+template <class Choose>
+static __global__ void by_value_kernel(const int *x, int *y, Choose choose)
+{
+    constexpr money prices[2] = {{1, 20}, {3, 40}};
+    constexpr int price = cents_of(prices[1]);
+    const money *const all = (const money *)x;
+    const unsigned t = threadIdx.x;
+
+    static_assert(cents_of(prices[0]) == 120, "");
+    y[t] = price + cents_of(all[t] + all[t + 1], 2) - cents_of(choose(all[t], *all)) + cents_of({0, x[t] + 1});
+}
+
+/* Thread 3: 340 + 2 * (6 + 8 and 7 + 9) - (6 and 7) + 4 */
+RIGHT(structures_by_value, (by_value_kernel<<<1, 32>>>(device_x, device_y, first_of())), 3, 340 + 2 * 1416 - 607 + 4)
+
 static __global__ void clocks_kernel(int *y)
 {
     const long long before = clock64();
@@ -3244,6 +3280,7 @@ int main(void)
         VALID(pairs_of_halves),
         VALID(bfloats),
         VALID(atomics_of_16_bits),
+        VALID(structures_by_value),
         VALID(clocks_asserts_and_prints),
         VALID(a_graph),
         VALID(a_graph_of_two_streams),

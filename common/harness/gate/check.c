@@ -328,7 +328,7 @@ static bool weights_share_a_factor(struct examination *exam)
         const double weight = (double)exam->weights[k] / scale;
         const double low = weight / own.high * (1.0 - 0x1p-23), high = weight / own.low * (1.0 + 0x1p-23);
 
-        if (fabsf(exam->weights[k]) < FLT_MIN) /* rounding errors of subnormal floats are not relative */
+        if (fabsf(exam->weights[k]) < FLT_MIN) /* the relative rounding error is not bounded for subnormal floats */
             continue;
         if (low > most || high < least) {
             error_words_set(&exam->expected, "%.9g to %.9g times the score %.9g", least, most, own.value);

@@ -36,7 +36,7 @@ struct examination {
     bool independent;
     double deviations; /**< L in check.h, which limits a sum of independent errors */
     bool weighs_last;  /**< whether an expert's output is rounded before, not after, its weight is applied */
-    int slices;        /**< number of parts in which each choice is computed, at least 1 */
+    int slices;        /**< number of parts into which the computation of each choice is split, at least 1 */
     const struct moe_routing *routing;
     const struct tensors *tensors;
     int64_t num_tokens, num_choices;

@@ -1,7 +1,7 @@
 /**
  * @file arena.h
- * @brief The arena that serves as device memory: its allocations with their owners, and the marks of its bytes. Used by
- *        memory/ and by the runtime calls that allocate, free and copy.
+ * @brief The arena that serves as device memory: its allocations with their owners, and the per-byte state of its
+ *        memory. Used by memory/ and by the runtime calls that allocate, free and copy.
  */
 #ifndef SIMT_ARENA_H
 #define SIMT_ARENA_H
