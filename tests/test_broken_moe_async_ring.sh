@@ -54,7 +54,7 @@ breaks "a step without a barrier" '/__pipeline_wait_prior(Tile::STAGES - 2)/{n;d
 breaks "a stage that is filled while it is read" \
     's/ring + (step + Tile::STAGES - 1) % Tile::STAGES/ring + step % Tile::STAGES/' \
     "" "" --hidden-size 512
-breaks "results over a ring that is read" '/no thread reads the ring any more/d' "race" ""
+breaks "results over a ring that is read" '/no reads or copies remain/d' "race" ""
 breaks "a pad's row" 's/token >= count ? -1 : //' "out-of-bounds" ""
 
 breaks "weights past a row's end" 's/from.left > 0 ? from.rows : 0/from.rows/' "out-of-bounds" ""
