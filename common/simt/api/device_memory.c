@@ -16,7 +16,7 @@
  * Reports that the runtime call `name` failed to allocate memory, unless an earlier fault is the cause. Returns
  * `error`.
  */
-static cudaError_t report(const char *name, cudaError_t error, uintptr_t caller)
+static cudaError_t report_allocation(const char *name, cudaError_t error, uintptr_t caller)
 {
     const bool failed = error == cudaErrorInvalidValue || error == cudaErrorMemoryAllocation;
 
@@ -28,7 +28,7 @@ static cudaError_t allocate(const char *name, void **pointer, size_t bytes, enum
 {
     const cudaError_t error = simt_permit(name, CALL_WAITS, caller);
 
-    return error == cudaSuccess ? report(name, simt_allocate(pointer, bytes, owner), caller) : error;
+    return error == cudaSuccess ? report_allocation(name, simt_allocate(pointer, bytes, owner), caller) : error;
 }
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
@@ -161,7 +161,8 @@ cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
     if (simt_captures(stream))
         return not_captured("cudaMallocAsync", SIMT_CALLER());
-    const cudaError_t error = report("cudaMallocAsync", simt_allocate(pointer, bytes, OWNER_DEVICE), SIMT_CALLER());
+    const cudaError_t error = report_allocation("cudaMallocAsync", simt_allocate(pointer, bytes, OWNER_DEVICE),
+                                                SIMT_CALLER());
 
     if (error != cudaSuccess || bytes == 0)
         return error;

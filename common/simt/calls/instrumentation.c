@@ -147,17 +147,11 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
     }
 }
 
-/** Returns a verb phrase for an access of the running thread. */
-static const char *verb_of(enum shadow_access access)
-{
-    return access == ACCESS_STORE ? "writes" : access == ACCESS_ATOMIC ? "updates atomically" : "reads";
-}
-
 static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
 {
     simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
-                    "%s %u bytes at an address that is not a multiple of %u (it ends in 0x%x)", verb_of(access), bytes,
-                    bytes, (unsigned)(address & 0xff));
+                    "%s %u bytes at an address that is not a multiple of %u (it ends in 0x%x)",
+                    simt_access_verb(access), bytes, bytes, (unsigned)(address & 0xff));
 }
 
 _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)

@@ -46,9 +46,7 @@ static unsigned running_thread(void)
 /** Returns a verb phrase for the access of the running thread. */
 static const char *what_it_does(const struct word_access *access)
 {
-    static const char *const does[] = {"reads", "writes", "updates atomically", "reads"};
-
-    return access->frees ? "frees" : does[access->what];
+    return access->frees ? "frees" : simt_access_verb(access->what);
 }
 
 uintptr_t simt_site_pc(uint32_t site)

@@ -564,12 +564,12 @@ _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool st
 _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
                                   uintptr_t pc)
 {
-    static const char *const does[] = {"reads", "writes", "updates atomically"};
     const int count = __builtin_popcount(bytes);
     char where[160];
 
     describe(&variables, (size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(bytes), where,
              sizeof where);
-    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s%s %s", does[access],
-                    count, count == 1 ? "" : "s", simt_that_begin(where, (unsigned)count), where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s%s %s",
+                    simt_access_verb(access), count, count == 1 ? "" : "s", simt_that_begin(where, (unsigned)count),
+                    where);
 }

@@ -70,4 +70,12 @@ enum atomic_kind {
 enum shadow_space { SPACE_GLOBAL, SPACE_SHARED };
 enum shadow_access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_VOLATILE_LOAD };
 
+/** Returns the verb phrase with which messages describe an access. */
+static inline const char *simt_access_verb(enum shadow_access access)
+{
+    static const char *const verbs[] = {"reads", "writes", "updates atomically", "reads"};
+
+    return verbs[access];
+}
+
 #endif

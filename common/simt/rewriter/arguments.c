@@ -13,7 +13,6 @@
 #include "arguments.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_PARAMETERS = 32 };
@@ -122,10 +121,10 @@ static bool is_declared(const char *code, size_t begin, size_t end)
 }
 
 /** Returns the function with this name and number of parameters, or NULL. [begin, begin) is operator(). */
-static struct by_value *find_function(const struct source *source, size_t begin, size_t end, unsigned count)
+static struct declared_function *find_function(const struct source *source, size_t begin, size_t end, unsigned count)
 {
     for (size_t i = 0; i < source->function_count; i++) {
-        struct by_value *const function = &source->functions[i];
+        struct declared_function *const function = &source->functions[i];
 
         if (function->count == count && function->length == end - begin &&
             strncmp(source->code + function->name, source->code + begin, end - begin) == 0)
@@ -149,7 +148,7 @@ static bool add_function(struct source *source, size_t begin, size_t end, const 
         by_value |= 1u << i;
         classes |= (uint32_t)is_class << i;
     }
-    struct by_value *const known = find_function(source, begin, end, parameters->count);
+    struct declared_function *const known = find_function(source, begin, end, parameters->count);
 
     if (!declares && by_value == 0)
         return true;
@@ -158,17 +157,11 @@ static bool add_function(struct source *source, size_t begin, size_t end, const 
         known->classes &= classes;
         return true;
     }
-    if (source->function_count == source->function_room) {
-        const size_t room = 2 * source->function_room + 64;
-        struct by_value *larger = realloc(source->functions, room * sizeof *larger);
-
-        if (!larger)
-            return fail(source, begin, "out of memory");
-        source->functions = larger;
-        source->function_room = room;
-    }
-    source->functions[source->function_count++] = (struct by_value){begin, end - begin, parameters->count, by_value,
-                                                                    classes};
+    if (!reserve_entry(source, begin, (void **)&source->functions, source->function_count, &source->function_room,
+                       sizeof *source->functions))
+        return false;
+    source->functions[source->function_count++] = (struct declared_function){begin, end - begin, parameters->count,
+                                                                             by_value, classes};
     return true;
 }
 
@@ -246,7 +239,7 @@ static bool mark_call(struct source *source, size_t begin, size_t end, size_t op
 {
     const size_t close = partner(source->code, open, 1);
     struct list arguments;
-    const struct by_value *function = NULL;
+    const struct declared_function *function = NULL;
 
     if (close == NOWHERE || !read_list(source->code, open, close, &arguments))
         return true;
@@ -273,7 +266,7 @@ static bool mark_call(struct source *source, size_t begin, size_t end, size_t op
 static bool has_operator(const struct source *source, size_t begin, size_t end, bool second)
 {
     for (size_t i = 0; i < source->function_count; i++) {
-        const struct by_value *const function = &source->functions[i];
+        const struct declared_function *const function = &source->functions[i];
         const size_t symbol = skip_space(source->code, function->name + 8),
                      name_end = function->name + function->length;
         const unsigned number = second ? function->count - 1 : 0;

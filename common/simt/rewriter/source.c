@@ -253,17 +253,24 @@ static int compare_insertions(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
+bool reserve_entry(const struct source *source, size_t at, void **entries, size_t count, size_t *room, size_t bytes)
+{
+    if (count < *room)
+        return true;
+    void *const larger = realloc(*entries, (2 * *room + 64) * bytes);
+
+    if (!larger)
+        return fail(source, at, "out of memory");
+    *entries = larger;
+    *room = 2 * *room + 64;
+    return true;
+}
+
 bool insert(struct source *source, size_t at, const char *text)
 {
-    if (source->insertion_count == source->insertion_room) {
-        const size_t room = 2 * source->insertion_room + 64;
-        struct insertion *larger = realloc(source->insertions, room * sizeof *larger);
-
-        if (!larger)
-            return fail(source, at, "out of memory");
-        source->insertions = larger;
-        source->insertion_room = room;
-    }
+    if (!reserve_entry(source, at, (void **)&source->insertions, source->insertion_count, &source->insertion_room,
+                       sizeof *source->insertions))
+        return false;
     source->insertions[source->insertion_count] = (struct insertion){at, source->insertion_count, text};
     source->insertion_count++;
     return true;

@@ -22,7 +22,7 @@ struct insertion {
 };
 
 /** A function of the file: its name, which is empty for operator(), and which parameters are passed by value. */
-struct by_value {
+struct declared_function {
     size_t name, length;
     unsigned count;    /* of parameters */
     uint32_t by_value; /* bit i: parameter i is passed by value, and its type may be a class */
@@ -38,7 +38,7 @@ struct source {
     struct insertion *insertions;
     size_t insertion_count, insertion_room, inserted; /* the first `inserted` have been written */
 
-    struct by_value *functions;
+    struct declared_function *functions;
     size_t function_count, function_room;
 
     /*
@@ -114,6 +114,9 @@ void copy_before(struct source *source, size_t end);
 
 /** Writes the text up to `begin`, then `text` in place of [begin, end). */
 void replace(struct source *source, size_t begin, size_t end, const char *text);
+
+/** Makes room for one more entry of `bytes` bytes. Returns false after an error message at `at`. */
+bool reserve_entry(const struct source *source, size_t at, void **entries, size_t count, size_t *room, size_t bytes);
 
 /**
  * Records that `text`, which must outlive the source, is to be written before the character at `at`. Returns false if
