@@ -98,6 +98,8 @@ void simt_call_ends(uint64_t caller);
 
 /* `call` distinguishes the calls on one line of the source. */
 void simt_syncthreads(unsigned call);
+/* __barrier_sync: waits at the barrier with this number, for all threads of the block. */
+void simt_barrier_sync(unsigned number, unsigned call);
 int simt_syncthreads_count(int predicate, unsigned call);
 int simt_syncthreads_and(int predicate, unsigned call);
 int simt_syncthreads_or(int predicate, unsigned call);
@@ -129,6 +131,11 @@ void *simt_malloc(size_t bytes);
 void simt_free(void *memory);
 /* Checks an access that memcpy or one of its variants is about to make. */
 void simt_check_range(const void *pointer, size_t bytes, int store);
+/*
+ * Checks the load of an argument that is a structure. It does not count the load, because the compiler's own hook does
+ * if the call is inlined.
+ */
+void simt_check_argument(const void *pointer, size_t bytes);
 /* Checks that the two ranges of a memcpy do not overlap. */
 void simt_check_apart(const void *to, const void *from, size_t bytes);
 

@@ -358,7 +358,7 @@ static inline constexpr __attribute__((always_inline)) T &&simt_argument(T &&val
     if constexpr (std::is_lvalue_reference_v<T> && std::is_class_v<type> && !std::is_empty_v<type> &&
                   std::is_trivially_copy_constructible_v<type> && std::is_trivially_destructible_v<type>)
         if (!__builtin_is_constant_evaluated())
-            simt_check_range((const void *)__builtin_addressof(value), sizeof value, 0);
+            simt_check_argument((const void *)__builtin_addressof(value), sizeof value);
 #endif
     return static_cast<T &&>(value);
 }
@@ -745,8 +745,8 @@ SIMT_DEVICE void __builtin_amdgcn_wave_barrier(void)
 #define __syncthreads_count(predicate) simt_syncthreads_count(predicate, __COUNTER__)
 #define __syncthreads_and(predicate)   simt_syncthreads_and(predicate, __COUNTER__)
 #define __syncthreads_or(predicate)    simt_syncthreads_or(predicate, __COUNTER__)
-/* A block-wide barrier. Calls with different numbers count as different barriers. */
-#define __barrier_sync(number) simt_syncthreads(__COUNTER__ * 16 + (number))
+/* A block-wide barrier with a number, which threads may reach through different calls. */
+#define __barrier_sync(number) simt_barrier_sync(number, __COUNTER__)
 SIMT_DEVICE void __trap(void)
 {
     simt_trap();

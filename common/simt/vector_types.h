@@ -18,6 +18,9 @@
 
 #ifdef __cplusplus
 
+/** Reports, in a kernel, that a vector of 16 bytes is loaded (or stored) at an address that is not a multiple of 16. */
+extern "C" void simt_misaligned_vector(const void *vector, int store);
+
 /** The type of a load or store with the given alignment; it may alias any type. */
 template <int alignment>
 struct simt_access;
@@ -49,6 +52,12 @@ SIMT_INLINE void simt_copy(vector *to, const vector *from)
     typedef typename simt_access<alignof(vector)>::type access;
     enum { ACCESSES = sizeof(vector) / sizeof(access) };
 
+    if constexpr (sizeof(access) == 16) {
+        if ((__UINTPTR_TYPE__)from % 16 != 0)
+            simt_misaligned_vector(from, 0);
+        if ((__UINTPTR_TYPE__)to % 16 != 0)
+            simt_misaligned_vector(to, 1);
+    }
     ((access *)to)[0] = ((const access *)from)[0];
     if constexpr (ACCESSES > 1)
         ((access *)to)[1] = ((const access *)from)[1];

@@ -15,7 +15,6 @@ The words of a table's marker request times:
 Without chapters the table has all recorded chapters. CHAPTER may also be another build of a chapter's kernel:
 08_align_blelloch_plain_tree.
 """
-import datetime
 import re
 import types
 
@@ -191,14 +190,6 @@ def _ceiling(run, num_tokens, work):
     return results.row_of(run, num_tokens).get("cublas_operations_per_second")
 
 
-def _nearest_ceiling(run, runs, num_tokens, work):
-    """Returns the ceiling recorded in the run itself if it is one of `runs`, or else in the run closest in time,
-    because the ceiling differs between GPUs and days. Returns None if no ceiling is recorded."""
-    when = lambda one: datetime.datetime.fromisoformat(one["date"])
-    known = [one for one in runs if _ceiling(one, num_tokens, work)]
-    return _ceiling(min(known, key=lambda one: abs(when(one) - when(run))), num_tokens, work) if run and known else None
-
-
 def _rate(row, work, column):
     us = results.median(row, column)
     return row[work] / (1e-6 * us) if us and work in row else None
@@ -206,14 +197,11 @@ def _rate(row, work, column):
 
 def _ceilings_table(request, recorded):
     rows, best = _layers(request, recorded)
-    chapters = [results.find(recorded, name, **request.fields)
-                for name in recorded if _operator_of(name) == request.operator]  # not only those in the table
     sizes = [(work, size) for work, of_work in CEILINGS.items() for size in of_work]
     lines = ["", f"| tokens | {' | '.join(f'{size:,}' for _, size in sizes)} |", "|---|" + "---:|" * len(sizes),
              f"| *fraction of* | {' | '.join('*bandwidth*' if work == 'bytes' else '*cuBLAS*' for work, _ in sizes)} |"]
     for label, run, column in rows:
-        rates = [(_rate(results.row_of(run, size), work, column), _nearest_ceiling(run, chapters, size, work))
-                 for work, size in sizes]
+        rates = [(_rate(results.row_of(run, size), work, column), _ceiling(best, size, work)) for work, size in sizes]
         cells = [f"{rate / ceiling:.2f}" if rate and ceiling else "-" for rate, ceiling in rates]
         lines.append(f"| {label} | {' | '.join(cells)} |")
     reading = _ceiling(best, 1, "bytes")

@@ -175,6 +175,24 @@ static void read_beside_atomics_of_threads_that_ran_before(void **)
     cudaFree(y);
 }
 
+static void unknown_order_refuses_launches(void **)
+{
+    static const char *const orders[] = {"", "backward", "random", "random:", "random:-1", "random:1x", "reverse "};
+    int *const y = device_words(0);
+
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        set_order(orders[i]);
+        early_read_kernel<<<1, 1>>>(y);
+        assert_int_equal(cudaGetLastError(), cudaErrorInvalidValue);
+        if (!strstr(simt_fault(), "SIMT_ORDER=reverse or SIMT_ORDER=random:SEED"))
+            fail_msg("'%s': %s", orders[i], simt_fault());
+    }
+    set_order(NULL);
+    early_read_kernel<<<1, 1>>>(y);
+    expect_good();
+    cudaFree(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +200,7 @@ int main(void)
         cmocka_unit_test(block_that_waits_for_an_earlier_one),
         cmocka_unit_test(locks_in_opposite_orders),
         cmocka_unit_test(read_beside_atomics_of_threads_that_ran_before),
+        cmocka_unit_test(unknown_order_refuses_launches),
     };
 
     return cmocka_run_group_tests_name("turns", tests, NULL, NULL);

@@ -112,6 +112,11 @@ static cudaError_t check(const struct launch *launch, const char **why)
 {
     if (!launch->kernel)
         return cudaErrorInvalidDeviceFunction;
+    if (!simt_turns_begin()) {
+        *why = ": unknown value of the environment variable SIMT_ORDER" SIMT_TRY
+               "SIMT_ORDER=reverse or SIMT_ORDER=random:SEED, or unset it";
+        return cudaErrorInvalidValue;
+    }
     const cudaError_t error = check_shape(launch, why);
 
     return error == cudaSuccess ? check_memory(launch, why) : error;
@@ -189,7 +194,6 @@ static cudaError_t run(const struct launch *launch)
     simt_observers[1] = traced ? &simt_tracing : NULL;
     simt_current_launch = *launch;
     simt_progress = (struct progress){0};
-    simt_turns_begin();
     simt_faulted = false;
     simt_fault_callers = simt_lane_callers;
     const cudaError_t error = simt_grid_run(launch);

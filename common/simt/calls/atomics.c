@@ -147,6 +147,12 @@ void simt_sleep(unsigned nanoseconds)
 /* An atomic takes longer than a volatile load, so an atomic that changes nothing counts as several polls. */
 enum { POLLS_OF_AN_ATOMIC = 3 };
 
+/** Returns the size of what an atomic updates at once: an element of a pair, otherwise the whole word. */
+static unsigned element_bytes(enum simt_atomic_op op, unsigned bytes)
+{
+    return op == SIMT_ATOMIC_ADD_HALF2 || op == SIMT_ATOMIC_ADD_BFLOAT162 ? bytes / 2 : bytes;
+}
+
 #define ATOMIC(bits)                                                                                              \
     uint##bits##_t simt_atomic##bits(void *address, enum simt_atomic_op op, int in_block, uint##bits##_t operand, \
                                      uint##bits##_t compare)                                                      \
@@ -159,7 +165,8 @@ enum { POLLS_OF_AN_ATOMIC = 3 };
             simt_exempt_load(address, sizeof *word);                                                              \
         if (simt_running.lane)                                                                                    \
             simt_poll(address);                                                                                   \
-        simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());           \
+        simt_access_atomic(address, sizeof *word, element_bytes(op, sizeof *word), in_block,                      \
+                           op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());                                            \
         const uint##bits##_t old = *word;                                                                         \
                                                                                                                   \
         *word = apply##bits(op, old, operand, compare);                                                           \

@@ -33,6 +33,16 @@ void simt_syncthreads(unsigned call)
     barrier_wait(0, call, SIMT_CALLER());
 }
 
+void simt_barrier_sync(unsigned number, unsigned call)
+{
+    enum { NUMBERS = 16 };
+
+    if (number >= NUMBERS)
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "no such barrier",
+                        "waits at barrier %u, but a block has only the barriers 0 to %d", number, NUMBERS - 1);
+    barrier_wait(0, number == 0 ? call : NAMED_BARRIER + number, SIMT_CALLER());
+}
+
 int simt_syncthreads_count(int predicate, unsigned call)
 {
     return barrier_wait(predicate, call, SIMT_CALLER());
@@ -54,7 +64,7 @@ void simt_grid_sync(void)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "grid barrier",
                         "waits for the grid in a launch that is not cooperative");
     simt_running.block->at_grid_barrier++;
-    barrier_wait(0, 0, SIMT_CALLER());
+    barrier_wait(0, GRID_BARRIER, SIMT_CALLER());
 }
 
 int simt_grid_is_cooperative(void)
@@ -70,13 +80,24 @@ void simt_grid_wait(void)
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
-/**
- * Reports a fault if threads wait at different __syncthreads, unless both calls are copies of one call in the source.
- */
+void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME])
+{
+    if (lane->call & NAMED_BARRIER)
+        snprintf(name, BARRIER_NAME, "__barrier_sync(%u)", lane->call & ~NAMED_BARRIER);
+    else
+        snprintf(name, BARRIER_NAME, "%s", lane->call == GRID_BARRIER ? "grid.sync()" : "__syncthreads");
+}
+
+/** Reports a fault if threads wait at different barriers, unless both calls are copies of one call in the source. */
 static void check_barrier_sites(struct block *block, const struct lane *first)
 {
-    for (unsigned i = 1; i < block->threads && !simt_faulted; i++)
-        simt_check_same_call(&block->lane[i], first, "divergent barrier", "__syncthreads");
+    char name[BARRIER_NAME], first_name[BARRIER_NAME];
+
+    simt_barrier_name(first, first_name);
+    for (unsigned i = 1; i < block->threads && !simt_faulted; i++) {
+        simt_barrier_name(&block->lane[i], name);
+        simt_check_same_call(&block->lane[i], first, "divergent barrier", name, first_name);
+    }
 }
 
 void simt_barrier_complete(struct block *block)

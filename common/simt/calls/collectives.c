@@ -29,6 +29,7 @@ enum collective {
     COLLECTIVE_SHUFFLE_DOWN,
     COLLECTIVE_SHUFFLE_XOR,
     COLLECTIVE_BALLOT,
+    COLLECTIVE_ELECT,
     COLLECTIVE_ANY,
     COLLECTIVE_ALL,
     COLLECTIVE_MATCH_ANY,
@@ -64,6 +65,7 @@ static const char *const names[] = {
     [COLLECTIVE_SHUFFLE_DOWN] = "__shfl_down_sync",
     [COLLECTIVE_SHUFFLE_XOR] = "__shfl_xor_sync",
     [COLLECTIVE_BALLOT] = "__ballot_sync",
+    [COLLECTIVE_ELECT] = "elect.sync",
     [COLLECTIVE_ANY] = "__any_sync",
     [COLLECTIVE_ALL] = "__all_sync",
     [COLLECTIVE_MATCH_ANY] = "__match_any_sync",
@@ -120,7 +122,7 @@ static inline bool of_active(lane_mask mask)
 }
 
 /** Returns the name of the collective at which a lane waits. */
-static const char *name_at(const struct warp *warp, unsigned lane)
+const char *simt_collective_name(const struct warp *warp, unsigned lane)
 {
     const enum collective kind = collective_of(warp->call[lane]);
 
@@ -322,7 +324,7 @@ int simt_elect(void)
 {
     const unsigned lane = simt_running.lane->thread % WARP_LANES;
 
-    return lowest_lane((lane_mask)arrive_and_wait(ALL_LANES, COLLECTIVE_BALLOT, 1, 0, SIMT_CALLER())) == lane;
+    return lowest_lane((lane_mask)arrive_and_wait(ALL_LANES, COLLECTIVE_ELECT, 1, 0, SIMT_CALLER())) == lane;
 }
 
 unsigned simt_nth_bit(uint32_t bits, unsigned n)
@@ -398,7 +400,7 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
             snprintf(all, sizeof all, "; all lanes in the mask " LANE_MASK " must make it", SHOW_LANES(mask));
     }
     simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->site, "shuffle from an absent lane",
-                      "reads lane %u by %s, %s%s", source, name_at(warp, lane), why, all);
+                      "reads lane %u by %s, %s%s", source, simt_collective_name(warp, lane), why, all);
 }
 
 /** Computes the results of a shuffle; returns false after a fault. */
@@ -485,7 +487,7 @@ static void complete_vote(struct warp *warp, lane_mask group, enum collective ki
     if (kind >= COLLECTIVE_REDUCE_ADD) {
         FOR_EACH_LANE (i, group & (group - 1))
             result = reduce(kind, (uint32_t)result, (uint32_t)warp->value[i]);
-    } else if (kind == COLLECTIVE_BALLOT) {
+    } else if (kind == COLLECTIVE_BALLOT || kind == COLLECTIVE_ELECT) {
         result = votes;
     } else if (kind == COLLECTIVE_ANY) {
         result = votes != 0;
@@ -509,7 +511,8 @@ static bool check_same_call(lane_mask group)
         const struct lane *lane = &simt_running.warp_lane[i];
 
         if (SIMT_UNLIKELY(!lanes_at_one_call(lane, first)) &&
-            !simt_check_same_call(lane, first, "divergent collective", name_at(simt_running.warp, i)))
+            !simt_check_same_call(lane, first, "divergent collective", simt_collective_name(simt_running.warp, i),
+                                  simt_collective_name(simt_running.warp, lowest_lane(group))))
             return false;
     }
     return true;
@@ -621,7 +624,7 @@ static void complete(struct warp *warp, lane_mask group, uint64_t call)
     if (SIMT_UNLIKELY(warp->passed_count > 0))
         record_missed(warp, group, names[kind]);
     collective.warp = warp;
-    collective.name = name_at(warp, first);
+    collective.name = simt_collective_name(warp, first);
     collective.lanes = group;
     collective.bytes = (unsigned)(call >> CALL_BYTES_SHIFT);
     memcpy(collective.in, warp->value, sizeof collective.in);
@@ -728,15 +731,20 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
     const struct lane *absent = &block->lane[warp->first + other];
     const char *at = "runs on";
 
+    char barrier[BARRIER_NAME];
+
     if (warp->at_barrier >> other & 1)
-        at = "waits at __syncthreads";
+        simt_barrier_name(absent, barrier);
+    if (warp->at_barrier >> other & 1)
+        at = barrier;
     else if (warp->at_mbarrier >> other & 1)
         at = "waits at an mbarrier";
     else if (warp->waiting >> other & 1)
         at = names[collective_of(warp->call[other])];
     snprintf(text, size, "waits at %s with mask " LANE_MASK " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_LOCATION,
              names[collective_of(warp->call[lane])], SHOW_LANES(warp->mask[lane]), other, absent->index.x,
-             absent->index.y, absent->index.z, warp->waiting >> other & 1 ? "is at " : "", at, absent->site);
+             absent->index.y, absent->index.z, (warp->waiting | warp->at_barrier) >> other & 1 ? "is at " : "", at,
+             absent->site);
     if (warp->waiting >> other & 1 && warp->mask[other] != warp->mask[lane]) {
         const size_t length = strlen(text);
 

@@ -451,8 +451,11 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
         simt_order_atomic((uintptr_t)pointer, bytes, store, !store);
 }
 
-/** Handles an access of any size and alignment word by word, as a GPU compiler would split it. */
-static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_t pc)
+/**
+ * Handles an access of any size and alignment word by word, as a GPU compiler would split it. An access that is not
+ * `counted` is checked, but not recorded unless it is too large for a lane's record.
+ */
+static void touch_parts(const void *pointer, size_t bytes, bool store, bool counted, uintptr_t pc)
 {
     const unsigned char *at = pointer;
     const size_t most_events = bytes / 4 + bytes % 4 + 6;
@@ -467,6 +470,8 @@ static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_
     lane->is_split = most_events >= LANE_EVENTS / 2;
     if (simt_memory.watched && !lane->is_split && (size_t)(lane->limit - lane->cursor) <= most_events + 1)
         simt_lane_suspend();
+    struct event *const cursor = counted || lane->is_split ? NULL : lane->cursor;
+
     while (bytes > 0) {
         const unsigned part = bytes >= 4 && (uintptr_t)at % 4 == 0 ? 4 : bytes >= 2 && (uintptr_t)at % 2 == 0 ? 2 : 1;
 
@@ -474,10 +479,25 @@ static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_
         at += part;
         bytes -= part;
     }
+    lane->cursor = cursor ? cursor : lane->cursor;
     lane->is_split = false;
 }
 
-void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc)
+static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_t pc)
+{
+    touch_parts(pointer, bytes, store, true, pc);
+}
+
+/** Checks an atomic of a word, or of each half of a pair, because an atomic of a pair is one atomic for each element. */
+static void touch_elements(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
+                           unsigned element, struct touch touch, uintptr_t pc, enum shadow_space space)
+{
+    for (unsigned part = 0; part < bytes; part += element)
+        shadow_access(shadow, base, address + part, element, touch, pc, space);
+}
+
+void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element, bool in_block, bool needs_value,
+                        uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
     const uintptr_t global = address - simt_memory.arena;
@@ -491,16 +511,17 @@ void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool
     if (address % bytes != 0)
         fault_misaligned(address, bytes, ACCESS_ATOMIC, pc);
     if (global < simt_memory.arena_bytes) {
-        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, touch, pc, SPACE_GLOBAL);
+        touch_elements(simt_memory.arena_shadow, simt_memory.arena, address, bytes, element, touch, pc, SPACE_GLOBAL);
         simt_record(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_memory.shared_bytes) {
         if (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume)
             simt_fault_shared_bounds(bytes, true, pc);
-        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
+        touch_elements(simt_memory.shared_shadow, simt_memory.shared, address, bytes, element, touch, pc, SPACE_SHARED);
         simt_record(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
     } else if (data < simt_program.data_high - simt_program.data_low) {
         check_variable(address, bytes, true, pc);
-        shadow_access(simt_memory.data_shadow, simt_program.data_low, address, bytes, touch, pc, SPACE_GLOBAL);
+        touch_elements(simt_memory.data_shadow, simt_program.data_low, address, bytes, element, touch, pc,
+                       SPACE_GLOBAL);
         simt_record(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
     } else {
         access_elsewhere(address, bytes, touch, pc);
@@ -558,6 +579,12 @@ void simt_check_range(const void *pointer, size_t bytes, int store)
         access_parts(pointer, bytes, store, SIMT_CALLER());
     else if (simt_streams_use_host)
         simt_host_uses((uintptr_t)pointer, bytes, store, SIMT_CALLER());
+}
+
+void simt_check_argument(const void *pointer, size_t bytes)
+{
+    if (simt_running.lane)
+        touch_parts(pointer, bytes, false, false, SIMT_CALLER());
 }
 
 void simt_check_apart(const void *to, const void *from, size_t bytes)
@@ -632,6 +659,26 @@ void simt_call_ends(uint64_t caller)
         simt_running.lane->key = caller;
 }
 
+/**
+ * Handles an access of 16 bytes. Gcc calls this hook for a structure that is aligned to 8 bytes as well, so an address
+ * that is a multiple of 8 is no fault; vectors check their addresses themselves.
+ */
+ALWAYS_INLINE void access_16(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
+{
+    if (SIMT_LIKELY((uintptr_t)pointer % 16 != 8)) {
+        access_memory(pointer, bytes, store, pc);
+    } else {
+        access_memory(pointer, 8, store, pc);
+        access_memory((const char *)pointer + 8, 8, store, pc);
+    }
+}
+
+void simt_misaligned_vector(const void *vector, int store)
+{
+    if (simt_running.lane)
+        fault_misaligned((uintptr_t)vector, 16, store ? ACCESS_STORE : ACCESS_LOAD, SIMT_CALLER());
+}
+
 #define HOOKS(kind, bytes, access)                    \
     void __tsan_##kind##read##bytes(void *address)    \
     {                                                 \
@@ -646,7 +693,10 @@ void simt_call_ends(uint64_t caller)
     HOOKS(kind, 2, access) HOOKS(kind, 4, access) HOOKS(kind, 8, access) HOOKS(kind, 16, access)
 
 HOOKS(, 1, access_memory)
-HOOKS_FROM_2(, access_memory)
+HOOKS(, 2, access_memory)
+HOOKS(, 4, access_memory)
+HOOKS(, 8, access_memory)
+HOOKS(, 16, access_16)
 HOOKS(volatile_, 1, access_volatile)
 HOOKS_FROM_2(volatile_, access_volatile)
 HOOKS_FROM_2(unaligned_, access_parts)

@@ -9,10 +9,11 @@
 #include "memory/shadow.h"
 
 /**
- * Checks and records an atomic of the running lane; the atomic's scope is the lane's block (`in_block`) or all threads.
- * Does nothing outside kernels. An atomic that does not need the old value may be the first write to its address.
+ * Checks and records an atomic of the running lane on `bytes` bytes, which is atomic for each `element` bytes; the
+ * atomic's scope is the lane's block (`in_block`) or all threads. Does nothing outside kernels. An atomic that does not need the old value may be the first write to its address.
  */
-void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc);
+void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element, bool in_block, bool needs_value,
+                        uintptr_t pc);
 /** Records that the running lane is about to read a value, possibly as a poll, with a volatile load or an atomic. */
 void simt_poll(const void *address);
 
@@ -49,8 +50,8 @@ void simt_copies_drop(uint32_t *first);
  * waits.
  */
 bool simt_mbarriers_time_out(struct block *block);
-/** Describes a lane's mbarrier wait that can never end. */
-void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size);
+/** Describes a lane's mbarrier wait that can never end. `also` is inserted before the advice. */
+void simt_mbarrier_describe(const struct lane *lane, const char *also, char *text, size_t size);
 /** Checks, after all threads of a block have returned, that no copy to its shared memory is in flight. */
 void simt_mbarriers_check(const struct block *block);
 /** Frees the mbarriers of a block. */
@@ -74,6 +75,11 @@ void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access acce
  */
 void simt_collectives_complete(struct warp *warp, bool stuck);
 
+enum { BARRIER_NAME = 32 };
+/** Writes the name of the call at which a lane waits for its block or for the grid. */
+void simt_barrier_name(const struct lane *lane, char name[BARRIER_NAME]);
+/** Returns the name of the collective at which a lane of the warp waits. */
+const char *simt_collective_name(const struct warp *warp, unsigned lane);
 /** Returns the lanes that a waiting lane still waits for. */
 lane_mask simt_collective_missing(const struct warp *warp, unsigned lane);
 /** Describes what a waiting lane waits for, and where the first of the `missing` lanes is instead. */

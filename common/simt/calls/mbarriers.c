@@ -364,7 +364,7 @@ bool simt_mbarriers_time_out(struct block *block)
     return any;
 }
 
-void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size)
+void simt_mbarrier_describe(const struct lane *lane, const char *also, char *text, size_t size)
 {
     const struct barrier *const barrier = &barriers[lane->mbarrier];
     char missing[96] = "", of[ARRAY_TEXT];
@@ -379,8 +379,8 @@ void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size)
     simt_name_array(barrier->address, true, of);
     snprintf(text, size,
              "waits for phase %u, of parity %u, of the mbarrier%s, made" SIMT_LOCATION
-             ", which lacks %u of %u arrivals%s" SIMT_TRY "%s",
-             barrier->phase, lane->parity, of, barrier->pc, barrier->pending, barrier->count, missing, advice);
+             ", which lacks %u of %u arrivals%s%s" SIMT_TRY "%s",
+             barrier->phase, lane->parity, of, barrier->pc, barrier->pending, barrier->count, missing, also, advice);
 }
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */

@@ -73,6 +73,67 @@ static void park_events(struct warp *warp, lane_mask ran)
     warp->parked = true;
 }
 
+static const struct lane *first_lane(const struct block *block, size_t member)
+{
+    for (unsigned i = 0; i < block->warps; i++) {
+        lane_mask mask;
+
+        memcpy(&mask, (const char *)&block->warp[i] + member, sizeof mask);
+        if (mask)
+            return &block->lane[block->warp[i].first + lowest_lane(mask)];
+    }
+    return NULL;
+}
+
+/** Returns the first lane of this kind of wait that waits at another call than `but`, or NULL. */
+static const struct lane *waits_elsewhere(const struct block *block, size_t member, const struct lane *but)
+{
+    for (unsigned i = 0; i < block->warps; i++) {
+        lane_mask mask;
+
+        memcpy(&mask, (const char *)&block->warp[i] + member, sizeof mask);
+        FOR_EACH_LANE (l, mask) {
+            const struct lane *const lane = &block->lane[block->warp[i].first + l];
+
+            if (lane->site != but->site)
+                return lane;
+        }
+    }
+    return NULL;
+}
+
+enum { WAITS_TEXT = 384 };
+
+/**
+ * Describes threads of the block that wait elsewhere than `but`, one for each kind of wait: at a barrier, a collective
+ * or an mbarrier. Writes "" if there are none.
+ */
+static void describe_waits(const struct block *block, const struct lane *but, char text[WAITS_TEXT])
+{
+    static const size_t waits[] = {offsetof(struct warp, at_barrier), offsetof(struct warp, waiting),
+                                   offsetof(struct warp, at_mbarrier)};
+    char barrier[BARRIER_NAME];
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        const struct lane *const lane = waits_elsewhere(block, waits[i], but);
+
+        if (!lane)
+            continue;
+        if (i == 0)
+            simt_barrier_name(lane, barrier);
+        const char *const at = i == 0   ? barrier
+                               : i == 1 ? simt_collective_name(&block->warp[lane->thread / WARP_LANES],
+                                                               lane->thread % WARP_LANES)
+                                        : "an mbarrier";
+
+        length += (size_t)snprintf(text + length, WAITS_TEXT - length, "%s thread (%u,%u,%u) waits at %s" SIMT_LOCATION,
+                                   length > 0 ? " and" : "; meanwhile", lane->index.x, lane->index.y, lane->index.z, at,
+                                   lane->site);
+    }
+}
+
 /** Reports an endless loop if the block has exceeded the event limit, or if all threads poll without progress. */
 static void check_budget(struct warp *warp)
 {
@@ -85,11 +146,14 @@ static void check_budget(struct warp *warp)
     const struct lane *lane = &simt_running.warp_lane[i];
 
     if (in_vain) {
+        char also[WAITS_TEXT];
+
+        describe_waits(simt_running.block, lane, also);
         simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
                           "still polled here after about %.1f million polls in a row, by all running threads, that "
                           "changed nothing (volatile loads and atomics; a sleep counts as 16 polls): no thread writes "
-                          "the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises the limit)",
-                          (double)simt_progress.polls / 1e6);
+                          "the value that it waits for (the environment variable SIMT_EVENT_LIMIT raises the limit)%s",
+                          (double)simt_progress.polls / 1e6, also);
         return;
     }
     simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
@@ -192,18 +256,6 @@ static bool run_ready_warps(struct block *block)
     return ran;
 }
 
-static const struct lane *first_lane(const struct block *block, size_t member)
-{
-    for (unsigned i = 0; i < block->warps; i++) {
-        lane_mask mask;
-
-        memcpy(&mask, (const char *)&block->warp[i] + member, sizeof mask);
-        if (mask)
-            return &block->lane[block->warp[i].first + lowest_lane(mask)];
-    }
-    return NULL;
-}
-
 /** Reports why no lane can continue; if there are several reasons, reports the most likely one. */
 static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 {
@@ -211,22 +263,23 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     const struct lane *gone = first_lane(block, offsetof(struct warp, done));
     const struct lane *warp_wait = first_lane(block, offsetof(struct warp, waiting));
     const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier));
-    char detail[512], waiting[32], returned[32];
+    char detail[768], also[WAITS_TEXT], waiting[32], returned[32], barrier[BARRIER_NAME];
 
     if (mbarrier_wait) {
-        simt_mbarrier_describe(mbarrier_wait, detail, sizeof detail);
+        describe_waits(block, mbarrier_wait, also);
+        simt_mbarrier_describe(mbarrier_wait, also, detail, sizeof detail);
         simt_fault_thread(cudaErrorLaunchFailure, mbarrier_wait->index, mbarrier_wait->site, "deadlock", "%s", detail);
         return;
     }
     if (at_barrier && at_barrier + done == block->threads) {
         simt_fault_dismiss_after(waits->site);
+        simt_barrier_name(waits, barrier);
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
         snprintf(returned, sizeof returned, done > 1 ? " and %u more have" : " has", done - 1);
         simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->site, "barrier that some threads miss",
                           "%s at %s, but thread (%u,%u,%u)%s returned" SIMT_LOCATION
                           " without it: every thread of the block must reach it",
-                          waiting, block->at_grid_barrier ? "the grid's barrier" : "__syncthreads", gone->index.x,
-                          gone->index.y, gone->index.z, returned, gone->site);
+                          waiting, barrier, gone->index.x, gone->index.y, gone->index.z, returned, gone->site);
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;

@@ -101,7 +101,8 @@ static void skip_common_lines(const char **a, const char **b)
     }
 }
 
-bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call)
+bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call,
+                          const char *other_call)
 {
     char mine[STACK_TEXT];
     char theirs[STACK_TEXT];
@@ -115,7 +116,7 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
     if (strcmp(mine, theirs) == 0 && lane->call == other->call)
         return true;
     if (simt_is_behind(lane->site, other->site)) /* some lanes may have skipped the earlier call */
-        return simt_check_same_call(other, lane, kind, call);
+        return simt_check_same_call(other, lane, kind, other_call, call);
     simt_fault_dismiss_after(lane->site);
     simt_fault_dismiss_after(other->site);
     skip_common_lines(&here, &there);
@@ -126,9 +127,10 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
             other->index.x, other->index.y, other->index.z);
     else if (here == mine)
         simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
-                          "is at this %s while thread (%u,%u,%u) is at the one" SIMT_LOCATION
+                          "is at this %s while thread (%u,%u,%u) is at the %s" SIMT_LOCATION
                           ": all must reach the same one",
-                          call, other->index.x, other->index.y, other->index.z, other->site);
+                          call, other->index.x, other->index.y, other->index.z,
+                          strcmp(call, other_call) == 0 ? "one" : other_call, other->site);
     else
         simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
                           "is at this %s by the call at %.*s while thread (%u,%u,%u) is by the one at %.*s", call,

@@ -72,6 +72,9 @@ enum mbarrier_operation { MBARRIER_INIT, MBARRIER_ARRIVE, MBARRIER_EXPECT, MBARR
 
 /* --- lanes, warps, a block ---------------------------------------------------------------------------------------- */
 
+/** Values of lane.call for barriers other than __syncthreads(). NAMED_BARRIER is added to the barrier's number. */
+enum barrier_call { GRID_BARRIER = 0x40000000, NAMED_BARRIER = 0x20000000 };
+
 struct lane {
     struct event *cursor; /**< where the next event is recorded */
     struct event *limit;
@@ -87,7 +90,7 @@ struct lane {
     bool without_limit;  /**< the wait for an mbarrier phase has no time limit */
     uint8_t parity;      /**< parity of the awaited phase */
     uintptr_t site;      /**< call site of the collective or barrier at which the lane waits */
-    unsigned call;       /**< for a block barrier: distinguishes the calls on one line */
+    unsigned call;       /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_call */
     uintptr_t loaded;    /**< value of simt_order.loaded while the lane is suspended */
     uint32_t first_copy; /**< first asynchronous copy in flight, in copies.c; 0 if none */
     uint32_t last_copy;
@@ -231,6 +234,8 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
     const uintptr_t *others = simt_running.block->caller[b->thread];
     bool same = a->site == b->site && a->call == b->call && a->depth == b->depth;
 
+    if (a->call & NAMED_BARRIER)
+        return a->call == b->call;
     for (uint64_t call = a->depth >> EVENT_DEPTH_SHIFT; same && call < kernel; call++)
         same = callers[call % CALLS] == others[call % CALLS];
     return same;
@@ -238,10 +243,11 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
 
 /**
  * Performs the same check as lanes_at_one_call(), but by source lines, because inlining a function or unrolling a loop
- * duplicates a call. If the two lanes reached their `call` on different lines or through different calls, ends the
- * launch and returns false.
+ * duplicates a call. If the two lanes reached their calls, whose names are `call` and `other_call`, on different lines
+ * or through different calls, ends the launch and returns false.
  */
-bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
+bool simt_check_same_call(const struct lane *lane, const struct lane *other, const char *kind, const char *call,
+                          const char *other_call);
 
 /** Returns whether a lane has room for events; a lane without room waits until some events have been replayed. */
 static inline bool lane_has_room(const struct lane *lane)

@@ -10,14 +10,16 @@ static const struct {
 } table[] = {
     {"abort", "__trap() or assert() ends a kernel"},
     {"assertion failed", "printf() of the values in the expression before the assert()"},
-    {"asynchronous copy under way", "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
-                                    "mbarrier); then __syncthreads() if other threads use the data"},
+    {"asynchronous copy under way",
+     "wait for the copy first (__pipeline_commit() and __pipeline_wait_prior(0), or its "
+     "mbarrier); then __syncthreads() if other threads use the data; or, if the copy "
+     "refills memory that is still read, __syncthreads() between the reads and the copy"},
     {"barrier that some threads miss", "move the barrier out of the if or loop, and let threads without work skip "
                                        "the work instead of the barrier: no return before it"},
     {"call of a pure virtual function", "implement the function in the object's class"},
     {"collective that some lanes miss", "move the call out of the branch, or give it the mask of the lanes that make "
                                         "it, from __ballot_sync() before the branch"},
-    {"divergent barrier", "move __syncthreads() out of the if or loop, so that all threads reach the same one"},
+    {"divergent barrier", "move the barrier out of the if or loop, so that all threads reach the same one"},
     {"divergent collective", "one call behind the branches, in place of one in each; or masks of the lanes that take "
                              "each branch, from __ballot_sync() before it"},
     {"division by zero", "test the divisor before the division"},
@@ -33,6 +35,7 @@ static const struct {
     {"no fence to the asynchronous proxy", "a proxy fence, such as async_proxy_fence(), after the write and before "
                                            "the barrier"},
     {"no mbarrier", "mbarrier_init() by one thread, then mbarrier_init_fence() and __syncthreads()"},
+    {"no such barrier", "the numbers 1 to 15, or __syncthreads()"},
     {"operand of a product overwritten", "wait for the product before the store"},
     {"out of memory", "a smaller problem"},
     {"out-of-bounds access", "compare the index with 0 and the number of elements before the access"},

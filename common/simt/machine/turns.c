@@ -36,16 +36,22 @@ static void begin_round(uint64_t round)
     simt_turns_down = turns.order == REVERSE || (turns.order == RANDOM && round >> 63);
 }
 
-void simt_turns_begin(void)
+bool simt_turns_begin(void)
 {
     const char *const text = getenv("SIMT_ORDER");
+    char *end = NULL;
 
-    turns.order = !text                              ? FORWARD
-                  : strcmp(text, "reverse") == 0     ? REVERSE
-                  : strncmp(text, "random:", 7) == 0 ? RANDOM
-                                                     : FORWARD;
-    turns.seed = turns.order == RANDOM ? strtoull(text + 7, NULL, 10) : 0;
+    turns.order = !text ? FORWARD : strcmp(text, "reverse") == 0 ? REVERSE : RANDOM;
+    turns.seed = 0;
+    if (turns.order == RANDOM) {
+        if (strncmp(text, "random:", 7) != 0 || text[7] < '0' || text[7] > '9')
+            return false;
+        turns.seed = strtoull(text + 7, &end, 10);
+        if (*end)
+            return false;
+    }
     begin_round(mix(turns.seed + 1));
+    return true;
 }
 
 uint64_t simt_turns_round(void)

@@ -7,9 +7,9 @@
 
 /**
  * Reads SIMT_ORDER at the beginning of each launch: "reverse" or "random:SEED". If it is not set, the order is forward.
- * Any other text also selects forward order; programs check the text before they launch.
+ * Returns false if it has any other value.
  */
-void simt_turns_begin(void);
+bool simt_turns_begin(void);
 
 /**
  * Begins a round, in which each block of a grid or each warp of a block gets one turn, and returns its hash for

@@ -74,8 +74,26 @@ static const char *what_was_done(const struct past_access *past)
 }
 
 /**
- * Returns advice on a race within a block, either between a poll and a plain store or between two plain accesses on the
- * same source line; returns "" for other races.
+ * Returns whether a thread of the running block has polled or updated a word that was written after the past access,
+ * presumably to wait for that access. The word was written by a thread of the running block, if `in_block`, in which
+ * case only the running thread's polls count, or of another block.
+ */
+static bool has_polled(const struct past_access *past, bool in_block)
+{
+    for (unsigned i = 0; i < BLOCK_THREADS; i++) {
+        const struct poll_seen seen = simt_poll_seen[i];
+
+        if (seen.epoch >= simt_order.block.block_epoch && simt_same_block(seen.epoch) &&
+            seen.write_epoch >= past->epoch && simt_same_block(seen.write_epoch) == in_block &&
+            (!in_block || i == running_thread()))
+            return true;
+    }
+    return false;
+}
+
+/**
+ * Returns advice on a race within a block that involves an atomic or a poll, or two plain accesses on the same source
+ * line; returns "" for other races.
  */
 static const char *advice_in_block(const struct past_access *past, const struct word_access *access)
 {
@@ -89,26 +107,16 @@ static const char *advice_in_block(const struct past_access *past, const struct 
                         "__syncthreads() or, within a warp, __syncwarp() between the two";
     if (wrote && access->what == ACCESS_STORE)
         return SIMT_IF_SAME_LINE SIMT_TRY "a different index in each thread, or a store by one of them only";
+    if ((past->kind & PAST_KIND) == PAST_ATOMIC || past->kind == PAST_AUTHORS || access->what == ACCESS_ATOMIC)
+        return SIMT_TRY "an atomic for both accesses (atomicAdd(p, 0) reads, atomicExch() writes), or __syncthreads() "
+                        "between the two";
+    if (access->what != ACCESS_ATOMIC && has_polled(past, true))
+        return SIMT_TRY "__threadfence_block() before the flag, lock or counter is written, and again after it is "
+                        "read; or __syncthreads() between the two";
     if ((wrote && access->what == ACCESS_LOAD) || (read && access->what == ACCESS_STORE))
         return SIMT_IF_SAME_LINE SIMT_TRY "an atomic, such as atomicAdd(), if both threads update this word, otherwise "
                                           "__syncthreads() between the two";
     return "";
-}
-
-/**
- * Returns whether a thread of the running block has polled or updated a word that a thread of another block had written
- * after the past access, presumably to wait for that access.
- */
-static bool has_polled_later_write(const struct past_access *past)
-{
-    for (unsigned i = 0; i < BLOCK_THREADS; i++) {
-        const struct poll_seen seen = simt_poll_seen[i];
-
-        if (seen.epoch >= simt_order.block.block_epoch && simt_same_block(seen.epoch) &&
-            seen.write_epoch >= past->epoch && !simt_same_block(seen.write_epoch))
-            return true;
-    }
-    return false;
 }
 
 /** Returns advice on a race between two blocks. */
@@ -119,9 +127,10 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
     if (access->what == ACCESS_VOLATILE_LOAD && past->kind == PAST_WRITE)
         return "nothing orders them" SIMT_TRY "__threadfence() and then atomicExch(), to store a value that other "
                "threads poll";
-    if (access->what != ACCESS_ATOMIC && past->kind != PAST_AUTHORS && has_polled_later_write(past))
-        return "no pair of fences orders them" SIMT_TRY
-               "__threadfence() before the flag or counter is written, and again after it is read";
+    if (access->what != ACCESS_ATOMIC && past->kind != PAST_AUTHORS && has_polled(past, false))
+        return "no pair of fences orders them" SIMT_TRY "__threadfence() before the flag or counter is written, after "
+                                                        "a barrier with other threads whose data it "
+               "announces, and again after it is read, before a barrier with other threads that use the data";
     return "blocks are not ordered" SIMT_TRY "atomics, or two launches";
 }
 

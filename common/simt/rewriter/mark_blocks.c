@@ -682,7 +682,46 @@ static size_t walk_function(struct walk *walk, size_t at, const char *first_mark
     return end;
 }
 
-/** Returns whether the `{` at `at` begins a function's body and not a value. */
+/** Returns the end of the attributes, such as `alignas(16)` or `__align__(8)`, that begin at `at`. */
+static size_t attributes_end(const char *code, size_t at)
+{
+    for (;;) {
+        const size_t open = skip_space(code, word_end(code, at));
+        const bool brackets = starts_with(code + at, "[[");
+
+        if (!brackets && !(code[open] == '(' && open > at))
+            return at;
+        const size_t close = partner(code, brackets ? at : open, 1);
+
+        if (close == NOWHERE)
+            return at;
+        at = skip_space(code, close + 1);
+    }
+}
+
+/** Returns whether the `{` at `at` begins the body of a class whose declaration begins at `begin` or later. */
+static bool is_class_body(const char *code, size_t begin, size_t at)
+{
+    static const char *const words[] = {"struct", "class", "union", "enum", NULL};
+
+    for (size_t end; begin < at; begin = end) {
+        end = word_end(code, begin);
+        end += end == begin;
+        if (is_one_of(code[begin], "<(") && partner(code, begin, 1) < at)
+            end = partner(code, begin, 1) + 1;
+        if (!has_word(code, begin, end, words))
+            continue;
+        size_t name = attributes_end(code, skip_space(code, end));
+
+        while (is_word(code[name]) || starts_with(code + name, "::"))
+            name = skip_space(code, is_word(code[name]) ? word_end(code, name) : name + 2);
+        if (name == at || code[name] == ':' || code[name] == '<')
+            return true;
+    }
+    return false;
+}
+
+/** Returns whether the `{` at `at` begins a function's body and not a value or a class. */
 static bool is_body(const char *code, size_t at)
 {
     const size_t before = skip_space_back(code, at);
@@ -690,7 +729,8 @@ static bool is_body(const char *code, size_t at)
 
     while (begin > 0 && !is_one_of(code[begin - 1], ";{}\n"))
         begin--;
-    return before > 0 && code[before - 1] != '=' && memchr(code + begin, '(', at - begin);
+    return before > 0 && code[before - 1] != '=' && memchr(code + begin, '(', at - begin) &&
+           !is_class_body(code, begin, at);
 }
 
 bool mark_blocks(struct source *source, size_t at)

@@ -56,14 +56,21 @@ static bool ends_cast_or_condition(const char *code, size_t at)
     return open != NOWHERE && (begin == end || is_keyword_before_value(code, end) || has_word(code, begin, end, words));
 }
 
-/** Returns whether the name at `at`, after `(*`, is an array of pointers to functions: `(*name[2])(int)`. */
-static bool is_array_of_functions(const char *code, size_t at)
+/**
+ * Returns whether the name at `at`, in the parentheses that open at `outer`, is declared there as an array of pointers
+ * to functions, members or arrays: `int (*name[2])(int)`, `float (*name[2])[3]`.
+ */
+static bool is_array_of_pointers(const char *code, size_t outer, size_t at)
 {
-    const size_t open = skip_space(code, word_end(code, at));
-    const size_t close = code[open] == '[' ? partner(code, open, 1) : NOWHERE;
-    const size_t behind = close == NOWHERE ? NOWHERE : skip_space(code, close + 1);
+    const size_t type_end = skip_space_back(code, outer);
+    size_t behind = skip_space(code, word_end(code, at));
 
-    return behind != NOWHERE && code[behind] == ')' && code[skip_space(code, behind + 1)] == '(';
+    if (!is_word(code[type_end - 1]) && !is_one_of(code[type_end - 1], ">*&"))
+        return false;
+    while (code[behind] == '[' && partner(code, behind, 1) != NOWHERE)
+        behind = skip_space(code, partner(code, behind, 1) + 1);
+    return code[behind] == ')' && is_one_of(code[skip_space(code, behind + 1)], "([") &&
+           !is_keyword_before_value(code, type_end);
 }
 
 /**
@@ -82,8 +89,13 @@ static bool is_used(const char *code, size_t at)
         return true;
     while (is_one_of(code[before - 1], "*& "))
         before--;
+    while (starts_with(code + before - 2, "::")) { /* the class of a pointer to a member */
+        before -= 2;
+        while (is_word(code[before - 1]))
+            before--;
+    }
     if (!is_one_of(code[before - 1], ",>") && !is_word(code[before - 1]))
-        return !(code[before - 1] == '(' && is_array_of_functions(code, at));
+        return !(code[before - 1] == '(' && is_array_of_pointers(code, before - 1, at));
     const size_t statement = statement_begin(code, before);
 
     if (statement == NOWHERE || is_keyword_before_value(code, before))

@@ -160,9 +160,18 @@ bool is_attribute(const char *code, size_t at)
     return false;
 }
 
+/** Returns whether the parentheses at `open` surround the name of a pointer or of an array of pointers: `(*name[2])`. */
+static bool surrounds_pointer(const char *code, size_t open)
+{
+    const size_t close = partner(code, open, 1);
+
+    return close != NOWHERE && code[skip_space(code, open + 1)] == '*' && !memchr(code + open + 1, '(', close - open);
+}
+
 /** Returns whether the declaration that continues at `at` declares variables that a kernel may change. */
 static bool declares_variable(const char *code, size_t at)
 {
+    static const char *const constants[] = {"const", NULL};
     bool is_constant = false; /* a pointer to constants is a variable */
 
     for (; code[at] && !is_one_of(code[at], ")}\n"); at++) {
@@ -172,6 +181,8 @@ static bool declares_variable(const char *code, size_t at)
             is_constant = code[at] != '*';
         if (is_one_of(code[at], ";=[{"))
             return !is_constant;
+        if (code[at] == '(' && surrounds_pointer(code, at))
+            return !has_word(code, at, partner(code, at, 1), constants);
         if (code[at] == '(' && !is_attribute(code, at))
             return false;
         if (is_one_of(code[at], "(<") && (at = partner(code, at, 1)) == NOWHERE)
