@@ -34,7 +34,7 @@ COUNTER(shared_conflicts, "bank conflicts", "wavefronts beyond the least possibl
 COUNTER(atomic_requests, "atomic requests", "atomic operations, one for each warp")
 COUNTER(atomic_conflicts, "atomic conflicts", "lanes that found their address taken by an earlier lane of the request")
 RARE_COUNTER(tensor_operations, "tensor-core operations", "products of 16x16 and 16x8 numbers, one for each warp")
-RARE_COUNTER(async_copy_bytes, "bytes copied asynchronously", "from global to shared memory, without copies that only fill with zeros")
+RARE_COUNTER(async_copy_bytes, "bytes copied asynchronously", "from global to shared memory, unless all are zeros")
 RARE_COUNTER(bulk_copies, "bulk copies", "copies of a row or a tile from global to shared memory, one for each call")
 RARE_COUNTER(bulk_copy_bytes, "bytes copied in bulk", "bytes that these write in shared memory")
 /* clang-format on */

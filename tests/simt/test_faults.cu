@@ -2997,10 +2997,141 @@ PROCESS_FAULT(second_host_thread, "a second thread of the host launches")
     pthread_join(thread, NULL);
 }
 
-FAULT("barriers", barriers_with_different_numbers, 1, 64, "is at one __syncthreads of this line while thread")
+FAULT("barriers", barriers_with_different_numbers, 1, 64,
+      "is at the __barrier_sync(1) of this line while thread (0,0,0) is at its __syncthreads")
 {
     __barrier_sync(threadIdx.x / 32); // [barriers_with_different_numbers]
     y[threadIdx.x] = x[threadIdx.x];
+}
+
+FAULT("barriers", barrier_number_16, 1, 64, "waits at barrier 16, but a block has only the barriers 0 to 15")
+{
+    __barrier_sync(16); // [barrier_number_16]
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
+FAULT("order", lock_held_at_a_barrier, 1, 64, "; meanwhile thread (0,0,0) waits at __syncthreads at ")
+{
+    if (threadIdx.x % 32 == 0)
+        while (atomicCAS(y, 0, 1) != 0) // [lock_held_at_a_barrier]
+            ;
+    __syncthreads();
+    atomicExch(y, x[0]);
+}
+
+FAULT("order", flag_without_a_fence, 1, 64, "try: __threadfence_block() before the flag, lock or counter is written")
+{
+    if (threadIdx.x == 0) {
+        y[1] = 5;
+        atomicExch(&y[0], 1);
+    } else if (threadIdx.x == 32) {
+        while (atomicAdd(&y[0], 0) == 0)
+            ;
+        y[2] = y[1] + x[0]; // [flag_without_a_fence]
+    }
+}
+
+FAULT("order", atomic_beside_a_plain_store, 1, 64, "try: an atomic for both accesses")
+{
+    if (threadIdx.x == 0)
+        y[0] = x[5];
+    atomicAdd(&y[0], 1); // [atomic_beside_a_plain_store]
+}
+
+struct row_with_sum {
+    int row[4], sum;
+};
+struct grid_of_rows {
+    row_with_sum *rows;
+    __device__ row_with_sum &operator()(int i) const
+    {
+        return rows[i];
+    }
+};
+
+static __global__ void member_array_of_an_element(const int *x, int *y)
+{
+    row_with_sum *const rows = (row_with_sum *)y;
+
+    for (int i = 0; i <= 4; i++)
+        rows[1].row[i] = x[i]; // [member_array_of_an_element]
+}
+
+INDEX_FAULT(member_array_of_an_element, "has an index outside its array or row")
+
+static __global__ void member_array_of_a_call(const int *x, int *y)
+{
+    const grid_of_rows grid = {(row_with_sum *)y};
+
+    for (int i = 0; i <= 4; i++)
+        grid(1).row[i] = x[i]; // [member_array_of_a_call]
+}
+
+INDEX_FAULT(member_array_of_a_call, "has an index outside its array or row")
+
+static __global__ void member_array_in_parentheses(const int *x, int *y)
+{
+    row_with_sum *const rows = (row_with_sum *)y;
+
+    for (int i = 0; i <= 4; i++)
+        (*rows).row[i] = x[i]; // [member_array_in_parentheses]
+}
+
+INDEX_FAULT(member_array_in_parentheses, "has an index outside its array or row")
+
+static __global__ void one_of_two_arrays(const int *x, int *y)
+{
+    int a[4] = {}, b[4] = {};
+
+    for (int i = 0; i <= 4; i++)
+        (x[1] ? a : b)[i] = x[i]; // [one_of_two_arrays]
+    y[0] = a[3] + b[3];
+}
+
+INDEX_FAULT(one_of_two_arrays, "has an index outside its array or row")
+
+struct inherits_a_row : row_with_sum {
+    __device__ void fill(const int *x)
+    {
+        for (int i = 0; i <= 4; i++)
+            row_with_sum::row[i] = x[i]; // [member_array_of_a_base]
+    }
+};
+
+static __global__ void member_array_of_a_base(const int *x, int *y)
+{
+    ((inherits_a_row *)y)->fill(x);
+}
+
+INDEX_FAULT(member_array_of_a_base, "has an index outside its array or row")
+
+struct three_numbers {
+    int a, b, c;
+};
+static __device__ __noinline__ three_numbers operator+(three_numbers left, three_numbers right)
+{
+    return {left.a + right.a, left.b + right.b, left.c + right.c};
+}
+struct two_of_three {
+    three_numbers first, second;
+};
+
+FAULT("memory", member_as_an_operand, 1, 1, "of 'pair' at byte 16 (of 24) that no thread of the block has written")
+{
+    __shared__ two_of_three pair;
+    const two_of_three *const both = &pair;
+
+    pair.first = {x[1], x[2], x[3]};
+    const three_numbers sum = both->first + both->second; // [member_as_an_operand]
+    y[0] = sum.c;
+}
+
+FAULT("memory", dereferenced_operand, 1, 1, "out-of-bounds global access")
+{
+    const three_numbers *const last = (const three_numbers *)(x + 4094);
+    const three_numbers one = {1, 1, 1}, sum = one + *last; // [dereferenced_operand]
+
+    y[0] = sum.c;
 }
 
 FAULT("traps", kernel_aborts, 1, 32, "thread (3,0,0) of block (0,0,0) calls abort(), which is a function of the host")

@@ -448,8 +448,10 @@ in_device 'one name in two places' 'int a[4], b[5]; { float c = 1, a[3]; T *b[4]
     'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[simt_within<__typeof__(a)>() |= 1], d = b[simt_within<__typeof__(b)>() |= 2] * a[simt_within<__typeof__(a)>() |= 0]; return a[simt_within<__typeof__(a)>() |= 1]; }'
 in_device 'what may declare or use' 'int a[4], b[4]; c * a[1]; if (c) a[1] = 2; for (;; b[1]++) d = c < 3 ? a[2] : b[3];' \
     'int a[4], b[4]; c * a[1]; if (c) a[simt_within<__typeof__(a)>() |= 1] = 2; for (;; b[simt_within<__typeof__(b)>() |= 1]++) d = c < 3 ? a[simt_within<__typeof__(a)>() |= 2] : b[simt_within<__typeof__(b)>() |= 3];'
-in_device 'brackets of other kinds' 'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; s::t[i]; p[i];' \
-    'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; s::t[i]; p[i];'
+in_device 'brackets of other kinds' 'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; p[i]; int (*q[2])(int); int (S::*r[2])(); T (*t[2])[3]; T (&u)[2] = v;' \
+    'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; p[i]; int (*q[2])(int); int (S::*r[2])(); T (*t[2])[3]; T (&u)[2] = v;'
+in_device 'operands that are no names' 's::t[i]; p[i].v[j]; (*p).v[i]; (c ? a : b)[i]; f(x, y).v[i];' \
+    's::t[simt_within<__typeof__(s::t)>() |= i]; p[i].v[simt_within<__typeof__(p[i].v)>() |= j]; (*p).v[simt_within<__typeof__((*p).v)>() |= i]; (c ? a : b)[simt_within<__typeof__((c ? a : b))>() |= i]; f(x, y).v[simt_within<__typeof__(f(x, y).v)>() |= i];'
 becomes 'an array by reference' 'template <int N> __device__ int f(T (&a)[N], U *b) { return a[1] + b[2]; }' \
     'template <int N> __device__ int f(T (&a)[N], U *b) { return a[simt_within<__typeof__(a)>() |= 1] + b[2]; }'
 becomes 'a member in a method' 'struct s { __device__ int f() { return a[i] + p[i]; } int a[4], *p; };' \
@@ -519,6 +521,8 @@ cudaArray_t a;
 #endif'
 refused 'an exception in a kernel' '__global__ void k() { throw 1; }' 1 \
     'a kernel has no exceptions: store an error in memory that the host reads, or call __trap()'
+refused 'run-time type information in a kernel' '__global__ void k(A *a) { dynamic_cast<B *>(a); }' 1 \
+    'a kernel has no dynamic_cast and no typeid: call a virtual function, or store the kind'
 unchanged 'an exception on the host' 'void f() { try { throw 1; } catch (...) { } }'
 becomes 'a static variable of the device' '__device__ int f() { static int n = 3; return n++; }' \
     '__device__ int f() { static SIMT_DEVICE_VARIABLE int n = 3; SIMT_DEVICE_GAP return n++; }'

@@ -3126,6 +3126,100 @@ static __global__ void objects_kernel(int *y)
 
 RIGHT(objects_with_virtual_functions, (objects_kernel<<<1, 32>>>(device_y)), 1, 10 + 60)
 
+static __global__ void roles_kernel(int *y)
+{
+    __shared__ int words[32];
+
+    if (threadIdx.x < 32) {
+        words[threadIdx.x] = threadIdx.x;
+        __barrier_sync(1);
+    } else {
+        __barrier_sync(1);
+        y[threadIdx.x] = words[63 - threadIdx.x];
+    }
+}
+
+RIGHT(a_barrier_reached_by_two_calls, (roles_kernel<<<1, 64>>>(device_y)), 63, 0)
+
+struct alignas(16) aligned_row {
+    float v[4];
+};
+struct __attribute__((packed)) packed_record {
+    char kind;
+    short code[3];
+};
+struct complex_number {
+    double re, im;
+};
+struct behind_eight_bytes {
+    double first;
+    complex_number number;
+};
+
+static __global__ void attributes_kernel(int *y)
+{
+    __shared__ behind_eight_bytes modes[32];
+    aligned_row row = {{1, 2, 3, 4}};
+    packed_record record = {1, {2, 3, 4}};
+
+    modes[threadIdx.x] = {1.0, {double(threadIdx.x), 2.0}};
+    const complex_number number = modes[threadIdx.x].number;
+    const int code = record.code[threadIdx.x % 3];
+
+    y[threadIdx.x] = (int)number.re + (int)row.v[threadIdx.x % 4] + code;
+}
+
+RIGHT(structures_with_attributes, (attributes_kernel<<<1, 32>>>(device_y)), 5, 5 + 2 + 4)
+
+static __device__ int plus_one(int a)
+{
+    return a + 1;
+}
+static __device__ int times_two(int a)
+{
+    return a * 2;
+}
+static __device__ int (*increments[2])(int) = {plus_one, times_two};
+
+struct with_methods {
+    int number;
+    __device__ int add(int a) const
+    {
+        return number + a;
+    }
+    __device__ int times(int a) const
+    {
+        return number * a;
+    }
+};
+
+static __global__ void pointers_kernel(int *y)
+{
+    const with_methods object = {3};
+    int (with_methods::*const methods[2])(int) const = {&with_methods::add, &with_methods::times};
+    int rows[2][3] = {{1, 2, 3}, {4, 5, 6}}, (*const row[2])[3] = {&rows[1], &rows[0]};
+    const int i = threadIdx.x % 2;
+
+    y[threadIdx.x] = increments[i](10) + (object.*methods[i])(100) + (*row[i])[2];
+}
+
+RIGHT(arrays_of_pointers, (pointers_kernel<<<1, 32>>>(device_y)), 1, 20 + 300 + 3)
+
+static __global__ void pair_and_half_kernel(int *y)
+{
+    __shared__ __half2 sum;
+
+    if (threadIdx.x == 0)
+        sum = __floats2half2_rn(0, 0);
+    __syncthreads();
+    atomicAdd(&sum, __floats2half2_rn(1, 2));
+    atomicAdd((__half *)&sum, __float2half(3));
+    __syncthreads();
+    y[threadIdx.x] = (int)__low2float(sum) + (int)__high2float(sum);
+}
+
+RIGHT(atomics_of_a_pair_and_of_one_half, (pair_and_half_kernel<<<1, 32>>>(device_y)), 0, 32 * 4 + 32 * 2)
+
 static __global__ void two_kernel(int *y)
 {
     y[threadIdx.x] = 2;
@@ -3294,6 +3388,10 @@ int main(void)
         VALID(a_barrier_with_a_number),
         VALID(objects_with_virtual_functions),
         VALID(kernels_in_an_array),
+        VALID(a_barrier_reached_by_two_calls),
+        VALID(structures_with_attributes),
+        VALID(arrays_of_pointers),
+        VALID(atomics_of_a_pair_and_of_one_half),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);

@@ -733,18 +733,18 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 
     char barrier[BARRIER_NAME];
 
-    if (warp->at_barrier >> other & 1)
-        simt_barrier_name(absent, barrier);
+    simt_barrier_name(absent, barrier);
     if (warp->at_barrier >> other & 1)
         at = barrier;
     else if (warp->at_mbarrier >> other & 1)
         at = "waits at an mbarrier";
     else if (warp->waiting >> other & 1)
         at = names[collective_of(warp->call[other])];
+    const char *const verb = warp->at_barrier >> other & 1 ? "waits at " : warp->waiting >> other & 1 ? "is at " : "";
+
     snprintf(text, size, "waits at %s with mask " LANE_MASK " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_LOCATION,
              names[collective_of(warp->call[lane])], SHOW_LANES(warp->mask[lane]), other, absent->index.x,
-             absent->index.y, absent->index.z, (warp->waiting | warp->at_barrier) >> other & 1 ? "is at " : "", at,
-             absent->site);
+             absent->index.y, absent->index.z, verb, at, absent->site);
     if (warp->waiting >> other & 1 && warp->mask[other] != warp->mask[lane]) {
         const size_t length = strlen(text);
 

@@ -129,8 +129,10 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
                                  .what = touch.what,
                                  .space = space};
 
-    if (touch.what == ACCESS_LOAD || touch.what == ACCESS_STORE)
+    if (touch.what == ACCESS_STORE)
         simt_progress.polls = 0;
+    if (touch.what == ACCESS_LOAD)
+        simt_running.lane->loads = simt_running.lane->loads * 31 + address;
     if (!stores(touch))
         simt_order.loaded = touch.what == ACCESS_LOAD ? address << 5 | bytes : 0;
     if (bytes < 4) {
@@ -422,7 +424,13 @@ void simt_poll(const void *address)
 {
     const struct shadow_cell *cell = cell_at((uintptr_t)address);
 
-    simt_running.lane->polls++;
+    struct lane *const lane = simt_running.lane;
+
+    if (lane->loads != lane->loads_of_poll) /* the lane has loaded something other than before its previous poll */
+        simt_progress.polls = 0;
+    lane->loads_of_poll = lane->loads;
+    lane->loads = 0;
+    lane->polls++;
     simt_progress.polls++;
     if (cell)
         simt_poll_seen[simt_order.thread >> CELL_THREAD_SHIFT] = (struct poll_seen){.epoch = simt_order.epoch,
@@ -488,7 +496,7 @@ static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_
     touch_parts(pointer, bytes, store, true, pc);
 }
 
-/** Checks an atomic of a word, or of each half of a pair, because an atomic of a pair is one atomic for each element. */
+/** Checks an atomic of a word or, because the atomic of a pair is one atomic for each element, of each element. */
 static void touch_elements(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
                            unsigned element, struct touch touch, uintptr_t pc, enum shadow_space space)
 {

@@ -120,7 +120,11 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
     simt_fault_dismiss_after(lane->site);
     simt_fault_dismiss_after(other->site);
     skip_common_lines(&here, &there);
-    if (!*here && !*there)
+    if (!*here && !*there && strcmp(call, other_call) != 0)
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
+                          "is at the %s of this line while thread (%u,%u,%u) is at its %s: all must reach the same one",
+                          call, other->index.x, other->index.y, other->index.z, other_call);
+    else if (!*here && !*there)
         simt_fault_thread(
             cudaErrorLaunchFailure, lane->index, lane->site, kind,
             "is at one %s of this line while thread (%u,%u,%u) is at another: all must reach the same one", call,

@@ -101,6 +101,8 @@ struct lane {
     uint32_t registers;             /**< number of registers last requested; 0 if none were requested */
     uint32_t registers_requests;    /**< hash of all the lane's requests */
     uint32_t polls;                 /**< number of the lane's polls in this turn of its warp (see struct progress) */
+    uintptr_t loads;                /**< hash of the addresses of the lane's plain loads since its last poll */
+    uintptr_t loads_of_poll;        /**< that hash at its last poll */
 };
 
 /** An access by lanes that bypassed a collective at which other lanes waited for them. */
@@ -209,8 +211,8 @@ struct progress {
     uint64_t arrivals;
     uint64_t before_block; /**< events + arrivals at the end of the last block; a block that ends counts as progress */
     /**
-     * Number of volatile loads and atomics since a thread last loaded or stored in another way, changed a value by an
-     * atomic, or ran for a turn without polling. If this number becomes too large, all threads are polling for values
+     * Number of volatile loads and atomics since a thread last stored in another way, made other plain loads between
+     * two of them than before, changed a value by an atomic, or ran for a turn without polling. If this number becomes too large, all threads are polling for values
      * that none of them writes.
      */
     uint64_t polls;

@@ -129,7 +129,7 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
                "threads poll";
     if (access->what != ACCESS_ATOMIC && past->kind != PAST_AUTHORS && has_polled(past, false))
         return "no pair of fences orders them" SIMT_TRY "__threadfence() before the flag or counter is written, after "
-                                                        "a barrier with other threads whose data it "
+               "a barrier with other threads whose data it "
                "announces, and again after it is read, before a barrier with other threads that use the data";
     return "blocks are not ordered" SIMT_TRY "atomics, or two launches";
 }

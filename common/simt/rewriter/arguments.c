@@ -4,7 +4,8 @@
  *        loads that copy such an argument:
  *
  *     f(s[k], n)                  ->   f(simt_argument(s[k]), n)        if the file declares f(type name, ...)
- *     s[k] + t                    ->   simt_argument(s[k]) + t          if it declares operator+(type name, ...)
+ *     s[k] + *t                   ->   simt_argument(s[k]) + simt_argument(*t)
+ *                                                                      if it declares operator+(type name, type name)
  *
  * simt_argument() checks the load and returns its operand. A function is identified by its name and its number of
  * parameters. The names of function objects are unknown, so a call of an unknown name counts as one of the file's
@@ -14,6 +15,8 @@
 
 #include <ctype.h>
 #include <string.h>
+
+#define OPERATORS "+-*/%&|^<>=!"
 
 enum { MAX_PARAMETERS = 32 };
 
@@ -174,7 +177,7 @@ static size_t name_begin(const char *code, size_t end)
         begin--;
     if (begin < end)
         return begin;
-    while (begin > 0 && is_one_of(code[begin - 1], "+-*/%&|^<>=!"))
+    while (begin > 0 && is_one_of(code[begin - 1], OPERATORS))
         begin--;
     word = skip_space_back(code, begin);
     return begin < end && word >= 8 && is_word_at(code, word - 8, "operator") ? word - 8 : end;
@@ -209,6 +212,8 @@ static bool is_in_memory(const char *code, size_t at, size_t end, bool is_class)
 {
     bool accesses = code[at] == '*', is_member = false;
 
+    if (code[at] == '(' && partner(code, at, 1) == end - 1)
+        return is_in_memory(code, skip_space(code, at + 1), skip_space_back(code, end - 1), is_class);
     if (accesses)
         at = skip_space(code, at + 1);
     const size_t name_end = word_end(code, at);
@@ -262,46 +267,79 @@ static bool mark_call(struct source *source, size_t begin, size_t end, size_t op
     return true;
 }
 
-/** Returns whether the file declares the operator in [begin, end) with its first (or second) operand by value. */
-static bool has_operator(const struct source *source, size_t begin, size_t end, bool second)
+/**
+ * Returns the file's operator with the symbol in [begin, end) if it takes its first (or second) operand by value,
+ * otherwise NULL. *parameter is the operand's number among the operator's parameters.
+ */
+static const struct declared_function *find_operator(const struct source *source, size_t begin, size_t end, bool second,
+                                                     unsigned *parameter)
 {
     for (size_t i = 0; i < source->function_count; i++) {
         const struct declared_function *const function = &source->functions[i];
         const size_t symbol = skip_space(source->code, function->name + 8),
                      name_end = function->name + function->length;
-        const unsigned number = second ? function->count - 1 : 0;
 
+        *parameter = second ? function->count - 1 : 0;
         if (function->length > 8 && is_word_at(source->code, function->name, "operator") &&
             name_end - symbol == end - begin &&
             strncmp(source->code + symbol, source->code + begin, end - begin) == 0 &&
-            function->count == (second ? function->count : 2) && function->by_value >> number & 1)
-            return true;
+            function->count == (second ? function->count : 2) && function->by_value >> *parameter & 1)
+            return function;
     }
-    return false;
+    return NULL;
 }
 
-/** Marks the element whose subscript ends with the `]` at `at`, if it is an operand of one of the file's operators. */
-static bool mark_operand(struct source *source, size_t at)
+/** Returns the end of the chain of members and subscripts, such as *a.b[i]->c, that begins at `at`. */
+static size_t chain_end(const char *code, size_t at)
 {
-    static const char *const symbols = "+-*/%&|^<>=!";
+    size_t end = code[at] == '*' ? skip_space(code, at + 1) : at;
+
+    for (end = word_end(code, end);;) {
+        const size_t next = skip_space(code, end);
+
+        if (code[next] == '[' && partner(code, next, 1) != NOWHERE)
+            end = partner(code, next, 1) + 1;
+        else if (code[next] == '.' || starts_with(code + next, "->"))
+            end = word_end(code, skip_space(code, next + (code[next] == '.' ? 1 : 2)));
+        else
+            return code[next] == '(' ? at : end;
+    }
+}
+
+/** Returns the end of the operator that begins at `at`. */
+static size_t operator_end(const char *code, size_t at)
+{
+    const bool is_double = code[at + 1] == code[at] && is_one_of(code[at], "+-&|<>=");
+    size_t end = at + (is_double ? 2 : 1);
+
+    if (code[end] == '=' && is_one_of(code[at], OPERATORS))
+        end++;
+    return end;
+}
+
+/** Marks the operands of the operator whose symbol is in [begin, end), if it is one of the file's operators. */
+static bool mark_operands(struct source *source, size_t begin, size_t end)
+{
     const char *const code = source->code;
-    const size_t open = partner(code, at, -1);
-    const size_t begin = open == NOWHERE ? NOWHERE : chain_begin(code, open);
-    const size_t behind = skip_space(code, at + 1);
+    const size_t left_end = skip_space_back(code, begin), right = skip_space(code, end);
+    size_t left = chain_begin(code, left_end);
+    unsigned number;
+    const struct declared_function *function = find_operator(source, begin, end, false, &number);
 
-    if (open == NOWHERE || begin == open || is_one_of(code[behind], "[(.") || starts_with(code + behind, "->"))
+    if (!ends_value(code, begin))
         return true;
-    const size_t before = skip_space_back(code, begin);
-    size_t right = behind, left = before;
+    const size_t star = skip_space_back(code, left);
 
-    while (is_one_of(code[right], symbols))
-        right++;
-    while (left > 0 && is_one_of(code[left - 1], symbols))
-        left--;
-    if (!(right > behind && has_operator(source, behind, right, false)) &&
-        !(left < before && ends_value(code, left) && has_operator(source, left, before, true)))
-        return true;
-    return insert(source, begin, "simt_argument(") && insert(source, at + 1, ")");
+    if (left < left_end && star > 0 && code[star - 1] == '*' && !ends_value(code, star - 1))
+        left = star - 1;
+    if (function && is_in_memory(code, left, left_end, function->classes >> number & 1) &&
+        !(insert(source, left, "simt_argument(") && insert(source, left_end, ")")))
+        return false;
+    function = find_operator(source, begin, end, true, &number);
+    const size_t right_end = chain_end(code, right);
+
+    return !function || right_end == right || !is_in_memory(code, right, right_end, function->classes >> number & 1) ||
+           (insert(source, right, "simt_argument(") && insert(source, right_end, ")"));
 }
 
 bool mark_arguments(struct source *source, size_t begin, size_t end)
@@ -312,7 +350,8 @@ bool mark_arguments(struct source *source, size_t begin, size_t end)
         const size_t name_end = word_end(code, at);
         size_t open = skip_space(code, name_end);
 
-        if (code[at] == ']' && !mark_operand(source, at))
+        if (is_one_of(code[at], OPERATORS) && !is_one_of(code[at - 1], OPERATORS) &&
+            !mark_operands(source, at, operator_end(code, at)))
             return false;
         if (name_end == at || isdigit((unsigned char)code[at]))
             continue;

@@ -67,6 +67,13 @@ static bool may_throw(const struct source *source, size_t at)
                 "a kernel has no exceptions: store an error in memory that the host reads, or call __trap()");
 }
 
+/** Checks whether the current function may use run-time type information, as only host functions may. */
+static bool may_use_rtti(const struct source *source, size_t at)
+{
+    return !in_device_function(source) || source->host_too ||
+           fail(source, at, "a kernel has no dynamic_cast and no typeid: call a virtual function, or store the kind");
+}
+
 /** Rewrites the code that begins with the word in [at, end). */
 static bool rewrite_word(struct source *source, size_t at, size_t end)
 {
@@ -76,6 +83,8 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
         return rewrite_static(source, at, end);
     if (is_word_at(source->code, at, "throw") || is_word_at(source->code, at, "try"))
         return may_throw(source, at);
+    if (is_word_at(source->code, at, "dynamic_cast") || is_word_at(source->code, at, "typeid"))
+        return may_use_rtti(source, at);
     if (is_word_at(source->code, at, "__launch_bounds__"))
         return check_map_parameters(source, end) && rewrite_launch_bounds(source, end);
     if (is_word_at(source->code, at, "__global__"))

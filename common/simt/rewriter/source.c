@@ -220,6 +220,40 @@ bool ends_value(const char *code, size_t end)
            (is_one_of(code[end - 1], ")]\"") || (is_word(code[end - 1]) && !is_keyword_before_value(code, end)));
 }
 
+/**
+ * Returns the start of the operand whose closing parenthesis is at `close`: a call, a cast, or an expression in
+ * parentheses. Returns NOWHERE if the parentheses may belong to a declaration, such as `int (&name)[2]`.
+ */
+static size_t parentheses_begin(const char *code, size_t close, bool is_last)
+{
+    static const char *const no_callees[] = {"if", "while", "for", "switch", "sizeof", "alignof", "decltype", NULL};
+    const size_t open = partner(code, close, -1);
+    size_t begin = open;
+
+    if (open == NOWHERE)
+        return NOWHERE;
+    const size_t first = skip_space(code, open + 1), type_end = skip_space_back(code, open);
+
+    if (code[open - 1] == '>')
+        begin = partner(code, open - 1, -1);
+    if (begin == NOWHERE)
+        return NOWHERE;
+    const size_t name_end = begin;
+
+    while (is_word(code[begin - 1]))
+        begin--;
+    if (has_word(code, begin, name_end, no_callees))
+        return NOWHERE;
+    if (is_keyword_before_value(code, name_end))
+        begin = name_end;
+    if (is_last && (code[first] == '&' || skip_space(code, word_end(code, first)) == close ||
+                    (code[first] == '*' && type_end > 0 &&
+                     (is_word(code[type_end - 1]) || is_one_of(code[type_end - 1], "*&>,")) &&
+                     !is_keyword_before_value(code, type_end))))
+        return NOWHERE;
+    return begin;
+}
+
 size_t chain_begin(const char *code, size_t at)
 {
     for (size_t begin = at;;) {
@@ -227,14 +261,26 @@ size_t chain_begin(const char *code, size_t at)
 
         while (code[end - 1] == ']' && partner(code, end - 1, -1) != NOWHERE)
             end = skip_space_back(code, partner(code, end - 1, -1));
-        for (begin = end; is_word(code[begin - 1]);)
-            begin--;
-        if (begin == end || isdigit((unsigned char)code[begin]))
-            return at;
-        const size_t before = skip_space_back(code, begin);
+        if (code[end - 1] == ')') {
+            begin = parentheses_begin(code, end - 1, end == skip_space_back(code, at));
+            if (begin == NOWHERE)
+                return at;
+        } else {
+            for (begin = end; is_word(code[begin - 1]);)
+                begin--;
+            if (begin == end || isdigit((unsigned char)code[begin]))
+                return at;
+        }
+        size_t before = skip_space_back(code, begin);
 
-        if (starts_with(code + before - 2, "::"))
-            return at;
+        while (starts_with(code + before - 2, "::")) {
+            begin = before - 2;
+            while (is_word(code[begin - 1]))
+                begin--;
+            if (code[begin - 1] == '>')
+                return at;
+            before = skip_space_back(code, begin);
+        }
         if (code[before - 1] != '.' && !starts_with(code + before - 2, "->"))
             return begin;
         begin = before - (code[before - 1] == '.' ? 1 : 2);

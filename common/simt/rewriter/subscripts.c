@@ -190,6 +190,15 @@ static bool is_accessed(const char *code, size_t end)
     return false;
 }
 
+/** Returns whether the code in [begin, end) accesses a member. */
+static bool has_member(const char *code, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at++)
+        if (code[at] == '.' || starts_with(code + at, "->"))
+            return true;
+    return false;
+}
+
 void rewrite_subscript(struct source *source, size_t at)
 {
     const char *code = source->code;
@@ -199,9 +208,11 @@ void rewrite_subscript(struct source *source, size_t at)
 
     if (!in_device_function(source) || begin == at || is_one_of(code[index], "][") || partner(code, at, 1) == NOWHERE)
         return;
-    const char next = code[skip_space(code, name_end)];
+    const size_t first = skip_space(code, name_end);
+    const bool is_pointer = first == at && !may_be_array(code, begin, name_end);
 
-    if (next == '[' && (is_no_name(code, begin) || !may_be_array(code, begin, name_end) || !is_used(code, begin)))
+    if (code[first] == '[' &&
+        (is_no_name(code, begin) || is_pointer || !(has_member(code, first, at) || is_used(code, begin))))
         return;
     const size_t before = skip_space_back(code, begin);
     const bool is_address = takes_address(code, before) && !is_accessed(code, before);

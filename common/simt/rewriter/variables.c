@@ -160,7 +160,7 @@ bool is_attribute(const char *code, size_t at)
     return false;
 }
 
-/** Returns whether the parentheses at `open` surround the name of a pointer or of an array of pointers: `(*name[2])`. */
+/** Returns whether the parentheses at `open` contain the name of a pointer or an array of pointers: `(*name[2])`. */
 static bool surrounds_pointer(const char *code, size_t open)
 {
     const size_t close = partner(code, open, 1);
