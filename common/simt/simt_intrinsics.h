@@ -557,6 +557,8 @@ SIMT_CONVERSIONS(ru, SIMT_UP, ceil)
 #define cospif(x)          simt_turn((float)(x), 1)
 #define sinpi(x)           simt_turn((double)(x), 0)
 #define cospi(x)           simt_turn((double)(x), 1)
+#define sincospif(x, s, c) simt_sincospi((float)(x), s, c)
+#define sincospi(x, s, c)  simt_sincospi((double)(x), s, c)
 #define __sincosf(x, s, c) sincosf(x, s, c)
 #define fdividef(x, y)     __fdividef(x, y)
 
@@ -573,6 +575,12 @@ SIMT_DEVICE Real simt_turn(Real x, int quarters)
     const double side[] = {sin(rest), cos(rest), -sin(rest), -cos(rest)};
 
     return (Real)(side[((int)nearest + quarters) & 3] + 0.0);
+}
+template <class Real>
+SIMT_DEVICE void simt_sincospi(Real x, Real *sine, Real *cosine)
+{
+    *sine = simt_turn(x, 0);
+    *cosine = simt_turn(x, 1);
 }
 SIMT_DEVICE float rcbrtf(float x)
 {

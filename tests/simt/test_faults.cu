@@ -2790,11 +2790,56 @@ STREAM_FAULT(symbol_written_early, "race of two streams: cudaMemcpyToSymbolAsync
 }
 
 STREAM_FAULT(rows_past_a_host_array,
-             "cudaMemcpy2D: invalid argument: 256 bytes, of which 'host_words' of the host has 4")
+             "cudaMemcpy2D: invalid argument: 512 bytes, of which 'host_words' of the host has 4")
 {
     void *const end = host_words + sizeof host_words / sizeof *host_words - 1;
 
     cudaMemcpy2D(end, 256, device_x, 256, 256, 2, cudaMemcpyDeviceToHost); // [rows_past_a_host_array]
+}
+
+STREAM_FAULT(rows_over_their_source, "the destination begins 256 bytes before the source, so their rows overlap")
+{
+    const enum cudaMemcpyKind kind = cudaMemcpyDeviceToDevice;
+
+    cudaMemcpy2D(device_y, 256, device_y + 32, 256, 128, 3, kind); /* columns side by side do not overlap */
+    cudaMemcpy2D(device_y, 256, device_y + 64, 256, 256, 3, kind); // [rows_over_their_source]
+}
+
+STREAM_FAULT(memory_registered_twice, "the memory is registered already; try: cudaHostUnregister() before")
+{
+    static char memory[64];
+
+    cudaHostRegister(memory, 32, cudaHostRegisterDefault);
+    cudaHostRegister(memory + 32, 32, cudaHostRegisterDefault);
+    cudaHostUnregister(memory + 32);
+    cudaHostRegister(memory + 16, 32, cudaHostRegisterDefault); // [memory_registered_twice]
+    cudaHostUnregister(memory);
+}
+
+static __global__ void heap_kernel(void)
+{
+    free(malloc(16));
+}
+
+STREAM_FAULT(heap_resized_late, "a kernel has already called malloc() or new; try: the call before the first launch")
+{
+    heap_kernel<<<1, 1>>>();
+    cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20); // [heap_resized_late]
+}
+
+static __global__ void fixed_shared_kernel(int *y)
+{
+    __shared__ int words[256];
+
+    words[threadIdx.x] = 1;
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+STREAM_FAULT(dynamic_shared_beside_fixed, "232448 bytes of dynamic shared memory beside 1024 bytes of __shared__")
+{
+    const enum cudaFuncAttribute attribute = cudaFuncAttributeMaxDynamicSharedMemorySize;
+
+    cudaFuncSetAttribute(fixed_shared_kernel, attribute, 227 * 1024); // [dynamic_shared_beside_fixed]
 }
 
 STREAM_FAULT(rows_wider_than_their_pitch, "cudaMemcpy2D: invalid pitch argument: rows of 64 bytes, but a pitch of 32")
@@ -2974,12 +3019,28 @@ static __global__ void null_kernel(int *words)
     words[threadIdx.x] = 1; // [line_that_is_not_read]
 }
 
+static __global__ void read_null_kernel(const int *words, int *y)
+{
+    y[threadIdx.x] = words[threadIdx.x]; // [fault_whose_error_is_read]
+}
+
 PROCESS_FAULT(line_that_is_not_read, "null")
 {
     null_kernel<<<1, 32>>>(nullptr);
     for (int i = 0; i < 1000; i++) /* like a program that launches until it gets a result */
         fill_kernel<<<1, 32>>>(device_x, 1);
     _exit(EXIT_FAILURE);
+}
+
+PROCESS_FAULT(fault_whose_error_is_read, "reads 4 bytes through a null pointer")
+{
+    int words[32];
+
+    read_null_kernel<<<1, 32>>>(nullptr, device_x);
+    cudaGetLastError(); /* the program prints the error's name; the copy then fails for another reason */
+    cudaMalloc(&device_y, sizeof words);
+    cudaMemcpy(words, device_y, sizeof words, cudaMemcpyDeviceToHost);
+    exit(EXIT_FAILURE);
 }
 
 static void *launch_in_thread(void *)

@@ -2916,8 +2916,8 @@ static void a_graph_of_two_streams(void **)
     assert_int_equal(cudaGraphInstantiateWithFlags(&exec, graph, 0), cudaSuccess);
     assert_int_equal(cudaEventDestroy(event), cudaSuccess);
     assert_int_equal(cudaGraphLaunch(exec, first), cudaSuccess);
-    assert_int_equal(cudaGraphLaunch(exec, first), cudaSuccess);
-    assert_int_equal(cudaStreamSynchronize(first), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(exec, second), cudaSuccess); /* after its launch in the other stream */
+    assert_int_equal(cudaStreamSynchronize(second), cudaSuccess);
     expect_good();
     assert_int_equal(pinned[7], 28);
     assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
@@ -3220,9 +3220,72 @@ static __global__ void pair_and_half_kernel(int *y)
 
 RIGHT(atomics_of_a_pair_and_of_one_half, (pair_and_half_kernel<<<1, 32>>>(device_y)), 0, 32 * 4 + 32 * 2)
 
+struct lock_in_memory {
+    int *mutex;
+};
+
+/** Takes a lock, whose address is loaded for each attempt, in one lane after another. */
+static __global__ void lock_of_a_list_kernel(const lock_in_memory *lock, int *y)
+{
+    for (int item = 0; item < 40; item++) {
+        while (atomicCAS(lock->mutex, 0, 1) != 0)
+            ;
+        __threadfence();
+        y[0]++;
+        __threadfence();
+        atomicExch(lock->mutex, 0);
+    }
+}
+
+static void a_lock_found_by_a_pointer(void **)
+{
+    lock_in_memory lock = {device_y + 1}, *on_device;
+
+    assert_int_equal(cudaMalloc(&on_device, sizeof lock), cudaSuccess);
+    assert_int_equal(cudaMemcpy(on_device, &lock, sizeof lock, cudaMemcpyHostToDevice), cudaSuccess);
+    lock_of_a_list_kernel<<<1, 64>>>(on_device, device_y);
+    assert_int_equal(result()[0], 64 * 40);
+    cudaFree(on_device);
+}
+
+static __global__ __launch_bounds__(192) void reversed_kernel(int *y)
+{
+    __shared__ double words[192];
+
+    words[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    y[threadIdx.x] = (int)words[191 - threadIdx.x];
+}
+
+static void attributes_of_a_kernel(void **)
+{
+    cudaFuncAttributes attributes;
+    int blocks = -1;
+
+    assert_int_equal(cudaFuncGetAttributes(&attributes, reversed_kernel), cudaSuccess);
+    assert_int_equal(attributes.sharedSizeBytes, 192 * 8);
+    assert_int_equal(attributes.maxThreadsPerBlock, 192);
+    assert_int_equal(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reversed_kernel, 512, 0), cudaSuccess);
+    assert_int_equal(blocks, 0);
+}
+
 static __global__ void two_kernel(int *y)
 {
     y[threadIdx.x] = 2;
+}
+
+static void memory_after_a_reset(void **)
+{
+    int *words;
+
+    assert_int_equal(cudaMalloc(&words, 64), cudaSuccess);
+    assert_int_equal(cudaDeviceReset(), cudaSuccess);
+    assert_int_equal(cudaFree(words), cudaErrorInvalidValue);
+    cudaGetLastError();
+    assert_int_equal(cudaMalloc(&device_x, 4096), cudaSuccess);
+    assert_int_equal(cudaMalloc(&device_y, 4096), cudaSuccess);
+    two_kernel<<<1, 32>>>(device_y);
+    expect_good();
 }
 
 static void kernels_in_an_array(void **)
@@ -3392,6 +3455,9 @@ int main(void)
         VALID(structures_with_attributes),
         VALID(arrays_of_pointers),
         VALID(atomics_of_a_pair_and_of_one_half),
+        VALID(a_lock_found_by_a_pointer),
+        VALID(attributes_of_a_kernel),
+        VALID(memory_after_a_reset),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);

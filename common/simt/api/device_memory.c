@@ -3,6 +3,7 @@
  * @brief CUDA's functions that allocate, free and query device memory, pinned memory and managed memory.
  */
 #include "graphs.h"
+#include "machine/array_reserve.h"
 #include "machine/errors.h"
 #include "machine/fault.h"
 #include "machine/program_image.h"
@@ -48,6 +49,13 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
     return allocate("cudaHostAlloc", pointer, bytes, OWNER_PINNED, SIMT_CALLER());
 }
 
+/** The host memory that the program has registered. */
+static struct registered {
+    char *begin;
+    size_t bytes;
+} * registered;
+static size_t registered_count, registered_room;
+
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
     if (!pointer || bytes == 0 || simt_is_device(pointer))
@@ -55,12 +63,26 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
     if (flags & ~(unsigned)cudaHostRegisterPortable)
         return simt_fault_call(SIMT_CALLER(), "cudaHostRegister", cudaErrorNotSupported,
                                "kernels cannot use memory of malloc(): allocate it by cudaHostAlloc()");
+    for (size_t i = 0; i < registered_count; i++)
+        if ((char *)pointer < registered[i].begin + registered[i].bytes &&
+            registered[i].begin < (char *)pointer + bytes)
+            return simt_fault_call(SIMT_CALLER(), "cudaHostRegister", cudaErrorHostMemoryAlreadyRegistered,
+                                   "the memory is registered already" SIMT_TRY "cudaHostUnregister() before");
+    if (!simt_array_reserve(&registered, &registered_room, registered_count + 1, sizeof *registered))
+        return SIMT_FAIL(cudaErrorMemoryAllocation);
+    registered[registered_count++] = (struct registered){pointer, bytes};
     return cudaSuccess;
 }
 
 cudaError_t cudaHostUnregister(void *pointer)
 {
-    return pointer ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidValue);
+    for (size_t i = 0; pointer && i < registered_count; i++) {
+        if (registered[i].begin == pointer) {
+            registered[i] = registered[--registered_count];
+            return cudaSuccess;
+        }
+    }
+    return pointer ? SIMT_FAIL(cudaErrorHostMemoryNotRegistered) : SIMT_FAIL(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
@@ -102,8 +124,11 @@ static cudaError_t not_freed(const void *pointer, const char *name, const char *
         return simt_fault_call(caller, name, cudaErrorInvalidValue,
                                "a kernel has allocated the memory by malloc()" SIMT_TRY "free() in a kernel");
     if (simt_allocation_at(pointer) || !simt_arena_describe((uintptr_t)pointer, where, sizeof where))
-        return simt_fault_call(caller, name, cudaErrorInvalidValue,
-                               "the pointer is not from %s" SIMT_TRY "free() for memory of the host", allocates);
+        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the pointer is not from %s" SIMT_TRY "%s",
+                               allocates,
+                               !simt_allocation_at(pointer)                         ? "free() for memory of the host"
+                               : simt_allocation_at(pointer)->owner == OWNER_PINNED ? "cudaFreeHost()"
+                                                                                    : "cudaFree()");
     return simt_fault_call(caller, name, cudaErrorInvalidValue,
                            "the pointer is %s; it must be one that %s returned, and not be freed twice", where,
                            allocates);
@@ -131,6 +156,16 @@ cudaError_t cudaFree(void *pointer)
     if (pointer)
         simt_host_waits_for_all();
     return release(pointer, "cudaFree", SIMT_CALLER());
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+    simt_host_waits_for_all();
+    while (simt_arena.count > 0)
+        simt_release(&simt_arena.allocation[simt_arena.count - 1]);
+    registered_count = 0;
+    cudaGetLastError();
+    return cudaSuccess;
 }
 
 /**
@@ -240,7 +275,8 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, 
     (void)stream;
     if (!simt_is_host_accessible(pointer) || simt_allocation_of(pointer)->owner != OWNER_MANAGED ||
         !simt_device_range(pointer, bytes))
-        return SIMT_FAIL(cudaErrorInvalidValue);
+        return simt_fault_call(SIMT_CALLER(), "cudaMemPrefetchAsync or cudaMemAdvise", cudaErrorInvalidValue,
+                               "not %zu bytes of managed memory" SIMT_TRY "memory from cudaMallocManaged()", bytes);
     return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : SIMT_FAIL(cudaErrorInvalidDevice);
 }
 

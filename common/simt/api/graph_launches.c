@@ -16,7 +16,8 @@
 struct CUgraphExec_st {
     cudaGraph_t graph;
     cudaStream_t *stream;
-    cudaEvent_t *event;
+    cudaEvent_t *event; /**< the graph's events, and one recorded at the end of each launch */
+    bool launched;
     cudaGraphExec_t next;
 };
 
@@ -37,7 +38,7 @@ static void exec_free(cudaGraphExec_t exec)
         if (exec->stream[i])
             cudaStreamDestroy(exec->stream[i]);
     }
-    for (unsigned i = 0; exec->event && i < exec->graph->events; i++) {
+    for (unsigned i = 0; exec->event && i <= exec->graph->events; i++) {
         if (exec->event[i])
             cudaEventDestroy(exec->event[i]);
     }
@@ -58,7 +59,7 @@ static bool exec_fill(cudaGraphExec_t exec)
         if (cudaStreamCreateWithFlags(&exec->stream[i], cudaStreamNonBlocking) != cudaSuccess)
             return false;
     }
-    for (unsigned i = 0; i < exec->graph->events; i++) {
+    for (unsigned i = 0; i <= exec->graph->events; i++) {
         if (cudaEventCreateWithFlags(&exec->event[i], cudaEventDisableTiming) != cudaSuccess)
             return false;
     }
@@ -103,7 +104,7 @@ static void part_streams(cudaGraphExec_t exec)
         simt_work_no_overlap(exec->stream[i]);
 }
 
-/** Replays the steps of a graph in the order in which they were captured. */
+/** Replays the steps of a graph in the order in which they were captured, after its previous launch in any stream. */
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
@@ -115,6 +116,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         return SIMT_FAIL(cudaErrorNotSupported);
     exec->stream[0] = stream;
     part_streams(exec);
+    if (exec->launched)
+        error = cudaStreamWaitEvent(stream, exec->event[exec->graph->events], 0);
     for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++) {
         const struct step *step = &exec->graph->step[i];
         const cudaStream_t its = exec->stream[step->branch];
@@ -127,7 +130,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
             error = cudaStreamWaitEvent(its, exec->event[step->event], 0);
     }
     part_streams(exec);
-    return error;
+    exec->launched = true;
+    return error == cudaSuccess ? cudaEventRecord(exec->event[exec->graph->events], stream) : error;
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)

@@ -42,6 +42,9 @@ static cudaError_t reject_end(const char *name, const char *end, const void *poi
 
     if (direction)
         snprintf(says, sizeof says, ", as %s says", direction);
+    if (!on_device && !simt_device_range(pointer, 1) && simt_arena_describe((uintptr_t)pointer, where, sizeof where))
+        return simt_fault_call(caller, name, cudaErrorInvalidValue, "the %s is %s" SIMT_TRY "memory that is not freed",
+                               end, where);
     if (!on_device)
         return simt_fault_call(caller, name, cudaErrorInvalidValue,
                                "the %s is device memory, not memory of the host%s" SIMT_TRY
@@ -362,6 +365,26 @@ static cudaError_t check_pitch(const char *name, size_t width, size_t pitch, uin
                            width, pitch);
 }
 
+/** Reports rows that exceed a variable of the host, or whose source and destination overlap. */
+static cudaError_t check_rows(const char *name, const void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, uintptr_t caller)
+{
+    const bool before = (uintptr_t)to < (uintptr_t)from;
+    const size_t apart = before ? (uintptr_t)from - (uintptr_t)to : (uintptr_t)to - (uintptr_t)from;
+    const size_t rows = apart / to_pitch, columns = apart % to_pitch;
+    cudaError_t error = check_host_range(name, to, (height - 1) * to_pitch + width, caller);
+
+    if (error == cudaSuccess)
+        error = check_host_range(name, from, (height - 1) * from_pitch + width, caller);
+    if (error != cudaSuccess || to_pitch != from_pitch ||
+        !((rows < height && columns < width) || (rows + 1 < height && to_pitch - columns < width)))
+        return error;
+    return simt_fault_call(caller, name, cudaErrorInvalidValue,
+                           "the destination begins %zu bytes %s the source, so their rows overlap" SIMT_TRY
+                           "two copies, the first to another buffer",
+                           apart, before ? "before" : "after");
+}
+
 /** Performs the copy of a cudaMemcpy2DAsync() for the call `name` at `caller`. */
 static cudaError_t copy_rows(const char *name, void *to, size_t to_pitch, const void *from, size_t from_pitch,
                              size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream,
@@ -369,6 +392,8 @@ static cudaError_t copy_rows(const char *name, void *to, size_t to_pitch, const 
 {
     cudaError_t error = check_pitch(name, width, to_pitch < from_pitch ? to_pitch : from_pitch, caller);
 
+    if (error == cudaSuccess && width > 0 && height > 0)
+        error = check_rows(name, to, to_pitch, from, from_pitch, width, height, caller);
     for (size_t row = 0; row < height && error == cudaSuccess; row++)
         error = copy_async(name, (char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind,
                            stream, caller);

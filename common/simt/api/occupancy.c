@@ -43,6 +43,15 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     if (value < 0 || value > SHARED_BYTES_LIMIT)
         return simt_fault_call(SIMT_CALLER(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
                                "%d bytes of dynamic shared memory" SIMT_TRY "at most %d", value, SHARED_BYTES_LIMIT);
+    if (!simt_program_find() || !simt_grid_prepare())
+        return simt_fault_no_address_space();
+    const size_t fixed = simt_kernel_properties(kernel).static_shared;
+
+    if (fixed + (size_t)value > SHARED_BYTES_LIMIT)
+        return simt_fault_call(SIMT_CALLER(), "cudaFuncSetAttribute", cudaErrorInvalidValue,
+                               "%d bytes of dynamic shared memory beside %zu bytes of __shared__ variables" SIMT_TRY
+                               "at most %d bytes together",
+                               value, fixed, SHARED_BYTES_LIMIT);
     struct attributes *found = find_attributes(kernel);
 
     if (!found) {
@@ -58,13 +67,26 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     return cudaSuccess;
 }
 
+/** Returns the largest number of threads with which a kernel may be launched. */
+static int max_threads(const void *kernel)
+{
+    const uint64_t bounds = simt_kernel_properties(kernel).threads;
+
+    return bounds < BLOCK_THREADS ? (int)bounds : BLOCK_THREADS;
+}
+
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void *kernel)
 {
     if (!result)
         return SIMT_FAIL(cudaErrorInvalidValue);
     if (!kernel)
         return SIMT_FAIL(cudaErrorInvalidDeviceFunction);
-    *result = (struct cudaFuncAttributes){.maxThreadsPerBlock = BLOCK_THREADS,
+    if (!simt_program_find() || !simt_grid_prepare())
+        return simt_fault_no_address_space();
+    const struct kernel_properties properties = simt_kernel_properties(kernel);
+
+    *result = (struct cudaFuncAttributes){.sharedSizeBytes = properties.static_shared,
+                                          .maxThreadsPerBlock = max_threads(kernel),
                                           .ptxVersion = 90,
                                           .binaryVersion = 90,
                                           .maxDynamicSharedSizeBytes = (int)simt_shared_limit(kernel)};
@@ -89,7 +111,7 @@ static unsigned blocks_of_kernel(const void *kernel, int block_size, size_t dyna
 {
     const size_t fixed = simt_kernel_properties(kernel).static_shared;
 
-    if (block_size > BLOCK_THREADS || dynamic_shared > simt_shared_limit(kernel) ||
+    if (block_size > max_threads(kernel) || dynamic_shared > simt_shared_limit(kernel) ||
         fixed + dynamic_shared > SHARED_BYTES_LIMIT)
         return 0;
     return simt_blocks_per_processor((unsigned)block_size, fixed + dynamic_shared);

@@ -181,6 +181,10 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
         return SIMT_FAIL(cudaErrorUnsupportedLimit);
+    if (limit == cudaLimitMallocHeapSize && simt_heap_is_used)
+        return simt_fault_call(SIMT_CALLER(), "cudaDeviceSetLimit", cudaErrorInvalidValue,
+                               "a kernel has already called malloc() or new" SIMT_TRY
+                               "the call before the first launch");
     limits[limit] = value;
     simt_heap_limit = limits[cudaLimitMallocHeapSize];
     return cudaSuccess;

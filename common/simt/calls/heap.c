@@ -19,6 +19,7 @@ void simt_delete_sized(void *memory, size_t bytes) __asm__("_ZdlPvm");
 void simt_delete_array_sized(void *memory, size_t bytes) __asm__("_ZdaPvm");
 
 size_t simt_heap_limit = (size_t)8 << 20;
+bool simt_heap_is_used;
 static size_t heap_used;
 
 /** Returns how many bytes of the heap an allocation uses. */
@@ -32,6 +33,7 @@ static void *heap_allocate(size_t bytes)
 {
     void *memory = NULL;
 
+    simt_heap_is_used = true;
     if (bytes > simt_heap_limit || heap_used + heap_bytes(bytes) > simt_heap_limit)
         return NULL;
     if (simt_allocate(&memory, bytes, OWNER_KERNEL) != cudaSuccess || !memory)

@@ -366,7 +366,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     if (address < 4096)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                         "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")" SIMT_TRY
-                        "pass memory from cudaMalloc(), and check what cudaMalloc() returned",
+                        "pass memory from cudaMalloc(), and check what cudaMalloc() or the kernel's malloc() returned",
                         store ? "writes" : "reads", bytes, address);
     if (address - simt_memory.arena + NEAR_ARENA < 2 * NEAR_ARENA)
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access",

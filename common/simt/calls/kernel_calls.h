@@ -102,5 +102,7 @@ void simt_signals_release(void);
 
 /** Maximum size in bytes of the heap that malloc() uses in kernels. The heap is in device memory. */
 extern size_t simt_heap_limit;
+/** True once a kernel has allocated memory. */
+extern bool simt_heap_is_used;
 
 #endif

@@ -212,8 +212,8 @@ struct progress {
     uint64_t before_block; /**< events + arrivals at the end of the last block; a block that ends counts as progress */
     /**
      * Number of volatile loads and atomics since a thread last stored in another way, made other plain loads between
-     * two of them than before, changed a value by an atomic, or ran for a turn without polling. If this number becomes too large, all threads are polling for values
-     * that none of them writes.
+     * two of them than before, changed a value by an atomic, or ran for a turn without polling. If this number becomes
+     * too large, all threads are polling for values that none of them writes.
      */
     uint64_t polls;
 };

@@ -110,6 +110,8 @@ static const struct error_words errors[] = {
     {NAMED(cudaErrorCooperativeLaunchTooLarge), "too many blocks in cooperative launch"},
     {NAMED(cudaErrorNotSupported), "operation not supported"},
     {NAMED(cudaErrorPeerAccessUnsupported), "peer access is not supported between these two devices"},
+    {NAMED(cudaErrorHostMemoryAlreadyRegistered), "part or all of the requested memory range is already mapped"},
+    {NAMED(cudaErrorHostMemoryNotRegistered), "pointer does not correspond to a registered memory region"},
     {NAMED(cudaErrorNotPermitted), "operation not permitted"},
     {NAMED(cudaErrorStreamCaptureUnsupported), "operation not permitted when stream is capturing"},
     {NAMED(cudaErrorStreamCaptureInvalidated), "operation failed due to a previous error during capture"},
@@ -141,11 +143,4 @@ const char *cudaGetErrorName(cudaError_t error)
 const char *cudaGetErrorString(cudaError_t error)
 {
     return words_of(error).text;
-}
-
-cudaError_t cudaDeviceReset(void)
-{
-    last_error = sticky_error = cudaSuccess;
-    unread.name = NULL;
-    return cudaSuccess;
 }

@@ -41,10 +41,12 @@ void (*simt_fault_callers)(uintptr_t callers[FAULT_CALLERS]);
 /**
  * Makes room for another fault. If the program has read neither the last fault nor its error, the last fault is kept in
  * `first`, because it may be the cause of the new one: a kernel may read data that a rejected launch should have
- * written.
+ * written. If the program has read only the error, the last fault is printed.
  */
 static void make_room(void)
 {
+    if (simt_last_error() == cudaSuccess)
+        simt_fault_show();
     if (!fault.present || is_read || simt_last_error() == cudaSuccess)
         first[0] = 0;
     else if (!first[0])

@@ -59,7 +59,9 @@ static const struct {
     {"too many registers", "fewer registers in registers_increase(), or fewer kept by registers_decrease()"},
     {"uninitialised global memory", "write it first, by cudaMemset(), cudaMemcpy() or a kernel: cudaMalloc() does not"},
     {"uninitialised shared memory", "write it first, then __syncthreads(): shared memory has no initial value"},
-    {"use after free", "free the memory after the last launch that uses it"},
+    {"use after free",
+     "free the memory after its last use: after the launch or, for memory that a kernel allocates, after "
+     "a barrier"},
     {"warp without all lanes", "let all 32 lanes make the call: blocks of a multiple of 32 threads, no early return"},
     {"warpgroup that is not together", "the same products in all four warps"},
     {"write to read-only data", "a plain load in place of __ldg(), for data that the launch writes"},
