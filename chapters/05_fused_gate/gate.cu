@@ -51,7 +51,7 @@ struct experts {
 // [experts]
 
 // [own_largest]
-/** Returns the group's best choice and its index (the lowest on ties). 31 comparisons form a tree of depth 5. */
+/** Returns the group's best choice and its index (the lowest on ties). ROOM - 1 comparisons form a tree. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
 {

@@ -5,7 +5,8 @@
  * Before: a block copies a step's elements, waits for the copies, multiplies, and waits again.
  * Now:    copies for later steps are in flight while the current step is multiplied; chunks are swizzled; one template
  *         covers every tile size. Blocks that need the same weights get neighbouring indices.
- * Watch:  one barrier per step instead of two; all copies asynchronous; no bank conflicts, although no row is padded.
+ * Watch:  one barrier per step instead of two; all copies asynchronous; no bank conflicts, although no row in the ring
+ *         is padded.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"

@@ -4,7 +4,8 @@
  *
  * Before: one device has all tokens and all experts.
  * Now:    each rank adds up its own experts' results for a token in f32; the ranks' sums are added and rounded once.
- * Watch:  the result is the same as on one device, except for one more rounding if an expert is split among ranks.
+ * Watch:  the result differs from one device's only in the order of the f32 additions and, if experts are split into S
+ *         slices, in S roundings of each expert's result instead of one.
  */
 #include "parallel.h"
 

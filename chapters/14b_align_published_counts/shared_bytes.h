@@ -6,8 +6,8 @@
 
 /**
  * Returns the number of bytes of shared memory that a block of the kernel for many ids needs, or 0 if 48 KB suffice.
- * With more than 256 experts, a block needs nine words per expert; otherwise only tiles of 16,384 ids, used for more
- * than 524,288 ids, need more than 48 KB.
+ * With more than 256 experts, a block needs nine words per expert; otherwise only more than 262,144 ids need more than
+ * 48 KB: 55 KB, or 167 KB for the tiles of 16,384 ids that are used for more than 524,288.
  */
 static inline size_t align_tile_bytes(const struct align_problem *problem)
 {
@@ -18,7 +18,7 @@ static inline size_t align_tile_bytes(const struct align_problem *problem)
         return 0;
     if (problem->num_experts > 256)
         return of_experts > 48 * 1024 ? of_experts : 0;
-    return problem->numel > 524288 ? 167 * 1024 : 0;
+    return problem->numel > 524288 ? 167 * 1024 : problem->numel > 262144 ? 55 * 1024 : 0;
 }
 
 #endif

@@ -172,7 +172,10 @@ static __device__ __forceinline__ void write_weights(weighting how, const unsign
 // [write_weights]
 
 // [write_groups]
-/** Writes this block's positions into the list, one per warp; the warp of an expert's first token pads its group. */
+/**
+ * Writes this block's positions into the list, one per warp at a time; the warp of an expert's first token pads its
+ * group.
+ */
 template <typename Router>
 static __device__ __forceinline__ void write_groups(const align_arguments &align, const unsigned char *ids,
                                                     const int *counts, const int *local_ids)

@@ -1,7 +1,7 @@
 /**
  * @file align_list.cuh
- * @brief Parts of chapter 14's align for few ids, which chapter 15 uses: a compact problem, the number of blocks of
- *        rows, and padding.
+ * @brief Chapter 15's versions of parts of chapter 14a's align: a compact problem, the number of blocks of rows, and
+ *        padding.
  */
 #ifndef KERNELS_ALIGN_LIST_CUH
 #define KERNELS_ALIGN_LIST_CUH

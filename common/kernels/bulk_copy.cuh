@@ -7,8 +7,8 @@
  * the first, 1 for the second, 0 for the third. In a barrier's first phase, a wait for parity 1 returns immediately, as
  * if an earlier phase had ended.
  *
- * All instructions except cp.async require compute capability 9.0. The CPU build uses the header of the same name in
- * common/simt/kernels instead.
+ * Bulk copies, transaction counts and try_wait require compute capability 9.0, whereas cp.async and its arrival need
+ * only 8.0. The CPU build uses the header of the same name in common/simt/kernels instead.
  */
 #ifndef KERNELS_BULK_COPY_CUH
 #define KERNELS_BULK_COPY_CUH

@@ -1,7 +1,7 @@
 /**
  * @file gate_choice.cuh
  * @brief Device functions of chapter 13a's gate, which chapters 13b, 13c and 15 also use: choices as ordered keys, the
- * two largest keys of a group, slots, weights, and the slow path, which routes a token in rounds.
+ * two largest keys of a group, slots and weights; and 13c's slow path, which routes a token in rounds.
  *
  * A Router is a class of compile-time constants (see router.cuh).
  */

@@ -1,4 +1,4 @@
-/** @file common/kernels/router.cuh  The routers for which chapters 13a to 13c have kernels. */
+/** @file common/kernels/router.cuh  A router's shape as compile-time constants, for chapters 13a to 13c. */
 #ifndef GATE_ROUTER_CUH
 #define GATE_ROUTER_CUH
 

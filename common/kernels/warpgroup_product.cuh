@@ -190,7 +190,7 @@ WGMMA(32, 256, 128, 129)
 // [wgmma]
 
 /**
- * Reduces the number of registers of each thread of a warpgroup to REGISTERS, a multiple of 8 from 24 to 240, so that
+ * Reduces the number of registers of each thread of a warpgroup to REGISTERS, a multiple of 8 from 24 to 256, so that
  * other warpgroups can have more.
  */
 template <int REGISTERS>

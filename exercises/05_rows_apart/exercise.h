@@ -16,7 +16,7 @@ enum { WARP_SIZE = 32, WARPS = 2, TOKENS_PER_WARP = 4, GROUPS = 8, MAX_TOPK = 32
 int chosen_words(void);
 
 /**
- * Passes each token's choices, which are spread over its lanes, through shared memory to topk_ids.
+ * Passes each token's choices, which its first lane reads, through shared memory to topk_ids.
  *
  * @param choices   [num_tokens, topk]
  * @param topk      1 to MAX_TOPK
