@@ -63,6 +63,17 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #endif
 
 /*
+ * Variables of the device have constant initialisers, because CUDA runs no constructors for them. Gcc refuses
+ * __constinit in declarations such as int (*name[2])(int), which have the attributes SIMT_DEVICE_POINTER or
+ * SIMT_CONSTANT_POINTER.
+ */
+#ifdef __clang__
+#define SIMT_CONSTINIT __attribute__((require_constant_initialization))
+#else
+#define SIMT_CONSTINIT __constinit
+#endif
+
+/*
  * The rewriter inserts a gap after each variable, so that an access past the end of the variable falls into the gap and
  * is reported. The gaps are sized so that every variable stays in the same banks as without gaps.
  */
@@ -70,10 +81,12 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #define SIMT_SHARED_GAP_(number) SIMT_SHARED_GAP_NAMED(number)
 #define SIMT_SHARED_GAP_NAMED(number) \
     static __thread __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1))) unsigned char simt_gap_##number[128];
-#define __constant__ __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant")))
+#define __constant__          SIMT_CONSTINIT SIMT_CONSTANT_POINTER
+#define SIMT_CONSTANT_POINTER __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant")))
 
 /* The same gaps for variables in global and constant memory, which are kept separate from the host's variables. */
-#define SIMT_DEVICE_VARIABLE     __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device")))
+#define SIMT_DEVICE_VARIABLE     SIMT_CONSTINIT SIMT_DEVICE_POINTER
+#define SIMT_DEVICE_POINTER      __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device")))
 #define SIMT_DEVICE_GAP          SIMT_GAP_(__COUNTER__, "simt_device")
 #define SIMT_CONSTANT_GAP        SIMT_GAP_(__COUNTER__, "simt_constant")
 #define SIMT_GAP_(number, where) SIMT_GAP_NAMED(number, where)

@@ -74,7 +74,7 @@ SIMT_INLINE void simt_copy(vector *to, const vector *from)
     vector() = default; \
     SIMT_METHOD vector(const vector &other) { simt_copy(this, &other); } \
     SIMT_METHOD vector &operator=(const vector &other) { simt_copy(this, &other); return *this; } \
-    SIMT_METHOD vector
+    SIMT_METHOD constexpr vector
 
 #define SIMT_MEMBERS2(vector, component) \
     SIMT_COPIED_WHOLE(vector)(component a, component b) : x(a), y(b) {}

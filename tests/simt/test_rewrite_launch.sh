@@ -524,6 +524,8 @@ refused 'an exception in a kernel' '__global__ void k() { throw 1; }' 1 \
 refused 'run-time type information in a kernel' '__global__ void k(A *a) { dynamic_cast<B *>(a); }' 1 \
     'a kernel has no dynamic_cast and no typeid: call a virtual function, or store the kind'
 unchanged 'an exception on the host' 'void f() { try { throw 1; } catch (...) { } }'
+becomes 'a table of functions of the device' '__device__ int (*f[2])(int) = {g, h};' \
+    'SIMT_DEVICE_POINTER int (*f[2])(int) = {g, h}; SIMT_DEVICE_GAP'
 becomes 'a static variable of the device' '__device__ int f() { static int n = 3; return n++; }' \
     '__device__ int f() { static SIMT_DEVICE_VARIABLE int n = 3; SIMT_DEVICE_GAP return n++; }'
 unchanged 'a static constant of the device' '__device__ const int *f() { static const int n = 3; return &n; }'

@@ -35,7 +35,8 @@ bool rewrite_shared(struct source *source, size_t at);
  * Replaces the attribute of a `__device__` or `__constant__` variable, so that the variable is stored separately from
  * those of the host, and inserts a gap after it.
  */
-void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap);
+void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *of_pointer,
+                      const char *gap);
 /** Rewrites a static variable of a device function as rewrite_variable() does. */
 bool rewrite_static(struct source *source, size_t at, size_t end);
 /** Checks that the word `tensor_map` at `at` does not declare a local variable, which no bulk copy can read. */

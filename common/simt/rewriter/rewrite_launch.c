@@ -18,6 +18,7 @@
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");       elsewhere
  *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
  *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
+ *     __device__ T (*name)(int);         ->   SIMT_DEVICE_POINTER T (*name)(int); SIMT_DEVICE_GAP
  *     static T name;                     ->   static SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
  *                                                                             in a function of the device only
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
@@ -94,9 +95,9 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
     if (is_word_at(source->code, at, "tensor_map"))
         return check_local_map(source, at, end);
     if (is_word_at(source->code, at, "__device__"))
-        rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
+        rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", "SIMT_DEVICE_POINTER", " SIMT_DEVICE_GAP");
     else if (is_word_at(source->code, at, "__constant__"))
-        rewrite_variable(source, at, end, "__constant__", " SIMT_CONSTANT_GAP");
+        rewrite_variable(source, at, end, "__constant__", "SIMT_CONSTANT_POINTER", " SIMT_CONSTANT_GAP");
     else if (is_word_at(source->code, at, "__CUDA_ARCH__"))
         rewrite_architecture(source, at, end);
     else if (is_word_at(source->code, at, "cudaLaunchKernel") ||

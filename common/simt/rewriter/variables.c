@@ -191,11 +191,21 @@ static bool declares_variable(const char *code, size_t at)
     return false;
 }
 
-void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap)
+/** Returns whether the variable that is declared at `at` has its name in parentheses, as a pointer to a function. */
+static bool declares_in_parentheses(const char *code, size_t at)
+{
+    for (; code[at] && !is_one_of(code[at], ";=[{"); at++)
+        if (code[at] == '(' && surrounds_pointer(code, at))
+            return true;
+    return false;
+}
+
+void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *of_pointer,
+                      const char *gap)
 {
     if (!declares_variable(source->code, end) || find_before(source->code, at, "extern") != NOWHERE)
         return;
-    replace(source, at, end, attribute);
+    replace(source, at, end, declares_in_parentheses(source->code, end) ? of_pointer : attribute);
     write_gap(source, end, gap);
 }
 
@@ -224,7 +234,7 @@ bool rewrite_static(struct source *source, size_t at, size_t end)
         return fail(source, at,
                     "a static variable of a template, inline or member function would be the host's: declare it "
                     "__device__, outside the function");
-    rewrite_variable(source, at, end, "static SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
+    rewrite_variable(source, at, end, "static SIMT_DEVICE_VARIABLE", "static SIMT_DEVICE_POINTER", " SIMT_DEVICE_GAP");
     return true;
 }
 
