@@ -67,8 +67,8 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
  * __constinit in declarations such as int (*name[2])(int), which have the attributes SIMT_DEVICE_POINTER or
  * SIMT_CONSTANT_POINTER.
  */
-#ifdef __clang__
-#define SIMT_CONSTINIT __attribute__((require_constant_initialization))
+#ifdef __clang__ /* rejects variables whose class has a trivial constructor */
+#define SIMT_CONSTINIT
 #else
 #define SIMT_CONSTINIT __constinit
 #endif
