@@ -95,6 +95,7 @@ struct touch {
     uint8_t kind;      /**< for an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
     bool needs_value;  /**< for an atomic: the old value is used */
     bool in_structure; /**< the access is part of an access of 8 bytes or more */
+    bool is_uncounted; /**< the access is only checked, because another hook records it */
 };
 
 ALWAYS_INLINE bool stores(struct touch touch)
@@ -190,6 +191,8 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
         shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, touch, pc, SPACE_GLOBAL);
         if (bytes == sizeof(void *) && !store)
             check_loaded(address, simt_memory.arena_shadow + global / 4, pc);
+        if (touch.is_uncounted)
+            return true;
         if (watched)
             announce((const void *)address, bytes, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD);
         record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, global));
@@ -203,6 +206,8 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
         if (SIMT_UNLIKELY(shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume))
             simt_fault_shared_bounds(bytes, store, pc);
         shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
+        if (touch.is_uncounted)
+            return true;
         if (watched)
             announce((const void *)address, bytes, store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD);
         record(pc, access_of(store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD, bytes, shared));
@@ -343,8 +348,9 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         shadow_access(simt_memory.data_shadow, image->data_low, address, bytes, touch, pc, SPACE_GLOBAL);
         if (bytes == sizeof(void *) && !store)
             check_loaded(address, simt_memory.data_shadow + (address - image->data_low) / 4, pc);
-        simt_record(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
-                    (address - image->data_low) | EVENT_OUTSIDE);
+        if (!touch.is_uncounted)
+            simt_record(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
+                        (address - image->data_low) | EVENT_OUTSIDE);
         return;
     }
     if (address - image->host_low < image->host_high - image->host_low &&
@@ -461,13 +467,14 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
 
 /**
  * Handles an access of any size and alignment word by word, as a GPU compiler would split it. An access that is not
- * `counted` is checked, but not recorded unless it is too large for a lane's record.
+ * `counted` is only checked.
  */
 static void touch_parts(const void *pointer, size_t bytes, bool store, bool counted, uintptr_t pc)
 {
     const unsigned char *at = pointer;
     const size_t most_events = bytes / 4 + bytes % 4 + 6;
-    const struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_LOAD, .in_structure = bytes >= 8};
+    const struct touch touch = {
+        .what = store ? ACCESS_STORE : ACCESS_LOAD, .in_structure = bytes >= 8, .is_uncounted = !counted};
     struct lane *lane = simt_running.lane;
 
     if (!lane) {
@@ -478,8 +485,6 @@ static void touch_parts(const void *pointer, size_t bytes, bool store, bool coun
     lane->is_split = most_events >= LANE_EVENTS / 2;
     if (simt_memory.watched && !lane->is_split && (size_t)(lane->limit - lane->cursor) <= most_events + 1)
         simt_lane_suspend();
-    struct event *const cursor = counted || lane->is_split ? NULL : lane->cursor;
-
     while (bytes > 0) {
         const unsigned part = bytes >= 4 && (uintptr_t)at % 4 == 0 ? 4 : bytes >= 2 && (uintptr_t)at % 2 == 0 ? 2 : 1;
 
@@ -487,7 +492,6 @@ static void touch_parts(const void *pointer, size_t bytes, bool store, bool coun
         at += part;
         bytes -= part;
     }
-    lane->cursor = cursor ? cursor : lane->cursor;
     lane->is_split = false;
 }
 
