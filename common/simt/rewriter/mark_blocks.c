@@ -705,11 +705,10 @@ static bool is_class_body(const char *code, size_t begin, size_t at)
     static const char *const words[] = {"struct", "class", "union", "enum", NULL};
 
     for (size_t end; begin < at; begin = end) {
-        end = word_end(code, begin);
-        end += end == begin;
-        if (is_one_of(code[begin], "<(") && partner(code, begin, 1) < at)
-            end = partner(code, begin, 1) + 1;
-        if (!has_word(code, begin, end, words))
+        const size_t close = is_one_of(code[begin], "<(") ? partner(code, begin, 1) : NOWHERE;
+
+        end = close < at ? close + 1 : is_word(code[begin]) ? word_end(code, begin) : begin + 1;
+        if (close < at || !has_word(code, begin, end, words))
             continue;
         size_t name = attributes_end(code, skip_space(code, end));
 
