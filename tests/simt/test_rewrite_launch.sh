@@ -448,8 +448,8 @@ in_device 'one name in two places' 'int a[4], b[5]; { float c = 1, a[3]; T *b[4]
     'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[simt_within<__typeof__(a)>() |= 1], d = b[simt_within<__typeof__(b)>() |= 2] * a[simt_within<__typeof__(a)>() |= 0]; return a[simt_within<__typeof__(a)>() |= 1]; }'
 in_device 'what may declare or use' 'int a[4], b[4]; c * a[1]; if (c) a[1] = 2; for (;; b[1]++) d = c < 3 ? a[2] : b[3];' \
     'int a[4], b[4]; c * a[1]; if (c) a[simt_within<__typeof__(a)>() |= 1] = 2; for (;; b[simt_within<__typeof__(b)>() |= 1]++) d = c < 3 ? a[simt_within<__typeof__(a)>() |= 2] : b[simt_within<__typeof__(b)>() |= 3];'
-in_device 'brackets of other kinds' 'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; p[i]; int (*q[2])(int); int (S::*r[2])(); T (*t[2])[3]; T (&u)[2] = v;' \
-    'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; p[i]; int (*q[2])(int); int (S::*r[2])(); T (*t[2])[3]; T (&u)[2] = v;'
+in_device 'brackets of other kinds' 'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; p[i]; int (*q[2])(int); int (S::*r[2])(); T (*t[2])[3]; T (&u)[2] = v; int w, (*z[2])[3];' \
+    'auto [a, b] = c; const auto [d, e] = c; auto [g, h] = c; [=] { }; delete[] a; x.operator[](i); new int[4]; f(a)[i]; p[i]; int (*q[2])(int); int (S::*r[2])(); T (*t[2])[3]; T (&u)[2] = v; int w, (*z[2])[3];'
 in_device 'operands that are no names' 's::t[i]; p[i].v[j]; (*p).v[i]; (c ? a : b)[i]; f(x, y).v[i];' \
     's::t[simt_within<__typeof__(s::t)>() |= i]; p[i].v[simt_within<__typeof__(p[i].v)>() |= j]; (*p).v[simt_within<__typeof__((*p).v)>() |= i]; (c ? a : b)[simt_within<__typeof__((c ? a : b))>() |= i]; f(x, y).v[simt_within<__typeof__(f(x, y).v)>() |= i];'
 becomes 'an array by reference' 'template <int N> __device__ int f(T (&a)[N], U *b) { return a[1] + b[2]; }' \
@@ -524,6 +524,10 @@ refused 'an exception in a kernel' '__global__ void k() { throw 1; }' 1 \
 refused 'run-time type information in a kernel' '__global__ void k(A *a) { dynamic_cast<B *>(a); }' 1 \
     'a kernel has no dynamic_cast and no typeid: call a virtual function, or store the kind'
 unchanged 'an exception on the host' 'void f() { try { throw 1; } catch (...) { } }'
+becomes 'a function with a parameter of type struct or enum' '__device__ void f(enum e a, struct s *b) { if (a) b->c = 1; }' \
+    '__device__ void f(enum e a, struct s *b) { SIMT_CALL; if (a) { SIMT_BLOCK; b->c = 1; } }'
+becomes 'a class with an attribute' '__device__ int n; struct alignas(16) s { int v[4]; };' \
+    'SIMT_DEVICE_VARIABLE int n; SIMT_DEVICE_GAP struct alignas(16) s { int v[4]; };'
 becomes 'a table of functions of the device' '__device__ int (*f[2])(int) = {g, h};' \
     'SIMT_DEVICE_POINTER int (*f[2])(int) = {g, h}; SIMT_DEVICE_GAP'
 becomes 'a static variable of the device' '__device__ int f() { static int n = 3; return n++; }' \

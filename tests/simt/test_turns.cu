@@ -159,38 +159,35 @@ static __global__ void early_read_kernel(int *y)
         y[0] = count;
 }
 
+/** Fails unless early_read_kernel's launch of 64 threads ends with this error and fault in the order. */
+static void expect_in_order(const char *order, cudaError_t error, const char *fault)
+{
+    int *const y = device_words(0);
+
+    set_order(order);
+    early_read_kernel<<<1, 64>>>(y);
+    assert_int_equal(cudaGetLastError(), error);
+    if (!strstr(simt_fault(), fault))
+        fail_msg("%s: %s", order ? order : "forward", simt_fault());
+    set_order(NULL);
+    cudaFree(y);
+}
+
 static void read_beside_atomics_of_threads_that_ran_before(void **)
 {
     static const char *const orders[] = {NULL, "reverse", "random:1"};
-    int *const y = device_words(0);
 
-    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
-        set_order(orders[i]);
-        early_read_kernel<<<1, 64>>>(y);
-        assert_int_equal(cudaGetLastError(), cudaErrorLaunchFailure);
-        if (!strstr(simt_fault(), "atomically"))
-            fail_msg("%s: %s", orders[i] ? orders[i] : "forward", simt_fault());
-    }
-    set_order(NULL);
-    cudaFree(y);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        expect_in_order(orders[i], cudaErrorLaunchFailure, "atomically");
 }
 
 static void unknown_order_refuses_launches(void **)
 {
     static const char *const orders[] = {"", "backward", "random", "random:", "random:-1", "random:1x", "reverse "};
-    int *const y = device_words(0);
 
-    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
-        set_order(orders[i]);
-        early_read_kernel<<<1, 1>>>(y);
-        assert_int_equal(cudaGetLastError(), cudaErrorInvalidValue);
-        if (!strstr(simt_fault(), "SIMT_ORDER=reverse or SIMT_ORDER=random:SEED"))
-            fail_msg("'%s': %s", orders[i], simt_fault());
-    }
-    set_order(NULL);
-    early_read_kernel<<<1, 1>>>(y);
-    expect_good();
-    cudaFree(y);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        expect_in_order(orders[i], cudaErrorInvalidValue, "SIMT_ORDER=reverse or SIMT_ORDER=random:SEED");
+    assert_int_equal(launch_in(NULL, false), cudaSuccess);
 }
 
 int main(void)

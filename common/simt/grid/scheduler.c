@@ -73,20 +73,8 @@ static void park_events(struct warp *warp, lane_mask ran)
     warp->parked = true;
 }
 
-static const struct lane *first_lane(const struct block *block, size_t member)
-{
-    for (unsigned i = 0; i < block->warps; i++) {
-        lane_mask mask;
-
-        memcpy(&mask, (const char *)&block->warp[i] + member, sizeof mask);
-        if (mask)
-            return &block->lane[block->warp[i].first + lowest_lane(mask)];
-    }
-    return NULL;
-}
-
-/** Returns the first lane of this kind of wait that waits at another call than `but`, or NULL. */
-static const struct lane *waits_elsewhere(const struct block *block, size_t member, const struct lane *but)
+/** Returns the first lane in the warps' mask `member` that is not at the call site `but` (0: at any), or NULL. */
+static const struct lane *first_lane(const struct block *block, size_t member, uintptr_t but)
 {
     for (unsigned i = 0; i < block->warps; i++) {
         lane_mask mask;
@@ -95,7 +83,7 @@ static const struct lane *waits_elsewhere(const struct block *block, size_t memb
         FOR_EACH_LANE (l, mask) {
             const struct lane *const lane = &block->lane[block->warp[i].first + l];
 
-            if (lane->site != but->site)
+            if (but == 0 || lane->site != but)
                 return lane;
         }
     }
@@ -117,7 +105,7 @@ static void describe_waits(const struct block *block, const struct lane *but, ch
 
     text[0] = '\0';
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-        const struct lane *const lane = waits_elsewhere(block, waits[i], but);
+        const struct lane *const lane = first_lane(block, waits[i], but->site);
 
         if (!lane)
             continue;
@@ -259,10 +247,10 @@ static bool run_ready_warps(struct block *block)
 /** Reports why no lane can continue; if there are several reasons, reports the most likely one. */
 static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 {
-    const struct lane *waits = first_lane(block, offsetof(struct warp, at_barrier));
-    const struct lane *gone = first_lane(block, offsetof(struct warp, done));
-    const struct lane *warp_wait = first_lane(block, offsetof(struct warp, waiting));
-    const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier));
+    const struct lane *waits = first_lane(block, offsetof(struct warp, at_barrier), 0);
+    const struct lane *gone = first_lane(block, offsetof(struct warp, done), 0);
+    const struct lane *warp_wait = first_lane(block, offsetof(struct warp, waiting), 0);
+    const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier), 0);
     char detail[768], also[WAITS_TEXT], waiting[32], returned[32], barrier[BARRIER_NAME];
 
     if (mbarrier_wait) {

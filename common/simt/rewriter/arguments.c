@@ -171,10 +171,8 @@ static bool add_function(struct source *source, size_t begin, size_t end, const 
 /** Returns the start of the word, or of the `operator` with a symbol, that ends at `end`; `end` if there is neither. */
 static size_t name_begin(const char *code, size_t end)
 {
-    size_t begin = end, word;
+    size_t begin = word_begin(code, end), word;
 
-    while (begin > 0 && is_word(code[begin - 1]))
-        begin--;
     if (begin < end)
         return begin;
     while (begin > 0 && is_one_of(code[begin - 1], OPERATORS))

@@ -115,8 +115,7 @@ static bool is_call_or_access(const char *code, size_t at)
     }
     const size_t end = word;
 
-    while (word > 0 && is_word(code[word - 1]))
-        word--;
+    word = word_begin(code, end);
     return word < end && !isdigit((unsigned char)code[word]) && !is_no_call(code, word, end);
 }
 
@@ -621,12 +620,9 @@ static size_t walk_statement(struct walk *walk, size_t at, bool *parted)
 static bool declares_array(const char *code, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end; at++) {
-        size_t name = at;
-
         if (code[at] != '[')
             continue;
-        while (is_word(code[name - 1]))
-            name--;
+        const size_t name = word_begin(code, at);
         const size_t type_end = skip_space_back(code, name);
 
         if (name < at && type_end < name && (is_word(code[type_end - 1]) || code[type_end - 1] == '>') &&

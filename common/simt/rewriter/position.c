@@ -82,13 +82,12 @@ static bool begins_host_function(const char *code, size_t at)
 {
     const size_t close = skip_space_back(code, at);
     const size_t open = close > 0 && code[close - 1] == ')' ? partner(code, close - 1, -1) : NOWHERE;
-    size_t begin = at, name = open == NOWHERE ? 0 : skip_space_back(code, open);
-    const size_t name_end = name;
+    const size_t name_end = open == NOWHERE ? 0 : skip_space_back(code, open);
+    const size_t name = word_begin(code, name_end);
+    size_t begin = at;
 
     while (begin > 0 && !is_one_of(code[begin - 1], ";}\n"))
         begin--;
-    while (name > 0 && is_word(code[name - 1]))
-        name--;
     begin = skip_space(code, begin);
     if (is_word_at(code, begin, "template")) {
         const size_t list = skip_space(code, word_end(code, begin));

@@ -60,19 +60,10 @@ static void copy_assertion(struct source *source, size_t end)
         copy_to(source, close + 1);
 }
 
-/** Checks whether the current function may throw exceptions, as only host functions may; if not, prints an error. */
-static bool may_throw(const struct source *source, size_t at)
+/** Checks that the word at `at`, which only host functions may use, is in one; if not, prints `why`. */
+static bool check_host_only(const struct source *source, size_t at, const char *why)
 {
-    return !in_device_function(source) || source->host_too ||
-           fail(source, at,
-                "a kernel has no exceptions: store an error in memory that the host reads, or call __trap()");
-}
-
-/** Checks whether the current function may use run-time type information, as only host functions may. */
-static bool may_use_rtti(const struct source *source, size_t at)
-{
-    return !in_device_function(source) || source->host_too ||
-           fail(source, at, "a kernel has no dynamic_cast and no typeid: call a virtual function, or store the kind");
+    return !in_device_function(source) || source->host_too || fail(source, at, why);
 }
 
 /** Rewrites the code that begins with the word in [at, end). */
@@ -83,9 +74,11 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
     if (is_word_at(source->code, at, "static"))
         return rewrite_static(source, at, end);
     if (is_word_at(source->code, at, "throw") || is_word_at(source->code, at, "try"))
-        return may_throw(source, at);
+        return check_host_only(
+            source, at, "a kernel has no exceptions: store an error in memory that the host reads, or call __trap()");
     if (is_word_at(source->code, at, "dynamic_cast") || is_word_at(source->code, at, "typeid"))
-        return may_use_rtti(source, at);
+        return check_host_only(
+            source, at, "a kernel has no dynamic_cast and no typeid: call a virtual function, or store the kind");
     if (is_word_at(source->code, at, "__launch_bounds__"))
         return check_map_parameters(source, end) && rewrite_launch_bounds(source, end);
     if (is_word_at(source->code, at, "__global__"))

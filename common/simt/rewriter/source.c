@@ -76,6 +76,13 @@ size_t word_end(const char *text, size_t at)
     return at;
 }
 
+size_t word_begin(const char *text, size_t end)
+{
+    while (end > 0 && is_word(text[end - 1]))
+        end--;
+    return end;
+}
+
 /** Returns whether the word of `length` characters and the quote after it start a raw string. */
 static bool starts_raw_string(const char *word, size_t length)
 {
@@ -220,38 +227,37 @@ bool ends_value(const char *code, size_t end)
            (is_one_of(code[end - 1], ")]\"") || (is_word(code[end - 1]) && !is_keyword_before_value(code, end)));
 }
 
+bool may_contain_name(const char *code, size_t open)
+{
+    const size_t end = skip_space_back(code, open);
+
+    return end > 0 && (is_word(code[end - 1]) || is_one_of(code[end - 1], "*&>,")) &&
+           !is_keyword_before_value(code, end);
+}
+
 /**
  * Returns the start of the operand whose closing parenthesis is at `close`: a call, a cast, or an expression in
- * parentheses. Returns NOWHERE if the parentheses may belong to a declaration, such as `int (&name)[2]`.
+ * parentheses. Returns NOWHERE if a subscript follows (`is_last`) and the parentheses may belong to a declaration, such
+ * as `int (&name)[2]`.
  */
 static size_t parentheses_begin(const char *code, size_t close, bool is_last)
 {
     static const char *const no_callees[] = {"if", "while", "for", "switch", "sizeof", "alignof", "decltype", NULL};
     const size_t open = partner(code, close, -1);
-    size_t begin = open;
 
     if (open == NOWHERE)
         return NOWHERE;
-    const size_t first = skip_space(code, open + 1), type_end = skip_space_back(code, open);
+    const size_t first = skip_space(code, open + 1);
+    const size_t callee_end = code[open - 1] == '>' ? partner(code, open - 1, -1) : open;
 
-    if (code[open - 1] == '>')
-        begin = partner(code, open - 1, -1);
-    if (begin == NOWHERE)
+    if (callee_end == NOWHERE || (is_last && (code[first] == '&' || skip_space(code, word_end(code, first)) == close ||
+                                              (code[first] == '*' && may_contain_name(code, open)))))
         return NOWHERE;
-    const size_t name_end = begin;
+    const size_t begin = word_begin(code, callee_end);
 
-    while (is_word(code[begin - 1]))
-        begin--;
-    if (has_word(code, begin, name_end, no_callees))
+    if (has_word(code, begin, callee_end, no_callees))
         return NOWHERE;
-    if (is_keyword_before_value(code, name_end))
-        begin = name_end;
-    if (is_last && (code[first] == '&' || skip_space(code, word_end(code, first)) == close ||
-                    (code[first] == '*' && type_end > 0 &&
-                     (is_word(code[type_end - 1]) || is_one_of(code[type_end - 1], "*&>,")) &&
-                     !is_keyword_before_value(code, type_end))))
-        return NOWHERE;
-    return begin;
+    return is_keyword_before_value(code, callee_end) ? callee_end : begin;
 }
 
 size_t chain_begin(const char *code, size_t at)
@@ -266,17 +272,14 @@ size_t chain_begin(const char *code, size_t at)
             if (begin == NOWHERE)
                 return at;
         } else {
-            for (begin = end; is_word(code[begin - 1]);)
-                begin--;
+            begin = word_begin(code, end);
             if (begin == end || isdigit((unsigned char)code[begin]))
                 return at;
         }
         size_t before = skip_space_back(code, begin);
 
         while (starts_with(code + before - 2, "::")) {
-            begin = before - 2;
-            while (is_word(code[begin - 1]))
-                begin--;
+            begin = word_begin(code, before - 2);
             if (code[begin - 1] == '>')
                 return at;
             before = skip_space_back(code, begin);

@@ -74,6 +74,9 @@ size_t skip_space_back(const char *code, size_t at);
 /** Returns the end of the word or number at `at`; 1'000 is one number. */
 size_t word_end(const char *text, size_t at);
 
+/** Returns the start of the word that ends at `end`, or `end` if there is none. */
+size_t word_begin(const char *text, size_t end);
+
 bool is_word_at(const char *code, size_t at, const char *word);
 
 /** Returns whether one of `words`, a NULL-terminated array, occurs in [begin, end). */
@@ -94,6 +97,12 @@ size_t partner(const char *code, size_t at, int step);
  * a number cannot be followed by one.
  */
 bool is_keyword_before_value(const char *code, size_t end);
+
+/**
+ * Returns whether the `(` at `open` follows a type, or the comma of a list of declarations, so that the parentheses may
+ * contain the name that is declared: `int (*name)[2]`.
+ */
+bool may_contain_name(const char *code, size_t open);
 
 /** Returns whether a value ends at `end`, so that an operator after it has two operands. */
 bool ends_value(const char *code, size_t end);

@@ -49,10 +49,8 @@ static bool ends_cast_or_condition(const char *code, size_t at)
     static const char *const words[] = {"if", "for", "while", "switch", "constexpr", NULL};
     const size_t open = partner(code, at, -1);
     const size_t end = open == NOWHERE ? 0 : skip_space_back(code, open);
-    size_t begin = end;
+    const size_t begin = word_begin(code, end);
 
-    while (begin > 0 && is_word(code[begin - 1]))
-        begin--;
     return open != NOWHERE && (begin == end || is_keyword_before_value(code, end) || has_word(code, begin, end, words));
 }
 
@@ -62,15 +60,11 @@ static bool ends_cast_or_condition(const char *code, size_t at)
  */
 static bool is_array_of_pointers(const char *code, size_t outer, size_t at)
 {
-    const size_t type_end = skip_space_back(code, outer);
     size_t behind = skip_space(code, word_end(code, at));
 
-    if (!is_word(code[type_end - 1]) && !is_one_of(code[type_end - 1], ">*&"))
-        return false;
     while (code[behind] == '[' && partner(code, behind, 1) != NOWHERE)
         behind = skip_space(code, partner(code, behind, 1) + 1);
-    return code[behind] == ')' && is_one_of(code[skip_space(code, behind + 1)], "([") &&
-           !is_keyword_before_value(code, type_end);
+    return code[behind] == ')' && is_one_of(code[skip_space(code, behind + 1)], "([") && may_contain_name(code, outer);
 }
 
 /**
@@ -89,11 +83,8 @@ static bool is_used(const char *code, size_t at)
         return true;
     while (is_one_of(code[before - 1], "*& "))
         before--;
-    while (starts_with(code + before - 2, "::")) { /* the class of a pointer to a member */
-        before -= 2;
-        while (is_word(code[before - 1]))
-            before--;
-    }
+    while (starts_with(code + before - 2, "::")) /* the class of a pointer to a member */
+        before = word_begin(code, before - 2);
     if (!is_one_of(code[before - 1], ",>") && !is_word(code[before - 1]))
         return !(code[before - 1] == '(' && is_array_of_pointers(code, before - 1, at));
     const size_t statement = statement_begin(code, before);
@@ -112,10 +103,7 @@ static bool is_used(const char *code, size_t at)
 static bool may_declare_array(const char *code, size_t before, size_t behind)
 {
     static const char *const before_types[] = {"using", "typename", "class", "struct", "enum", "union", "new", NULL};
-    size_t word = before;
-
-    while (is_word(code[word - 1]))
-        word--;
+    const size_t word = word_begin(code, before);
     const bool follows_type = code[before - 1] == '&' || code[before - 1] == '>' ||
                               (word < before && !is_keyword_before_value(code, before) &&
                                !has_word(code, word, before, before_types));
@@ -180,10 +168,8 @@ static bool is_accessed(const char *code, size_t end)
     }
     if (at == 0 || code[at - 1] != '(')
         return false;
-    size_t word = skip_space_back(code, at - 1);
+    const size_t word = word_begin(code, skip_space_back(code, at - 1));
 
-    while (word > 0 && is_word(code[word - 1]))
-        word--;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (starts_with(code + word, names[i]))
             return true;

@@ -150,10 +150,9 @@ bool rewrite_shared(struct source *source, size_t at)
 bool is_attribute(const char *code, size_t at)
 {
     static const char *const words[] = {"__align__", "alignas", "__attribute__"};
-    size_t word = at = skip_space_back(code, at);
+    at = skip_space_back(code, at);
+    const size_t word = word_begin(code, at);
 
-    while (word > 0 && is_word(code[word - 1]))
-        word--;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == at - word && starts_with(code + word, words[i]))
             return true;
