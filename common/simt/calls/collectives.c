@@ -729,19 +729,20 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 {
     const unsigned other = lowest_lane(missing);
     const struct lane *absent = &block->lane[warp->first + other];
-    const char *at = "runs on";
-
+    const char *verb = "", *at = "runs on";
     char barrier[BARRIER_NAME];
 
-    simt_barrier_name(absent, barrier);
-    if (warp->at_barrier >> other & 1)
+    if (warp->at_barrier >> other & 1) {
+        simt_barrier_name(absent, barrier);
+        verb = "waits at ";
         at = barrier;
-    else if (warp->at_mbarrier >> other & 1)
-        at = "waits at an mbarrier";
-    else if (warp->waiting >> other & 1)
+    } else if (warp->at_mbarrier >> other & 1) {
+        verb = "waits at ";
+        at = "an mbarrier";
+    } else if (warp->waiting >> other & 1) {
+        verb = "is at ";
         at = names[collective_of(warp->call[other])];
-    const char *const verb = warp->at_barrier >> other & 1 ? "waits at " : warp->waiting >> other & 1 ? "is at " : "";
-
+    }
     snprintf(text, size, "waits at %s with mask " LANE_MASK " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_LOCATION,
              names[collective_of(warp->call[lane])], SHOW_LANES(warp->mask[lane]), other, absent->index.x,
              absent->index.y, absent->index.z, verb, at, absent->site);

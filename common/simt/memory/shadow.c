@@ -110,7 +110,7 @@ static const char *advice_in_block(const struct past_access *past, const struct 
     if ((past->kind & PAST_KIND) == PAST_ATOMIC || past->kind == PAST_AUTHORS || access->what == ACCESS_ATOMIC)
         return SIMT_TRY "an atomic for both accesses (atomicAdd(p, 0) reads, atomicExch() writes), or __syncthreads() "
                         "between the two";
-    if (access->what != ACCESS_ATOMIC && has_polled(past, true))
+    if (has_polled(past, true))
         return SIMT_TRY "__threadfence_block() before the flag, lock or counter is written, and again after it is "
                         "read; or __syncthreads() between the two";
     if ((wrote && access->what == ACCESS_LOAD) || (read && access->what == ACCESS_STORE))
