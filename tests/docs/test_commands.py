@@ -1,4 +1,5 @@
-"""Tests that build.ninja has every target that a page tells readers to build."""
+"""Tests that build.ninja has every target that a page tells readers to build, and that each line of a page's listing of
+commands is a command."""
 import re
 import subprocess
 import unittest
@@ -6,6 +7,16 @@ import unittest
 from course import ROOT
 
 WORDS = re.compile(r"(?<![.\w])ninja((?: +(?:-j *\d+|[a-z][\w./-]*))+)")
+
+COMMAND = re.compile(r"(ninja|sh|python3|nvcc|mpirun|od|sed|mkdir|diff|git|build/\S+|\$\{EDITOR:-nano\}) ?")
+
+
+def lines_of_listings(text):
+    """Yields the lines of a page's listings of shell commands, except lines that contain only a comment."""
+    for found in re.finditer(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for line in found[1].replace("\\\n", "").splitlines():
+            if line.strip() and not line.lstrip().startswith("# "):
+                yield line
 
 
 def code(text):
@@ -27,6 +38,11 @@ class Commands(unittest.TestCase):
                      if not word.startswith("-") and not re.search(r"name|^\d+$", word, re.IGNORECASE)}
             with self.subTest(page.relative_to(ROOT)):
                 self.assertEqual(named - targets, set())
+
+    def test_each_line_of_a_listing_is_a_command(self):
+        for page in [ROOT / "README.md", *(ROOT / "chapters").glob("*/README.md"), ROOT / "exercises/README.md"]:
+            with self.subTest(page.relative_to(ROOT)):
+                self.assertEqual([line for line in lines_of_listings(page.read_text()) if not COMMAND.match(line)], [])
 
 
 if __name__ == "__main__":
