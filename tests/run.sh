@@ -13,7 +13,8 @@
 #
 #   # run: ARGUMENT...        runs it with these arguments, once for each such line; $b is BUILD (build). If the last
 #                             argument is a pattern, it runs once for each file that matches.
-#   # run in all: ARGUMENT... does the same, but only with all tests (-a), or if the test is named
+#   # run in all: ARGUMENT... does the same, but only with all tests (-a), or if the test is named, even if a pattern of
+#                             `run` matches as well
 #   # takes: long             starts before the others
 #   # needs: a, b             a Python test is skipped if there is no python3 with these modules
 #
@@ -146,11 +147,11 @@ run_one() {
 }
 
 # runs_of [-a] FILE...: prints a line for each run of the tests in these files, long tests first; with -a, includes the
-# exhaustive runs, or those that are in SHARE
+# exhaustive runs, or those that are in SHARE. A run that both kinds of comments name is exhaustive.
 runs_of() {
     runs_all=
     [ "$1" != -a ] || { runs_all=yes && shift; }
-    awk -v all="$runs_all" -v build="$build" '
+    awk -v build="$build" '
         function end_file() {
             if (file != "" && !says)
                 print order, "usual", file
@@ -167,24 +168,25 @@ runs_of() {
         at_top && /^# takes: long/ { order = 0 }
         at_top && /^# run( in all)?:/ {
             says = 1
-            in_all = /^# run in/
+            kind[++runs] = /^# run in/ ? "exhaustive" : "usual"
             sub(/^# run( in all)?: */, "")
             gsub(/[$]b/, build)
-            if (all || !in_all) {
-                run[++runs] = $0
-                kind[runs] = in_all ? "exhaustive" : "usual"
-            }
+            run[runs] = $0
         }
         END { end_file() }' "$@" | sort -s -k 1,1 | cut -d ' ' -f 2- | while read -r kind file arguments; do
         last=${arguments##* }
         for match in ${last:-none}; do
-            if [ "$kind" = exhaustive ]; then
-                number=$((${number:--1} + 1))
-                [ $((number % ${SHARE#*/})) -eq "${SHARE%/*}" ] || continue
-            fi
-            [ "$last" ] && echo "$file ${arguments%"$last"}$match" || echo "$file"
+            [ "$last" ] && echo "$kind $file ${arguments%"$last"}$match" || echo "$kind $file"
         done
-    done
+    done | awk -v all="$runs_all" -v k="${SHARE%/*}" -v n="${SHARE#*/}" '
+        { kind = $1; sub(/^[a-z]+ /, "") }
+        !($0 in kinds) { run[++runs] = $0 }
+        kind == "exhaustive" || !($0 in kinds) { kinds[$0] = kind }
+        END {
+            for (i = 1; i <= runs; i++)
+                if (kinds[run[i]] == "usual" || all && number++ % n == k)
+                    print run[i]
+        }'
 }
 
 # find_tests [-a]: prints all tests, with a line for each run
@@ -304,11 +306,14 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$ok" && : >"$folder/stamps" || exit 1
-# The loader cannot preload a library whose folder's name contains a space. A gcc that fortifies by default, like
-# Ubuntu's, would declare the recorded calls differently.
-export TEST_RUNNER="$0" READS_RECORDER="$folder/record_reads.so" SECONDS_OF_TEST="$limit"
-gcc -std=c11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE -shared -fPIC "$(dirname "$0")/preloaded/record_reads.c" \
-    -o "$READS_RECORDER" -ldl || exit 1
+export TEST_RUNNER="$0" SECONDS_OF_TEST="$limit"
+# A test that itself runs tests uses the library of the outer run. The loader cannot preload a library whose folder's
+# name contains a space. A gcc that fortifies by default, like Ubuntu's, would declare the recorded calls differently.
+[ -e "${READS_RECORDER:-}" ] || {
+    export READS_RECORDER="$folder/record_reads.so"
+    gcc -std=c11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE -shared -fPIC "$(dirname "$0")/preloaded/record_reads.c" \
+        -o "$READS_RECORDER" -ldl || exit 1
+}
 
 choose "$@" | write_edges >"$ok/tests.ninja"
 while read -r stamp; do

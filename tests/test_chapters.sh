@@ -2,6 +2,7 @@
 # Runs chapter programs on the real data and on many shapes, types and distributions; every run verifies its results.
 #
 # run: $b/cpu/[0-9][0-9]*_*
+# run in all: $b/cpu/13c_gate_fewer_instructions_*
 # run in all: share $b/cpu/[0-9][0-9]*_*
 #
 # If no word precedes the programs, the problems of --check-corners are verified; they are a subset of those of

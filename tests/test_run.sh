@@ -178,21 +178,22 @@ equal 'and once is enough' 'test_fails test_kernel ' "$(ran -a)"
 test_file tests/test_many '# run: usual
 # run in all: made/[xyz]
 # run in all: alone
+# run: made/[wx]
 echo 1..$#; echo "ok 1 - a"'
-touch "$scratch/made/x" "$scratch/made/y" "$scratch/made/z"
+touch "$scratch/made/w" "$scratch/made/x" "$scratch/made/y" "$scratch/made/z"
 of_share() { # K/N: prints the arguments of the runs of tests/test_many.sh
     export SHARE="$1"
     run_found -a tests/test_many.sh | awk '$1 == "ok" && $2 == "test_many" { print $3 }' | sort | tr '\n' ' '
     unset SHARE
 }
-equal 'a third of the exhaustive runs' 'alone usual x ' "$(of_share 0/3)"
-equal 'the shares are all of them' 'alone usual usual usual x y z ' \
+equal 'a third of the exhaustive runs; the usual ones, but not a run that is both' 'alone usual w x ' "$(of_share 0/3)"
+equal 'the shares are all of them' 'alone usual usual usual w w w x y z ' \
     "$(for k in 0 1 2; do of_share $k/3; done | tr ' ' '\n' | sort | tr '\n' ' ' | sed 's/^ //')"
 for wrong in 3 1/0 3/3 a/3 /3 1/ 1/2/3; do
     equal "SHARE=$wrong" "SHARE=$wrong: K/N with K below N is needed, for example 0/3, exit 2" \
         "$(said=$(SHARE=$wrong sh tests/run.sh -a 2>&1); echo "$said, exit $?")"
 done
-rm "$scratch/tests/test_many.sh" "$scratch/made"/[xyz]
+rm "$scratch/tests/test_many.sh" "$scratch/made"/[w-z]
 rm "$scratch/data"
 equal 'a file that a test reads is gone' 'test_fails test_reader test_kernel ' "$(ran)"
 rm "$scratch/tests/test_fails.sh" "$scratch/tests/test_reader.sh" "$scratch/tests/test_all.sh" \
