@@ -1,5 +1,7 @@
 #!/bin/sh
-# Checks that gdb prints the output shown on the page about gdb: sh tests/test_gdb_page.sh
+# Checks that gdb prints the output shown on the page about gdb. Builds the simulator and a chapter without optimisation.
+#
+# run in all:
 . tests/tap.sh
 
 gdb_page=docs/pages/stepping_in_gdb.md

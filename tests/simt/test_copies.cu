@@ -280,7 +280,7 @@ static HOST_ONLY void print_program(void)
     }
 }
 
-static unsigned programs = 10000;
+static unsigned programs = 4000;
 static uint64_t first_seed = 1;
 static int *device_words_of_global, *device_out;
 

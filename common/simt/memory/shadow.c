@@ -511,13 +511,13 @@ static bool in_agreement(const struct past_access *past, struct word_access acce
 
 /**
  * Returns whether all accesses that an entry represents are ordered before the current access. If not, stores a thread
- * whose access is unordered in *thread, and the number of such threads in *count.
+ * whose access is unordered in *thread, and in *several whether there are more such threads.
  */
-static bool is_ordered(const struct past_access *past, bool volatile_load, unsigned *thread, unsigned *count)
+static bool is_ordered(const struct past_access *past, bool volatile_load, unsigned *thread, bool *several)
 {
     *thread = past->who;
-    *count = 1;
-    return of_readers(past) ? simt_all_ordered(past->epoch, past_set(past), volatile_load, thread, count)
+    *several = false;
+    return of_readers(past) ? simt_all_ordered(past->epoch, past_set(past), volatile_load, thread, several)
                             : simt_ordered(past->epoch, past->who, volatile_load);
 }
 
@@ -566,16 +566,16 @@ static void check(const struct history *history, struct word_access access)
     const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD ||
                                (access.what == ACCESS_ATOMIC && (access.kind & ATOMIC_STORE));
     unsigned thread;
-    unsigned count;
+    bool several;
 
     for (uint32_t i = 0; i < history->count; i++) {
         const struct past_access *past = &history->past[i];
 
         if ((past->bytes & access.bytes) && !in_agreement(past, access) &&
-            !is_ordered(past, volatile_load, &thread, &count) &&
+            !is_ordered(past, volatile_load, &thread, &several) &&
             (access.what == ACCESS_LOAD || !is_observed(history, i, volatile_load)) &&
-            !defer_race(past, access, thread, count > 1))
-            fault_race(past, access, thread, count > 1);
+            !defer_race(past, access, thread, several))
+            fault_race(past, access, thread, several);
     }
 }
 
@@ -680,7 +680,7 @@ static void replace_reads(struct history *history, struct word_access access)
     const bool sees = access.what != ACCESS_LOAD && !(access.kind & ATOMIC_STORE);
     const struct first_atomics atomics = find_first_atomics(history);
     unsigned thread;
-    unsigned count;
+    bool several;
 
     for (uint32_t i = history->count; i-- > 0;) {
         struct past_access *past = &history->past[i];
@@ -694,7 +694,7 @@ static void replace_reads(struct history *history, struct word_access access)
         /* The entry may be the only record that an atomic not ordered before the current access has been seen. */
         const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
 
-        if (!seen && simt_all_ordered(past->epoch, past_set(past), false, &thread, &count)) {
+        if (!seen && simt_all_ordered(past->epoch, past_set(past), false, &thread, &several)) {
             keep_without(history, i, access.bytes);
             continue;
         }

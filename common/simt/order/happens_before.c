@@ -610,18 +610,25 @@ bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
 }
 
 bool simt_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
-                      unsigned *count)
+                      bool *several)
 {
-    *count = 0;
+    bool all = true;
+
+    *several = false;
     if (epoch < simt_order.horizon || (epoch < simt_order.block.barrier_end && simt_same_block(epoch)))
         return true;
     FOR_EACH_LANE (warp, threads->warps) {
         FOR_EACH_LANE (lane, threads->lanes[warp]) {
-            if (!simt_ordered(epoch, warp * WARP_LANES + lane, volatile_load) && (*count)++ == 0)
-                *thread = warp * WARP_LANES + lane;
+            if (simt_ordered(epoch, warp * WARP_LANES + lane, volatile_load))
+                continue;
+            *several = !all;
+            if (*several)
+                return false;
+            all = false;
+            *thread = warp * WARP_LANES + lane;
         }
     }
-    return *count == 0;
+    return all;
 }
 
 bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space)

@@ -192,10 +192,10 @@ bool simt_order_lost(uint32_t epoch);
  */
 bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load);
 /**
- * Checks simt_ordered() for all threads of a set. If that fails, stores a thread whose accesses are not ordered in
- * *thread, and the number of such threads in *count.
+ * Checks simt_ordered() for all threads of a set. If that fails, stores the first thread whose accesses are not ordered
+ * in *thread, and in *several whether there are more such threads.
  */
 bool simt_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
-                      unsigned *count);
+                      bool *several);
 
 #endif
