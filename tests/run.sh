@@ -1,6 +1,7 @@
 #!/bin/sh
-# Finds the tests, runs those whose files have changed since they last passed, in parallel, one per processor, and
-# totals their reports, which are in the Test Anything Protocol.
+# Finds the tests, runs those whose files have changed since they last passed, in parallel, and totals their reports,
+# which are in the Test Anything Protocol. By default, JOBS is one more than the number of processors, because some tests
+# wait.
 #
 #   sh tests/run.sh [-a] [-b BUILD] [-j JOBS] [-t SECONDS]              runs the tests; with -a also the exhaustive ones
 #   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] TEST...           runs these tests, even if nothing has changed
@@ -289,7 +290,7 @@ echo "$SHARE" | awk -F / '!/^[0-9]+\/[0-9]+$/ || $1 + 0 >= $2 + 0 { exit 1 }' ||
 }
 all=
 build=build
-jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+jobs=$(($(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 1))
 limit=600
 while getopts ab:j:t: option; do
     case $option in

@@ -28,9 +28,9 @@ grade() {
     log=$(cat "$scratch/log")
 }
 
-# unsolved: prints, as a pattern, the line in the code block under "## Unsolved"
+# unsolved: prints, as a pattern, the line in the code block under "## What the grader reports before you start"
 unsolved() {
-    awk '/^## Unsolved/ { on = 1 } on && /^```/ { inside = !inside; next } on && inside' "$folder/README.md" |
+    awk '/^## What the grader reports/ { on = 1 } on && /^```/ { inside = !inside; next } on && inside' "$folder/README.md" |
         sed 's/[][\\?*]/\\&/g; s/\.\.\./*/g'
 }
 

@@ -24,7 +24,7 @@ def draw_bit_table(data, title):
         cell(ax, x, top, width, row, [expert], f"light_{colour}", colour)
         write(ax, x + width / 2, foot + 30, data["ranks"][position], "center")
         cell(ax, x, foot + 44, width, row, [data["slots"][position]], f"light_{colour}", colour)
-    write(ax, 14, foot + 86, "Rank: the bits of value 1 left of the id's own, in its expert's row.")
+    write(ax, 14, foot + 86, "Rank: the number of bits of value 1 left of the id's own bit, in its expert's row.")
     return ax
 
 

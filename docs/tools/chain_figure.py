@@ -32,5 +32,5 @@ def draw_chain(data, title):
         write(ax, 14, y + 20, "overlapping" if timeline["overlap"] else "one after the other", size=13, bold=True)
         _draw_rows(ax, y + 32, timeline)
         y += 46 + ROW * len(timeline["rows"])
-    write(ax, 14, y + 10, "A red line: the wait returns, because the kernel above has ended.", size=13)
+    write(ax, 14, y + 10, "A red line marks the time at which a wait returns, because the kernel above has ended.", size=13)
     return ax

@@ -167,11 +167,11 @@ def _sources(request, one_run):
     machines = [column.run for column in request.columns if column.machine]
     lines = []
     if reports:
-        lead = ("Source: counted" if machines else "Counted") + " by the CPU simulator"
-        lead += (", per token" if request.per_token else "") + (f", of `{request.kernel}`" if request.kernel else "")
-        lines.append(f"{lead}: {provenance.simulated(reports, not one_run and not request.by, bool(request.by))}")
+        subject = ("The *source* counts" if machines else "These counts") + (" per token" if request.per_token else "")
+        subject += f" of `{request.kernel}`" if request.kernel else ""
+        lines.append(provenance.simulated(reports, not one_run and not request.by, bool(request.by), subject))
     if machines:
-        lines.append(f"Machine: counted by Nsight Compute on {provenance.recorded(machines)}")
+        lines.append(provenance.recorded(machines, subject="The *machine* counts, made by Nsight Compute,"))
     return lines
 
 

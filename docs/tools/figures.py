@@ -53,7 +53,7 @@ FIGURES = {
     "02_butterfly": ("The best of 32 experts in five steps", "trace_figures.draw_exchange",
                      _traced(kernel_steps.exchange, "02_warp_per_group", snippet="warp_best", first_distance=16,
                              steps=5)),
-    "03_split": ("Where a warp's lanes part, and where they do not", "trace_figures.draw_split",
+    "03_split": ("Where the lanes of a warp diverge, and where they do not", "trace_figures.draw_split",
                  _traced(kernel_steps.split, "02_warp_per_group", "03_divergence_free")),
     "04_bitonic": ("A warp sorts 32 values in 15 steps", "trace_figures.draw_exchange", _traced(
         kernel_steps.exchange, "04_bitonic_sort", snippet="compare_exchange", first_distance=1, steps=15, sorts=True)),
@@ -62,13 +62,14 @@ FIGURES = {
     "06_blocks": ("{numel} ids, by expert, in blocks of {block_size} rows", "trace_figures.draw_blocks",
                   lambda build: choices.blocks(
                       runs.arrays(build, "06_align_serial", "--counts 4,1,5,3 --block-size 3"))),
-    "06_waiting": ("One thread adds up; 1,023 wait", "trace_figures.draw_timeline", _traced(
+    "06_waiting": ("One thread adds up the counts while 1,023 wait", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, "06_align_serial --num-tokens 128 --kernel large --trace-kernel align_kernel")),
     "07_stores": ("The same pads, 4 and 16 bytes at a time", "trace_figures.draw_stores", _traced(
         kernel_steps.stores, f"06_align_serial {PADS} --trace-kernel fill_kernel", f"07_align_vector_pad {PADS}")),
-    "08_tree": ("Sums of what lies before: up a tree and down again", "trace_figures.draw_tree",
+    "08_tree": ("An exclusive scan: up the tree and down again", "trace_figures.draw_tree",
                 _traced(kernel_steps.tree, "08_align_blelloch")),
-    "09_scan": ("What lies before each of 64 experts: two warps, then their sums", "trace_figures.draw_scan",
+    "09_scan": ("The sum before each of 64 experts: a scan in each of two warps, then a scan of their totals",
+                "trace_figures.draw_scan",
                 _traced(kernel_steps.two_level_scan, "09_align_warp_scan")),
     "10_parallel_fill": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
@@ -81,7 +82,7 @@ FIGURES = {
         "--intermediate-size 64 --block-size 192")),
     "16a_phases": ("Two stages, three tiles: the phases of the four barriers", "ring_figures.draw_phases",
                    lambda _: ring_steps.phases(2, 3)),
-    "16b_product": ("What a warpgroup has of a product of 64 rows", "ring_figures.draw_product",
+    "16b_product": ("How a warpgroup holds a product of 64 rows", "ring_figures.draw_product",
                     lambda _: ring_steps.product_layout(32)),
     "13a_bound": ("One token's 256 experts: {num_candidates} candidates, eight chosen", "gate_figures.draw_bound",
                   lambda build: choices.bounded_token(runs.arrays(build, "13a_gate_bound", FOUR_TOKENS), row=2)),
@@ -97,12 +98,13 @@ FIGURES = {
                      runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS), part=4, later=8)),
     "14b_blocks": ("Four blocks: publish early, poll late", "align_figures.draw_blocks_over_time", _traced(
         kernel_steps.publishing_stages, "14b_align_published_counts --num-tokens 128 --kernel large", blocks=4)),
-    "11a_sectors": ("One request for weights, 32 lanes: chapter 11a", "layer_figures.draw_requests", _traced(
+    "11a_sectors": ("Chapter 11a: one request for weights, by 32 lanes", "layer_figures.draw_requests", _traced(
         kernel_steps.weight_requests, f"11a_moe_naive {WEIGHTS}", row_bytes=128, num_requests=1, label_every=4,
         row_height=10)),
-    "11b_sectors": ("Four requests for weights, a warp each: chapter 11b", "layer_figures.draw_requests", _traced(
-        kernel_steps.weight_requests, f"11b_moe_tiled {WEIGHTS}", row_bytes=128, num_requests=4, label_every=1,
-        row_height=20)),
+    "11b_sectors": (
+        "Chapter 11b: four requests for weights, one by each of four warps", "layer_figures.draw_requests",
+        _traced(kernel_steps.weight_requests, f"11b_moe_tiled {WEIGHTS}", row_bytes=128, num_requests=4, label_every=1,
+                row_height=20)),
     "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
                  lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
     "17_overlap": ("Three kernels: one after the other, and overlapping", "chain_figure.draw_chain",

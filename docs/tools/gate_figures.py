@@ -71,8 +71,8 @@ def draw_bound(data, title):
         write(ax, 14 + width * (slot + 0.5), foot + 88, f"slot {slot}", "center")
         cell(ax, 14 + width * slot, foot + 96, width - 5, 44,
              [f"expert {expert}", f"{data['choice'][expert]:.3f}"], "light_vermillion", "vermillion")
-    write(ax, 14, foot + 160, f"Row {data['row']} of the router's data: {data['word']}. A row has the first expert "
-                              "of its group at the top.")
+    write(ax, 14, foot + 160, f"Row {data['row']} of the router's data, whose token is {data['word']}. In each group, "
+                              "the first expert is at the top.")
     write(ax, 14, foot + 178, "A candidate's slot is the number of candidates that are larger.")
     return ax
 
@@ -106,7 +106,8 @@ def draw_lanes(data, title):
         write(ax, left - 10, list_top + row * number + 33, "slot", "right")
         write(ax, 14, list_top + row * number + 62, "written by")
     write(ax, 14, list_top + row * len(data["tokens"]) + 6,
-          "A lane writes positions end - candidates to end - 1. No colour: the slot is 8 or higher, not chosen.")
+          "A lane writes positions end - candidates to end - 1. Entries without colour are not chosen (slot 8 or "
+          "higher).")
     return ax
 
 
@@ -165,8 +166,8 @@ def draw_mask(data, title):
         cell(ax, x, out + 62, 42, 26, [expert], "light_blue", "blue")
     write(ax, left + 48 * len(data["listed"]) + 4, out + 79,
           f"at positions {data['position']} to {data['position'] + len(data['listed']) - 1} of the token's list")
-    write(ax, 14, out + 112, f"Group {data['group']} of row {data['row']} of the router's data. mask = ~(low << 16 | "
-                             f"high) = {data['mask']}.")
-    write(ax, 14, out + 130, "A step shifts both halves to the left and puts a sign at the right end. Empty: a bit "
-                             "that is still 0.")
+    write(ax, 14, out + 112, f"Group {data['group']} of row {data['row']} of the router's data. The mask is ~(low << "
+                             f"16 | high) = {data['mask']}.")
+    write(ax, 14, out + 130, "A step shifts both halves to the left and puts a sign at the right end. An empty box is "
+                             "a bit that is still 0.")
     return ax

@@ -21,8 +21,10 @@ def draw_requests(data, title):
                 data["bytes"] * width / SECTOR - 1, row - 2) for at in data["offsets"]], "blue")
     for number in range(0, rows, data["label_every"]):
         write(ax, left - 10, top + row * number + row - 4, f"row {number}", "right")
-    write(ax, 14, top + row * rows + 22, "Light blue: a sector, 32 bytes, that must come from memory. "
-                                         "Dark blue: the bytes of it that a lane reads.")
+    light = "Light blue: a sector of 32 bytes that must come from memory. Dark blue: the bytes of it that a lane reads."
+    dark = "Dark blue: the bytes that a lane reads. Every byte of each sector that must come from memory is used."
+    unused = len(data["offsets"]) * data["bytes"] < len(touched) * SECTOR
+    write(ax, 14, top + row * rows + 22, light if unused else dark)
     write(ax, 14, top + row * rows + 39, f"{data['num_requests']} request{'s' * (data['num_requests'] > 1)} of 32 lanes: "
           f"{len(touched)} sectors, {len(data['offsets']) * data['bytes']} of {len(touched) * SECTOR} bytes used.")
     return ax
@@ -54,6 +56,6 @@ def draw_words(data, title):
         lines(ax, [(sent + 2, middles[other], columns[2][1] - 3, middles[number] + 7 * (other - number))
                    for other in range(len(middles)) if other != number], "vermillion", 1.4, 7)
     write(ax, 14, top + row * len(data["blocks"]) + 16,
-          f"Red: a word that a block polls until it is there. Of the eight ids of each block the last two columns follow "
-          f"expert {data['expert']}.")
+          f"Arrow: a word that a block polls until it is published. The last two columns show only expert "
+          f"{data['expert']}.")
     return ax

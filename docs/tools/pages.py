@@ -270,15 +270,17 @@ def _speed_ups(site, recorded, part):
     found = [run for run in (*runs, *chains) if run]
     if not found:
         return text + "\nNo times are recorded yet.\n"
-    host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
-    model = ", chapter 18's by its `model.py`" if any(_name(page) == MODEL_CHAPTER for page in chapters) else ""
-    before = ("what the row names after *vs*," if has_labels else
-              f"the chapter above{', or of the chapter named after *vs*' * any(others[1:])},")
-    dash = (" `-`: not measured, or not in the same run as what it would be compared with."
+    model = "; chapter 18's are from its `model.py`" if any(_name(page) == MODEL_CHAPTER for page in chapters) else ""
+    host = (" Chapter 01 runs on that machine's CPU with up to 16 threads; chapter 02 is compared with it."
+            if part == 0 else "")
+    before = ("what the row names after *vs*" if has_labels else
+              f"the kernel of the chapter above{', or of the chapter named after *vs*' * any(others[1:])}")
+    dash = (" A `-` means that a time was not measured, or not in the same run as its baseline."
             if any("| - |" in row for row in rows) else "")
-    return text + (f"\nMicroseconds per call, median, {provenance.machines(found)} by `build/gpu/NAME --bench`"
-                   f"{model}{host}. *Times as fast*: the time of {before} measured again in this chapter's run, "
-                   f"divided by this chapter's time, both before rounding; below 1 is slower.{dash}\n")
+    return text + ("\nThe times are medians, in microseconds per call. They were recorded "
+                   f"{provenance.where_and_when(found)} by `build/gpu/NAME --bench`{model}.{host} *Times as fast* is "
+                   f"the time of {before}, measured again in this chapter's run, divided by this chapter's time, both "
+                   f"before rounding; a value below 1 means a slower kernel.{dash}\n")
 
 
 def _run(command, expected):
@@ -307,6 +309,15 @@ def _expand_marker(site, recorded, text):
     return _run(command[2], int(command[1] or 0)) if command else None
 
 
+def _how_to_solve(page):
+    """Returns the paragraph at the top of an exercise's page that says how to begin and how to grade the exercise."""
+    name = page.path.split("/")[1]
+    return (f"\n`build/learn run {name}` copies this exercise to `exercises/mine/{name}.cu` and grades the copy. Write "
+            "your code in the regions of this file, each of which extends from a line `// TODO` to a line `// END`, "
+            "and run the command again. [Exercises](@ref exercises) explains how to build `build/learn`, what else it "
+            "can do, and which kinds of exercises there are. The grader's messages call this page the README.\n")
+
+
 def _page(site, page, recorded, step_pages):
     writer, text = page_text.write(site, page, lambda marker: _expand_marker(site, recorded, marker))
     head, foot = f"# {page.title} {{#{page.id}}}\n", ""
@@ -324,6 +335,8 @@ def _page(site, page, recorded, step_pages):
         others = [other.id for other in site.pages
                   if not other.id.startswith(("chapter_", "exercise_")) and other.id not in (*ORDER, page.id)]
         foot = subpages([*ORDER, *others])
+    elif page.id.startswith("exercise_") and page.path.endswith("/README.md"):
+        head += _how_to_solve(page)
     elif page.id == "exercises":
         foot = subpages([other.id for other in site.pages if other.id.startswith("exercise_")])
     return f"{head}{'' if page.id == 'mainpage' else chr(10) + '[TOC]' + chr(10)}\n{text}{foot}"

@@ -77,7 +77,7 @@ def draw_times(data, title):
 
 def draw_roofline(data, title):
     left, top, right, bottom = 66, 44, 560, 424
-    notes = _wrapped([f"{data['source']}.", "A mark for each number of tokens: more of them, more operations a byte.",
+    notes = _wrapped([f"{data['source']}.", "One mark per number of tokens; more tokens mean more operations per byte.",
                       data["old"]], 115)
     ax = canvas(840, 486 + 18 * len(notes), title)
     every = [point for line in data["lines"] for point in line["points"]]
@@ -94,10 +94,10 @@ def draw_roofline(data, title):
                          [f"{10 ** power / 1e12:g}" for power in range(9, 16) if least < 10 ** power < most])
     area.minorticks_off()
     area.grid(True)
-    write(ax, left, top - 4, "tera-operations a second")
-    write(ax, (left + right) / 2, bottom + 38, "operations a byte that must be moved", "center")
+    write(ax, left, top - 4, "tera-operations per second")
+    write(ax, (left + right) / 2, bottom + 38, "operations per byte that must be moved", "center")
     write(ax, left + 12, top + 16, f"Dotted: memory is read at {data['reading'] / 1e9:,.0f} GB/s,")
-    write(ax, left + 12, top + 32, f"cuBLAS does {data['products'] / 1e12:,.0f} tera-operations a second")
+    write(ax, left + 12, top + 32, f"cuBLAS reaches {data['products'] / 1e12:,.0f} tera-operations per second")
     ends = [bottom - math.log(line["points"][-1][1] / least) / math.log(most / least) * (bottom - top)
             for line in data["lines"]]
     styles = _styles([line["kind"] for line in data["lines"]])
@@ -111,7 +111,7 @@ def draw_roofline(data, title):
 def draw_results(data, _):
     """Draws panels one below the other, narrow and with large text, so that they fit the width of a phone."""
     panels, pitch, left, right = list(data["panels"].values()), 28, 178, 464
-    notes = [data["source"], "Floor: an empty kernel, or moving the bytes.", *textwrap.wrap(data["old"], 60)[::-1]]
+    notes = [data["source"], "Floor: an empty kernel, or moving all bytes, whichever takes longer.", *textwrap.wrap(data["old"], 60)[::-1]]
     ax, y = canvas(472, 40 + sum(46 + pitch * len(panel["rows"]) for panel in panels) + 18 * len(notes)), 46
     for panel in panels:
         (name, few_and_many, (low, high), ticks), rows = panel["panel"], panel["rows"]
@@ -128,8 +128,9 @@ def draw_results(data, _):
                 for x, tokens in zip((few - apart, many + apart), few_and_many):
                     write(ax, x, y + 12, f"{tokens:,} token{'s' * (tokens > 1)}", "center", size=13)
             lines(ax, [(few, row_y, many, row_y)], "edge", 4)
-            for x, mark, colour in ((few, "o", "blue"), (many, "s", "vermillion")):
-                ax.plot([x], [row_y], marker=mark, markersize=9, color=COLOURS[colour], markeredgewidth=0)
+            hidden = many - few < 9  # then the square is larger, so that it is visible behind the circle
+            for x, mark, size, colour in ((many, "s", 14 if hidden else 9, "vermillion"), (few, "o", 9, "blue")):
+                ax.plot([x], [row_y], marker=mark, markersize=size, color=COLOURS[colour], markeredgewidth=0)
             length = len(row["label"])
             write(ax, 160 if length < 25 else 188, row_y + 5, row["label"], "right", size=14 if length < 23 else 12)
             write(ax, few - 8, row_y + 5, row["texts"][0], "right", size=13)
@@ -160,7 +161,7 @@ def draw_counters(data, title):
 def _write_busiest(ax, data, left, pitch, top, place):
     """Writes the words of the busiest experts and connects each to the top of the expert's bar, place(rank,
     choices)."""
-    write(ax, left, top + 16, "The words that each of the busiest gets most often, of how many there are:", size=13,
+    write(ax, left, top + 16, "The words that each of the busiest experts gets most often, and out of how many:", size=13,
           bold=True)
     for rank, expert in enumerate(data["busiest"]):
         y = top + 16 + pitch * (rank + 1)
@@ -194,9 +195,9 @@ def draw_load(data, title):
     least = f"The least busy: expert {data['experts'][-1]}, with {data['choices'][-1]} choices"
     write(ax, right, bottom - 118, f"{len(idle)} experts get none:" if idle else least, "right", size=13)
     write(ax, 14, 468,
-          f"Each word chooses 8. The text: {data['num_tokens']:,} words of xmlrpc/client.py, from the library of "
-                       "Python 3.11.")
+          f"Each word chooses 8 experts. The text is {data['num_tokens']:,} words of xmlrpc/client.py, from the library "
+          "of Python 3.11.")
     write(ax, 14, 486,
-          "A rare word is none of the 8,192 that the model knows. A word that is there several times may go to "
-                       "other experts each time.")
+          "A rare word is not among the 8,192 that the model knows. A word that occurs several times may choose "
+          "different experts each time.")
     return ax

@@ -33,7 +33,7 @@ def draw_phases(data, title):
                 if after is not None:
                     lines(ax, [(to, y - 3, to, y + row - 5)], "vermillion", 2)
     write(ax, 14, top + row * (2 + 2 * data["stages"]) + 40,
-          "Time goes to the right. A red line is the end of a phase: what the waiting side waits for.")
+          "Time runs from left to right. A red line marks the end of a phase, for which the other side waits.")
     return ax
 
 
@@ -61,8 +61,8 @@ def draw_product(data, title):
             fill = "light_blue" if lane == cells[0][0][0] else "ground"
             boxes(ax, [(right + width * column, top + row * number, width - 2, row - 2)], fill, "edge")
             write(ax, right + width * (column + 0.5) - 1, top + row * number + 13, f"{lane}: d{index}", "center")
-    write(ax, 14, top + 16 * row + 26, "A cell: the lane that has the sum, and which of the four of its numbers for these "
-                                       "8 columns it is.")
-    write(ax, 14, top + 16 * row + 44, f"Blue: lane 0's. Each further 8 columns are 4 more numbers of each lane, "
+    write(ax, 14, top + 16 * row + 26, "Each cell: the lane that holds the sum, and which of the lane's four numbers in "
+                                       "these 8 columns it is.")
+    write(ax, 14, top + 16 * row + 44, f"Blue: lane 0. Every further 8 columns add 4 numbers to each lane, "
                                        f"{data['sums']} in all.")
     return ax

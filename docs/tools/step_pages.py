@@ -232,8 +232,8 @@ def _counters(before, here):
     host = "" if len(reports) > 1 else f"\n{before.title} runs on the host, where nothing is counted."
     return (f"## What it counts {{#step_{here.number}_counters}}\n\n" +
             _table("Counters for each token" if per_token else "Counters of all launches", heads, rows) +
-            "[What the counters mean](@ref simulator_replay). Counted by the CPU simulator: " +
-            f"{provenance.simulated(reports, any_program=len(reports) > 1)}{host}\n\n")
+            f"{provenance.simulated(reports, any_program=len(reports) > 1)} "
+            f"[What the counters mean](@ref simulator_replay).{host}\n\n")
 
 
 def _times(before, here, recorded):

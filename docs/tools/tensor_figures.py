@@ -23,7 +23,8 @@ def draw_fragments(data, title):
             write(ax, at + wide / 2, height + 14, lane, "center", bold=lane == shown)
     write(ax, 14, below + 16 * row + 34, "A number is the lane that holds the element; a cell of A or D is two "
                                          "neighbouring elements of a row.")
-    write(ax, 14, below + 16 * row + 54, f"Blue: the fragments of lane {shown}: 8 elements of A, 4 of B, 4 sums.")
+    write(ax, 14, below + 16 * row + 54, f"Blue cells are the fragments of lane {shown}: 8 elements of A, 4 elements "
+                                         "of B and 4 sums.")
     return ax
 
 
@@ -49,8 +50,8 @@ def draw_ring(data, title):
         write(ax, x + 20, bottom + 28, words)
     lines(ax, [(557, bottom + 16, 557, bottom + 32)], "ink", 2)
     write(ax, 570, bottom + 28, "wait, then barrier")
-    write(ax, 14, bottom + 52, "What warp 0 does, from left to right; numbers are steps. Widths do not show time; "
-                               "each operation is one cell.")
+    write(ax, 14, bottom + 52, "From left to right: what warp 0 does. Numbers are steps. Each operation is one cell "
+                               "wide, whatever its time.")
     return ax
 
 

@@ -31,7 +31,7 @@ def _arrows(ax, left, right, pairs, colour, width, head):
 
 
 def _fills(data, step):
-    """Returns the cells' background colours: in a sort, larger values are bluer; otherwise, the best value among the
+    """Returns the cells' background colours: in a sort, larger values are darker; otherwise, the best value among the
     lanes that exchange with each other is blue."""
     values, ids, together = [as_float(word) for word in data["values"][step]], data["ids"], data["lanes_together"]
     if data["sorts"]:
@@ -76,9 +76,9 @@ def draw_exchange(data, title):
     for lane in LANES[::together] if together < 32 else ():
         write(ax, 14, _middle(lane) + ROW * (together // 2) - 4, f"token {lane // together}", bold=True)
         lines(ax, [(14, TOP + ROW * lane - 1, end + 46, TOP + ROW * lane - 1)] if lane else [], "ink", 1.5)
-    takes = "Thick red line: the lane takes what it reads. Grey line: it keeps its own. " \
-            "The bluer a cell, the larger its value."
-    better = "Thick red line: what the lane reads is better. Thin grey line: it reads, and keeps its own. " \
+    takes = "Thick orange line: the lane takes the value that it reads. Thin grey line: it keeps its own. " \
+            "The darker a cell, the larger its value."
+    better = "Thick orange line: the lane takes the value that it reads. Thin grey line: it keeps its own. " \
              "Blue: the best."
     write(ax, 14, BOTTOM + 18, takes if sorts else better)
     return ax
@@ -93,17 +93,18 @@ def draw_split(data, title):
         for step, taken in enumerate(data["taken"]):
             x, runs = left + 76 * step, [took or not part for took in taken]
             write(ax, x + 35, TOP - 23, f"step {step + 1}", "center")
-            write(ax, x + 35, TOP - 7, f"{sum(runs)} run", "center")
+            write(ax, x + 35, TOP - 7, f"{sum(runs)} active", "center")
             _lane_cells(ax, x, 70, ["new" if taken[lane] else "own" if runs[lane] else "" for lane in LANES],
                         ["light_blue" if runs[lane] else "ground" for lane in LANES])
     write(ax, 14, BOTTOM + 18,
-          "Blue: the lane runs the assignment, and ends with a new candidate or its own. Empty: it waits.")
+          "Blue: the lane executes the assignment; it then holds its partner's candidate (new) or its own. Empty: the "
+          "lane waits.")
     return ax
 
 
 def _draw_warp_scan(ax, left, warp, scan, begins):
     write(ax, left, 48, f"Warp {warp}", bold=True)
-    write(ax, left + 74, 48, "each lane adds the lane 1, 2, 4, 8, 16 before it")
+    write(ax, left + 74, 48, "each lane adds the sum 1, 2, 4, 8, 16 lanes below it")
     write(ax, left + 34, TOP - 7, "counts")
     _lane_numbers(ax, left + 26)
     x, width = left + 34, 27
@@ -125,12 +126,12 @@ def draw_scan(data, title):
         _draw_warp_scan(ax, left, warp, data["scans"][warp], data["begins"][warp])
         cell(ax, 450 + 40 * warp, BOTTOM + 6, 36, ROW, [data["sums"][warp]], "rank_5")
         cell(ax, 640 + 40 * warp, BOTTOM + 6, 36, ROW, [data["before"][warp]], "light_blue")
-    write(ax, 14, BOTTOM + 19, "A barrier; then warp 0 adds up the sums of the warps the same way:")
+    write(ax, 14, BOTTOM + 19, "After a barrier, warp 0 scans the sums of the warps in the same way:")
     lines(ax, [(538, BOTTOM + 15, 632, BOTTOM + 15)], "vermillion", 0.9, 5)
     write(ax, 730, BOTTOM + 19, "before each warp")
     write(ax, 14, BOTTOM + 42,
-          "A barrier; then every lane adds what lies before its warp to what lies before it in the warp: "
-                               "the last column.")
+          "After a second barrier, every lane adds the sum before its warp to the sum before it in the warp; the last "
+          "column shows the result.")
     return ax
 
 
@@ -169,8 +170,8 @@ def draw_tree(data, title):
                        for word in step["aside_of"]],
                   "vermillion", 1.6, 8)
     write(ax, 14, height - 14,
-          "Two red arrows meet in the sum of two words; the last sum up is put aside, and its word gets "
-                               "0. A blue arrow is a copy.")
+          "Two orange arrows meet at a sum. The up-sweep's last sum is put aside, and its word is set to 0. A blue arrow "
+          "is a copy.")
     return ax
 
 
@@ -209,9 +210,9 @@ def draw_timeline(data, title):
         write(ax, x + 20, bottom + 28, name)
         x += 44 + 8 * len(name)
     write(ax, 14, bottom + 50,
-          "A bar is a run of shared or global accesses, atomics or shuffles. Its height: how many of the 32 "
-                               "lanes take part.")
-    write(ax, 14, bottom + 67, "Its length counts instructions. This is no measurement of time.")
+          "A bar is a run of shared or global accesses, atomics or shuffles. Its height is the number of lanes, of 32, "
+          "that take part.")
+    write(ax, 14, bottom + 67, "A bar's length is a number of instructions, not a time.")
     return ax
 
 
@@ -231,8 +232,8 @@ def draw_stores(data, title):
             y += pitch
         y += 28
     write(ax, 14, y - 6,
-          "A row is one request of a warp, a cell a sector of 32 bytes. A stripe, dark or light, is what one lane "
-                         "writes.")
+          "Each row is one request of a warp, and each cell is a sector of 32 bytes. Each stripe, dark or light, is "
+          "written by one lane.")
     return ax
 
 
@@ -282,7 +283,7 @@ def _draw_groups(ax, data, left, pitch, width, base, top):
         lines(ax, [(x, base + 1, x + width, base + 1)], "ink")
         lines(ax, [(at[expert], base + 3, x + width / 2, top - 2) for expert in group["best"]],
               "blue" if stays else "grey", 1.4 if stays else 0.8)
-        cell(ax, x, top, width, 56, [f"group {number}", group["sum"], "stays" if stays else "is left out"],
+        cell(ax, x, top, width, 56, [f"group {number}", group["sum"], "kept" if stays else "dropped"],
              "light_blue" if stays else "ground", "blue" if stays else "pale", bold=stays)
     return at
 
@@ -291,8 +292,8 @@ def draw_flow(data, title):
     left, pitch, width, groups, top = 14, 104, 96, 216, 366
     ax = canvas(852, top + 96, title)
     at = _draw_groups(ax, data, left, pitch, width, 172, groups)
-    write(ax, left, 48, "256 experts in 8 groups: a bar is score + bias")
-    write(ax, left, groups + 74, "A group counts its two best, added up. 4 groups stay.")
+    write(ax, left, 48, "256 experts in 8 groups. The height of a bar is the expert's score + bias.")
+    write(ax, left, groups + 74, "A group's score is the sum of its two best. Four groups are kept.")
     for place, choice in enumerate(data["chosen"]):
         x = left + pitch * place
         lines(ax, [(at[choice["expert"]], groups + 58, x + width / 2, top - 3)], "vermillion", 1.4)
@@ -300,6 +301,6 @@ def draw_flow(data, title):
              [f"expert {choice['expert']}", f"score {choice['score']}", f"weight {choice['weight']}"],
              "light_vermillion", "vermillion", bold=True)
     write(ax, left, top + 80,
-          "Of the experts in groups that stay, the 8 best, in order. A weight is the score (without the bias) "
-                              "/ the 8 scores' sum * 2.5.")
+          "The 8 best experts of the kept groups, best first. A weight is the score (without the bias) / the 8 scores' "
+          "sum * 2.5.")
     return ax

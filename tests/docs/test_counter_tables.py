@@ -62,8 +62,8 @@ def report(chapter, shuffles, barriers):
                         {"name": "last_kernel", "counters": {"shuffles": 3, "block_barriers": 4}}]}
 
 
-FROM = "Counted by the CPU simulator: `build/cpu/NAME --num-tokens 8`; the input: the logits."
-MACHINE = ("Machine: counted by Nsight Compute on GPU, CUDA 1.2, recorded on 2026-01-02 by "
+FROM = "These counts come from the CPU simulator, run as `build/cpu/NAME --num-tokens 8` on the logits."
+MACHINE = ("The *machine* counts, made by Nsight Compute, were recorded on a GPU with CUDA 1.2 on 2026-01-02 by "
            "`sh tests/gpu/count_on_gpu.sh NAME 4`.")
 ROW = "<!-- row: shuffles -->"
 
@@ -112,7 +112,7 @@ class Tables(course.Course):
                                      "<!-- row: block_barriers -->"), [
             "| counter | 03 | 04 |", "|---|---:|---:|", "| launches | 2 in all | 2 in all |",
                                          "| shuffles | 154,321 | 14.6 |",
-            "| block barriers | 1.50 | 0 |", FROM.replace("simulator:", "simulator, per token:")])
+            "| block barriers | 1.50 | 0 |", FROM.replace("counts", "counts per token")])
 
     def test_kernels(self):
         own = FROM.replace("NAME", "03_third")
@@ -122,12 +122,20 @@ class Tables(course.Course):
             "| counter | 03, `first_kernel` | 04 |", "|---|---:|---:|", "| shuffles | 1 | 117 |", FROM])
         self.assertEqual(self.writes("<!-- counters: of last_kernel, 03 04 -->", ROW), [
             "| counter | 03 | 04 |", "|---|---:|---:|", "| shuffles | 3 | 3 |",
-            FROM.replace("simulator:", "simulator, of `last_kernel`:")])
+            FROM.replace("counts", "counts of `last_kernel`")])
 
     def test_by_a_number_of_the_problem(self):
         self.assertEqual(self.writes("<!-- counters: by num_experts, 04 -->", ROW), [
             "| experts | 2,048 |", "|---|---:|", "| shuffles | 117 |",
-            "Counted by the CPU simulator: `build/cpu/04_fourth --num-tokens 8`; the input: the logits."])
+            FROM.replace("NAME", "04_fourth")])
+
+    def test_generated_inputs(self):
+        for words, shown in (("generated: uniform, seed 1", "generated input (uniform, seed 1)"),
+                             ("experts: zipf; arrays: generated, seed 1",
+                              "generated arrays (experts: zipf; seed 1)")):
+            course.program("04_fourth", {**report("04_fourth", 117, 0), "input": words})
+            self.assertEqual(self.writes("<!-- counters: 04 -->", ROW)[-1],
+                             FROM.replace("NAME", "04_fourth").replace("the logits", shown))
 
     def test_kernels_built_otherwise_and_many_experts(self):
         course.program("03_third_plain_tree", report("03_third", 5, 0))
@@ -142,8 +150,7 @@ class Tables(course.Course):
     def test_the_simulator_and_a_gpu(self):
         self.assertEqual(self.writes("<!-- counters: 04 machine:04 -->", ROW, "<!-- row: branches -->"), [
             "| counter | source, 04 | machine, 04 |", "|---|---:|---:|", "| shuffles | 117 | 7,654,321 |",
-            "| branch instructions | | 282 |", FROM.replace("Counted", "Source: counted").replace("NAME", "04_fourth"),
-            MACHINE])
+            "| branch instructions | | 282 |", FROM.replace("These", "The *source*").replace("NAME", "04_fourth"), MACHINE])
         self.assertEqual(self.writes("<!-- counters: per token, machine:04 -->", "<!-- row: branches -->"), [
             "| counter | machine, 04 |", "|---|---:|", "| branch instructions | 70.5 |", MACHINE])
         write("chapters/04_fourth/gate.cu", "int changed;\n")

@@ -176,6 +176,9 @@ class Pages(TinyCourse):
     def test_exercises(self):
         made = self.make()
         self.assertTrue(made["exercise_01_one.md"].endswith("\nAfter [one](@ref chapter_01).\n"))
+        self.assertIn("\n`build/learn run 01_one` copies this exercise to `exercises/mine/01_one.cu` and ",
+                      made["exercise_01_one.md"])
+        self.assertNotIn("build/learn", made["exercise_authoring.md"])
         self.assertIn("\n[One](@ref exercise_01_one)\n", made["exercises.md"])
         self.assertTrue(made["exercise_authoring.md"].endswith("\nCopy [it](@ref exercise_01_one).\n"))
 
@@ -300,7 +303,7 @@ class Gains(TinyCourse):
         rows = [{"num_tokens": 1, "here": {"median_us": 2.5}, "before": {"median_us": 5}}]
         self.record(before="00_other", rows=rows)
         self.assertEqual(self.row("| [02"), "| [02 Second](@ref chapter_02) | 2.50 | 2.00 (vs 00) | - | - |")
-        self.assertIn("the time of the chapter above, or of the chapter named after *vs*, measured again",
+        self.assertIn("the time of the kernel of the chapter above, or of the chapter named after *vs*, measured again",
                       self.make()["mainpage.md"])
 
     def test_nothing_recorded(self):

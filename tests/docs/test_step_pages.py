@@ -187,7 +187,7 @@ class Step(course.Course):
         page = self.make()
         self.assertEqual(table_rows(page, "Microseconds"),
                          {"2,048": ["12,300", "5.00", "2,470"], "1": ["-", "5.00", "-"]})
-        self.assertIn("\nGPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench`.\n", page)
+        self.assertIn("\nThese numbers were recorded on a GPU with CUDA 1.2 on 2026-01-02 by `gpu/NAME --bench`.\n", page)
         self.assertNotIn("older", page)
         write(FOURTH, pathlib.Path(FOURTH).read_text() + "int changed;\n")
         self.assertIn("\n*These are times of an older kernel: gate.cu has changed since.*\n", self.make())

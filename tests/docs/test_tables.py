@@ -51,7 +51,8 @@ ALL = HEAD + [
     "| 02_first | 5.60 | 99.9 | 100 | - | - | - | - |",
     "| 03_second | - | - | - | - | - | - | 0.0457 |",
     "| floor | 0.500 | - | - | - | - | - | - |",
-    "GPU, CUDA 1.2, recorded on 2026-01-02 and 2026-01-03 by `gpu/NAME --bench` and `python3 gate.py`."]
+    "These numbers were recorded on a GPU with CUDA 1.2 on 2026-01-02 and 2026-01-03 by `gpu/NAME --bench` and "
+    "`python3 gate.py`."]
 
 
 class Gate(course.Course):
@@ -85,7 +86,7 @@ class Gate(course.Course):
         self.save()
         self.page(*PAGE)
         self.assertEqual(self.tables("a.md"), (0, ""))
-        self.assertIn("GPU, CUDA 1.2, recorded from 2026-01-02 to 2026-01-05 by", pathlib.Path("a.md").read_text())
+        self.assertIn("recorded on a GPU with CUDA 1.2 from 2026-01-02 to 2026-01-05 by", pathlib.Path("a.md").read_text())
 
     def test_a_page_is_checked_then_written(self):
         self.page("before", PAGE[0], "what it was", PAGE[1], "after")
@@ -215,9 +216,9 @@ class Gate(course.Course):
         self.first["rows"][1]["here"] = us("x")
         self.save()
         self.writes("<!-- times: f32 02_first -->")
-        self.assertEqual(self.row("a?b"),
-                         "a?b??c???, CUDA 1.2 and GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench` "
-                         "and `python3 gate.py`.")
+        self.assertEqual(self.row("These"),
+                         "These numbers were recorded on a a?b??c??? with CUDA 1.2 and a GPU with CUDA 1.2 on "
+                         "2026-01-02 by `gpu/NAME --bench` and `python3 gate.py`.")
         self.assertEqual(self.row("| 02_"), "| 02_first | - | - | 100 | - | - | - | - |")
 
     def test_lines_of_a_plot(self):
@@ -257,14 +258,15 @@ def align_run(name, rows, program=None, **more):
 
 ALIGNED = HEAD + ["| CUB radix sort | 17.0 | - | - | - | - | - | - |", "| 02_first | 7.50 | - | - | - | - | - | - |",
                   "| 03_second | 6.50 | - | - | - | - | - | - |", "| floor | 0.500 | - | - | - | - | - | - |",
-                  "GPU, CUDA 1.2, recorded on 2026-02-03 by `gpu/NAME --block-size 64 --bench` and "
-                  "`gpu/cub_align --block-size 64 --bench`."]
+                  "These numbers were recorded on a GPU with CUDA 1.2 on 2026-02-03 by `gpu/NAME --block-size 64 --bench` "
+                  "and `gpu/cub_align --block-size 64 --bench`."]
 BARE = "| 02_first_bare | 7.25 | - | - | - | - | - | - |"
 SMALL = ["| tokens | 1 | 16 | 64 | 120 |", "|---|---:|---:|---:|---:|",
          "| 02_first, small kernel | 1.50 | - | - | 12.0 |",
          "| 02_first, large kernel | 2.50 | - | - | - |", "| 03_second, small kernel | - | - | - | - |",
          "| 03_second, large kernel | - | - | - | - |",
-         "GPU, CUDA 1.2, recorded on 2026-02-03 by `gpu/NAME --block-size 64 --bench --kernel small 1`, and so on.",
+         "These numbers were recorded on a GPU with CUDA 1.2 on 2026-02-03 by `gpu/NAME --block-size 64 --bench "
+         "--kernel small 1` and similar commands.",
          "Not recorded yet: 03_second, small kernel.", "Not recorded yet: 03_second, large kernel."]
 
 
@@ -428,8 +430,8 @@ class Layer(course.Course):
             "| 11a_naive | - | - | - | - | - |",
             "| 11b_tiled | 0.80 | - | - | 0.50 | 0.50 |",
             "The read bandwidth is 1,000 GB/s. In a run as long as that of 11b, the throughput of cuBLAS in "
-            "tera-operations per second is 200 for 4,096 tokens and 400 for 16,384 tokens. GPU, CUDA 1.2, recorded on "
-            "2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
+            "tera-operations per second is 200 for 4,096 tokens and 400 for 16,384 tokens. These numbers were recorded "
+            "on a GPU with CUDA 1.2 on 2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
 
     def test_one_ceiling_for_all_rows(self):
         results.write(RESULTS / "11a_naive.json", [layer_run("11a_naive", [
@@ -510,8 +512,8 @@ class Stages(course.Course):
             "| EP 2, broadcast | 30.0 | 5.00 | 100 | 0.00 | 5.00 | 0.00 | 140 | 1.43 |",
             "| slices, all-to-all | 50.0 | 5.00 | 95.0 | 0.00 | 20.0 | 5.00 | 175 | 1.14 |",
             "| *9 tokens* | | | | | | | | |", "| TP 2, EP 2 | 1.00 | 1.00 | 100 | 0.00 | 0.00 | 0.00 | 102 | - |",
-            "2 x GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --gpus 1 --tp 1 --ep 1 --dispatch broadcast --num-tokens 64`, "
-            "and so on."])
+            "These numbers were recorded on 2 x GPU with CUDA 1.2 on 2026-01-02 by `gpu/NAME --gpus 1 --tp 1 --ep 1 "
+            "--dispatch broadcast --num-tokens 64` and similar commands."])
 
     def test_what_its_collectives_moved(self):
         self.assertEqual(self.writes("<!-- stages: traffic 12_ranks 64 -->")[:-1], [
@@ -625,11 +627,11 @@ class Chains(course.Course):
             "| all | 4.00 | 5.50 | 4.75 | 0.75 |", "| *1 token: router, gate, align, and the layer* | | | | |",
             "| all | 170.50 | 173.25 | 173.50 | -0.25 |", "| *16 tokens: router, gate* | | | | |",
             "| all | 14.00 | 13.50 | 12.00 | 1.50 |",
-            "GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench`."])
+            "These numbers were recorded on a GPU with CUDA 1.2 on 2026-01-02 by `gpu/NAME --bench`."])
 
     def test_an_older_kernel_and_nothing(self):
         write("chapters/17_chain/decode.cu", "int changed;\n")
-        self.assertIn("*Recorded from an older kernel.* GPU", self.writes("<!-- chain: 17_chain 1 -->")[-1])
+        self.assertIn("*Recorded from an older kernel.* These", self.writes("<!-- chain: 17_chain 1 -->")[-1])
         self.assertEqual(self.writes("<!-- chain: 17_chain 5 -->")[2:-1], [])
         (RESULTS / "17_chain.json").unlink()
         self.assertEqual(self.writes("<!-- chain: 17_chain 1 -->")[-1], "Nothing is recorded yet.")
