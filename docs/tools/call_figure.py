@@ -7,7 +7,7 @@ WIDTH, GAP, HEIGHT, TOP, PITCH = 190, 26, 46, 48, 84
 ROWS = (
     (("call", 0, 4, "light_blue", "torch.ops.moe_routing.gate(gating_output, correction_bias, ...)"),),
     (("dispatcher", 0, 4, "ground", "PyTorch's dispatcher", "an implementation for each kind of tensor"),),
-    (("stable", 0, 1, "light_green", "binding.cpp", "LibTorch's stable ABI"),
+    (("stable", 0, 1, "light_green", "binding.cpp", "PyTorch's stable ABI"),
      ("ctypes", 1, 1, "light_green", "moe_routing.py", "ctypes"),
      ("copies", 2, 1, "light_orange", "moe_routing.py", "ctypes, and copies"),
      ("meta", 3, 1, "ground", "moe_routing.py", "shapes and types only")),

@@ -40,7 +40,7 @@ def table(head, rows):
 
 def calls():
     records = {record["binding"]: record.get("host_us", {}) for record in read("calls.json") or ()}
-    return table(["host us a call", *OPERATORS],
+    return table(["host time per call, us", *OPERATORS],
                  [[title, *(number(records.get(binding, {}).get(name), 2) for name in OPERATORS)]
                   for binding, title in (("ctypes", "ctypes"), ("stable", "stable ABI"))])
 
@@ -51,7 +51,7 @@ def steps():
     prefill = {one["experts"]: one.get("ms") for one in record["prefill"]}
     columns = [(mode, batch) for mode in ("plain", "graph") for batch in BATCHES]
     head = [f"{'calls' if mode == 'plain' else mode} {batch}" for mode, batch in columns]
-    return table(["ms", *head, "prefill"],
+    return table(["time, ms", *head, "prefill"],
                  [[title, *(number(times.get((name, *column)), 2) for column in columns), number(prefill.get(name), 1)]
                   for name, title in NAMES.items()])
 
@@ -64,7 +64,7 @@ def part_rows():
 
 def parts():
     known = {(batch, name): us for batch, name, us in part_rows()}
-    return table(["us a step", *PARTS],
+    return table(["time per step, us", *PARTS],
                  [[f"{NAMES[name]}, {batch}", *(number(known.get((batch, name), {}).get(part), 1) for part in PARTS)]
                   for batch in BATCHES for name in ("grouped_mm", "ours")])
 
@@ -111,7 +111,7 @@ def gains():
                         number(step / sum(ours.values()), 2), number(100 * theirs["gate"] / step, 1),
                         span([one / other for one, other in zip(full, our_full)], 2),
                         span([100 * gate / one for one in full], 1)])
-    titles = ("experts, % of grouped_mm's step", "experts, align: times as fast", "step, times as fast",
+    titles = ("experts, % of grouped_mm's step", "experts with align: times as fast", "step, times as fast",
               "gate, % of grouped_mm's step", "61 layers: step, times as fast", "61 layers: gate, % of the step")
     return table(["computed from the parts", *map(str, BATCHES)], [list(row) for row in zip(titles, *columns)])
 

@@ -128,13 +128,13 @@ def draw_results(data, _):
                 for x, tokens in zip((few - apart, many + apart), few_and_many):
                     write(ax, x, y + 12, f"{tokens:,} token{'s' * (tokens > 1)}", "center", size=13)
             lines(ax, [(few, row_y, many, row_y)], "edge", 4)
-            hidden = many - few < 9  # then the square is larger, so that it is visible behind the circle
-            for x, mark, size, colour in ((many, "s", 14 if hidden else 9, "vermillion"), (few, "o", 9, "blue")):
+            hidden = many - few < 6  # then the square is larger, so that it is visible behind the circle
+            for x, mark, size, colour in ((many, "s", 13 if hidden else 9, "vermillion"), (few, "o", 9, "blue")):
                 ax.plot([x], [row_y], marker=mark, markersize=size, color=COLOURS[colour], markeredgewidth=0)
             length = len(row["label"])
             write(ax, 160 if length < 25 else 188, row_y + 5, row["label"], "right", size=14 if length < 23 else 12)
-            write(ax, few - 8, row_y + 5, row["texts"][0], "right", size=13)
-            write(ax, many + 8, row_y + 5, row["texts"][1], size=13)
+            write(ax, few - (12 if hidden else 8), row_y + 5, row["texts"][0], "right", size=13)
+            write(ax, many + (12 if hidden else 8), row_y + 5, row["texts"][1], size=13)
         y += 46 + pitch * len(rows)
     for number, note in enumerate(notes):
         write(ax, 14, ax.get_ylim()[0] - 16 - 18 * number, note)
@@ -161,8 +161,8 @@ def draw_counters(data, title):
 def _write_busiest(ax, data, left, pitch, top, place):
     """Writes the words of the busiest experts and connects each to the top of the expert's bar, place(rank,
     choices)."""
-    write(ax, left, top + 16, "The words that each of the busiest experts gets most often, and out of how many:", size=13,
-          bold=True)
+    write(ax, left, top + 16, "The words that each of the busiest experts gets most often, and out of how many:",
+          size=13, bold=True)
     for rank, expert in enumerate(data["busiest"]):
         y = top + 16 + pitch * (rank + 1)
         lines(ax, [(*place(rank + 1.5, expert["choices"]), left - 6, y - 4)], "vermillion")
@@ -195,8 +195,8 @@ def draw_load(data, title):
     least = f"The least busy: expert {data['experts'][-1]}, with {data['choices'][-1]} choices"
     write(ax, right, bottom - 118, f"{len(idle)} experts get none:" if idle else least, "right", size=13)
     write(ax, 14, 468,
-          f"Each word chooses 8 experts. The text is {data['num_tokens']:,} words of xmlrpc/client.py, from the library "
-          "of Python 3.11.")
+          f"Each word chooses 8 experts. The text is {data['num_tokens']:,} words of xmlrpc/client.py, from the "
+          "library of Python 3.11.")
     write(ax, 14, 486,
           "A rare word is not among the 8,192 that the model knows. A word that occurs several times may choose "
           "different experts each time.")

@@ -233,7 +233,7 @@ def _counters(before, here):
     return (f"## What it counts {{#step_{here.number}_counters}}\n\n" +
             _table("Counters for each token" if per_token else "Counters of all launches", heads, rows) +
             f"{provenance.simulated(reports, any_program=len(reports) > 1)} "
-            f"[What the counters mean](@ref simulator_replay).{host}\n\n")
+            f"See [what the counters mean](@ref simulator_replay).{host}\n\n")
 
 
 def _times(before, here, recorded):

@@ -170,8 +170,8 @@ def draw_tree(data, title):
                        for word in step["aside_of"]],
                   "vermillion", 1.6, 8)
     write(ax, 14, height - 14,
-          "Two orange arrows meet at a sum. The up-sweep's last sum is put aside, and its word is set to 0. A blue arrow "
-          "is a copy.")
+          "Two orange arrows meet at a sum. The up-sweep's last sum is put aside, and its word is set to 0. A blue "
+          "arrow is a copy.")
     return ax
 
 
@@ -293,7 +293,7 @@ def draw_flow(data, title):
     ax = canvas(852, top + 96, title)
     at = _draw_groups(ax, data, left, pitch, width, 172, groups)
     write(ax, left, 48, "256 experts in 8 groups. The height of a bar is the expert's score + bias.")
-    write(ax, left, groups + 74, "A group's score is the sum of its two best. Four groups are kept.")
+    write(ax, left, groups + 74, "A group's score is the sum of its two best.")
     for place, choice in enumerate(data["chosen"]):
         x = left + pitch * place
         lines(ax, [(at[choice["expert"]], groups + 58, x + width / 2, top - 3)], "vermillion", 1.4)

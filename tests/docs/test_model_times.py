@@ -60,7 +60,7 @@ class Tables(unittest.TestCase):
                                              for name, one in (("grouped_mm", theirs), ("ours", ours))]})
         rows = {row[:33].strip(): row[33:].split() for row in model_times.gains()}
         columns = {title: next(cells for name, cells in rows.items() if name.startswith(title[:30]))
-                   for title in ("experts, % of grouped_mm's step", "experts, align: times as fast",
+                   for title in ("experts, % of grouped_mm's step", "experts with align: times as fast",
                                  "step, times as fast")}
         self.assertEqual([cells[1] for cells in columns.values()], ["50.0", "2.00", "1.43"])
         # of the 61 layers, attention counts 61 / 3 times, the other parts 58 / 2 times, and the rest once or 29 times

@@ -176,7 +176,7 @@ class Pages(TinyCourse):
     def test_exercises(self):
         made = self.make()
         self.assertTrue(made["exercise_01_one.md"].endswith("\nAfter [one](@ref chapter_01).\n"))
-        self.assertIn("\n`build/learn run 01_one` copies this exercise to `exercises/mine/01_one.cu` and ",
+        self.assertIn("`build/learn run 01_one` copies this exercise to `exercises/mine/01_one.cu` and ",
                       made["exercise_01_one.md"])
         self.assertNotIn("build/learn", made["exercise_authoring.md"])
         self.assertIn("\n[One](@ref exercise_01_one)\n", made["exercises.md"])

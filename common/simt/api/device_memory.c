@@ -163,6 +163,7 @@ cudaError_t cudaDeviceReset(void)
     simt_host_waits_for_all();
     while (simt_arena.count > 0)
         simt_release(&simt_arena.allocation[simt_arena.count - 1]);
+    simt_streams_destroy();
     registered_count = 0;
     cudaGetLastError();
     return cudaSuccess;

@@ -237,25 +237,28 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, i
 struct host_function {
     cudaHostFn_t function;
     void *data;
+    uintptr_t caller; /**< where the host called cudaLaunchHostFunc */
 };
 
 static cudaError_t call_host(const void *operand, cudaStream_t stream)
 {
     const struct host_function *host = operand;
+    cudaError_t error = simt_host_function_begins(stream, "cudaLaunchHostFunc", host->caller);
 
+    if (error != cudaSuccess)
+        return error;
     simt_work_no_overlap(stream);
-    simt_host_function_begins(stream);
     simt_in_host_function = true;
     if (simt_sticky_error() == cudaSuccess)
         host->function(host->data);
     simt_in_host_function = false;
-    simt_host_function_ends();
-    return simt_sticky_error();
+    error = simt_host_function_ends();
+    return error == cudaSuccess ? simt_sticky_error() : error;
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
-    const struct host_function host = {function, data};
+    const struct host_function host = {function, data, SIMT_CALLER()};
 
     if (!function)
         return SIMT_FAIL(cudaErrorInvalidValue);
@@ -270,13 +273,16 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
         return SIMT_FAIL(cudaErrorInvalidValue);
     if (simt_captures(stream))
         return SIMT_FAIL(cudaErrorStreamCaptureUnsupported);
+    cudaError_t error = simt_host_function_begins(stream, "cudaStreamAddCallback", SIMT_CALLER());
+
+    if (error != cudaSuccess)
+        return error;
     simt_work_no_overlap(stream);
-    simt_host_function_begins(stream);
     simt_in_host_function = true;
     callback(stream, simt_sticky_error(), data);
     simt_in_host_function = false;
-    simt_host_function_ends();
-    return simt_sticky_error();
+    error = simt_host_function_ends();
+    return error == cudaSuccess ? simt_sticky_error() : error;
 }
 
 const char *simt_limitations(void)

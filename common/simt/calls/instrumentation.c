@@ -13,6 +13,7 @@
 #include "machine/fault.h"
 #include "machine/host_accesses.h"
 #include "memory/constant_reads.h"
+#include "memory/arena.h"
 #include "memory/shadow.h"
 #include "warpgroup_products.h"
 
@@ -296,6 +297,14 @@ static _Noreturn void fault_constant(uintptr_t address, unsigned bytes, uintptr_
                     bytes, of);
 }
 
+/** Checks an access by the host, and records it if a stream's host function makes it to memory that kernels may access. */
+static void host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
+{
+    simt_host_uses(address, bytes, store, pc);
+    if (simt_host_function_shares && simt_is_host_accessible((const void *)address))
+        simt_work_uses_host(store ? USE_WRITE : USE_READ, address, bytes);
+}
+
 /**
  * Checks an access outside the arena and shared memory: to a fiber's stack, to the program's segments, or to an invalid
  * address.
@@ -313,7 +322,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
 
     if (!lane) {
         if (SIMT_UNLIKELY(simt_streams_use_host))
-            simt_host_uses(address, bytes, store, pc);
+            host_uses(address, bytes, store, pc);
         if (address - image->constant_low < image->constant_high - image->constant_low ||
             address - image->data_low < image->data_high - image->data_low)
             simt_fault_host_access(simt_variable_at(address), store, pc);
@@ -479,7 +488,7 @@ static void touch_parts(const void *pointer, size_t bytes, bool store, bool coun
 
     if (!lane) {
         if (simt_streams_use_host)
-            simt_host_uses((uintptr_t)pointer, bytes, store, pc);
+            host_uses((uintptr_t)pointer, bytes, store, pc);
         return;
     }
     lane->is_split = most_events >= LANE_EVENTS / 2;
@@ -590,7 +599,7 @@ void simt_check_range(const void *pointer, size_t bytes, int store)
     if (simt_running.lane)
         access_parts(pointer, bytes, store, SIMT_CALLER());
     else if (simt_streams_use_host)
-        simt_host_uses((uintptr_t)pointer, bytes, store, SIMT_CALLER());
+        host_uses((uintptr_t)pointer, bytes, store, SIMT_CALLER());
 }
 
 void simt_check_argument(const void *pointer, size_t bytes)

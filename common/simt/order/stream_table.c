@@ -51,6 +51,12 @@ size_t simt_stream_number(cudaStream_t stream)
     return number;
 }
 
+void simt_streams_destroy(void)
+{
+    for (size_t i = FIRST_OWN; i < simt_stream_count; i++)
+        simt_streams[i].alive = false;
+}
+
 size_t simt_idle_stream(void)
 {
     for (size_t i = FIRST_OWN; i < simt_stream_count; i++) {

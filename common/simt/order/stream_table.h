@@ -38,6 +38,8 @@ extern uint64_t simt_latest_work;
 /** Clock of the work that the host has waited for. */
 extern struct stream_clock simt_host_clock;
 
+/** Destroys all streams that cudaStreamCreate has made. */
+void simt_streams_destroy(void);
 uintptr_t simt_handle_of(size_t number, uint64_t generation, unsigned kind);
 /** Reports an invalid handle, with the source line of the host's call, and returns the error. */
 cudaError_t simt_reject_handle(const char *function, const char *what, uintptr_t caller);

@@ -310,19 +310,29 @@ void simt_host_waits_for_all(void)
     forget_known();
 }
 
-/** The clock of the work ordered before the host function that a stream is running; NULL if none is running. */
+/** The clock of the host function that a stream is running and of the work ordered before it; NULL if none is running. */
 static const struct stream_clock *before_function;
 
-void simt_host_function_begins(cudaStream_t stream)
-{
-    const size_t number = simt_stream_number(stream);
+bool simt_host_function_shares;
 
-    before_function = number == NUMBERS ? NULL : simt_stream_publish(number);
+cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t caller)
+{
+    const cudaError_t error = simt_work_begin(stream, name, caller);
+
+    if (error != cudaSuccess)
+        return error;
+    before_function = simt_stream_publish(current.stream);
+    simt_host_function_shares = simt_streams_share_host;
+    simt_streams_use_host = simt_streams_use_host || simt_host_function_shares;
+    return cudaSuccess;
 }
 
-void simt_host_function_ends(void)
+cudaError_t simt_host_function_ends(void)
 {
     before_function = NULL;
+    simt_host_function_shares = false;
+    forget_known();
+    return simt_work_check();
 }
 
 void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)

@@ -91,11 +91,13 @@ extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 void simt_host_waits(cudaStream_t stream);
 void simt_host_waits_for_all(void);
 /**
- * Enclose a function that the host has enqueued in a stream and now runs; the function is ordered after the stream's
- * earlier work.
+ * Enclose a function that the host has enqueued in a stream, by a call of `name` at `caller`, and now runs. The function
+ * is work of the stream.
  */
-void simt_host_function_begins(cudaStream_t stream);
-void simt_host_function_ends(void);
+cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t caller);
+cudaError_t simt_host_function_ends(void);
+/** True while such a function runs and there is memory that kernels may access as well. */
+extern bool simt_host_function_shares;
 /** Records that the host waits for all work that a clock includes. */
 void simt_host_waited_for(const struct stream_clock *clock);
 /** Returns whether a clock includes work that the host has not waited for. */
