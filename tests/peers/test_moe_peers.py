@@ -1,3 +1,4 @@
+# run in all:
 # needs: numpy, torch
 """Tests moe_peers.py on a CPU: the layers agree, wrong layers are rejected, and the report is complete."""
 import argparse

@@ -1,3 +1,4 @@
+# run in all:
 # needs: numpy, torch
 """Tests pytorch_gate.py on a CPU: its measurements, its reports, the inputs that it rejects, and its rows when a way
 of calling the function fails. Prints TAP."""

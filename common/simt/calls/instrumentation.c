@@ -297,7 +297,7 @@ static _Noreturn void fault_constant(uintptr_t address, unsigned bytes, uintptr_
                     bytes, of);
 }
 
-/** Checks an access by the host, and records it if a stream's host function makes it to memory that kernels may access. */
+/** Checks an access by the host; records it if a stream's host function accesses memory that kernels may access. */
 static void host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
     simt_host_uses(address, bytes, store, pc);

@@ -310,7 +310,7 @@ void simt_host_waits_for_all(void)
     forget_known();
 }
 
-/** The clock of the host function that a stream is running and of the work ordered before it; NULL if none is running. */
+/** Includes the host function that a stream is running and the work ordered before it; NULL if none is running. */
 static const struct stream_clock *before_function;
 
 bool simt_host_function_shares;

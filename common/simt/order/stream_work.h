@@ -91,8 +91,8 @@ extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 void simt_host_waits(cudaStream_t stream);
 void simt_host_waits_for_all(void);
 /**
- * Enclose a function that the host has enqueued in a stream, by a call of `name` at `caller`, and now runs. The function
- * is work of the stream.
+ * Enclose a function that the host has enqueued in a stream, by a call of `name` at `caller`, and now runs. The
+ * function is work of the stream.
  */
 cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t caller);
 cudaError_t simt_host_function_ends(void);
