@@ -87,6 +87,8 @@ unsigned simt_lane_number(void);
  * function calls simt_host_function().
  */
 void simt_host_function(const char *name);
+/* Ends the launch if a kernel thread reads a constant array of the host. */
+void simt_host_constant(void);
 /*
  * The rewriter's other marks call these functions: at the start of a basic block of the source; where lanes that
  * diverged inside an expression wait for each other; and before and after a call of a function that has basic blocks.

@@ -292,6 +292,20 @@ SIMT_CONSTEXPR auto simt_index_of(Index index)
         return index;
     }
 }
+/*
+ * In place of simt_within for a constant array of the host, which kernels cannot access. A compiler for GPUs may know
+ * the elements whose indices are constant.
+ */
+template <class Array>
+struct simt_of_host {
+};
+template <class Array, class Index>
+SIMT_CONSTEXPR auto operator|=(simt_of_host<Array>, Index index)
+{
+    if (!__builtin_is_constant_evaluated() && !__builtin_constant_p(index))
+        simt_host_constant();
+    return simt_index_of<Array, 0>(index);
+}
 template <class Array, class Index>
 SIMT_CONSTEXPR auto operator|=(simt_within<Array>, Index index)
 {

@@ -819,6 +819,24 @@ INDEX_FAULT(element_of_atomic, "out-of-bounds shared access: thread (16,0,0) of 
 
 INDEX_FAULT(local_array_store, "out-of-bounds local access: thread (7,0,0)")
 
+static __global__ void literal_load(const int *, int *y)
+{
+    y[threadIdx.x] = "0123456789"
+                     "abcdef"[threadIdx.x]; // [literal_load]
+}
+
+static constexpr int host_primes[] = {2, 3, 5, 7};
+
+INDEX_FAULT(literal_load, "out-of-bounds local access: thread (17,0,0)")
+
+static __global__ void host_constants(const int *, int *y)
+{
+    y[threadIdx.x] = host_primes[2];
+    y[threadIdx.x] = host_primes[threadIdx.x % 4]; // [host_constants]
+}
+
+INDEX_FAULT(host_constants, "thread (0,0,0) of block (0,0,0) reads a constant array of the host")
+
 static __global__ void loop_to_the_end([[maybe_unused]] const int *x, int *y)
 {
     float best[4];
@@ -2750,6 +2768,33 @@ STREAM_FAULT(wait_in_a_host_function, "a function that cudaLaunchHostFunc() call
 static void CUDART_CB launch_in_function(void *)
 {
     fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 1); // [launch_in_a_host_function]
+}
+
+static void CUDART_CB write_first_word(void *data)
+{
+    *(int *)data = 1;
+}
+
+STREAM_FAULT(host_function_before_a_copy, "race of two streams: cudaMemcpyAsync reads")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 256), cudaSuccess);
+    cudaLaunchHostFunc(streams[0], write_first_word, pinned);
+    cudaMemcpyAsync(device_x, pinned, 128, cudaMemcpyHostToDevice, streams[1]); // [host_function_before_a_copy]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(host_function_not_waited_for, "race with the host: the host reads 4 bytes that cudaStreamAddCallback at")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 256), cudaSuccess);
+    cudaStreamAddCallback(
+        streams[0], [](cudaStream_t, cudaError_t, void *data) { write_first_word(data); }, pinned, 0);
+    host_words[0] = pinned[1];
+    host_words[0] = pinned[0]; // [host_function_not_waited_for]
+    cudaFreeHost(pinned);
 }
 
 STREAM_FAULT(launch_in_a_host_function, "fill_kernel: operation not permitted: a function that cudaLaunchHostFunc()")

@@ -458,6 +458,14 @@ becomes 'a member in a method' 'struct s { __device__ int f() { return a[i] + p[
     'struct s { __device__ int f() { return a[simt_within<__typeof__(a)>() |= i] + p[i]; } int a[4], *p; };'
 becomes 'an array of the file' '__device__ int a[2][4]; __device__ int f() { return a[i][j]; }' \
     'SIMT_DEVICE_VARIABLE int a[2][4]; SIMT_DEVICE_GAP __device__ int f() { return a[simt_within<__typeof__(a)>() |= i][simt_within<__typeof__(a[i])>() |= j]; }'
+becomes 'a literal' '__device__ int f() { return "ab" "c"[i] + u8"x"[1]; }' \
+    '__device__ int f() { return "ab" "c"[simt_within<__typeof__("ab" "c")>() |= i] + u8"x"[simt_within<__typeof__(u8"x")>() |= 1]; }'
+becomes 'constants of the host' \
+    'constexpr int a[4]; static const T<2> b[2]; __constant__ const int c[2]; __global__ void f() { a[i] = b[1] + c[j]; }' \
+    'constexpr int a[4]; static const T<2> b[2]; __constant__ const int c[2]; __global__ void f() { SIMT_BLOCK; a[simt_of_host<__typeof__(a)>() |= i] = b[simt_of_host<__typeof__(b)>() |= 1] + c[simt_within<__typeof__(c)>() |= j]; }'
+becomes 'what may not be a constant of the host' \
+    'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { int b[3]; return a[i] + b[j] + c[k] + d[1]; }' \
+    'const int a[4]; const int b[2]; S const int c[2]; int d[2]; __device__ int f(const int *a) { SIMT_CALL; int b[3]; return a[simt_within<__typeof__(a)>() |= i] + b[simt_within<__typeof__(b)>() |= j] + c[simt_of_host<__typeof__(c)>() |= k] + d[simt_within<__typeof__(d)>() |= 1]; }'
 in_device 'what may be an array' 'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[1] = c[2] + e[3] + g[4] + h[5];' \
     'auto &a = b; T c = d, *e; A<int, 4> g; for (auto &h : a) a[simt_within<__typeof__(a)>() |= 1] = c[simt_within<__typeof__(c)>() |= 2] + e[3] + g[simt_within<__typeof__(g)>() |= 4] + h[simt_within<__typeof__(h)>() |= 5];'
 in_device 'what declares again' 'int a[4]; { int (*a[2])(int); M(x) a[3]; } return [a] { }; new a[5];' \

@@ -2965,7 +2965,7 @@ static void CUDART_CB count_up(void *data)
 static void memory_and_functions_in_a_stream(void **)
 {
     cudaStream_t stream;
-    int *words, host[32], calls = 0;
+    int *words, *pinned, host[32], calls = 0;
 
     assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
     assert_int_equal(cudaMallocAsync(&words, sizeof host, stream), cudaSuccess);
@@ -2976,6 +2976,14 @@ static void memory_and_functions_in_a_stream(void **)
     assert_int_equal(cudaFreeAsync(words, stream), cudaSuccess);
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
     assert_int_equal(host[31] + calls, 2);
+    assert_int_equal(cudaMallocHost(&pinned, sizeof host), cudaSuccess);
+    memset(pinned, 0, sizeof host);
+    increment_kernel<<<1, 32, 0, stream>>>(pinned);
+    assert_int_equal(cudaLaunchHostFunc(stream, count_up, pinned), cudaSuccess);
+    increment_kernel<<<1, 32, 0, stream>>>(pinned);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(pinned[0] + pinned[1], 5);
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
     assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
 }
 
@@ -3276,11 +3284,14 @@ static __global__ void two_kernel(int *y)
 
 static void memory_after_a_reset(void **)
 {
+    cudaStream_t stream;
     int *words;
 
     assert_int_equal(cudaMalloc(&words, 64), cudaSuccess);
+    assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
     assert_int_equal(cudaDeviceReset(), cudaSuccess);
     assert_int_equal(cudaFree(words), cudaErrorInvalidValue);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
     cudaGetLastError();
     assert_int_equal(cudaMalloc(&device_x, 4096), cudaSuccess);
     assert_int_equal(cudaMalloc(&device_y, 4096), cudaSuccess);

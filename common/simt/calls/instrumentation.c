@@ -650,6 +650,13 @@ void simt_host_function(const char *name)
                            name);
 }
 
+void simt_host_constant(void)
+{
+    if (simt_running.lane)
+        simt_fault_here(cudaErrorIllegalAddress, SIMT_CALLER(), "illegal address",
+                        "reads a constant array of the host" SIMT_TRY "__constant__ or __device__ before its type");
+}
+
 /* --- hooks of the rewriter's marks -------------------------------------------------------------------------------- */
 
 void simt_basic_block(unsigned number)

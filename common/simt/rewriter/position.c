@@ -13,8 +13,7 @@ bool in_device_function(const struct source *source)
     return source->device_braces > 0;
 }
 
-/** Returns whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
-static bool opens_namespace(const char *code, size_t at)
+bool opens_namespace(const char *code, size_t at)
 {
     while (at > 0 && !is_one_of(code[at - 1], ";{})\n"))
         if (is_word_at(code, --at, "namespace") || is_word_at(code, at, "extern"))
@@ -22,11 +21,7 @@ static bool opens_namespace(const char *code, size_t at)
     return false;
 }
 
-/**
- * Returns whether the word in [begin, end) may be a macro: it has no lower-case letter and, unlike T, more than one
- * character.
- */
-static bool may_be_macro(const char *code, size_t begin, size_t end)
+bool may_be_macro(const char *code, size_t begin, size_t end)
 {
     if (end - begin == 1)
         return false;

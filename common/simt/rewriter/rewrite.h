@@ -10,6 +10,13 @@
 
 /** Returns whether the current position is in a device function, which may also be a host function. */
 bool in_device_function(const struct source *source);
+/** Returns whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
+bool opens_namespace(const char *code, size_t at);
+/**
+ * Returns whether the word in [begin, end) may be a macro: it has no lower-case letter and, unlike T, more than one
+ * character.
+ */
+bool may_be_macro(const char *code, size_t begin, size_t end);
 /**
  * Counts the brace at `at`, and marks the blocks of the function whose body begins there. A body begins at the
  * outermost `{` that is not a namespace's; the body of a device function begins at the `{` after its qualifier.

@@ -135,6 +135,70 @@ static bool may_be_array(const char *code, size_t begin, size_t end)
     return false;
 }
 
+/** Returns whether no braces but those of namespaces are open at `at`. */
+static bool is_outside_braces(const char *code, size_t at)
+{
+    int depth = 0, namespaces = 0;
+
+    for (size_t i = 0; i < at; i++) {
+        if (code[i] == '{' && depth == 0 && opens_namespace(code, i))
+            namespaces++;
+        else if (code[i] == '{')
+            depth++;
+        else if (code[i] == '}' && depth > 0)
+            depth--;
+        else if (code[i] == '}' && namespaces-- == 0)
+            return false;
+    }
+    return depth == 0;
+}
+
+/**
+ * Returns whether the declaration of the name at `at` makes it a constant of the host: it has `const` or `constexpr` and
+ * no word that may be a memory space.
+ */
+static bool declares_host_constant(const char *code, size_t at)
+{
+    static const char *const spaces[] = {"__device__", "__constant__", "__shared__", "__managed__", NULL};
+    static const char *const constants[] = {"const", "constexpr", NULL};
+    bool is_constant = false;
+
+    if (!is_outside_braces(code, at))
+        return false;
+    while (at > 0 && !is_one_of(code[at - 1], ";{}\n")) {
+        const size_t end = skip_space_back(code, at);
+        const size_t begin = word_begin(code, end);
+
+        if (begin < end && (has_word(code, begin, end, spaces) || may_be_macro(code, begin, end)))
+            return false;
+        is_constant = is_constant || has_word(code, begin, end, constants);
+        at = begin < end ? begin : end - (end > 0 && !is_one_of(code[end - 1], ";{}\n"));
+    }
+    return is_constant;
+}
+
+/**
+ * Returns whether the name in [begin, end) is certainly that of a constant array of the host: all arrays and pointers
+ * that the file may declare by this name are. The compiler emits no load of such an array that the simulator could see.
+ */
+static bool is_host_constant(const char *code, size_t begin, size_t end)
+{
+    bool is_constant = false;
+
+    for (const char *found = strchr(code, code[begin]); found; found = strchr(found + 1, code[begin])) {
+        const size_t at = (size_t)(found - code), behind = skip_space(code, at + (end - begin));
+        const size_t before = skip_space_back(code, at);
+
+        if (at == begin || strncmp(found, code + begin, end - begin) != 0 || is_word(code[at + (end - begin)]) ||
+            (at > 0 && is_word(code[at - 1])) || !(code[before - 1] == '*' || may_declare_array(code, before, behind)))
+            continue;
+        if (code[behind] != '[' || !declares_host_constant(code, at))
+            return false;
+        is_constant = true;
+    }
+    return is_constant;
+}
+
 /**
  * Returns whether the word at `at` is a keyword and not an array's name, so that the `[` after it begins a lambda or a
  * declaration.
@@ -185,16 +249,29 @@ static bool has_member(const char *code, size_t begin, size_t end)
     return false;
 }
 
+/** Returns the start of what the `[` at `at` is a subscript of: a name with what precedes it, or string literals. */
+static size_t operand_begin(const char *code, size_t at)
+{
+    size_t begin = skip_space_back(code, at);
+
+    if (code[begin - 1] != '"')
+        return chain_begin(code, at);
+    while (code[begin - 1] == '"')
+        begin = skip_space_back(code, begin - 1);
+    return word_begin(code, skip_space(code, begin));
+}
+
 void rewrite_subscript(struct source *source, size_t at)
 {
     const char *code = source->code;
-    const size_t begin = chain_begin(code, at);
+    const size_t begin = operand_begin(code, at);
     const size_t name_end = word_end(code, begin);
     const size_t index = skip_space(code, at + 1);
 
     if (!in_device_function(source) || begin == at || is_one_of(code[index], "][") || partner(code, at, 1) == NOWHERE)
         return;
     const size_t first = skip_space(code, name_end);
+    const bool of_host = first == at && is_host_constant(code, begin, name_end);
     const bool is_pointer = first == at && !may_be_array(code, begin, name_end);
 
     if (code[first] == '[' &&
@@ -204,7 +281,10 @@ void rewrite_subscript(struct source *source, size_t at)
     const bool is_address = takes_address(code, before) && !is_accessed(code, before);
 
     copy_before(source, at + 1);
-    fputs(is_address ? "simt_up_to<__typeof__(" : "simt_within<__typeof__(", stdout);
+    fputs(of_host      ? "simt_of_host<__typeof__("
+          : is_address ? "simt_up_to<__typeof__("
+                       : "simt_within<__typeof__(",
+          stdout);
     write_line(source, begin, at);
     fputs(")>() |= ", stdout);
 }
