@@ -294,7 +294,7 @@ SIMT_CONSTEXPR auto simt_index_of(Index index)
 }
 /*
  * In place of simt_within for a constant array of the host, which kernels cannot access. A compiler for GPUs may know
- * the elements whose indices are constant.
+ * the elements whose indices are constant. Clang does not tell which are.
  */
 template <class Array>
 struct simt_of_host {
@@ -302,8 +302,10 @@ struct simt_of_host {
 template <class Array, class Index>
 SIMT_CONSTEXPR auto operator|=(simt_of_host<Array>, Index index)
 {
+#ifndef __clang__
     if (!__builtin_is_constant_evaluated() && !__builtin_constant_p(index))
         simt_host_constant();
+#endif
     return simt_index_of<Array, 0>(index);
 }
 template <class Array, class Index>

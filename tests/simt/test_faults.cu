@@ -821,14 +821,16 @@ INDEX_FAULT(local_array_store, "out-of-bounds local access: thread (7,0,0)")
 
 static __global__ void literal_load(const int *, int *y)
 {
-    y[threadIdx.x] = "0123456789"
-                     "abcdef"[threadIdx.x]; // [literal_load]
+    y[threadIdx.x] = "0123456789abcdef"[threadIdx.x]; // [literal_load]
 }
 
+#ifndef __clang__
 static constexpr int host_primes[] = {2, 3, 5, 7};
+#endif
 
 INDEX_FAULT(literal_load, "out-of-bounds local access: thread (17,0,0)")
 
+#ifndef __clang__
 static __global__ void host_constants(const int *, int *y)
 {
     y[threadIdx.x] = host_primes[2];
@@ -836,6 +838,7 @@ static __global__ void host_constants(const int *, int *y)
 }
 
 INDEX_FAULT(host_constants, "thread (0,0,0) of block (0,0,0) reads a constant array of the host")
+#endif
 
 static __global__ void loop_to_the_end([[maybe_unused]] const int *x, int *y)
 {

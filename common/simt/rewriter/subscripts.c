@@ -154,8 +154,8 @@ static bool is_outside_braces(const char *code, size_t at)
 }
 
 /**
- * Returns whether the declaration of the name at `at` makes it a constant of the host: it has `const` or `constexpr` and
- * no word that may be a memory space.
+ * Returns whether the declaration of the name at `at` makes it a constant of the host: it has `const` or `constexpr`,
+ * and no word that may be a memory space.
  */
 static bool declares_host_constant(const char *code, size_t at)
 {
