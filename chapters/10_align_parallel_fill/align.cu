@@ -13,7 +13,7 @@
 // [constants]
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { PLACES_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
-enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* the small kernel's limits, from an H200 */
+enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* the small kernel's limits */
 // [constants]
 
 // [apart]

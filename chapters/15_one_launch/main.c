@@ -28,7 +28,7 @@ static size_t workspace_bytes(const struct routing_problem *problem)
     return EXCHANGE_BYTES + align_exchange_bytes(&problem->align);
 }
 
-/** Returns the number of bytes of shared memory that the fallback for larger problems, chapter 14b's kernels, needs. */
+/** Returns the size in bytes of the shared memory needed by chapter 14b's kernels, the fallback for larger problems. */
 static size_t shared_bytes(const struct routing_problem *problem)
 {
     return align_tile_bytes(&problem->align);

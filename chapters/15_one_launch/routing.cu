@@ -23,7 +23,7 @@ typedef unsigned long long word64;
 // [constants]
 
 // [router]
-/** Describes a router's shape, as in chapter 13. A token's two to eight ids fit in the word that a block publishes. */
+/** Describes a router's shape, as in chapter 13a. A token's two to eight ids fit in the word that a block publishes. */
 template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
 struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
@@ -208,7 +208,7 @@ struct block_shared {
     float scores[Router::EXPERTS]; /* the candidates' scores */
     float chosen[Router::TOPK];
     float group_scores[Router::GROUPS];
-    unsigned second_largest[Router::GROUPS], num_candidates; /* as in chapter 13 */
+    unsigned second_largest[Router::GROUPS], num_candidates; /* as in chapter 13a */
     union {
         word64 word; /* published by the block */
         unsigned char ids[Router::TOPK];
@@ -220,7 +220,7 @@ struct block_shared {
 // [choose]
 /**
  * Chooses the ids of the block's token. Ranks AT_ONCE candidates at a time, with LANES lanes per candidate, as in
- * chapter 13.
+ * chapter 13a.
  */
 template <int LANES, int AT_ONCE, typename Router>
 static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsigned count)

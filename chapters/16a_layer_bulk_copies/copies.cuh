@@ -12,7 +12,7 @@ static __device__ void copy_lines(const bf16 *from, int left, int lines, bf16 (*
 
     if (lane == 0)
         mbarrier_arrive_expect(filled, lines * bytes);
-    __syncwarp(); /* announces the byte count before the copies start */
+    __syncwarp(); /* so that the byte count is announced before the copies start */
     if (lane < lines)
         bulk_copy(stage[lane], from, bytes, filled);
 }

@@ -9,7 +9,7 @@ ROWS = (
     (("dispatcher", 0, 4, "ground", "PyTorch's dispatcher", "an implementation for each kind of tensor"),),
     (("stable", 0, 1, "light_green", "binding.cpp", "PyTorch's stable ABI"),
      ("ctypes", 1, 1, "light_green", "moe_routing.py", "ctypes"),
-     ("copies", 2, 1, "light_orange", "moe_routing.py", "ctypes, and copies"),
+     ("copies", 2, 1, "light_orange", "moe_routing.py", "ctypes, copies of tensors"),
      ("meta", 3, 1, "ground", "moe_routing.py", "shapes and types only")),
     (("gpu", 0, 2, "light_green", "the library in build/gpu", "workspaces of streams and captures"),
      ("cpu", 2, 1, "light_orange", "the library in build/cpu", "the same functions")),

@@ -85,21 +85,44 @@ def _included_by(folder):
     return {os.path.normpath(path) for path in found}
 
 
-def _drop_links_to_namesakes(html, texts):
-    """Removes links from a page's listings to functions and structures that merely have the same names. The right
-    targets are in the folder of one of the listings or in a header that the sources in that folder include."""
-    documented = {path.name: _documented_files(path.read_text()) for path in html.glob("*.html")}
-    for name, text in texts.items():
-        folders = {os.path.dirname(path) for path in re.findall(r"(?m)^\\snippet\S* (\S+)", text)}
-        right = set().union(*map(_included_by, folders))  # includes the sources themselves
-        path = html / f"{name.removesuffix('.md')}.html"
+# A link that Doxygen makes, in code or in text: its classes, its address and its text.
+LINK = re.compile(r'<a class="((?:code|el)[^"]*)" href="([^"]+)"[^>]*>([^<]*)</a>')
 
-        def checked(link, right=right):
-            declared = documented.get(link[1].partition("#")[0], set())
-            return link[0] if len(declared) == 1 and declared <= right else link[2]
+
+def _declares(code, name):
+    """Checks whether the code declares a function or a variable of this name."""
+    found = re.findall(rf"(\w+|[*&>)])\s+[*&]*(?:const )?{name}\s*[(\[=;]", code)
+    return any(before not in ("return", "struct", "enum", "class", "union", "else", "case") for before in found)
+
+
+def _drop_links_to_namesakes(html, texts, folders):
+    """Removes links that Doxygen adds to names on the course's pages, in listings and in text, if they lead to
+    functions and structures that merely have the same names. The right targets are in the page's own folder, in the
+    folder of one of its listings, or in a header that the sources in these folders include. Links that the pages
+    themselves contain, and links from the names of files, stay."""
+    course = {"index", *(pathlib.Path(name).stem for name in texts)}
+    documented = {path.name: _documented_files(path.read_text()) for path in html.glob("*.html")
+                  if path.stem not in course}
+    for name, text in texts.items():
+        path = html / f"{pathlib.Path(name).stem}.html"
+        listings = set(map(os.path.normpath, re.findall(r"(?m)^\\snippet\S* (\S+)", text)))
+        right = set().union(*map(_included_by, {folders.get(path.stem), *map(os.path.dirname, listings)} - {None}))
+        code = "\n".join(pathlib.Path(listing).read_text() for listing in sorted(listings))
+        own = set(re.findall(r"\]\(([^) ]+)\)", text))
+
+        def checked(link, listings=listings, right=right, code=code, own=own):
+            address, shown = link[2], link[3]
+            declared = documented.get(address.partition("#")[0])
+            if declared is None or address in own or "." in shown and any(file.endswith(shown) for file in declared):
+                return link[0]
+            # A declaration in a listing hides a type of the same name, except after `struct` or `enum`.
+            hidden = (re.search("hl_(struct|class|enumeration)", link[1]) and not declared <= listings
+                      and not re.search(r"(struct|enum) (</span>)?$", link.string[:link.start()][-20:])
+                      and _declares(code, re.match(r"\w*", shown)[0]))
+            return link[0] if len(declared) == 1 and declared <= right and not hidden else shown
 
         if path.is_file():
-            path.write_text(re.sub(r'<a class="code[^"]*" href="([^"]+)">(\w+)</a>', checked, path.read_text()))
+            path.write_text(LINK.sub(checked, path.read_text()))
 
 
 def _patch(html, page_ids):
@@ -163,7 +186,7 @@ def make_site(build, check=check_what_is_committed):
         course = {"index", *(name.removesuffix(".md") for name in texts)}
         _patch(html, course)
         _drop_wrong_links(html, course)
-        _drop_links_to_namesakes(html, texts)
+        _drop_links_to_namesakes(html, texts, {page.id: os.path.dirname(page.path) for page in site.pages})
         _define_terms(html, page_text.read_definitions())
         search_data.write(html, course)
         shutil.copytree("docs/figures", html / "figures")

@@ -215,6 +215,7 @@ def _label(page, run, chain):
         return "a model's decode step, vs PyTorch's grouped products"
     operator = _operator(page)
     before = f", vs {results.number_of(run['before'])}" if run and run.get("before") else ""
+    before = before.replace(", then ", " + ").replace(", in two launches", " (two launches)")
     return operator.panel[0].lower() + before if operator else ""
 
 
@@ -273,14 +274,14 @@ def _speed_ups(site, recorded, part):
     model = "; chapter 18's are from its `model.py`" if any(_name(page) == MODEL_CHAPTER for page in chapters) else ""
     host = (" Chapter 01 runs on that machine's CPU with up to 16 threads; chapter 02 is compared with it."
             if part == 0 else "")
-    before = ("what the row names after *vs*" if has_labels else
+    before = ("the baseline named after *vs*" if has_labels else
               f"the kernel of the chapter above{', or of the chapter named after *vs*' * any(others[1:])}")
     dash = (" A `-` means that a time was not measured, or not in the same run as its baseline."
             if any("| - |" in row for row in rows) else "")
     return text + ("\nThe times are medians, in microseconds per call. They were recorded "
                    f"{provenance.where_and_when(found)} by `build/gpu/NAME --bench`{model}.{host} *Times as fast* is "
-                   f"the time of {before}, measured again in this chapter's run, divided by this chapter's time, both "
-                   f"before rounding; a value below 1 means a slower kernel.{dash}\n")
+                   f"the time of {before}, measured again in the same run, divided by this chapter's time; the ratio "
+                   f"is taken before rounding, and a value below 1 means a slower kernel.{dash}\n")
 
 
 def _run(command, expected):

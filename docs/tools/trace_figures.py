@@ -165,12 +165,12 @@ def draw_tree(data, title):
         if step["aside"] is None:
             write(ax, 14, y + gap + 28, "one barrier")
         else:
-            write(ax, 14, y + gap + 28, f"one barrier; {step['aside']} put aside")
+            write(ax, 14, y + gap + 28, f"one barrier; {step['aside']} saved")
             lines(ax, [(middle[word], y + 1, middle[-1] + (word - count + 1) * 2, y + gap - 2)
                        for word in step["aside_of"]],
                   "vermillion", 1.6, 8)
     write(ax, 14, height - 14,
-          "Two orange arrows meet at a sum. The up-sweep's last sum is put aside, and its word is set to 0. A blue "
+          "Two orange arrows meet at a sum. The up-sweep's last sum is saved elsewhere, and its word is set to 0. A blue "
           "arrow is a copy.")
     return ax
 
@@ -190,6 +190,11 @@ def _draw_warps(ax, y, intervals, begins, unit, longest, colours):
             write(ax, (x + barrier) / 2, y + 14, "waits" if barrier - x >= 40 else "", "center")
 
 
+# What a listing is called below a timeline, if its tag does not say what the code does.
+LEGENDS = {"small_count": "count", "small_columns": "add up columns", "small_offsets": "offsets",
+           "small_scatter": "scatter"}
+
+
 def draw_timeline(data, title):
     left, space, room, row, top, longest = 112, 726, 16, 26, 82, data["longest"]
     unit, bottom = min(22, (space - room * len(longest)) / sum(longest)), top + row * len(data["rows"])
@@ -205,7 +210,7 @@ def draw_timeline(data, title):
         write(ax, 14, top + row * number + 15, f"warp{several}")
         _draw_warps(ax, top + row * number, warps["intervals"], begins, unit, longest, colours)
     for snippet, colour in colours.items():
-        name = snippet or "outside snippets"
+        name = LEGENDS.get(snippet, snippet) or "outside snippets"
         boxes(ax, [(x, bottom + 18, 14, 12)], colour)
         write(ax, x + 20, bottom + 28, name)
         x += 44 + 8 * len(name)

@@ -16,4 +16,4 @@ def phases(kept):
                ["ranks of the groups", ["one vote"] * NUM_HALVES],
                ["rounds of a group", [f"group {group}" for group in kept] + [None] * (NUM_HALVES - len(kept))],
                ["merge of the lists", ["32 lanes"] + [None] * (NUM_HALVES - 1)]]
-    return {"kept": sorted(kept), "chapters": [["chapter 03", rows_03], ["chapter 19", rows_19]]}
+    return {"kept": kept, "chapters": [["chapter 03", rows_03], ["chapter 19", rows_19]]}

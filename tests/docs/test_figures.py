@@ -165,7 +165,7 @@ class Committed(unittest.TestCase):
     def test_the_tree(self):
         found = numbers("08_tree")
         self.assertEqual((found[:8], found[-8:]), ([3, 1, 7, 0, 4, 1, 6, 3], [0, 3, 4, 11, 11, 15, 16, 22]))
-        self.assertIn("one barrier; 25 put aside", texts("08_tree"))
+        self.assertIn("one barrier; 25 saved", texts("08_tree"))
         self.assertEqual([step["aside_of"] for step in figures.read_data("08_tree", BUILD)["steps"]],
                          [[], [], [3, 7], [], [], []])
 

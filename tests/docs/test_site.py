@@ -132,11 +132,28 @@ class Files(Site):
             return set(re.findall(rf'<a class="code[^"]*" href="([^"#]+)[^"]*">{word}</a>', self.read(page)))
 
         for page, word in (("chapter_16a.html", "multiply"), ("chapter_16a.html", "place"), ("chapter_17.html", "gate_launch"),
-                           ("chapter_02.html", "lane")):
+                           ("chapter_02.html", "lane"), ("chapter_07.html", "launch&lt;int64_t&gt;"),
+                           ("chapter_07.html", "align_kernel(?:&lt;Id&gt;)?"), ("chapter_11a.html", "gate_row"),
+                           ("chapter_11a.html", "sum"), ("chapter_11b.html", "Tile.*?"), ("chapter_11d.html", "tile.*?")):
             self.assertEqual(targets(page, word), set(), f"{page}: {word}")
         self.assertEqual(targets("chapter_16a.html", "copy_lines"), {"16a__layer__bulk__copies_2copies_8cuh.html"})
         self.assertEqual(targets("chapter_17.html", "launch_cooperative"), {"overlap_8cuh.html"})
         self.assertEqual(targets("chapter_02.html", "num_expert_group"), {"gate_8h.html"})
+        self.assertEqual(targets("chapter_11c.html", "Tile"), {"structTile.html"})
+        self.assertEqual(targets("chapter_07.html", "align_problem"), {"align_8h.html"})
+
+    def test_names_in_text_lead_to_what_the_sources_of_the_page_include(self):
+        def targets(page, word):
+            return set(re.findall(rf'<a class="el" href="([^"#]+)[^>]*>{word}</a>', self.read(page)))
+
+        for page, word in (("chapter_02", "__syncwarp"), ("glossary", "__syncwarp"), ("simulator", "__syncwarp"),
+                           ("primer_together", "__syncwarp"), ("exercise_04_compare_exchange", "warp_sort"),
+                           ("exercise_11a_write_zeros", "multiply"), ("exercise_07_tail_of_the_fill", "fill")):
+            self.assertEqual(targets(f"{page}.html", rf"{word}\(\)"), set(), f"{page}: {word}")
+        self.assertEqual(targets("chapter_11b.html", "Tile"), set())
+        self.assertEqual(targets("chapter_08.html", r"tree_size\(\)"), {"08__align__blelloch_2align_8cu.html"})
+        self.assertEqual(targets("chapter_10.html", r"align_capacity_of_few\(\)"), {"align_8h.html"})
+        self.assertEqual(targets("authors.html", "core/backend.h"), {"backend_8h.html"})
 
     def test_it_has_less_than_1_5_MB_a_chapter(self):
         chapters = len(list(pathlib.Path("chapters").glob("*/README.md")))
