@@ -11,8 +11,8 @@
  * solution: blocks of lines, separated by blank lines, in which ' ' marks an unchanged line, '-' a removed line and '+'
  * an added line. Line numbers then refer to the edited solution.
  *
- * Prints a line for each answer and seed; the compiler's messages go to standard error. Exits with 0 if all passed, 1
- * if one was refused, 2 if one could not be tried (or does not compile), 3 if there is no GPU to run it on.
+ * Prints a line for each answer and seed; the compiler's messages go to standard error. Exits with 0 if all answers
+ * passed, 1 if one was rejected, 2 if one did not compile or could not be run, and 3 if there is no GPU.
  */
 #include "learn/build_answer.h"
 #include "learn/learner_file.h"

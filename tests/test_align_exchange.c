@@ -1,6 +1,6 @@
 /**
  * @file test_align_exchange.c
- * @brief Tests chapter 14's workspace across launches of different sizes and after a launch that gave up.
+ * @brief Tests chapter 14b's workspace across launches of different sizes and after a launch that gave up.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Reintroduces into the kernels of chapters 06 to 10, one at a time, the faults of the kernel from which the chapters
-# started, and checks that the simulator or the checker reports each of them.
+# Reintroduces the bugs of the kernel on which chapters 06 to 10 are based into these chapters' kernels, one bug at a
+# time, and checks that the simulator or the checker reports each one.
 #
 # run in all: $b/cpu/10_align_parallel_fill
 set -u
@@ -73,7 +73,7 @@ breaks "08: the first of the groups that begin together" \
     's/return first;/while (first > 0 \&\& tree[padded_index(first - 1)] == tree[padded_index(first)]) first--;  return first;/' \
     "expert_ids" "" "$@"
 
-# --- a tree for numbers that are not a power of two ---
+# --- a tree for numbers of experts that are not powers of two ---
 breaks "08: a tree of num_experts leaves" 's/    while (size < num_experts)/    while (2 * size <= num_experts)/' \
     "out-of-bounds shared access" "*tree*" --dist uniform --num-experts 160
 

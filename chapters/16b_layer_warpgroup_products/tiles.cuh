@@ -96,8 +96,8 @@ static __device__ void count_up(int *counter)
 }
 
 /**
- * Makes the warp wait until the counter reaches `count`. Returns false if the counter has not reached it because this
- * warp's wait, or another warp's, has timed out.
+ * Makes the warp wait until the counter reaches `count`. Returns false if this warp's wait, or another warp's, timed
+ * out before the counter reached `count`.
  */
 static __device__ bool wait_for(counters *all, const int *counter, int count)
 {

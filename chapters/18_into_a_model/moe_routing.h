@@ -64,7 +64,7 @@ int moe_routing_layer_check(const struct moe_routing_layer_problem *layer, char 
 int64_t moe_routing_capacity(const struct moe_routing_align_problem *align);
 
 /**
- * Returns the size in bytes of the scratch memory that a call of the layer needs. The memory need not be initialised.
+ * Returns the size in bytes of the scratch memory that one call to the layer needs. The memory need not be initialised.
  */
 size_t moe_routing_layer_scratch(const struct moe_routing_layer_problem *layer);
 

@@ -29,7 +29,7 @@ static float *small_numbers(struct grade *grade, int count)
     return numbers;
 }
 
-/** Makes `local` experts local, the odd ones first, with descending local ids; the map is -1 for the others. */
+/** Maps `local` experts, odd-numbered ones first, to descending local ids, and all other experts to -1. */
 static void make_map(struct layer *layer, struct grade *grade, int local)
 {
     const int num_odd = layer->num_experts / 2;

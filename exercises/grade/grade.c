@@ -1,4 +1,4 @@
-/** @file grade.c  Runs one case of a grader: manages the case's memory, its launches and how it ends. */
+/** @file grade.c  Runs one case of a grader: manages the case's memory, launches and termination. */
 #include "grade.h"
 
 #include "grade_state.h"

@@ -23,8 +23,8 @@ const char *exercise_stars(const struct exercise *exercise)
 enum { MAX_WANTED = 64, MAX_SHOWN = 4 };
 
 /**
- * Extracts the exercise name from what the user typed: in lower case, without directories or ".cu". Returns false if it
- * is empty or too long.
+ * Extracts the exercise name from what the user typed: in lower case, without directories or ".cu". Returns false if
+ * the name is empty or too long.
  */
 static bool plain_word(const char *wanted, char word[MAX_WANTED])
 {

@@ -102,7 +102,7 @@ static const char *state_of(const struct learn *learn, const struct exercise *ex
     return "failing";
 }
 
-/** Returns the length of the longest name in columns. */
+/** Returns the width, in columns, of the longest name. */
 static int name_columns(void)
 {
     int columns = 8;

@@ -51,7 +51,10 @@ enum tensor_location { TENSOR_HOST, TENSOR_DEVICE };
 /** Returns the size of a tensor in bytes, or 0 if it is absent. */
 size_t tensor_bytes(const struct tensor *tensor);
 
-/** Reads `count` floats, starting at element `first`, from the host copy or, within one chunk, from the recipe. */
+/**
+ * Reads `count` floats, starting at element `first`, from the host copy. If there is none, generates them from the
+ * recipe; the range must then lie within one chunk.
+ */
 void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, float *values);
 
 /** Returns the address of a tensor's data, or NULL if it is absent. */

@@ -146,7 +146,7 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
         const double power = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
         const double value = power / sum;
         const double own = power > 0.0 ? (2.0 * float_unit(power) / power + rounding) * SECOND_ORDER : 0.0;
-        const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* the minimum for 2 ulps of the score */
+        const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* the smallest error of 2 ulps */
 
         row->experts[e].own_score = interval_around(value, value * own + least, DTYPE_F32);
         row->experts[e].score = interval_around(value, value * (own + row->shared_error) * SECOND_ORDER + least,

@@ -17,7 +17,7 @@ struct interval {
     float low, value, high;
 };
 
-/** An expert of a row. */
+/** The values of one expert in one row. */
 struct gate_expert {
     struct interval score;     /**< unbiased score, in the logits' type; 0 for an invalid expert */
     struct interval own_score; /**< f32 score without the error of the softmax sum, which all scores of the row share */

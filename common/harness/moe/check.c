@@ -229,7 +229,7 @@ static void list_choices(struct examination *exam)
         count_copies(exam);
 }
 
-/** Returns L of check.h for all elements of the intermediate, the partial outputs and the output. */
+/** Returns the limit L, defined in check.h, which applies to the intermediate, the partial outputs and the output. */
 static double limit_of_deviations(const struct examination *exam)
 {
     const double h = exam->problem->hidden_size, intermediate = exam->problem->intermediate_size;

@@ -84,7 +84,10 @@ static bool take_rows(const char *path, int64_t rows, const struct moe_options *
            error_set(error, "%s: has no rows to repeat for %" PRId64 " tokens", path, *tokens);
 }
 
-/** Takes another dimension from a file. If another file or an option gives a different size, the error names both. */
+/**
+ * Records a dimension's size, as given by a file. If another file or an option gives a different size, the error names
+ * both sources.
+ */
 static bool take_size(const char *path, int which, int64_t size, struct sizes *sizes, struct error *error)
 {
     const char *const flag = dimensions[which].flag;

@@ -70,7 +70,7 @@ enum { MOE_LAST_TOKENS = 4 };
  */
 struct moe_implementation {
     const char *name;
-    struct gpu_needs needs; /**< requirements that the GPU must meet; all zeros: none */
+    struct gpu_needs needs; /**< requirements that the GPU must meet; all zero if there are none */
     /**
      * Numbers of tokens above which the implementation uses a different kernel or method; --check-all tries each such
      * number N and N + 1.

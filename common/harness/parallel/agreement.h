@@ -9,8 +9,8 @@
 #include "harness/parallel/ranks.h"
 
 /**
- * Checks that all ranks have the same command line. If not, returns false in every rank; the error names two ranks
- * whose command lines differ.
+ * Checks that all ranks have the same command line. If they differ, returns false on every rank; the error names two
+ * ranks whose command lines differ.
  */
 bool arguments_agree(const struct ranks *ranks, int argc, char **argv, struct error *error);
 

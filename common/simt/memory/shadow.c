@@ -242,8 +242,8 @@ static uint32_t written(const struct shadow_cell *cell)
 }
 
 /**
- * Returns whether bytes may be padding: written bytes precede them in the same word, or in the first half of 8 aligned
- * bytes.
+ * Returns whether the bytes at an address may be padding, that is, whether they follow bytes that have been written in
+ * the same word or in the first half of the same 8 aligned bytes.
  */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
 {

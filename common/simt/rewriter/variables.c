@@ -190,7 +190,7 @@ static bool declares_variable(const char *code, size_t at)
     return false;
 }
 
-/** Returns whether the variable that is declared at `at` has its name in parentheses, as a pointer to a function. */
+/** Returns whether the declaration at `at` has the name in parentheses, as that of a function pointer does. */
 static bool declares_in_parentheses(const char *code, size_t at)
 {
     for (; code[at] && !is_one_of(code[at], ";=[{"); at++)
