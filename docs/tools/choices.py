@@ -12,7 +12,7 @@ import struct
 ROUTER = pathlib.Path("common/data/router")
 NUM_EXPERTS, GROUP, KEPT, TOPK, SCALE = 256, 32, 4, 8, 2.5
 BUSIEST, WORDS = 5, 3
-WORD_NAMES = {" ": "a space", "\n": "an end of line", "<unk>": "a rare word"}
+WORD_NAMES = {" ": "a space", "\n": "a newline", "<unk>": "a rare word"}
 FORMATS = {"<i4": "i", "<i8": "q", "<f4": "f"}
 
 

@@ -18,8 +18,8 @@ def _looks(data):
     chosen = {expert for expert, slot in zip(data["candidates"], data["slots"]) if slot < TOPK}
     inside = {expert for expert in range(len(data["choice"])) if expert // GROUP in data["stay"]}
     passing = set(data["candidates"])
-    return (("pale", set(range(len(data["choice"]))) - inside, "its group is left out"),
-            ("sky", inside - passing, "its group stays, below the bound"),
+    return (("pale", set(range(len(data["choice"]))) - inside, "its group is dropped"),
+            ("sky", inside - passing, "its group is kept, below the bound"),
             ("green", passing - chosen, "candidate, not chosen"),
             ("vermillion", chosen, "candidate, chosen: the number is its slot"))
 
@@ -30,7 +30,7 @@ def _draw_rows(ax, data, at, left, right, top, pitch):
         y, stays = top + pitch * group, group in data["stay"]
         boxes(ax, [(left, y, right - left, pitch - 4)], "ground", "edge")
         write(ax, 14, y + 17, f"group {group}", bold=stays)
-        write(ax, 14, y + 33, "stays" if stays else "is left out")
+        write(ax, 14, y + 33, "kept" if stays else "dropped")
     for look, experts, _ in _looks(data):
         _dots(ax, [at[expert] for expert in sorted(experts)], look)
     _dots(ax, [at[expert] for expert in data["second"]], "ink", 11, ring=True)
@@ -64,7 +64,7 @@ def draw_bound(data, title):
         write(ax, x + 9, y + 4, said)
         x, y = (x + 160, y) if x == 20 else (20, y + 20)
     _dots(ax, [(464, foot + 36)], "ink", 11, ring=True)
-    write(ax, 474, foot + 40, "second best of a group that stays")
+    write(ax, 474, foot + 40, "second best of a kept group")
     width = (right - 14) / TOPK
     for slot in range(TOPK):
         expert = data["candidates"][data["slots"].index(slot)]
@@ -139,7 +139,7 @@ def draw_mask(data, title):
     columns = [left + pitch * e + gap * (e >= GROUP // 2) for e in range(GROUP)]
     signs, fill = base + 128, base + 194
     out = fill + 26 * len(data["steps"]) + 12
-    ax = canvas(columns[-1] + pitch + 12, out + 146, title)
+    ax = canvas(columns[-1] + pitch + 12, out + 164, title)
     for name, wanted in (("pale", 1), ("blue", 0)):
         boxes(ax, [(x + 3, base - max(value, 0) * unit, pitch - 7, abs(value) * unit)
                    for x, value, below in zip(columns, data["difference"], data["below"]) if below == wanted], name)
@@ -170,4 +170,5 @@ def draw_mask(data, title):
                              f"16 | high) = {data['mask']}.")
     write(ax, 14, out + 130, "A step shifts both halves to the left and puts a sign at the right end. An empty box is "
                              "a bit that is still 0.")
+    write(ax, 14, out + 148, "A sign reaches its own column only after 16 steps.")
     return ax
