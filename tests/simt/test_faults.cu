@@ -488,8 +488,7 @@ FAULT("memory", host_variable, 1, 32, "a variable of the host")
 
 static __global__ void copy_kernel(const int *from, int *to)
 {
-    to[threadIdx.x] =
-        from[threadIdx.x]; // [host_array] [host_constant] [host_heap] [freed] [freed_and_reused] [host_target]
+    to[threadIdx.x] = from[threadIdx.x]; // [host_array] [host_heap] [freed] [freed_and_reused] [host_target]
 }
 
 FAULT_LAUNCH("memory", host_array, "a variable of the host")
