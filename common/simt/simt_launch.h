@@ -37,9 +37,12 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
 #define SIMT_UNTRACED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
 #endif
 
+/* Several files of a program may have different types with the same name, so these functions are not shared. */
+#define SIMT_OWN static inline __attribute__((always_inline))
+
 /**
- * A parameter whose type has a copy constructor or a destructor. CUDA calls these only on the host, and copies the bytes
- * to the threads. The C++ ABI passes such a parameter by the address of an object that belongs to the caller.
+ * A parameter whose type has a copy constructor or a destructor. CUDA calls these only on the host, and copies the
+ * bytes to the threads. The C++ ABI passes such a parameter by the address of an object that belongs to the caller.
  */
 template <class Parameter>
 struct simt_bytes {
@@ -54,7 +57,7 @@ using simt_stored = std::conditional_t<simt_by_address<Parameter>, simt_bytes<Pa
 
 /** Returns what is stored of a parameter. */
 template <class Parameter>
-SIMT_UNTRACED simt_stored<Parameter> simt_store(const Parameter &parameter)
+SIMT_UNTRACED SIMT_OWN simt_stored<Parameter> simt_store(const Parameter &parameter)
 {
     if constexpr (simt_by_address<Parameter>) {
         simt_bytes<Parameter> stored;
@@ -68,7 +71,7 @@ SIMT_UNTRACED simt_stored<Parameter> simt_store(const Parameter &parameter)
 
 /** Returns what the C++ ABI passes of a parameter. */
 template <class Parameter>
-SIMT_UNTRACED auto simt_passed(simt_stored<Parameter> &stored)
+SIMT_UNTRACED SIMT_OWN auto simt_passed(simt_stored<Parameter> &stored)
 {
     if constexpr (simt_by_address<Parameter>)
         return (void *)stored.bytes;
@@ -77,7 +80,7 @@ SIMT_UNTRACED auto simt_passed(simt_stored<Parameter> &stored)
 }
 /** Returns a stored parameter as an object. */
 template <class Parameter>
-SIMT_UNTRACED const Parameter &simt_object(const simt_stored<Parameter> &stored)
+SIMT_UNTRACED SIMT_OWN const Parameter &simt_object(const simt_stored<Parameter> &stored)
 {
     if constexpr (simt_by_address<Parameter>)
         return *(const Parameter *)stored.bytes;
@@ -99,7 +102,7 @@ struct simt_parameters<First, Rest...> {
 
 /** Calls a kernel with what is stored of its parameters; each thread has its own copies. */
 template <class... Parameters>
-SIMT_UNTRACED void simt_call_kernel(void (*kernel)(Parameters...), simt_stored<Parameters>... stored)
+SIMT_UNTRACED SIMT_OWN void simt_call_kernel(void (*kernel)(Parameters...), simt_stored<Parameters>... stored)
 {
     if constexpr ((simt_by_address<Parameters> || ...))
         ((void (*)(std::conditional_t<simt_by_address<Parameters>, void *, Parameters>...))(void (*)(void))kernel)(
@@ -140,7 +143,7 @@ struct simt_pack {
 };
 template <class First, class... Rest>
 struct simt_pack<First, Rest...> {
-    static simt_parameters<First, Rest...> pack(const First &first, const Rest &...rest)
+    static __attribute__((always_inline)) simt_parameters<First, Rest...> pack(const First &first, const Rest &...rest)
     {
         simt_pass(first);
         return {simt_store(first), simt_pack<Rest...>::pack(rest...)};

@@ -17,13 +17,13 @@ enum owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED, OWNER_KERNEL };
 struct allocation {
     size_t offset;
     size_t bytes;
-    size_t slot;      /**< size including padding and red zone */
-    enum owner owner; /**< host-accessible memory has separate pages, which are never closed */
-    bool is_new;      /**< the allocation's unwritten marks are not in the shadow yet */
+    size_t slot;         /**< size including padding and red zone */
+    enum owner owner;    /**< host-accessible memory has separate pages, which are never closed */
+    bool is_new;         /**< the allocation's unwritten marks are not in the shadow yet */
     uintptr_t freed_at;  /**< for freed memory: where it was freed */
     const char *made_by; /**< for memory that a kernel has allocated: the call, such as "new[]" */
-    bool host_checks; /**< the host may copy unwritten bytes, because its own checks find them */
-    size_t array;     /**< offset of the bytes that kernels may access: all, or those named by simt_array() */
+    bool host_checks;    /**< the host may copy unwritten bytes, because its own checks find them */
+    size_t array;        /**< offset of the bytes that kernels may access: all, or those named by simt_array() */
     size_t array_bytes;
     char name[ARRAY_NAME]; /**< "" if the array has no name */
 };

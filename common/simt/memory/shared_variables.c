@@ -26,7 +26,7 @@
 enum { NAME_TEXT = 64 };
 
 struct variable {
-    size_t begin, end; /**< offsets in shared memory */
+    size_t begin, end;   /**< offsets in shared memory */
     bool in_kernel_file; /**< the symbol is that of a C++ variable outside any function */
     char name[NAME_TEXT];
 };
