@@ -118,6 +118,10 @@ uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint
 void simt_fence(int in_block);
 long long simt_clock(void);
 void simt_sleep(unsigned nanoseconds);
+/* Checks that a pointer passed to `function`, such as "__ldcg()", is to global memory. */
+void simt_check_global(const void *pointer, const char *function);
+/* Ends the launch because a condition does not hold although the kernel lets the compiler assume it. */
+void simt_false_assumption(const char *condition);
 /* Checks a load by __ldg(): the launch must not write the loaded bytes, either before or after the load. */
 void simt_read_only(const void *pointer, unsigned bytes);
 /* Returns simt_clock() in a kernel, and `of_host` on the host. */

@@ -425,7 +425,14 @@ class simt_scope_of_lane
 #define SIMT_DEVICE static inline __attribute__((always_inline))
 
 #ifndef __clang__
-#define __builtin_assume(condition) ((void)0)
+#define __builtin_assume(condition)            ((condition) ? (void)0 : simt_false_assumption(#condition))
+#define __builtin_assume_aligned(pointer, ...) simt_assume_aligned(pointer, __VA_ARGS__)
+SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, size_t offset = 0)
+{
+    if (((size_t)pointer - offset) % alignment != 0)
+        simt_false_assumption("__builtin_assume_aligned()");
+    return (void *)pointer;
+}
 #endif
 
 /* --- unsupported features ----------------------------------------------------------------------------------------- */
@@ -460,17 +467,19 @@ class simt_scope_of_lane
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
-#define SIMT_CACHED_LOAD(name)           \
-    template <class T>                   \
-    SIMT_DEVICE T name(const T *address) \
-    {                                    \
-        return *address;                 \
+#define SIMT_CACHED_LOAD(name)                  \
+    template <class T>                          \
+    SIMT_DEVICE T name(const T *address)        \
+    {                                           \
+        simt_check_global(address, #name "()"); \
+        return *address;                        \
     }
-#define SIMT_CACHED_STORE(name)                \
-    template <class T>                         \
-    SIMT_DEVICE void name(T *address, T value) \
-    {                                          \
-        *address = value;                      \
+#define SIMT_CACHED_STORE(name)                 \
+    template <class T>                          \
+    SIMT_DEVICE void name(T *address, T value)  \
+    {                                           \
+        simt_check_global(address, #name "()"); \
+        *address = value;                       \
     }
 
 template <class T>

@@ -37,6 +37,57 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
 #define SIMT_UNTRACED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
 #endif
 
+/* Several files of a program may have different types with the same name, so these functions are not shared. */
+#define SIMT_OWN static inline __attribute__((always_inline))
+
+/**
+ * A parameter whose type has a copy constructor or a destructor. CUDA calls these only on the host, and copies the
+ * bytes to the threads. The C++ ABI passes such a parameter by the address of an object that belongs to the caller.
+ */
+template <class Parameter>
+struct simt_bytes {
+    alignas(Parameter) unsigned char bytes[sizeof(Parameter)];
+};
+template <class Parameter>
+constexpr bool simt_by_address = !std::is_trivially_copy_constructible_v<Parameter> ||
+                                 !std::is_trivially_move_constructible_v<Parameter> ||
+                                 !std::is_trivially_destructible_v<Parameter>;
+template <class Parameter>
+using simt_stored = std::conditional_t<simt_by_address<Parameter>, simt_bytes<Parameter>, Parameter>;
+
+/** Returns what is stored of a parameter. */
+template <class Parameter>
+SIMT_UNTRACED SIMT_OWN simt_stored<Parameter> simt_store(const Parameter &parameter)
+{
+    if constexpr (simt_by_address<Parameter>) {
+        simt_bytes<Parameter> stored;
+
+        __builtin_memcpy(stored.bytes, (const void *)&parameter, sizeof parameter);
+        return stored;
+    } else {
+        return parameter;
+    }
+}
+
+/** Returns what the C++ ABI passes of a parameter. */
+template <class Parameter>
+SIMT_UNTRACED SIMT_OWN auto simt_passed(simt_stored<Parameter> &stored)
+{
+    if constexpr (simt_by_address<Parameter>)
+        return (void *)stored.bytes;
+    else
+        return stored;
+}
+/** Returns a stored parameter as an object. */
+template <class Parameter>
+SIMT_UNTRACED SIMT_OWN const Parameter &simt_object(const simt_stored<Parameter> &stored)
+{
+    if constexpr (simt_by_address<Parameter>)
+        return *(const Parameter *)stored.bytes;
+    else
+        return stored;
+}
+
 /** A kernel's parameters, stored as the first one and a nested structure with the rest. */
 template <class... Parameters>
 struct simt_parameters;
@@ -45,10 +96,20 @@ struct simt_parameters<> {
 };
 template <class First, class... Rest>
 struct simt_parameters<First, Rest...> {
-    First first;
+    simt_stored<First> first;
     simt_parameters<Rest...> rest;
 };
 
+/** Calls a kernel with what is stored of its parameters; each thread has its own copies. */
+template <class... Parameters>
+SIMT_UNTRACED SIMT_OWN void simt_call_kernel(void (*kernel)(Parameters...), simt_stored<Parameters>... stored)
+{
+    if constexpr ((simt_by_address<Parameters> || ...))
+        ((void (*)(std::conditional_t<simt_by_address<Parameters>, void *, Parameters>...))(void (*)(void))kernel)(
+            simt_passed<Parameters>(stored)...);
+    else
+        kernel(stored...);
+}
 /** Returns the size in bytes of a kernel's parameters, each aligned as its type requires. */
 template <class... Parameters>
 constexpr size_t simt_parameter_bytes()
@@ -82,10 +143,10 @@ struct simt_pack {
 };
 template <class First, class... Rest>
 struct simt_pack<First, Rest...> {
-    static simt_parameters<First, Rest...> pack(First first, Rest... rest)
+    static __attribute__((always_inline)) simt_parameters<First, Rest...> pack(const First &first, const Rest &...rest)
     {
         simt_pass(first);
-        return {first, simt_pack<Rest...>::pack(rest...)};
+        return {simt_store(first), simt_pack<Rest...>::pack(rest...)};
     }
 };
 
@@ -99,7 +160,10 @@ struct simt_call {
     template <class... Unpacked>
     SIMT_UNTRACED static void unpack(const Kernel &kernel, const simt_parameters<> &, const Unpacked &...unpacked)
     {
-        kernel(unpacked...);
+        if constexpr (std::is_pointer_v<Kernel>)
+            simt_call_kernel<Parameters...>(kernel, unpacked...);
+        else
+            kernel(simt_object<Parameters>(unpacked)...);
     }
     template <class First, class... Rest, class... Unpacked>
     SIMT_UNTRACED static void unpack(const Kernel &kernel, const simt_parameters<First, Rest...> &left,
@@ -121,7 +185,8 @@ struct simt_configuration {
     cudaLaunchConfig_t how;
 
     template <class... Parameters>
-    __attribute__((always_inline)) cudaError_t launch(void (*kernel)(Parameters...), Parameters... arguments) const
+    __attribute__((always_inline)) cudaError_t launch(void (*kernel)(Parameters...),
+                                                      const Parameters &...arguments) const
     {
         const simt_call<void (*)(Parameters...), Parameters...> call = {kernel,
                                                                         simt_pack<Parameters...>::pack(arguments...)};
@@ -221,8 +286,8 @@ static inline void simt_fill(simt_parameters<First, Rest...> *parameters, void *
 {
     if (!simt_may_read_parameter(addresses[number], number))
         return;
-    parameters->first = *(const First *)addresses[number];
-    simt_pass(parameters->first);
+    parameters->first = simt_store(*(const First *)addresses[number]);
+    simt_pass(*(const First *)addresses[number]);
     simt_fill(&parameters->rest, addresses, number + 1);
 }
 

@@ -503,6 +503,35 @@ FAULT_LAUNCH("memory", host_target, "a variable of the host")
     copy_kernel<<<1, 32>>>(device_x, host_words);
 }
 
+static const int host_constant_words[32] = {1, 2, 3};
+
+static __global__ void copy_constants_kernel(const int *from, int *to)
+{
+    to[threadIdx.x] = from[threadIdx.x]; // [host_constant]
+}
+
+FAULT_LAUNCH("memory", host_constant, "reads a constant of the host")
+{
+    (void)host_constant_added;
+    copy_constants_kernel<<<1, 32>>>(host_constant_words, device_y);
+}
+
+FAULT("memory", cached_local_load, 1, 32,
+      "uses a local variable or a parameter by __ldcg(), which is for global memory")
+{
+    int words[4] = {x[0], x[1], x[2], x[3]};
+
+    y[threadIdx.x] = __ldcg(&words[x[1]]); // [cached_local_load]
+}
+
+FAULT("memory", cached_shared_store, 1, 32, "uses shared memory by __stcs()")
+{
+    __shared__ int words[32];
+
+    __stcs(&words[threadIdx.x], x[threadIdx.x]); // [cached_shared_store]
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
 FAULT_LAUNCH("memory", host_heap, "not device memory")
 {
     int *words = (int *)calloc(64, sizeof *words);
@@ -615,7 +644,7 @@ FAULT("heap", heap_before_it_is_written, 1, 32, "unwritten bytes, 4 bytes into a
     y[threadIdx.x] = words[x[1]]; // [heap_before_it_is_written]
 }
 
-FAULT("heap", heap_after_free, 1, 32, "in an allocation of 64 bytes that has been freed")
+FAULT("heap", heap_after_free, 1, 32, "in an allocation of 64 bytes that has been freed at :")
 {
     int *const words = (int *)malloc(64);
 
@@ -630,6 +659,25 @@ FAULT("heap", heap_freed_twice, 1, 32, "frees a pointer that is in an allocation
 
     free(words);
     free(words); // [heap_freed_twice]
+}
+
+static __device__ __noinline__ int *four_words()
+{
+    return new int[4];
+}
+
+FAULT("heap", heap_array_deleted, 1, 32, "frees by delete memory from new[]; try: delete[]")
+{
+    int *const words = four_words();
+
+    y[threadIdx.x] = x[0];
+    delete words; // [heap_array_deleted]
+}
+
+FAULT("heap", heap_deleted_by_free, 1, 32, "frees by free() memory from new; try: delete")
+{
+    y[threadIdx.x] = x[0];
+    free(new int); // [heap_deleted_by_free]
 }
 
 FAULT("heap", freed_as_heap, 1, 32, "frees memory that no kernel has allocated")
@@ -837,7 +885,7 @@ static __global__ void host_constants(const int *, int *y)
     y[threadIdx.x] = host_primes[threadIdx.x % 4]; // [host_constants]
 }
 
-INDEX_FAULT(host_constants, "thread (0,0,0) of block (0,0,0) reads a constant array of the host")
+INDEX_FAULT(host_constants, "thread (0,0,0) of block (0,0,0) reads a constant of the host")
 #endif
 
 static __global__ void loop_to_the_end([[maybe_unused]] const int *x, int *y)
@@ -1310,7 +1358,7 @@ FAULT("read_only", written_after, 1, 32, "writes 4 bytes that the same launch ha
     y[threadIdx.x] = mine + x[threadIdx.x]; // [written_after]
 }
 
-FAULT("read_only", of_shared_memory, 1, 32, "reads 4 bytes of shared memory by __ldg()")
+FAULT("read_only", of_shared_memory, 1, 32, "uses shared memory by __ldg(), which is for global memory")
 {
     __shared__ int words[32];
 
@@ -2978,6 +3026,27 @@ FAULT_LAUNCH("memory", symbol_from_device, "the source is device memory, not mem
 }
 
 static __device__ __noinline__ int sign_of(int x);
+
+FAULT("calls", unreachable, 1, 32, "reaches __builtin_unreachable()")
+{
+    if (x[threadIdx.x] < 40)
+        y[threadIdx.x] = 1;
+    if (x[threadIdx.x] == 3)
+        __builtin_unreachable(); // [unreachable]
+}
+
+#ifndef __clang__
+FAULT("calls", assumed, 1, 32, "lets the compiler assume what does not hold: x[0] % 2 == 1; try: an assert() of it")
+{
+    __builtin_assume(x[0] % 2 == 1); // [assumed]
+    y[threadIdx.x] = 1;
+}
+
+FAULT("calls", assumed_to_be_aligned, 1, 32, "lets the compiler assume what does not hold: __builtin_assume_aligned()")
+{
+    y[0] = *(const int *)__builtin_assume_aligned(x + threadIdx.x, 16); // [assumed_to_be_aligned]
+}
+#endif
 
 FAULT("calls", missing_return, 1, 32, "reaches the end of a function that returns a value")
 {

@@ -458,6 +458,12 @@ becomes 'a member in a method' 'struct s { __device__ int f() { return a[i] + p[
     'struct s { __device__ int f() { return a[simt_within<__typeof__(a)>() |= i] + p[i]; } int a[4], *p; };'
 becomes 'an array of the file' '__device__ int a[2][4]; __device__ int f() { return a[i][j]; }' \
     'SIMT_DEVICE_VARIABLE int a[2][4]; SIMT_DEVICE_GAP __device__ int f() { return a[simt_within<__typeof__(a)>() |= i][simt_within<__typeof__(a[i])>() |= j]; }'
+refused 'a kernel that returns a value' 'static int __global__ f(int *x) { return 1; }' 1 \
+    'a kernel returns void: it may store a result in memory that the host reads'
+unchanged 'a kernel whose parameters have types' '__global__ void f(int x);'
+refused 'a thread_local variable' '__device__ int f() { static thread_local int x; }' 1 \
+    'a kernel has no thread_local variables: declare a local variable'
+unchanged 'a thread_local variable of the host' 'static int f() { static thread_local int x; }'
 becomes 'a literal' '__device__ int f() { return "ab" "c"[i] + u8"x"[1]; }' \
     '__device__ int f() { return "ab" "c"[simt_within<__typeof__("ab" "c")>() |= i] + u8"x"[simt_within<__typeof__(u8"x")>() |= 1]; }'
 becomes 'constants of the host' \

@@ -3299,6 +3299,44 @@ static void memory_after_a_reset(void **)
     expect_good();
 }
 
+struct counted_copies {
+    static int count;
+    int value;
+
+    __host__ explicit counted_copies(int initial) : value(initial)
+    {
+    }
+    __host__ counted_copies(const counted_copies &other) : value(other.value)
+    {
+        count++;
+    }
+    __host__ ~counted_copies()
+    {
+        value = -1;
+    }
+};
+int counted_copies::count;
+
+static __global__ void parameter_kernel(int before, counted_copies object, int *y)
+{
+    object.value += (int)threadIdx.x;
+    y[threadIdx.x] = object.value + before;
+}
+
+static void copies_of_a_parameter(void **)
+{
+    const counted_copies object(40);
+    int before = 1;
+    void *arguments[] = {&before, (void *)&object, &device_y};
+
+    counted_copies::count = 0;
+    parameter_kernel<<<1, 32>>>(2, object, device_y);
+    assert_int_equal(result()[31], 73);
+    assert_in_range(counted_copies::count, 1, 2);
+    assert_int_equal(cudaLaunchKernel(parameter_kernel, 1, 32, arguments), cudaSuccess);
+    assert_int_equal(result()[1], 42);
+}
+
 static void kernels_in_an_array(void **)
 {
     struct {
@@ -3461,6 +3499,7 @@ int main(void)
         VALID(statics_of_the_device),
         VALID(a_barrier_with_a_number),
         VALID(objects_with_virtual_functions),
+        VALID(copies_of_a_parameter),
         VALID(kernels_in_an_array),
         VALID(a_barrier_reached_by_two_calls),
         VALID(structures_with_attributes),

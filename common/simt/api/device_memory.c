@@ -143,7 +143,7 @@ static cudaError_t release(void *pointer, const char *name, uintptr_t caller)
         return cudaSuccess;
     if (!allocation || allocation->owner == OWNER_PINNED || allocation->owner == OWNER_KERNEL)
         return not_freed(pointer, name, "cudaMalloc", caller);
-    simt_release(allocation);
+    simt_release(allocation, caller);
     return cudaSuccess;
 }
 
@@ -162,7 +162,7 @@ cudaError_t cudaDeviceReset(void)
 {
     simt_host_waits_for_all();
     while (simt_arena.count > 0)
-        simt_release(&simt_arena.allocation[simt_arena.count - 1]);
+        simt_release(&simt_arena.allocation[simt_arena.count - 1], SIMT_CALLER());
     simt_streams_destroy();
     registered_count = 0;
     cudaGetLastError();
@@ -232,7 +232,7 @@ cudaError_t cudaFreeHost(void *pointer)
     if (!allocation || allocation->owner != OWNER_PINNED)
         return not_freed(pointer, "cudaFreeHost", "cudaMallocHost", SIMT_CALLER());
     simt_host_waits_for_all();
-    simt_release(allocation);
+    simt_release(allocation, SIMT_CALLER());
     return cudaSuccess;
 }
 

@@ -9,6 +9,7 @@
 #include "memory/shadow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* C++'s operators new and delete for kernel files. Host code in these files is linked with the same definitions. */
 void *simt_new(size_t bytes) __asm__("_Znwm");
@@ -28,8 +29,8 @@ static size_t heap_bytes(size_t bytes)
     return (bytes + 15) / 16 * 16 + 16;
 }
 
-/** Allocates memory from the heap; returns NULL if there is not enough. */
-static void *heap_allocate(size_t bytes)
+/** Allocates memory from the heap, for the call `made_by`; returns NULL if there is not enough. */
+static void *heap_allocate(size_t bytes, const char *made_by)
 {
     void *memory = NULL;
 
@@ -40,6 +41,7 @@ static void *heap_allocate(size_t bytes)
         return NULL;
     const size_t offset = arena_offset(memory);
 
+    simt_arena.allocation[simt_allocation_at(memory) - simt_arena.allocation].made_by = made_by;
     heap_used += heap_bytes(bytes);
     simt_show_marks(offset, offset + bytes);
     simt_memory.arena_bytes = simt_arena.top;
@@ -64,22 +66,31 @@ static void check_unused(const struct allocation *allocation, uintptr_t pc)
         shadow_store_known(&simt_arena.shadow[allocation->offset / 4 + word], access, 0);
 }
 
-/** Frees a heap allocation; returns false if `memory` is not the start of one. */
-static bool heap_release(const void *memory, uintptr_t pc)
+/** The calls that allocate memory, and the call that must free it. */
+static const struct {
+    const char *allocates, *frees;
+} calls[] = {{"malloc()", "free()"}, {"new", "delete"}, {"new[]", "delete[]"}};
+
+/** Frees a heap allocation by the call `freed_by`; returns false if `memory` is not the start of one. */
+static bool heap_release(const void *memory, const char *freed_by, uintptr_t pc)
 {
     const struct allocation *const allocation = simt_allocation_at(memory);
 
     if (!allocation || allocation->owner != OWNER_KERNEL)
         return false;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strcmp(calls[i].allocates, allocation->made_by) == 0 && strcmp(calls[i].frees, freed_by) != 0)
+            simt_fault_here(cudaErrorLaunchFailure, pc, "mismatched free", "frees by %s memory from %s" SIMT_TRY "%s",
+                            freed_by, allocation->made_by, calls[i].frees);
     check_unused(allocation, pc);
     heap_used -= heap_bytes(allocation->bytes);
-    simt_release(allocation);
+    simt_release(allocation, pc);
     return true;
 }
 
 void *simt_malloc(size_t bytes)
 {
-    return simt_running.lane ? heap_allocate(bytes) : malloc(bytes);
+    return simt_running.lane ? heap_allocate(bytes, "malloc()") : malloc(bytes);
 }
 
 static _Noreturn void fault_release(const void *memory, uintptr_t pc)
@@ -92,47 +103,47 @@ static _Noreturn void fault_release(const void *memory, uintptr_t pc)
                     "frees a pointer that is %s; it must be one that malloc() returned, and not be freed twice", where);
 }
 
-static void release(void *memory, uintptr_t pc)
+static void release(void *memory, const char *freed_by, uintptr_t pc)
 {
     if (!simt_running.lane)
         free(memory);
-    else if (memory && !heap_release(memory, pc))
+    else if (memory && !heap_release(memory, freed_by, pc))
         fault_release(memory, pc);
 }
 
 void simt_free(void *memory)
 {
-    release(memory, SIMT_CALLER());
+    release(memory, "free()", SIMT_CALLER());
 }
 
 void *simt_new(size_t bytes)
 {
-    return simt_malloc(bytes);
+    return simt_running.lane ? heap_allocate(bytes, "new") : malloc(bytes);
 }
 
 void *simt_new_array(size_t bytes)
 {
-    return simt_malloc(bytes);
+    return simt_running.lane ? heap_allocate(bytes, "new[]") : malloc(bytes);
 }
 
 void simt_delete(void *memory)
 {
-    release(memory, SIMT_CALLER());
+    release(memory, "delete", SIMT_CALLER());
 }
 
 void simt_delete_array(void *memory)
 {
-    release(memory, SIMT_CALLER());
+    release(memory, "delete[]", SIMT_CALLER());
 }
 
 void simt_delete_sized(void *memory, size_t bytes)
 {
     (void)bytes;
-    release(memory, SIMT_CALLER());
+    release(memory, "delete", SIMT_CALLER());
 }
 
 void simt_delete_array_sized(void *memory, size_t bytes)
 {
     (void)bytes;
-    release(memory, SIMT_CALLER());
+    release(memory, "delete[]", SIMT_CALLER());
 }

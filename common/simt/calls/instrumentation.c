@@ -297,6 +297,13 @@ static _Noreturn void fault_constant(uintptr_t address, unsigned bytes, uintptr_
                     bytes, of);
 }
 
+static _Noreturn void fault_host_constant(uintptr_t pc)
+{
+    simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                    "reads a constant of the host" SIMT_TRY
+                    "__constant__ or __device__ before its type, or a copy to memory from cudaMalloc()");
+}
+
 /** Checks an access by the host; records it if a stream's host function accesses memory that kernels may access. */
 static void host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
@@ -372,6 +379,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         if (store)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory",
                             bytes);
+        if (simt_is_host_constant(address))
+            fault_host_constant(pc);
         return;
     }
     simt_check_index(address, bytes, touch.what, pc);
@@ -574,6 +583,23 @@ void simt_exempt_load(const void *pointer, unsigned bytes)
         simt_race_dismiss(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL, bytes);
 }
 
+/** Reports an address in shared or local memory that a kernel thread passes to a function for global memory. */
+static void check_global(uintptr_t address, const char *function, uintptr_t pc)
+{
+    const bool is_shared = address - simt_memory.shared < simt_memory.shared_bytes;
+
+    if (is_shared || is_local(address))
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "uses %s by %s, which is for global memory" SIMT_TRY "a plain load or store",
+                        is_shared ? "shared memory" : "a local variable or a parameter", function);
+}
+
+void simt_check_global(const void *pointer, const char *function)
+{
+    if (simt_running.lane)
+        check_global((uintptr_t)pointer, function, SIMT_CALLER());
+}
+
 void simt_read_only(const void *pointer, unsigned bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
@@ -582,9 +608,7 @@ void simt_read_only(const void *pointer, unsigned bytes)
 
     if (!simt_running.lane)
         return;
-    if (address - simt_memory.shared < simt_memory.shared_bytes)
-        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
-                        "reads %u bytes of shared memory by __ldg(), which is for global memory", bytes);
+    check_global(address, "__ldg()", pc);
     for (unsigned word = 0; cell && word < (bytes + 3) / 4; word++)
         simt_check_read_only(
             cell + word, (struct word_access){.address = (address & ~(uintptr_t)3) + 4 * word,
@@ -653,8 +677,7 @@ void simt_host_function(const char *name)
 void simt_host_constant(void)
 {
     if (simt_running.lane)
-        simt_fault_here(cudaErrorIllegalAddress, SIMT_CALLER(), "illegal address",
-                        "reads a constant array of the host" SIMT_TRY "__constant__ or __device__ before its type");
+        fault_host_constant(SIMT_CALLER());
 }
 
 /* --- hooks of the rewriter's marks -------------------------------------------------------------------------------- */

@@ -38,6 +38,28 @@ void __ubsan_handle_missing_return(void *data)
     abort();
 }
 
+/** Reports that a thread has reached __builtin_unreachable() (-fsanitize=unreachable). */
+_Noreturn void __ubsan_handle_builtin_unreachable(void *data)
+{
+    const uintptr_t caller = SIMT_CALLER();
+    char location[LOCATION_TEXT];
+
+    (void)data;
+    if (simt_running.lane)
+        simt_fault_here(cudaErrorLaunchFailure, caller, "false assumption",
+                        "reaches __builtin_unreachable()" SIMT_TRY "an assert(false) or __trap() in its place");
+    simt_source_line(caller, location);
+    fprintf(stderr, "%s: the host reaches __builtin_unreachable()\n", location);
+    abort();
+}
+
+void simt_false_assumption(const char *condition)
+{
+    if (simt_running.lane)
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "false assumption",
+                        "lets the compiler assume what does not hold: %s" SIMT_TRY "an assert() of it", condition);
+}
+
 /* --- signals ------------------------------------------------------------------------------------------------------ */
 
 enum { NUM_SIGNALS = 5 };

@@ -53,15 +53,17 @@ static uintptr_t place_in_program(uintptr_t interrupted)
     return 0;
 }
 
-static void say(uintptr_t pc, const char *does, const char *what)
+static void say(uintptr_t pc, const char *does, const char *what, bool in_library)
 {
     char location[LOCATION_TEXT];
 
     simt_source_line(pc, location);
-    fprintf(stderr,
-            "%s: illegal address: the host %s device memory, %s; it has to be copied; try: cudaMemcpy() to an array of "
-            "the host, or cudaMallocManaged()\n",
-            location, does, what);
+    fprintf(
+        stderr,
+        "%s: illegal address: the host %s device memory, %s; it has to be copied%s; try: cudaMemcpy() to an array of "
+        "the host, or cudaMallocManaged()%s\n",
+        location, does, what, in_library ? ", and freed by CUDA" : "",
+        in_library ? "; cudaFree() or cudaFreeHost() in place of free() or delete" : "");
 }
 
 #ifdef __aarch64__
@@ -98,7 +100,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     pc = (uintptr_t)interrupted->uc_mcontext.pc;
     does = is_store(*(const uint32_t *)pc) ? "writes" : "reads";
 #endif
-    say(place_in_program(pc), does, where);
+    say(place_in_program(pc), does, where, !in_program(pc));
 }
 
 bool simt_host_watch(bool (*describe_device)(uintptr_t address, char *text, size_t size))
@@ -120,7 +122,7 @@ _Noreturn void simt_fault_host_access(const char *variable, bool store, uintptr_
     char what[160];
 
     snprintf(what, sizeof what, "the variable '%s'", variable);
-    say(pc, store ? "writes" : "reads", what);
+    say(pc, store ? "writes" : "reads", what, false);
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
     _exit(EXIT_FAILURE);

@@ -14,6 +14,7 @@
 #include "order/stream_work.h"
 #include "machine/host_threads.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -185,11 +186,12 @@ const struct allocation *simt_allocation_at(const void *pointer)
     return allocation && allocation->offset == arena_offset(pointer) ? allocation : NULL;
 }
 
-void simt_release(const struct allocation *allocation)
+void simt_release(const struct allocation *allocation, uintptr_t caller)
 {
     const size_t index = (size_t)(allocation - simt_arena.allocation);
-    const struct allocation gone = *allocation;
+    struct allocation gone = *allocation;
 
+    gone.freed_at = caller;
     if (is_host_accessible(gone.owner))
         simt_arena_set_access(gone.offset, gone.offset + gone.bytes, false);
     simt_forbid_bytes(gone.offset, gone.offset + gone.bytes);
@@ -255,10 +257,10 @@ static void describe_from(const char *where, const struct allocation *allocation
 }
 
 /**
- * Describes an offset by the array that contains it or, if none does, by the closest array. Returns whether that array
- * has been freed.
+ * Describes an offset by the array that contains it or, if none does, by the closest array. If that array has been
+ * freed, returns where, or 1 if it is unknown; otherwise 0.
  */
-static bool describe(size_t offset, char *text, size_t size)
+static uintptr_t describe(size_t offset, char *text, size_t size)
 {
     const struct allocation *const end = simt_arena.allocation + simt_arena.count;
     const struct allocation *const first = simt_arena.allocation + find_after(offset);
@@ -283,9 +285,9 @@ static bool describe(size_t offset, char *text, size_t size)
         describe_from(where, ahead, text, size);
     } else {
         snprintf(text, size, "in memory that has been freed");
-        return true;
+        return 1;
     }
-    return freed && !(ahead < end && offset >= ahead->array);
+    return freed && !(ahead < end && offset >= ahead->array) ? freed->freed_at : 0;
 }
 
 bool simt_arena_describe(uintptr_t address, char *text, size_t size)
@@ -323,10 +325,14 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
     const int count = __builtin_popcount(bytes);
     char where[160];
 
-    const bool freed = describe(address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes), where,
-                                sizeof where);
+    char at[32] = "";
 
-    simt_fault_here(cudaErrorIllegalAddress, pc, freed ? "use after free" : "out-of-bounds global access",
-                    "%s %d byte%s%s %s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
-                    simt_that_begin(where, (unsigned)count), where);
+    const uintptr_t freed_at = describe(address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes), where,
+                                        sizeof where);
+
+    if (freed_at > 1)
+        snprintf(at, sizeof at, SIMT_LOCATION, freed_at);
+    simt_fault_here(cudaErrorIllegalAddress, pc, freed_at ? "use after free" : "out-of-bounds global access",
+                    "%s %d byte%s%s %s%s", write ? "writes" : "reads", count, count == 1 ? "" : "s",
+                    simt_that_begin(where, (unsigned)count), where, at);
 }

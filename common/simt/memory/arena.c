@@ -114,8 +114,8 @@ static bool grow(size_t top)
 
 /**
  * Returns whether the machine has memory for the arena up to `end` and for its shadow. Linux would permit larger
- * mappings but would kill the process once it used them. The total is also compared with the memory that was available at
- * the first request, because memory that has been allocated but not written to still counts as available.
+ * mappings but would kill the process once it used them. The total is also compared with the memory that was available
+ * at the first request, because memory that has been allocated but not written to still counts as available.
  */
 static bool can_have(size_t end)
 {

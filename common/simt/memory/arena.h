@@ -17,11 +17,13 @@ enum owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED, OWNER_KERNEL };
 struct allocation {
     size_t offset;
     size_t bytes;
-    size_t slot;      /**< size including padding and red zone */
-    enum owner owner; /**< host-accessible memory has separate pages, which are never closed */
-    bool is_new;      /**< the allocation's unwritten marks are not in the shadow yet */
-    bool host_checks; /**< the host may copy unwritten bytes, because its own checks find them */
-    size_t array;     /**< offset of the bytes that kernels may access: all, or those named by simt_array() */
+    size_t slot;         /**< size including padding and red zone */
+    enum owner owner;    /**< host-accessible memory has separate pages, which are never closed */
+    bool is_new;         /**< the allocation's unwritten marks are not in the shadow yet */
+    uintptr_t freed_at;  /**< for freed memory: where it was freed */
+    const char *made_by; /**< for memory that a kernel has allocated: the call, such as "new[]" */
+    bool host_checks;    /**< the host may copy unwritten bytes, because its own checks find them */
+    size_t array;        /**< offset of the bytes that kernels may access: all, or those named by simt_array() */
     size_t array_bytes;
     char name[ARRAY_NAME]; /**< "" if the array has no name */
 };
@@ -86,7 +88,8 @@ bool simt_arena_set_access(size_t from, size_t to, bool touch);
 
 /** Allocates memory for kernels, or returns an error. *pointer is NULL if `bytes` is 0. */
 cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner);
-void simt_release(const struct allocation *allocation);
+/** Frees an allocation, for a call at `caller`. */
+void simt_release(const struct allocation *allocation, uintptr_t caller);
 /** Returns the allocation that begins at a pointer, or NULL if none does. */
 const struct allocation *simt_allocation_at(const void *pointer);
 /**

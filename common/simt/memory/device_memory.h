@@ -114,6 +114,8 @@ const char *simt_variable_at(uintptr_t address);
  * otherwise NULL. Stores the number of bytes from the address to the end of the variable in *has.
  */
 const char *simt_host_variable_ends(uintptr_t address, size_t bytes, size_t *has);
+/** Returns whether an address in read-only memory is that of a constant that a kernel file defines for the host. */
+bool simt_is_host_constant(uintptr_t address);
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 /** Marks the words that belong to no variable in the shadow of shared memory. Marks none if no variables were found. */
 void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic);

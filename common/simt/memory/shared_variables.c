@@ -26,7 +26,8 @@
 enum { NAME_TEXT = 64 };
 
 struct variable {
-    size_t begin, end; /**< offsets in shared memory */
+    size_t begin, end;   /**< offsets in shared memory */
+    bool in_kernel_file; /**< the symbol is that of a C++ variable outside any function */
     char name[NAME_TEXT];
 };
 
@@ -204,6 +205,7 @@ static void take_variable(struct variable_list *list, const ElfW(Sym) * symbol, 
 
     variable->begin = symbol->st_value + bias;
     variable->end = variable->begin + symbol->st_size;
+    variable->in_kernel_file = strncmp(name, "_Z", 2) == 0 && name[2] != 'Z' && name[2] != 'T' && name[2] != 'G';
     snprintf(variable->name, NAME_TEXT, "%s", name);
     if (strncmp(name, "_Z", 2) == 0)
         take_name(name, variable->name);
@@ -315,6 +317,13 @@ static const struct variable *variable_before(const struct variable_list *list, 
             high = middle;
     }
     return low > 0 ? &list->variable[low - 1] : NULL;
+}
+
+bool simt_is_host_constant(uintptr_t address)
+{
+    const struct variable *const variable = variable_before(&hosts, address);
+
+    return variable && address < variable->end && variable->in_kernel_file;
 }
 
 static void describe(const struct variable_list *list, size_t offset, char *text, size_t size)

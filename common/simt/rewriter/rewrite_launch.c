@@ -66,13 +66,36 @@ static bool check_host_only(const struct source *source, size_t at, const char *
     return !in_device_function(source) || source->host_too || fail(source, at, why);
 }
 
+/** Checks that the word at `at` is not the `thread_local` of a kernel's variable. */
+static bool check_thread_local(const struct source *source, size_t at)
+{
+    return !is_word_at(source->code, at, "thread_local") ||
+           check_host_only(source, at, "a kernel has no thread_local variables: declare a local variable");
+}
+
+/** Checks that the type of the kernel whose `__global__` is in [at, end) may be void. */
+static bool check_kernel_type(const struct source *source, size_t at, size_t end)
+{
+    static const char *const types[] = {"int", "float", "double", "bool", "unsigned", "long", "char", NULL};
+    const char *const code = source->code;
+
+    while (at > 0 && (is_word(code[at - 1]) || code[at - 1] == ' '))
+        at--;
+    while (is_word(code[end]) || code[end] == ' ')
+        end++;
+    for (; at < end; at = skip_space(code, word_end(code, at)))
+        if (has_word(code, at, word_end(code, at), types))
+            return fail(source, at, "a kernel returns void: it may store a result in memory that the host reads");
+    return true;
+}
+
 /** Rewrites the code that begins with the word in [at, end). */
 static bool rewrite_word(struct source *source, size_t at, size_t end)
 {
     if (is_word_at(source->code, at, "__shared__"))
         return rewrite_shared(source, at);
     if (is_word_at(source->code, at, "static"))
-        return rewrite_static(source, at, end);
+        return check_thread_local(source, skip_space(source->code, end)) && rewrite_static(source, at, end);
     if (is_word_at(source->code, at, "throw") || is_word_at(source->code, at, "try"))
         return check_host_only(
             source, at, "a kernel has no exceptions: store an error in memory that the host reads, or call __trap()");
@@ -82,7 +105,9 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
     if (is_word_at(source->code, at, "__launch_bounds__"))
         return check_map_parameters(source, end) && rewrite_launch_bounds(source, end);
     if (is_word_at(source->code, at, "__global__"))
-        return check_map_parameters(source, end);
+        return check_kernel_type(source, at, end) && check_map_parameters(source, end);
+    if (is_word_at(source->code, at, "thread_local"))
+        return check_thread_local(source, at);
     if (is_word_at(source->code, at, "mbarrier_try_wait"))
         return check_wait(source, at);
     if (is_word_at(source->code, at, "tensor_map"))
