@@ -26,14 +26,20 @@ uintptr_t simt_sites[1 << SITE_BITS];
 struct polled simt_polled[BLOCK_THREADS];
 struct poll_seen simt_poll_seen[BLOCK_THREADS];
 
-void simt_site_add(uintptr_t pc)
+uint32_t simt_site_add(uintptr_t pc)
 {
-    uintptr_t *site = &simt_sites[pc & CELL_SITE];
+    enum { PROBES = 16, STRIDE = 2531 };
 
-    if (*site == 0)
-        *site = pc;
-    else if (*site != pc)
-        *site = SITE_SHARED;
+    for (uintptr_t i = 0; i < PROBES; i++) {
+        uintptr_t *const site = &simt_sites[(pc + i * STRIDE) & CELL_SITE];
+
+        if (*site == 0)
+            *site = pc;
+        if (*site == pc)
+            return (uint32_t)(site - simt_sites);
+    }
+    simt_sites[pc & CELL_SITE] = SITE_SHARED;
+    return pc & CELL_SITE;
 }
 
 static unsigned running_thread(void)

@@ -18,12 +18,13 @@
 #include "order/stream_work.h"
 
 /**
- * Program counters of accesses, stored in slots selected by their low bits; a slot is SITE_SHARED if several program
- * counters share it.
+ * Program counters of accesses. The slot of most is selected by their low bits; a slot is SITE_SHARED if no other could
+ * be found for one that came later.
  */
 extern uintptr_t simt_sites[1 << SITE_BITS];
 enum { SITE_SHARED = 1 };
-void simt_site_add(uintptr_t pc);
+/** Returns the slot of a program counter, which it gets if it has none. */
+uint32_t simt_site_add(uintptr_t pc);
 /** Returns the program counter of a cell's site, or 0 if several program counters share its slot. */
 uintptr_t simt_site_pc(uint32_t site);
 
@@ -31,9 +32,7 @@ static inline uint32_t cell_site(uintptr_t pc)
 {
     const uint32_t site = pc & CELL_SITE;
 
-    if (SIMT_UNLIKELY(simt_sites[site] != pc))
-        simt_site_add(pc);
-    return site;
+    return SIMT_UNLIKELY(simt_sites[site] != pc) ? simt_site_add(pc) : site;
 }
 
 /** An access to a word. Fields that are constants in the caller are constants in all inlined functions. */
