@@ -3027,6 +3027,22 @@ FAULT_LAUNCH("memory", symbol_from_device, "the source is device memory, not mem
 
 static __device__ __noinline__ int sign_of(int x);
 
+FAULT("barriers", flag_reset_in_a_loop, 1, 64, "shared memory race: thread (1,0,0) of block (0,0,0) reads 4 bytes")
+{
+    __shared__ int changed;
+    int round = 0;
+
+    do {
+        if (threadIdx.x == 0)
+            changed = 0;
+        __syncthreads();
+        if (x[threadIdx.x] == 40 && round++ < 3)
+            changed = 1;
+        __syncthreads();
+    } while (changed); // [flag_reset_in_a_loop]
+    y[threadIdx.x] = round;
+}
+
 FAULT("calls", unreachable, 1, 32, "reaches __builtin_unreachable()")
 {
     if (x[threadIdx.x] < 40)
@@ -3296,7 +3312,7 @@ struct two_of_three {
 
 FAULT("memory", member_as_an_operand, 1, 1, "of 'pair' at byte 16 (of 24) that no thread of the block has written")
 {
-    __shared__ two_of_three pair;
+    __shared__ __align__(8) two_of_three pair;
     const two_of_three *const both = &pair;
 
     pair.first = {x[1], x[2], x[3]};

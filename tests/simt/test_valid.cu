@@ -3299,6 +3299,25 @@ static void memory_after_a_reset(void **)
     expect_good();
 }
 
+static __global__ void meeting_kernel(int *y)
+{
+    y[threadIdx.x + 1] = (int)threadIdx.x;
+    __threadfence();
+    atomicAdd(&y[0], 1);
+    do
+        __threadfence();
+    while (*(volatile int *)&y[0] < (int)blockDim.x);
+    __threadfence();
+    y[threadIdx.x + 100] = y[blockDim.x - threadIdx.x];
+}
+
+static void many_threads_poll_a_counter(void **)
+{
+    assert_int_equal(cudaMemset(device_y, 0, 4), cudaSuccess);
+    meeting_kernel<<<1, 64>>>(device_y);
+    assert_int_equal(result()[100], 63);
+}
+
 struct counted_copies {
     static int count;
     int value;
@@ -3499,6 +3518,7 @@ int main(void)
         VALID(statics_of_the_device),
         VALID(a_barrier_with_a_number),
         VALID(objects_with_virtual_functions),
+        VALID(many_threads_poll_a_counter),
         VALID(copies_of_a_parameter),
         VALID(kernels_in_an_array),
         VALID(a_barrier_reached_by_two_calls),

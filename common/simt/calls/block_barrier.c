@@ -100,6 +100,12 @@ static void check_barrier_sites(struct block *block, const struct lane *first)
     }
 }
 
+/** Returns the bit of a barrier's site in a block's opened_barriers. */
+static uint64_t site_bit(uintptr_t site)
+{
+    return UINT64_C(1) << site % 61;
+}
+
 void simt_barrier_complete(struct block *block)
 {
     const struct lane *first = &block->lane[0];
@@ -116,9 +122,16 @@ void simt_barrier_complete(struct block *block)
     simt_barrier_open(block);
 }
 
+void simt_dismiss_after_barrier(const struct block *block, uintptr_t site)
+{
+    if (!(block->opened_barriers & site_bit(site)))
+        simt_fault_dismiss_after(site);
+}
+
 void simt_barrier_open(struct block *block)
 {
     OBSERVE(barrier_opens, block);
+    block->opened_barriers |= site_bit(block->lane[0].site);
     block->at_grid_barrier = 0;
     block->barrier_count = block->barrier_predicate;
     block->barrier_predicate = 0;

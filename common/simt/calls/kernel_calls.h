@@ -89,6 +89,11 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
 void simt_barrier_complete(struct block *block);
+/**
+ * Drops a suspected fault behind a barrier that some threads missed, as simt_fault_dismiss_after() does, unless this
+ * barrier has opened before: in a loop, what is behind it in the source may come before it.
+ */
+void simt_dismiss_after_barrier(const struct block *block, uintptr_t site);
 /** Makes all threads of a block that is waiting at a barrier runnable. */
 void simt_barrier_open(struct block *block);
 

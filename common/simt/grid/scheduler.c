@@ -189,6 +189,7 @@ void simt_block_begin(struct block *block)
     simt_running.block = block;
     block->at_grid_barrier = 0;
     block->barrier_predicate = 0;
+    block->opened_barriers = 0;
     block->has_register_requests = false;
     for (unsigned i = 0; i < block->warps; i++) {
         struct warp *warp = &block->warp[i];
@@ -260,7 +261,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
         return;
     }
     if (at_barrier && at_barrier + done == block->threads) {
-        simt_fault_dismiss_after(waits->site);
+        simt_dismiss_after_barrier(block, waits->site);
         simt_barrier_name(waits, barrier);
         snprintf(waiting, sizeof waiting, at_barrier > 1 ? "and %u more wait" : "waits", at_barrier - 1);
         snprintf(returned, sizeof returned, done > 1 ? " and %u more have" : " has", done - 1);

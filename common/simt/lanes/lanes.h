@@ -155,6 +155,7 @@ struct block {
     unsigned at_grid_barrier;   /**< number of threads that wait at the grid barrier */
     int barrier_count;          /**< result of __syncthreads_count and its variants */
     int barrier_predicate;      /**< running sum of the predicates */
+    uint64_t opened_barriers;   /**< set of the call sites at which a barrier has opened, as hashes */
     uint32_t first_mbarrier;    /**< first of the block's mbarriers, in mbarriers.c; 0 if none */
     bool has_register_requests; /**< a thread has called simt_set_registers() */
     unsigned prepared;          /**< number of fibers that are at their start or between two blocks */

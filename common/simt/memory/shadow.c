@@ -683,6 +683,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
  */
 static void replace_reads(struct history *history, struct word_access access)
 {
+    enum { LONG = 48 }; /* a longer history, as of a word that many threads poll, does without the older polls */
     const bool sees = access.what != ACCESS_LOAD && !(access.kind & ATOMIC_STORE);
     const struct first_atomics atomics = find_first_atomics(history);
     unsigned thread;
@@ -706,7 +707,7 @@ static void replace_reads(struct history *history, struct word_access access)
         }
         if (!(past->bytes & ~access.bytes) && simt_same_block(past->epoch) &&
             thread_set_has(past_set(past), running_thread()) &&
-            (!seen || (sees && simt_order_unreleased_since(past->epoch)))) {
+            (!seen || (sees && (simt_order_unreleased_since(past->epoch) || history->count > LONG)))) {
             remove_from_set(history, i);
         }
     }
