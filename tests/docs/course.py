@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,13 @@ def python_with(module):
     """Returns the command of a Python that has the module, or [] if no installed python3 has it."""
     command = ["sh", str(ROOT / "common" / "python.sh"), module]
     return command if subprocess.run([*command, "-c", ""], capture_output=True, check=False).returncode == 0 else []
+
+
+def own_words(text):
+    """Returns the number of words of prose in a page: without listings, tables, folded text and what tools write."""
+    text = re.sub(r"<!-- (?:times|counters|stages|chain|tree)\b[^>]*-->.*?<!-- end -->", "", text, flags=re.S)
+    return len(re.sub(r"<!--.*?-->|^```.*?^```|<details>.*?</details>|^ *[|\\@#<].*?$|\]\([^)]*\)", "", text,
+                      flags=re.M | re.S).split())
 
 
 def write(path, text, mode=None):
