@@ -2848,6 +2848,17 @@ STREAM_FAULT(host_function_not_waited_for, "race with the host: the host reads 4
     cudaFreeHost(pinned);
 }
 
+STREAM_FAULT(variable_of_a_host_function, "race with the host: the host writes 4 bytes that cudaLaunchHostFunc at")
+{
+    int first = 0;
+
+    cudaLaunchHostFunc(
+        streams[0], [](void *data) { host_words[2] = *(int *)data; }, &first);
+    host_words[3] = first;
+    first = 2; // [variable_of_a_host_function]
+    host_words[4] = first;
+}
+
 STREAM_FAULT(launch_in_a_host_function, "fill_kernel: operation not permitted: a function that cudaLaunchHostFunc()")
 {
     cudaLaunchHostFunc(streams[0], launch_in_function, NULL);

@@ -304,11 +304,23 @@ static _Noreturn void fault_host_constant(uintptr_t pc)
                     "__constant__ or __device__ before its type, or a copy to memory from cudaMalloc()");
 }
 
-/** Checks an access by the host; records it if a stream's host function accesses memory that kernels may access. */
+/**
+ * Returns whether memory that a stream's host function uses may be in use elsewhere: variables outside any function and
+ * those of its callers, or memory that kernels may access. Other memory may be the function's own.
+ */
+static bool outlives_host_function(uintptr_t address)
+{
+    enum { STACK_BYTES = 8 << 20 };
+
+    return address - simt_program.host_low < simt_program.host_high - simt_program.host_low ||
+           address - simt_host_function_frame < STACK_BYTES || simt_is_host_accessible((const void *)address);
+}
+
+/** Checks an access by the host, and records it if a stream's host function makes it. */
 static void host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
     simt_host_uses(address, bytes, store, pc);
-    if (simt_host_function_shares && simt_is_host_accessible((const void *)address))
+    if (simt_host_function_frame && outlives_host_function(address))
         simt_work_uses_host(store ? USE_WRITE : USE_READ, address, bytes);
 }
 

@@ -313,7 +313,7 @@ void simt_host_waits_for_all(void)
 /** Includes the host function that a stream is running and the work ordered before it; NULL if none is running. */
 static const struct stream_clock *before_function;
 
-bool simt_host_function_shares;
+uintptr_t simt_host_function_frame;
 
 cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t caller)
 {
@@ -322,15 +322,15 @@ cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uin
     if (error != cudaSuccess)
         return error;
     before_function = simt_stream_publish(current.stream);
-    simt_host_function_shares = simt_streams_share_host;
-    simt_streams_use_host = simt_streams_use_host || simt_host_function_shares;
+    simt_host_function_frame = (uintptr_t)__builtin_frame_address(0);
+    simt_streams_use_host = true;
     return cudaSuccess;
 }
 
 cudaError_t simt_host_function_ends(void)
 {
     before_function = NULL;
-    simt_host_function_shares = false;
+    simt_host_function_frame = 0;
     forget_known();
     return simt_work_check();
 }

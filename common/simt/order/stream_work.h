@@ -96,8 +96,8 @@ void simt_host_waits_for_all(void);
  */
 cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t caller);
 cudaError_t simt_host_function_ends(void);
-/** True while such a function runs and there is memory that kernels may access as well. */
-extern bool simt_host_function_shares;
+/** The frame from which such a function was called, while it runs; otherwise 0. */
+extern uintptr_t simt_host_function_frame;
 /** Records that the host waits for all work that a clock includes. */
 void simt_host_waited_for(const struct stream_clock *clock);
 /** Returns whether a clock includes work that the host has not waited for. */
