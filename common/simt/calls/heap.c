@@ -88,9 +88,15 @@ static bool heap_release(const void *memory, const char *freed_by, uintptr_t pc)
     return true;
 }
 
+/** Allocates memory from the heap or, for the host, from the C library's. */
+static void *allocate(size_t bytes, const char *made_by)
+{
+    return simt_running.lane ? heap_allocate(bytes, made_by) : malloc(bytes);
+}
+
 void *simt_malloc(size_t bytes)
 {
-    return simt_running.lane ? heap_allocate(bytes, "malloc()") : malloc(bytes);
+    return allocate(bytes, "malloc()");
 }
 
 static _Noreturn void fault_release(const void *memory, uintptr_t pc)
@@ -118,12 +124,12 @@ void simt_free(void *memory)
 
 void *simt_new(size_t bytes)
 {
-    return simt_running.lane ? heap_allocate(bytes, "new") : malloc(bytes);
+    return allocate(bytes, "new");
 }
 
 void *simt_new_array(size_t bytes)
 {
-    return simt_running.lane ? heap_allocate(bytes, "new[]") : malloc(bytes);
+    return allocate(bytes, "new[]");
 }
 
 void simt_delete(void *memory)

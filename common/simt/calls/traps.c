@@ -23,34 +23,34 @@ _Noreturn void __cxa_pure_virtual(void)
     simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "call of a pure virtual function", "calls it");
 }
 
-/** Reports that a function has reached its end without the return that its type requires (-fsanitize=return). */
-void __ubsan_handle_missing_return(void *data)
+/** Reports code that must not be reached: as a fault of the running thread, or else of the host, which then aborts. */
+static _Noreturn void fault_reached(uintptr_t caller, const char *kind, const char *by_thread, const char *by_host)
 {
-    const uintptr_t caller = SIMT_CALLER();
     char location[LOCATION_TEXT];
 
-    (void)data;
     if (simt_running.lane)
-        simt_fault_here(cudaErrorLaunchFailure, caller, "missing return",
-                        "reaches the end of a function that returns a value" SIMT_TRY "a return on each path");
+        simt_fault_here(cudaErrorLaunchFailure, caller, kind, "%s", by_thread);
     simt_source_line(caller, location);
-    fprintf(stderr, "%s: a function of the host reaches its end without returning a value\n", location);
+    fprintf(stderr, "%s: %s\n", location, by_host);
     abort();
 }
 
-/** Reports that a thread has reached __builtin_unreachable() (-fsanitize=unreachable). */
+/** Reports that a function has reached its end without the return that its type requires (-fsanitize=return). */
+_Noreturn void __ubsan_handle_missing_return(void *data)
+{
+    (void)data;
+    fault_reached(SIMT_CALLER(), "missing return",
+                  "reaches the end of a function that returns a value" SIMT_TRY "a return on each path",
+                  "a function of the host reaches its end without returning a value");
+}
+
+/** Reports that __builtin_unreachable() has been reached (-fsanitize=unreachable). */
 _Noreturn void __ubsan_handle_builtin_unreachable(void *data)
 {
-    const uintptr_t caller = SIMT_CALLER();
-    char location[LOCATION_TEXT];
-
     (void)data;
-    if (simt_running.lane)
-        simt_fault_here(cudaErrorLaunchFailure, caller, "false assumption",
-                        "reaches __builtin_unreachable()" SIMT_TRY "an assert(false) or __trap() in its place");
-    simt_source_line(caller, location);
-    fprintf(stderr, "%s: the host reaches __builtin_unreachable()\n", location);
-    abort();
+    fault_reached(SIMT_CALLER(), "false assumption",
+                  "reaches __builtin_unreachable()" SIMT_TRY "an assert(false) or __trap() in its place",
+                  "the host reaches __builtin_unreachable()");
 }
 
 void simt_false_assumption(const char *condition)
