@@ -270,17 +270,23 @@ static moe_routing_align_problem align_of(int64_t numel, int32_t num_experts, St
 /* --- operators ---------------------------------------------------------------------------------------------------- */
 
 // [gate]
+/** Runs the gate. `stack` holds its arguments, then its results; the other parameters, their numbers, are unused. */
 static void gate(StableIValue *stack, uint64_t, uint64_t)
 {
+    /* A word holds a number's bits or a tensor's handle, the address of PyTorch's description of the tensor. A `tensor`
+       owns its handle and deletes it at the end of this function, even after an exception. None becomes NULL. */
     const tensor gating_output(handle_in(stack[0])), correction_bias(optional_handle_in(stack[1]));
+    /* Reads the numbers from the other words, and checks them and the tensors. */
     const moe_routing_gate_problem problem = gate_of(gating_output, correction_bias, stack);
     const int32_t device = gating_output.device();
     tensor weights(aoti_torch_dtype_float32(), device, {problem.num_tokens, problem.topk});
     tensor ids(aoti_torch_dtype_int32(), device, {problem.num_tokens, problem.topk});
 
+    /* If the library's call fails, `launched` throws an exception, which PyTorch turns into a Python exception.
+       `static_cast<T>(x)` is x converted to the type T. */
     launched(moe_routing_gate(&problem, device, current_stream(device), gating_output.data(), correction_bias.data(),
                               static_cast<float *>(weights.data()), static_cast<int32_t *>(ids.data())));
-    stack[0] = weights.release();
+    stack[0] = weights.release(); /* removes the handle from `weights`, because a result's handle belongs to PyTorch */
     stack[1] = ids.release();
 }
 // [gate]

@@ -16,7 +16,8 @@ enum { WARP_SIZE = 32, WARPS = 2, TOKENS_PER_WARP = 4, GROUPS = 8, MAX_TOPK = 32
 int chosen_words(void);
 
 /**
- * Passes each token's choices, which its first lane reads, through shared memory to topk_ids.
+ * Copies each token's choices to topk_ids: the token's first lane writes them to shared memory, and all of its lanes
+ * read them there.
  *
  * @param choices   [num_tokens, topk]
  * @param topk      1 to MAX_TOPK

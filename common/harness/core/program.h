@@ -150,8 +150,8 @@ struct record *program_report_head(struct program *program);
 void report_origin(const struct program *program, struct record *report);
 
 /**
- * Adds to the report whether the answer is correct. Returns the record for the operator's other fields of a single run,
- * or NULL in a benchmark or with --check-all.
+ * Adds to the report whether the answer is correct. For a single run, returns the report, to which the operator then
+ * adds its own fields; for a benchmark or with --check-all, returns NULL.
  */
 struct record *program_report_result(struct program *program);
 

@@ -84,7 +84,7 @@ static bool reserve(size_t bytes)
     return true;
 }
 
-/** Extends every plane in place by `bytes` of the arena. Returns false if another mapping is in the way. */
+/** Extends the arena by `bytes`, and so every plane, in place. Returns false if another mapping is in the way. */
 static bool extend(size_t bytes)
 {
     for (int i = 0; i < PLANES; i++) {

@@ -12,7 +12,7 @@
 #include "device_memory.h"
 #include "order/thread_sets.h"
 
-/** Kinds of past accesses. An enum atomic_kind is added to PAST_VOLATILE_READ and PAST_ATOMIC. */
+/** Kinds of past accesses. PAST_VOLATILE_READ and PAST_ATOMIC are combined with the bits of an enum atomic_kind. */
 enum past_kind {
     PAST_READ = 0x00,
     PAST_AUTHORS = 0x08, /**< all threads that updated the word with atomics, for the check of later loads */

@@ -128,8 +128,8 @@ static const char *thread_local_name(const struct symbols *symbols, const ElfW(S
 /* --- variables ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns whether a thread-local variable belongs to a kernel. The engine's own variables have C names; simt_gap_...
- * are gaps between variables and belong to no kernel.
+ * Returns whether a thread-local variable belongs to a kernel. A kernel's variable has a mangled C++ name, whereas the
+ * engine's own variables have C names. The variables named simt_gap_... are the gaps after the kernels' variables.
  */
 static bool is_kernels(const char *symbol)
 {

@@ -307,8 +307,9 @@ static bool may_part(const char *code, size_t begin, size_t end)
 /**
  * Walks through the < at `at` and, if it begins template arguments, through these as well, because their commas do not
  * divide the expression. The < is a comparison if a blank precedes it. It is also a comparison if a word follows the
- * matching >, unless a declaration may begin there. If the text between them contains an operator that is marked, or a
- * comma when `stops` has one, only the compiler can distinguish the two cases, and the walk continues after the <.
+ * matching >, unless a declaration may begin there. In two cases, only the compiler can tell a comparison from template
+ * arguments, and the walk continues after the <: if the text between < and > contains an operator that is marked, or if
+ * both that text and `stops` contain a comma.
  */
 static size_t walk_angle(const char *code, size_t at, const char *stops, struct part *part)
 {
