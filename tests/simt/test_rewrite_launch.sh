@@ -443,7 +443,7 @@ in_device 'a row' 'int a[4][5]; f(a[i][j]);' \
 in_device 'a member' 'a.b[i]; p->c[1].d[j]; ++this->e[i];' \
     'a.b[simt_within<__typeof__(a.b)>() |= i]; p->c[simt_within<__typeof__(p->c)>() |= 1].d[simt_within<__typeof__(p->c[1].d)>() |= j]; ++this->e[simt_within<__typeof__(this->e)>() |= i];'
 in_device 'an address' 'int a[4]; p = &a[i]; x & a[i]; x && a[i]; f(y, &a[i]);' \
-    'int a[4]; p = &a[simt_up_to<__typeof__(a)>() |= i]; x & a[i]; x && a[simt_within<__typeof__(a)>() |= i]; f(y, &a[simt_up_to<__typeof__(a)>() |= i]);'
+    'int a[4]; p = &a[simt_within_or_end<__typeof__(a)>() |= i]; x & a[i]; x && a[simt_within<__typeof__(a)>() |= i]; f(y, &a[simt_within_or_end<__typeof__(a)>() |= i]);'
 in_device 'one name in two places' 'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[1], d = b[2] * a[0]; return a[1]; }' \
     'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[simt_within<__typeof__(a)>() |= 1], d = b[simt_within<__typeof__(b)>() |= 2] * a[simt_within<__typeof__(a)>() |= 0]; return a[simt_within<__typeof__(a)>() |= 1]; }'
 in_device 'what may declare or use' 'int a[4], b[4]; c * a[1]; if (c) a[1] = 2; for (;; b[1]++) d = c < 3 ? a[2] : b[3];' \

@@ -42,9 +42,9 @@ bool rewrite_shared(struct source *source, size_t at);
  * Replaces the attribute of a `__device__` or `__constant__` variable, so that the variable is stored separately from
  * those of the host, and inserts a gap after it.
  */
-void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *of_pointer,
-                      const char *gap);
-/** Rewrites a static variable of a device function as rewrite_variable() does. */
+void rewrite_device_variable(struct source *source, size_t at, size_t end, const char *attribute,
+                             const char *pointer_attribute, const char *gap);
+/** Rewrites a static variable of a device function as rewrite_device_variable() does. */
 bool rewrite_static(struct source *source, size_t at, size_t end);
 /** Checks that the word `tensor_map` at `at` does not declare a local variable, which no bulk copy can read. */
 bool check_local_map(const struct source *source, size_t at, size_t end);
@@ -71,8 +71,8 @@ void rewrite_architecture(struct source *source, size_t at, size_t end);
 /** Marks the count of the shift at `at`, so that a count of at least the type's width gives a GPU's result. */
 void rewrite_shift(struct source *source, size_t at);
 /** Rewrites the cast whose `(` is at `at`, if it is a cast to a wide integer. */
-void rewrite_cast(struct source *source, size_t at);
-void rewrite_static_cast(struct source *source, size_t at, size_t end);
+void rewrite_integer_cast(struct source *source, size_t at);
+void rewrite_integer_static_cast(struct source *source, size_t at, size_t end);
 /**
  * Marks the index after the `[` at `at` for a bounds check, if it selects an element of a local array or of an array in
  * a structure.
