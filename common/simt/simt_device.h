@@ -254,8 +254,8 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
  * The rewriter turns a[i] into a[simt_within<__typeof__(a)>() |= i], with an assignment operator because the index may
  * be any expression and assignment has the lowest precedence. If a is an array or an std::array, an index outside it is
  * displaced, without a branch, so far that no memory is mapped there. In &a[i] the index may also be one past the last
- * element, which simt_within_or_end allows. An array of one element is not checked, because it may be the last member of a
- * structure with more elements.
+ * element, which simt_within_or_end allows. An array of one element is not checked, because it may be the last member
+ * of a structure with more elements.
  */
 template <class Array>
 struct simt_within {

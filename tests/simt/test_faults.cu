@@ -2966,6 +2966,27 @@ STREAM_FAULT(variable_as_a_parameter, "a parameter is the host's address of 'dev
 typedef int (*unary)(int);
 static __device__ unary no_functions[2];
 
+FAULT("memory", unsigned_index_below_zero, 1, 32,
+      "behind the last (is an unsigned index less than 0?); try: compare the index")
+{
+    y[threadIdx.x] = x[threadIdx.x - 1]; // [unsigned_index_below_zero]
+}
+
+static __global__ void dynamic_index_below_zero(int *y)
+{
+    extern __shared__ int dynamic_words[];
+
+    dynamic_words[threadIdx.x] = 1;
+    __syncthreads();
+    y[threadIdx.x] = dynamic_words[threadIdx.x - 1]; // [dynamic_index_below_zero]
+}
+
+FAULT_LAUNCH("memory", dynamic_index_below_zero, "far from every shared variable (is an unsigned index less than 0?)")
+{
+    (void)dynamic_index_below_zero_added;
+    dynamic_index_below_zero<<<1, 32, 128>>>(device_y);
+}
+
 FAULT("memory", null_function, 1, 32, "calls a function through a null pointer")
 {
     const unary function = no_functions[threadIdx.x % 2];

@@ -461,6 +461,29 @@ becomes 'an array of the file' '__device__ int a[2][4]; __device__ int f() { ret
 refused 'a kernel that returns a value' 'static int __global__ f(int *x) { return 1; }' 1 \
     'a kernel returns void: it may store a result in memory that the host reads'
 unchanged 'a kernel whose parameters have types' '__global__ void f(int x);'
+refused 'a kernel of a class' 'struct S { int a;
+static __global__ void k(); };' 2 'a kernel cannot be a member of a class: declare it outside, for example as a template'
+unchanged 'a friend of a class' 'struct S { friend __global__ void k(S); };'
+refused 'a __grid_constant__ parameter that can be changed' '__global__ void k(const int a,
+__grid_constant__ S s, const T t) { }' 2 'a __grid_constant__ parameter must be const'
+unchanged 'const before and after __grid_constant__' \
+    '__global__ void k(const A<int, 3> __grid_constant__ a, __grid_constant__ const B b);'
+of_host='f is a __device__ function, which the host cannot call: declare f __host__ __device__'
+refused 'a device function called by the host' '__device__ int f(int);
+int main() { return f(1); }' 2 "$of_host"
+refused 'a device template called by the host' 'template <class T> __device__ T *f(T);
+static void g() { int *a = f<int>(1); }' 2 "$of_host"
+refused 'a kernel without <<<>>>' '__global__ void k(int); int main() {
+k(1); }' 2 'k is a kernel, which the host launches: k<<<blocks, threads>>>(...)'
+refused 'the size of a block on the host' '__global__ void k(int *a) { SIMT(*a = blockDim.x); }
+int main() { return blockDim . x; }' 2 'blockDim exists in kernels only: the host knows the size of the launch from <<<>>>'
+for text in '__device__ int f(int); int f(float); int main() { return f(1); }' \
+    '__host__ __device__ int f(int); int main() { return f(1); }' \
+    '__device__ int f(int); int main() { return a.f(1) + b->f(1) + c::f(1) + sizeof(f(1)) + f; }' \
+    '__device__ int min(int); int main() { return min(1); }' \
+    'int main() { dim3 blockDim(1), gridDim; return blockDim.x + gridDim.x; }'; do
+    unchanged "the host's: $text" "$text"
+done
 refused 'a thread_local variable' '__device__ int f() { static thread_local int x; }' 1 \
     'a kernel has no thread_local variables: declare a local variable'
 unchanged 'a thread_local variable of the host' 'static int f() { static thread_local int x; }'

@@ -24,6 +24,15 @@ bool may_be_macro(const char *code, size_t begin, size_t end);
 bool count_brace(struct source *source, size_t at);
 /** Counts the conditional directive at `at`. An `#else` restores the number of braces that were open at its `#if`. */
 void count_conditional(struct source *source, size_t at);
+/**
+ * Checks that the word in [at, end), if it is in a function that certainly belongs to the host, is not a call of a
+ * device function or of a kernel without <<<>>>, and not threadIdx, blockIdx, blockDim or gridDim.
+ */
+bool check_host_word(const struct source *source, size_t at, size_t end);
+/** Checks that the kernel whose `__global__` is at `at` is not a member of a class. */
+bool check_not_member(const struct source *source, size_t at);
+/** Checks that the parameter with the `__grid_constant__` at `at` is const. */
+bool check_grid_constant(const struct source *source, size_t at);
 /** Rewrites the launch whose `<<<` is at `at`; the text before it has been copied or is about to be copied. */
 bool rewrite_launch(struct source *source, size_t at);
 /**

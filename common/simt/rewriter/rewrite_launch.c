@@ -105,7 +105,9 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
     if (is_word_at(source->code, at, "__launch_bounds__"))
         return check_map_parameters(source, end) && rewrite_launch_bounds(source, end);
     if (is_word_at(source->code, at, "__global__"))
-        return check_kernel_type(source, at, end) && check_map_parameters(source, end);
+        return check_not_member(source, at) && check_kernel_type(source, at, end) && check_map_parameters(source, end);
+    if (is_word_at(source->code, at, "__grid_constant__"))
+        return check_grid_constant(source, at);
     if (is_word_at(source->code, at, "thread_local"))
         return check_thread_local(source, at);
     if (is_word_at(source->code, at, "mbarrier_try_wait"))
@@ -131,7 +133,7 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
         rewrite_integer_static_cast(source, at, end);
     else if (starts_with(source->code + at, "cu"))
         return check_name(source, at);
-    return true;
+    return check_host_word(source, at, end);
 }
 
 /** Rewrites the code that begins with the character at `at`, which is not part of a word. */
