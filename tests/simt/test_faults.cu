@@ -2554,6 +2554,33 @@ STREAM_FAULT(pinned_written_too_early, "race with the host")
     cudaFreeHost(pinned);
 }
 
+/** Captures a copy between the device and host_words, which is pageable, and launches the graph. */
+static void launch_copy(void *to, const void *from, enum cudaMemcpyKind kind)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+
+    assert_int_equal(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeRelaxed), cudaSuccess);
+    assert_int_equal(cudaMemcpyAsync(to, from, 128, kind, streams[0]), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture(streams[0], &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(exec, streams[0]), cudaSuccess);
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+}
+
+STREAM_FAULT(source_of_a_graph_changed, "race with the host: the host writes 4 bytes that cudaMemcpyAsync at")
+{
+    launch_copy(device_y, host_words, cudaMemcpyHostToDevice);
+    host_words[31] = 1; // [source_of_a_graph_changed]
+}
+
+STREAM_FAULT(result_of_a_graph_read, "race with the host: the host reads 4 bytes that cudaMemcpyAsync at")
+{
+    launch_copy(host_words, device_x, cudaMemcpyDeviceToHost);
+    host_words[40] = host_words[31]; // [result_of_a_graph_read]
+}
+
 STREAM_FAULT(pinned_used_twice, "race of two streams")
 {
     int *pinned = NULL;
