@@ -488,6 +488,16 @@ static bool tokens_are_right(const struct examination *exam)
     return true;
 }
 
+/** Returns the number of elements that cannot be compared, because an intermediate result may exceed f32's range. */
+static int64_t count_overflowing(const struct examination *exam)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < exam->num_tokens * exam->problem->hidden_size; i++)
+        count += !isfinite(tolerance(exam, i));
+    return count;
+}
+
 /**
  * Checks the tokens with the weight applied before or after rounding; if both checks fail, reports the error for the
  * usual order.
@@ -528,6 +538,8 @@ bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, str
         return false;
     right = examination_start(layer, &exam);
     right = right && either_order_is_right(&exam);
+    if (right && layer->num_overflowing)
+        *layer->num_overflowing = count_overflowing(&exam);
     examination_end(&exam);
     return right;
 }
