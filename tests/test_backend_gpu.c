@@ -70,7 +70,7 @@ void cublas_close(struct cublas *cublas)
 static const char *opened(int architecture, const struct gpu_needs *needs)
 {
     static struct error error;
-    struct backend backend;
+    struct backend_info backend;
     bool good;
 
     error = (struct error){0};
@@ -119,7 +119,7 @@ static void a_gpu_that_lacks_it(void **state)
 /** Tests that the GPU's limit is reported in preference to the build's, because no other build would help. */
 static void the_gpu_comes_before_the_build(void **state)
 {
-    struct backend backend;
+    struct backend_info backend;
     struct error error = {0};
 
     (void)state;

@@ -38,11 +38,11 @@ static bool some(const int64_t *corners)
 }
 
 /** Makes the design for an implementation that supports the problems that `supports` accepts. */
-static void make(bool (*supports)(const int64_t *corners), uint64_t seed, bool corners_only, struct covering *covering,
-                 struct problems *problems)
+static void make(bool (*supports)(const int64_t *corners), uint64_t seed, bool stop_after_corners,
+                 struct covering *covering, struct problems *problems)
 {
     problems->count = 0;
-    covering_start(covering, dimensions, NUM_DIMENSIONS, seed, corners_only);
+    covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
     covering_add(covering, A, 8, false);
     covering_add(covering, A, 3, false);
     while (covering_next(covering)) {

@@ -30,6 +30,7 @@
 #include "simt/rewriter/launches.c"
 #include "simt/rewriter/variables.c"
 #include "simt/rewriter/directives.c"
+#include "simt/rewriter/host_code.c"
 #include "simt/rewriter/arithmetic.c"
 #include "simt/rewriter/subscripts.c"
 #include "simt/rewriter/rewrite_launch.c"

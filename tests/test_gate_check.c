@@ -594,7 +594,7 @@ static void a_tie_after_rounding_goes_to_the_lower_expert(void **state)
 /** Multiplies all weights by a factor. */
 static void scale_weights(struct bench *bench, float factor)
 {
-    for (size_t i = 0; i < gate_choices(&bench->problem); i++)
+    for (size_t i = 0; i < gate_num_ids(&bench->problem); i++)
         bench->weights[i] *= factor;
 }
 

@@ -69,8 +69,8 @@ static void load_case(const char *name, struct golden *golden)
     snprintf(path, sizeof path, "%s/%s/topk_weights.npy", folder, name);
     if (!npy_read(path, &golden->weights, &error))
         fail_msg("%s", error.text);
-    assert_int_equal(npy_count(&golden->ids), gate_choices(&golden->options.problem));
-    assert_int_equal(npy_count(&golden->weights), gate_choices(&golden->options.problem));
+    assert_int_equal(npy_count(&golden->ids), gate_num_ids(&golden->options.problem));
+    assert_int_equal(npy_count(&golden->weights), gate_num_ids(&golden->options.problem));
 }
 
 static void free_case(struct golden *golden)
@@ -117,7 +117,7 @@ static float largest_difference(const struct golden *golden, const float *weight
     const float *golden_weights = golden->weights.data;
     float largest = 0.0f;
 
-    for (size_t i = 0; i < gate_choices(&golden->options.problem); i++)
+    for (size_t i = 0; i < gate_num_ids(&golden->options.problem); i++)
         largest = fmaxf(largest, fabsf(weights[i] - golden_weights[i]) / fmaxf(fabsf(golden_weights[i]), 1e-6f));
     return largest;
 }
@@ -130,8 +130,8 @@ static void check_case(const char *name)
     int32_t *ids;
 
     load_case(name, &golden);
-    weights = malloc(gate_choices(problem) * sizeof *weights);
-    ids = malloc(gate_choices(problem) * sizeof *ids);
+    weights = malloc(gate_num_ids(problem) * sizeof *weights);
+    ids = malloc(gate_num_ids(problem) * sizeof *ids);
     assert_non_null(weights);
     assert_non_null(ids);
 

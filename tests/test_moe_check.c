@@ -271,6 +271,24 @@ static void no_false_alarm(void **state)
     }
 }
 
+/**
+ * Tests layers in which an expert's output may be on either side of a power of two, where the ulp of bf16 doubles. The
+ * bounds of all errors are added up, as for arrays from files.
+ */
+static void next_to_a_power_of_two(void **state)
+{
+    static const uint64_t seeds[] = {2261, 4831, 4939};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        struct bench bench = set_up(LAYER(DTYPE_BF16, 4, 64, 64, 8, 4), seeds[i], "none");
+
+        bench.layer.is_random = false;
+        passes(&bench);
+        tear_down(&bench);
+    }
+}
+
 static void small_layers(void **state)
 {
     (void)state;
@@ -347,7 +365,7 @@ int main(void)
         cmocka_unit_test(small_layers),      cmocka_unit_test(long_sums),
         cmocka_unit_test(experts_elsewhere), cmocka_unit_test(weights_go_with_their_experts),
         cmocka_unit_test(a_sample),          cmocka_unit_test(roundings),
-        cmocka_unit_test(no_false_alarm),
+        cmocka_unit_test(no_false_alarm),    cmocka_unit_test(next_to_a_power_of_two),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

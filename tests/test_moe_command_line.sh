@@ -52,6 +52,10 @@ refuses "two choices of experts" "--dist: --topk-ids says which experts; leave o
     --topk-ids x
 refuses "arrays of a benchmark" "--out: a benchmark writes no arrays; leave out --bench" --bench
 
+# --- the check ---
+matches "values that exceed the range of f32" "*verified *yes: 6,144 elements*; 6144 may exceed the range of f32 and \
+were not compared*" "$("$program" --hidden-scale 1e38)"
+
 # --- files ---
 refuses "a file that is not there" "$scratch/none.npy: No such file or directory" --hidden "$scratch/none.npy"
 floats hidden "(3, 8)" 24

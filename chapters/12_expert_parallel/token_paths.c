@@ -198,10 +198,10 @@ static bool gather_shares(struct parallel_layer *layer, size_t row, struct error
     bool good = ALLOCATE_ARRAY(bytes, split->tp, error);
 
     for (int t = 0; good && t < split->tp; t++) {
-        const int64_t end = t + 1 < split->tp ? split_first_token(split, first + t + 1)
+        const int64_t end = t + 1 < split->tp ? split_share_begin(split, first + t + 1)
                                               : split->cu_tokens[first / split->tp + 1];
 
-        bytes[t] = (end - split_first_token(split, first + t)) * (int64_t)row;
+        bytes[t] = (end - split_share_begin(split, first + t)) * (int64_t)row;
     }
     good = good && group_all_gather(&layer->tp, data(layer, OWN_RESULT), bytes, data(layer, RESULT), error);
     free(bytes);

@@ -192,27 +192,28 @@ int simt_elect(void);
  * arrays, because it instruments only memory that other threads could access.
  */
 enum simt_number { SIMT_BFLOAT16, SIMT_HALF };
-struct simt_words {
+/* A lane's part of a matrix in registers. */
+struct simt_fragment_words {
     uint32_t word[4];
 };
-struct simt_floats {
+struct simt_fragment_floats {
     float value[4];
 };
 
 /* Return d + a b, where a is 16x16 and b is 16x8. The fragments have the layout of PTX's mma.m16n8k16. */
-struct simt_floats simt_mma_bfloat16(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
-                                     float d0, float d1, float d2, float d3);
-struct simt_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1, float d0,
-                                 float d1, float d2, float d3);
+struct simt_fragment_floats simt_mma_bfloat16(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0,
+                                              uint32_t b1, float d0, float d1, float d2, float d3);
+struct simt_fragment_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
+                                          float d0, float d1, float d2, float d3);
 /*
  * Loads `count` matrices of 8x8 16-bit elements, as PTX's ldmatrix does. Lane i passes the address of row i % 8 of
  * matrix i / 8.
  */
-struct simt_words simt_ldmatrix(const void *row, unsigned count, int transposed);
+struct simt_fragment_words simt_ldmatrix(const void *row, unsigned count, int transposed);
 /* Computes d = a b + c for 16x16 matrices. A lane holds a row of a, a column of b, and half a row of c and d. */
 void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_number number);
 /* Checks that all lanes of a warp load or store the same matrix, with rows `pitch` bytes apart. */
-void simt_wmma_memory(const void *matrix, size_t pitch);
+void simt_check_same_matrix(const void *matrix, size_t pitch);
 
 /* Products of a warpgroup, 64x16 times 16xN, with operands in shared memory and `count` = N / 2 sums per thread. */
 uint64_t simt_wgmma_operand(const void *shared);

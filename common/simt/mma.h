@@ -84,7 +84,7 @@ SIMT_DEVICE void fill_fragment(simt_sums &to, float value)
 template <class Use, class T, class Layout>
 SIMT_DEVICE void load_matrix_sync(simt_fragment<Use, T, Layout> &to, const T *from, unsigned pitch)
 {
-    simt_wmma_memory(from, pitch * sizeof(T));
+    simt_check_same_matrix(from, pitch * sizeof(T));
     if constexpr (simt_side_by_side<Use, Layout>) {
         const uint4 *const row = (const uint4 *)(from + simt_lane() % 16 * pitch);
         const uint4 halves[2] = {row[0], row[1]};
@@ -102,7 +102,7 @@ SIMT_DEVICE void load_matrix_sync(simt_sums &to, const float *from, unsigned pit
     const unsigned line = simt_lane() % 16, first = simt_lane() / 16 * 8;
     const unsigned next = layout == mem_row_major ? 1 : pitch;
 
-    simt_wmma_memory(from, pitch * sizeof(float));
+    simt_check_same_matrix(from, pitch * sizeof(float));
 #pragma GCC unroll 8
     for (unsigned i = 0; i < 8; i++)
         to.x[i] = from[line * (layout == mem_row_major ? pitch : 1) + (first + i) * next];
@@ -113,7 +113,7 @@ SIMT_DEVICE void store_matrix_sync(float *to, const simt_sums &from, unsigned pi
     const unsigned line = simt_lane() % 16, first = simt_lane() / 16 * 8;
     const unsigned next = layout == mem_row_major ? 1 : pitch;
 
-    simt_wmma_memory(to, pitch * sizeof(float));
+    simt_check_same_matrix(to, pitch * sizeof(float));
 #pragma GCC unroll 8
     for (unsigned i = 0; i < 8; i++)
         to[line * (layout == mem_row_major ? pitch : 1) + (first + i) * next] = from.x[i];

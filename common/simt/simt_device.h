@@ -254,14 +254,14 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
  * The rewriter turns a[i] into a[simt_within<__typeof__(a)>() |= i], with an assignment operator because the index may
  * be any expression and assignment has the lowest precedence. If a is an array or an std::array, an index outside it is
  * displaced, without a branch, so far that no memory is mapped there. In &a[i] the index may also be one past the last
- * element, which simt_up_to allows. An array of one element is not checked, because it may be the last member of a
- * structure with more elements.
+ * element, which simt_within_or_end allows. An array of one element is not checked, because it may be the last member
+ * of a structure with more elements.
  */
 template <class Array>
 struct simt_within {
 };
 template <class Array>
-struct simt_up_to {
+struct simt_within_or_end {
 };
 /* The number and the type of the elements of an array, which is a T[N] or an std::array; 0 for any other type. */
 template <class Array>
@@ -314,7 +314,7 @@ SIMT_CONSTEXPR auto operator|=(simt_within<Array>, Index index)
     return simt_index_of<Array, 0>(index);
 }
 template <class Array, class Index>
-SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
+SIMT_CONSTEXPR auto operator|=(simt_within_or_end<Array>, Index index)
 {
     return simt_index_of<Array, 1>(index);
 }
@@ -427,6 +427,7 @@ class simt_scope_of_lane
 #ifndef __clang__
 #define __builtin_assume(condition)            ((condition) ? (void)0 : simt_false_assumption(#condition))
 #define __builtin_assume_aligned(pointer, ...) simt_assume_aligned(pointer, __VA_ARGS__)
+/* Reports a pointer without the assumed alignment; `offset` is what an aligned pointer has been increased by. */
 SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, size_t offset = 0)
 {
     if (((size_t)pointer - offset) % alignment != 0)
@@ -792,6 +793,7 @@ SIMT_DEVICE void __trap(void)
 
 /* --- atomics ------------------------------------------------------------------------------------------------------ */
 
+/* Updates *address and returns its earlier value. `in_block`: atomic only for the threads of the block. */
 template <class T>
 SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, int in_block, T operand, T compare = T())
 {

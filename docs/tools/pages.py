@@ -311,13 +311,15 @@ def _expand_marker(site, recorded, text):
 
 
 def _how_to_solve(page):
-    """Returns the paragraph at the top of an exercise's page that says how to begin and how to grade the exercise."""
+    """Returns the top of an exercise's page: how to begin and how to grade the exercise, and the file to complete."""
     name = page.path.split("/")[1]
     return (f"\nIn the repository's root directory, `build/learn run {name}` copies this exercise to "
             f"`exercises/mine/{name}.cu` and grades the copy. Write your code in the regions of this file, each of "
             "which extends from a line `// TODO` to a line `// END`, and run the command again. [Exercises](@ref "
             "exercises) explains how to build `build/learn`, what else it can do, and which kinds of exercises there "
-            "are. The grader's messages call this page the README.\n")
+            "are. The grader's messages call this page the README.\n\n"
+            "@htmlonly<details><summary>The file that you complete</summary>@endhtmlonly\n"
+            f"\\include exercises/{name}/exercise.cu\n@htmlonly</details>@endhtmlonly\n")
 
 
 def _page(site, page, recorded, step_pages):

@@ -40,7 +40,7 @@ struct grade {
     jmp_buf end; /**< the longjmp() target of a failure */
     uint64_t seed;
     struct random random;
-    struct backend backend;
+    struct backend_info backend;
     struct grade_apart *apart;    /**< shared with the learner's processes; NULL on a GPU */
     cudaError_t apart_status;     /**< the launch's status, set by grade_apart_begins() and grade_apart_ends() */
     char apart_death[192];        /**< how the process ended if not normally, or "" */

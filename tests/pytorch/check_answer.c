@@ -28,7 +28,7 @@ static bool read_answer(const char *directory, const char *name, enum dtype dtyp
 
 static int check(const struct gate_options *options, const struct tensors *tensors, const char *directory)
 {
-    const size_t choices = gate_choices(&options->problem);
+    const size_t choices = gate_num_ids(&options->problem);
     struct npy_array ids = {0}, weights = {0};
     struct error error = {0};
 

@@ -2554,6 +2554,33 @@ STREAM_FAULT(pinned_written_too_early, "race with the host")
     cudaFreeHost(pinned);
 }
 
+/** Captures a copy between the device and host_words, which is pageable, and launches the graph. */
+static void launch_copy(void *to, const void *from, enum cudaMemcpyKind kind)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+
+    assert_int_equal(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeRelaxed), cudaSuccess);
+    assert_int_equal(cudaMemcpyAsync(to, from, 128, kind, streams[0]), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture(streams[0], &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(exec, streams[0]), cudaSuccess);
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+}
+
+STREAM_FAULT(source_of_a_graph_changed, "race with the host: the host writes 4 bytes that cudaMemcpyAsync at")
+{
+    launch_copy(device_y, host_words, cudaMemcpyHostToDevice);
+    host_words[31] = 1; // [source_of_a_graph_changed]
+}
+
+STREAM_FAULT(result_of_a_graph_read, "race with the host: the host reads 4 bytes that cudaMemcpyAsync at")
+{
+    launch_copy(host_words, device_x, cudaMemcpyDeviceToHost);
+    host_words[40] = host_words[31]; // [result_of_a_graph_read]
+}
+
 STREAM_FAULT(pinned_used_twice, "race of two streams")
 {
     int *pinned = NULL;
@@ -2965,6 +2992,27 @@ STREAM_FAULT(variable_as_a_parameter, "a parameter is the host's address of 'dev
 
 typedef int (*unary)(int);
 static __device__ unary no_functions[2];
+
+FAULT("memory", unsigned_index_below_zero, 1, 32,
+      "behind the last (is an unsigned index less than 0?); try: compare the index")
+{
+    y[threadIdx.x] = x[threadIdx.x - 1]; // [unsigned_index_below_zero]
+}
+
+static __global__ void dynamic_index_below_zero(int *y)
+{
+    extern __shared__ int dynamic_words[];
+
+    dynamic_words[threadIdx.x] = 1;
+    __syncthreads();
+    y[threadIdx.x] = dynamic_words[threadIdx.x - 1]; // [dynamic_index_below_zero]
+}
+
+FAULT_LAUNCH("memory", dynamic_index_below_zero, "far from every shared variable (is an unsigned index less than 0?)")
+{
+    (void)dynamic_index_below_zero_added;
+    dynamic_index_below_zero<<<1, 32, 128>>>(device_y);
+}
 
 FAULT("memory", null_function, 1, 32, "calls a function through a null pointer")
 {

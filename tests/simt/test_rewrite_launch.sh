@@ -443,7 +443,7 @@ in_device 'a row' 'int a[4][5]; f(a[i][j]);' \
 in_device 'a member' 'a.b[i]; p->c[1].d[j]; ++this->e[i];' \
     'a.b[simt_within<__typeof__(a.b)>() |= i]; p->c[simt_within<__typeof__(p->c)>() |= 1].d[simt_within<__typeof__(p->c[1].d)>() |= j]; ++this->e[simt_within<__typeof__(this->e)>() |= i];'
 in_device 'an address' 'int a[4]; p = &a[i]; x & a[i]; x && a[i]; f(y, &a[i]);' \
-    'int a[4]; p = &a[simt_up_to<__typeof__(a)>() |= i]; x & a[i]; x && a[simt_within<__typeof__(a)>() |= i]; f(y, &a[simt_up_to<__typeof__(a)>() |= i]);'
+    'int a[4]; p = &a[simt_within_or_end<__typeof__(a)>() |= i]; x & a[i]; x && a[simt_within<__typeof__(a)>() |= i]; f(y, &a[simt_within_or_end<__typeof__(a)>() |= i]);'
 in_device 'one name in two places' 'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[1], d = b[2] * a[0]; return a[1]; }' \
     'int a[4], b[5]; { float c = 1, a[3]; T *b[4], d = 2; A<3> a[9]; c = a[simt_within<__typeof__(a)>() |= 1], d = b[simt_within<__typeof__(b)>() |= 2] * a[simt_within<__typeof__(a)>() |= 0]; return a[simt_within<__typeof__(a)>() |= 1]; }'
 in_device 'what may declare or use' 'int a[4], b[4]; c * a[1]; if (c) a[1] = 2; for (;; b[1]++) d = c < 3 ? a[2] : b[3];' \
@@ -461,6 +461,29 @@ becomes 'an array of the file' '__device__ int a[2][4]; __device__ int f() { ret
 refused 'a kernel that returns a value' 'static int __global__ f(int *x) { return 1; }' 1 \
     'a kernel returns void: it may store a result in memory that the host reads'
 unchanged 'a kernel whose parameters have types' '__global__ void f(int x);'
+refused 'a kernel of a class' 'struct S { int a;
+static __global__ void k(); };' 2 'a kernel cannot be a member of a class: declare it outside, for example as a template'
+unchanged 'a friend of a class' 'struct S { friend __global__ void k(S); };'
+refused 'a __grid_constant__ parameter that can be changed' '__global__ void k(const int a,
+__grid_constant__ S s, const T t) { }' 2 'a __grid_constant__ parameter must be const'
+unchanged 'const before and after __grid_constant__' \
+    '__global__ void k(const A<int, 3> __grid_constant__ a, __grid_constant__ const B b);'
+of_host='f is a __device__ function, which the host cannot call: declare f __host__ __device__'
+refused 'a device function called by the host' '__device__ int f(int);
+int main() { return f(1); }' 2 "$of_host"
+refused 'a device template called by the host' 'template <class T> __device__ T *f(T);
+static void g() { int *a = f<int>(1); }' 2 "$of_host"
+refused 'a kernel without <<<>>>' '__global__ void k(int); int main() {
+k(1); }' 2 'k is a kernel, which the host launches: k<<<blocks, threads>>>(...)'
+refused 'the size of a block on the host' '__global__ void k(int *a) { SIMT(*a = blockDim.x); }
+int main() { return blockDim . x; }' 2 'blockDim exists in kernels only: the host knows the size of the launch from <<<>>>'
+for text in '__device__ int f(int); int f(float); int main() { return f(1); }' \
+    '__host__ __device__ int f(int); int main() { return f(1); }' \
+    '__device__ int f(int); int main() { return a.f(1) + b->f(1) + c::f(1) + sizeof(f(1)) + f; }' \
+    '__device__ int min(int); int main() { return min(1); }' \
+    'int main() { dim3 blockDim(1), gridDim; return blockDim.x + gridDim.x; }'; do
+    unchanged "the host's: $text" "$text"
+done
 refused 'a thread_local variable' '__device__ int f() { static thread_local int x; }' 1 \
     'a kernel has no thread_local variables: declare a local variable'
 unchanged 'a thread_local variable of the host' 'static int f() { static thread_local int x; }'

@@ -57,7 +57,7 @@ const char *align_source_name(const struct align_options *options);
 void align_options_command(const struct align_options *options, struct program *program);
 
 /** Starts the covering design of --check-all for an implementation. */
-void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool corners_only,
+void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool stop_after_corners,
                           struct covering *covering);
 
 /**

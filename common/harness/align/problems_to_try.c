@@ -43,10 +43,10 @@ static void add_both_sides(struct covering *covering, int dimension, int64_t las
     covering_add(covering, dimension, last + 1, last + 1 > most);
 }
 
-void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool corners_only,
+void align_covering_start(const struct align_implementation *implementation, uint64_t seed, bool stop_after_corners,
                           struct covering *covering)
 {
-    covering_start(covering, dimensions, NUM_DIMENSIONS, seed, corners_only);
+    covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < ALIGN_LAST_SIZES && implementation->last_ids[i] > 0; i++)
         add_both_sides(covering, IDS, implementation->last_ids[i], IDS_ALONE);
     for (int i = 0; i < ALIGN_LAST_SIZES && implementation->last_experts[i] > 0; i++)

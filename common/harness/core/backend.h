@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 /** A description of the backend for reports. Unknown strings are "". */
-struct backend {
+struct backend_info {
     char device[256]; /**< device name, such as "NVIDIA H200" or "CPU simulator" */
     char driver[64];
     char toolkit[64];
@@ -33,7 +33,7 @@ struct backend {
  * Finds the device that is to run the kernels. If no device meets `needs` (which may be NULL), returns false and sets
  * *error.
  */
-bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error);
+bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, struct error *error);
 
 /** A deterministic counter of the work done by launches: its value is the same in every run. */
 struct counter {

@@ -10,10 +10,10 @@
 enum { TRIES_OF_CORNER = 10000, TRIES_OF_PAIR = 100, WEIGHT_OF_CORNER = MAX_DIMENSIONS };
 
 void covering_start(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions,
-                    uint64_t seed, bool corners_only)
+                    uint64_t seed, bool stop_after_corners)
 {
     memset(covering, 0, sizeof *covering);
-    covering->corners_only = corners_only;
+    covering->stop_after_corners = stop_after_corners;
     covering->random = random_seed(seed, 0);
     covering_extend(covering, dimensions, num_dimensions);
 }
@@ -95,7 +95,7 @@ static void target_corners(const struct covering *covering, int *a, int *b)
 /** Moves the target to the next pair that is not covered. Returns false if no such pair is left. */
 static bool find_target(struct covering *covering)
 {
-    const int all = all_corners(covering), end = covering->corners_only ? all : all + all * all;
+    const int all = all_corners(covering), end = covering->stop_after_corners ? all : all + all * all;
 
     for (; covering->target < end; covering->target++, covering->num_tries = 0) {
         int a, b;

@@ -37,7 +37,7 @@ enum coverage { NOT_COVERED, COVERED, NOT_SUPPORTED, NOT_NEEDED };
 struct covering {
     struct covering_dimension dimensions[MAX_DIMENSIONS];
     int num_dimensions;
-    bool corners_only; /**< whether the design is complete as soon as every corner is in a problem */
+    bool stop_after_corners; /**< whether the design is complete as soon as every corner is in a problem */
     struct random random;
     int first[MAX_DIMENSIONS + 1]; /**< index of each dimension's first corner among all corners */
     unsigned char state[MAX_ALL_CORNERS][MAX_ALL_CORNERS];
@@ -49,7 +49,7 @@ struct covering {
 
 /** Copies the dimensions. Corners can be added with covering_add() until the first call of covering_next(). */
 void covering_start(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions,
-                    uint64_t seed, bool corners_only);
+                    uint64_t seed, bool stop_after_corners);
 
 /** Adds dimensions after the existing ones. */
 void covering_extend(struct covering *covering, const struct covering_dimension *dimensions, int num_dimensions);

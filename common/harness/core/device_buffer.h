@@ -28,7 +28,7 @@ bool device_buffer_zero(const struct device_buffer *buffer, struct error *error)
 /** Fills the data with poison. Until a kernel has written the data, only the host may read it. */
 bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct error *error);
 
-/** Copies all of the data from or to host memory. */
+/** Copies all of the data from host memory to the buffer, or back. */
 bool device_buffer_upload(const struct device_buffer *buffer, const void *host, struct error *error);
 bool device_buffer_download(const struct device_buffer *buffer, void *host, struct error *error);
 

@@ -70,7 +70,7 @@ struct program {
 
     struct program_options *options;  /**< the operator's options of the current run; a benchmark sets num_tokens */
     struct program_options requested; /**< the options as given on the command line */
-    struct backend backend;
+    struct backend_info backend;
     struct error error;
     bool begun;               /**< whether the first run has begun */
     struct covering covering; /**< with --check-all: the covering design of the problems */

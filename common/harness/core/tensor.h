@@ -24,7 +24,7 @@ struct tensor_recipe {
     const int32_t *numbers; /**< chunk numbers, owned by the operator; must outlive the tensor */
 };
 
-/** An array that a kernel reads or writes. */
+/** An array that a kernel reads or writes: its copy on the host, and its copy on the device between guard bands. */
 struct tensor {
     const char *name; /**< name in messages and in the file NAME.npy, such as "gating_output" */
     enum tensor_role role;

@@ -42,7 +42,7 @@ bool decode_load(struct decode_options *options, const struct decode_chapter *ch
 struct launch decode_launch_of(const struct decode_step *step);
 
 /** Starts the covering design of --check-all over tokens, routers and launches. */
-void decode_covering_start(uint64_t seed, bool corners_only, struct covering *covering);
+void decode_covering_start(uint64_t seed, bool stop_after_corners, struct covering *covering);
 
 /** Sets the options to the next problem of --check-all. Returns false when the design is complete. */
 bool decode_problem_to_try(struct covering *covering, uint64_t seed, struct decode_options *options);

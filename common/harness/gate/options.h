@@ -44,7 +44,7 @@ void gate_options_command(const struct gate_options *options, struct program *pr
  * Starts the covering design of --check-all for an implementation that switches kernels above each of these numbers of
  * tokens.
  */
-void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool corners_only,
+void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool stop_after_corners,
                          struct covering *covering);
 
 /** Number of dimensions of a gate problem; in an operator that begins with a gate, these dimensions come first. */

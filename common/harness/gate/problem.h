@@ -18,7 +18,7 @@ static inline int gate_experts_per_token(const struct gate_problem *problem)
 }
 
 /** Returns the number of elements of topk_ids, which does not overflow. */
-static inline size_t gate_choices(const struct gate_problem *problem)
+static inline size_t gate_num_ids(const struct gate_problem *problem)
 {
     return (size_t)problem->num_tokens * gate_experts_per_token(problem);
 }

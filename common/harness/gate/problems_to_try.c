@@ -62,10 +62,10 @@ const struct covering_dimension gate_dimensions[NUM_GATE_DIMENSIONS] = {
 
 _Static_assert(SHARED_EXPERTS + 1 == NUM_GATE_DIMENSIONS && NUM_SHAPES == 54, "every dimension, every shape");
 
-void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool corners_only,
+void gate_covering_start(const int64_t last_tokens[GATE_LAST_TOKENS], uint64_t seed, bool stop_after_corners,
                          struct covering *covering)
 {
-    covering_start(covering, gate_dimensions, NUM_GATE_DIMENSIONS, seed, corners_only);
+    covering_start(covering, gate_dimensions, NUM_GATE_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < GATE_LAST_TOKENS && last_tokens[i] > 0; i++) {
         covering_add(covering, TOKENS, last_tokens[i], false);
         covering_add(covering, TOKENS, last_tokens[i] + 1, false);

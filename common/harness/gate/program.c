@@ -23,7 +23,7 @@ static void name_run(const struct gate_options *options, struct program *program
         snprintf(program->input, sizeof program->input, "%s",
                  options->source == GATE_SOURCE_FILE ? options->logits_path : "the real router's logits");
     snprintf(program->verified, sizeof program->verified, "%s ids and their weights",
-             format_thousands(gate_choices(&options->problem), choices));
+             format_thousands(gate_num_ids(&options->problem), choices));
 }
 
 /** Adds the problem to the report: all of it or, in a benchmark, the part that is the same in every row. */

@@ -28,7 +28,7 @@ static const double SLOW_US = 5000.0, ALL_REPLAYS_US = 2000000.0;
 /* COPY_BYTES is larger than every cache. */
 static const size_t COPY_BYTES = (size_t)1 << 30, READ_BYTES = (size_t)1 << 35;
 
-bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error)
+bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, struct error *error)
 {
     struct cudaDeviceProp properties;
     cudaError_t status;

@@ -71,13 +71,16 @@ static double sum_error(const struct examination *exam, int count, double size)
     return size > FLT_MAX ? (double)INFINITY : count * error_of(exam, F32_UNIT * size);
 }
 
-/** Returns half an ulp of bf16 at a value; 0 for f32, whose rounding is part of the errors of sums. */
-static double half_unit(const struct examination *exam, double value)
+/**
+ * Returns half an ulp of bf16 at the largest value that may be rounded, `most`, whose ulp may be twice that of the
+ * expected value. Returns 0 for f32, whose rounding is part of the errors of sums.
+ */
+static double half_unit(const struct examination *exam, double most)
 {
     int exponent;
 
-    frexp(value, &exponent); /* the value is 0.5 to 1 times 2^exponent, and bf16 has 8 significant bits */
-    return exam->problem->dtype == DTYPE_BF16 && value != 0.0 ? ldexp(0.5, exponent - 8) : 0.0;
+    frexp(most, &exponent); /* `most` is 0.5 to 1 times 2^exponent, and bf16 has 8 significant bits */
+    return exam->problem->dtype == DTYPE_BF16 && most != 0.0 ? ldexp(0.5, exponent - 8) : 0.0;
 }
 
 /** Returns the largest deviation that an error allows. */
@@ -99,7 +102,7 @@ static double rounded(const struct examination *exam, double value)
  */
 static double type_error(const struct examination *exam, double value, double reach)
 {
-    const double half = half_unit(exam, value);
+    const double half = half_unit(exam, fabs(value) + reach);
 
     return exam->independent && reach >= half ? half * half / 3.0 : error_of(exam, half);
 }
@@ -485,6 +488,16 @@ static bool tokens_are_right(const struct examination *exam)
     return true;
 }
 
+/** Returns the number of elements that cannot be compared, because an intermediate result may exceed f32's range. */
+static int64_t count_overflowing(const struct examination *exam)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < exam->num_tokens * exam->problem->hidden_size; i++)
+        count += !isfinite(tolerance(exam, i));
+    return count;
+}
+
 /**
  * Checks the tokens with the weight applied before or after rounding; if both checks fail, reports the error for the
  * usual order.
@@ -525,6 +538,8 @@ bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, str
         return false;
     right = examination_start(layer, &exam);
     right = right && either_order_is_right(&exam);
+    if (right && layer->num_overflowing)
+        *layer->num_overflowing = count_overflowing(&exam);
     examination_end(&exam);
     return right;
 }

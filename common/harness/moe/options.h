@@ -71,7 +71,7 @@ void moe_report_problem(const struct moe_options *options, const struct moe_prob
                         struct record *report);
 
 /** Starts the covering design of --check-all for an implementation. */
-void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool corners_only,
+void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
                         struct covering *covering);
 
 /**

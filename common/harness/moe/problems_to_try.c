@@ -68,10 +68,10 @@ enum {
     MOST_SLOTS = 1 << 13
 };
 
-void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool corners_only,
+void moe_covering_start(const struct moe_implementation *implementation, uint64_t seed, bool stop_after_corners,
                         struct covering *covering)
 {
-    covering_start(covering, dimensions, NUM_DIMENSIONS, seed, corners_only);
+    covering_start(covering, dimensions, NUM_DIMENSIONS, seed, stop_after_corners);
     for (int i = 0; i < MOE_LAST_TOKENS && implementation->last_tokens[i] > 0; i++)
         for (int64_t tokens = implementation->last_tokens[i]; tokens <= implementation->last_tokens[i] + 1; tokens++)
             covering_add(covering, TOKENS, tokens, tokens > 1024);

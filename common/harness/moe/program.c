@@ -26,15 +26,18 @@ static void name_run(const struct moe_options *options, struct program *program)
              options->program.seed);
 }
 
-/** Sets the string that describes the verified elements. */
-static void name_verified(const struct moe_problem *problem, struct program *program)
+/** Sets the string that describes the verified elements; `overflowing` of them were not compared. */
+static void name_verified(const struct moe_problem *problem, int64_t overflowing, struct program *program)
 {
     const int64_t checked = moe_checked_tokens(problem);
-    char tokens[64], elements[64];
+    char tokens[64], elements[64], uncompared[96] = "";
 
-    snprintf(program->verified, sizeof program->verified, "%s of %s%s",
+    if (overflowing > 0)
+        snprintf(uncompared, sizeof uncompared, "; %" PRId64 " may exceed the range of f32 and were not compared",
+                 overflowing);
+    snprintf(program->verified, sizeof program->verified, "%s of %s%s%s",
              count_of(checked * problem->hidden_size, "element", elements), count_of(checked, "token", tokens),
-             checked < problem->num_tokens ? ", a sample; every other element is written" : "");
+             checked < problem->num_tokens ? ", a sample; every other element is written" : "", uncompared);
 }
 
 /** Adds the load of the experts and the number of padding slots in their blocks. */
@@ -137,15 +140,17 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
     struct launch launch = moe_launch_of(&layer, &chapter->implementation);
     struct tensors tensors;
     struct record *report;
+    int64_t overflowing = 0;
     const bool loaded = moe_load(options, &chapter->implementation, program->backend.has_times, &layer, &tensors,
                                  &program->error);
 
     name_run(options, program);
     if (!loaded)
         return;
-    name_verified(&layer.problem, program);
     launch.operations = operations_of(&layer);
+    layer.num_overflowing = &overflowing;
     program_run(program, &launch, &tensors);
+    name_verified(&layer.problem, overflowing, program);
     run_before(program, options, &chapter->before, &layer, &tensors);
     moe_report_problem(options, &options->problem, !program->requested.bench, program_report_head(program));
     report = program_report_result(program);

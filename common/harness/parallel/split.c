@@ -77,7 +77,7 @@ bool split_count_tokens(struct parallel_options *options, struct split *split, s
     return true;
 }
 
-int64_t split_first_token(const struct split *split, int rank)
+int64_t split_share_begin(const struct split *split, int rank)
 {
     const int64_t *const cu_tokens = split->cu_tokens + rank / split->tp;
 
@@ -201,8 +201,8 @@ bool split_layer(const struct parallel_options *options, const char *map, const 
     split->own_begin = split->cu_tokens[dp_rank];
     split->own_end = split->cu_tokens[dp_rank + 1];
     if (options->dispatch == DISPATCH_ALL_TO_ALL) {
-        split->own_begin = split_first_token(split, split->rank);
-        split->own_end = split->rank % split->tp + 1 < split->tp ? split_first_token(split, split->rank + 1)
+        split->own_begin = split_share_begin(split, split->rank);
+        split->own_end = split->rank % split->tp + 1 < split->tp ? split_share_begin(split, split->rank + 1)
                                                                  : split->cu_tokens[dp_rank + 1];
     }
     return split_experts(options, map, problem->num_experts, split, error);

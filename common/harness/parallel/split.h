@@ -42,6 +42,6 @@ void split_free(struct split *split);
 /**
  * Returns a rank's first token if --dispatch is all-to-all. The rank's tokens end where the next rank's tokens begin.
  */
-int64_t split_first_token(const struct split *split, int rank);
+int64_t split_share_begin(const struct split *split, int rank);
 
 #endif

@@ -22,7 +22,7 @@ bool routing_options_parse(struct program *program, int argc, char **argv, struc
 void routing_options_command(const struct routing_options *options, struct program *program);
 
 /** Starts the covering design of --check-all for an implementation. */
-void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool corners_only,
+void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool stop_after_corners,
                             struct covering *covering);
 
 /**

@@ -9,10 +9,10 @@ static const struct covering_dimension own_dimensions[NUM_DIMENSIONS - NUM_GATE_
     [LAUNCHES - NUM_GATE_DIMENSIONS] = {CORNERS(1, 2, 3)},
 };
 
-void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool corners_only,
+void routing_covering_start(const struct routing_implementation *implementation, uint64_t seed, bool stop_after_corners,
                             struct covering *covering)
 {
-    gate_covering_start(implementation->last_tokens, seed, corners_only, covering);
+    gate_covering_start(implementation->last_tokens, seed, stop_after_corners, covering);
     covering_extend(covering, own_dimensions, NUM_DIMENSIONS - NUM_GATE_DIMENSIONS);
 }
 

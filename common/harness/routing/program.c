@@ -25,7 +25,7 @@ static void name_run(const struct routing_options *options, const struct routing
         snprintf(program->input, sizeof program->input, "%s",
                  options->gate.source == GATE_SOURCE_FILE ? options->gate.logits_path : "the real router's logits");
     snprintf(program->verified, sizeof program->verified, "%s ids, their weights, %s slots in ascending groups",
-             format_thousands(gate_choices(&problem->gate), choices),
+             format_thousands(gate_num_ids(&problem->gate), choices),
              format_thousands((uint64_t)problem->align.capacity, slots));
 }
 

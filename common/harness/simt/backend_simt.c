@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error)
+bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, struct error *error)
 {
     (void)needs, (void)error; /* the simulator can run all kernels of the course */
     memset(backend, 0, sizeof *backend);

@@ -140,7 +140,7 @@ static struct part {
 } part_of_memory(int number)
 {
     if (number == 0)
-        return (struct part){simt_memory.arena, simt_memory.arena_shadow, simt_arena_words()};
+        return (struct part){simt_memory.arena, simt_memory.arena_shadow, simt_arena_used_words()};
     return (struct part){simt_program.data_low, simt_memory.data_shadow,
                          (simt_program.data_high - simt_program.data_low + 3) / 4};
 }
@@ -174,7 +174,7 @@ static void check_streams(void)
 
     simt_work_scan = scan;
     simt_work_launched(simt_order.first_epoch, simt_order.epoch, simt_order.waited);
-    if (simt_work_end(&race) || simt_fault_constant_race(&race))
+    if (!simt_work_races(&race) || simt_fault_constant_race(&race))
         return;
     for (int number = 0; number < 2; number++) {
         const struct part part = part_of_memory(number);
@@ -326,7 +326,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     if (error != cudaSuccess)
         return simt_set_sticky_error(error);
     /* Only now is it known which functions the kernel has called, and thus which shared variables it uses. */
-    error = check_shared(launch, simt_static_shared_used(launch->dynamic_shared), &why);
+    error = check_shared(launch, simt_static_shared_accessed(launch->dynamic_shared), &why);
     return error == cudaSuccess ? error : refuse(launch, error, why, caller);
 }
 

@@ -100,11 +100,14 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
     return error == cudaSuccess ? check_host_range(name, from, bytes, caller) : error;
 }
 
+/** Whether a graph repeats the copy. Then a copy of pageable memory, too, takes place after the call has returned. */
+static bool is_repeated;
+
 static void record_use(enum work_use use, const void *pointer, size_t bytes)
 {
     if (!simt_host_may_access(pointer) && simt_has_several_streams)
         simt_work_uses(use, (uintptr_t)pointer, bytes);
-    else if (simt_is_host_accessible(pointer))
+    else if (simt_is_host_accessible(pointer) || (is_repeated && simt_host_may_access(pointer)))
         simt_work_uses_host(use, (uintptr_t)pointer, bytes);
 }
 
@@ -226,7 +229,12 @@ static cudaError_t copy_again(const void *operand, cudaStream_t stream)
 {
     const struct graph_copy *copy = operand;
 
-    return copy_in_stream(copy->name, copy->to, copy->from, copy->bytes, copy->kind, stream, copy->caller);
+    is_repeated = true;
+    const cudaError_t error = copy_in_stream(copy->name, copy->to, copy->from, copy->bytes, copy->kind, stream,
+                                             copy->caller);
+
+    is_repeated = false;
+    return error;
 }
 
 /** Performs the copy of a cudaMemcpyAsync() for the call `name` at `caller`. */

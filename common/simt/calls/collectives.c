@@ -242,27 +242,27 @@ void simt_lanes_join(unsigned number)
 
 /* The operands and results stay on the stacks of the lanes; the collective receives only their addresses. */
 
-static struct simt_floats mma(enum collective kind, struct mma_fragments fragments, uintptr_t site)
+static struct simt_fragment_floats mma(enum collective kind, struct mma_fragments fragments, uintptr_t site)
 {
     arrive_and_wait(ALL_LANES, kind, (uintptr_t)&fragments, 0, site);
     return fragments.d;
 }
 
-struct simt_floats simt_mma_bfloat16(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
-                                     float d0, float d1, float d2, float d3)
+struct simt_fragment_floats simt_mma_bfloat16(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0,
+                                              uint32_t b1, float d0, float d1, float d2, float d3)
 {
     return mma(COLLECTIVE_MMA_BFLOAT16, (struct mma_fragments){{a0, a1, a2, a3}, {b0, b1}, {{d0, d1, d2, d3}}},
                SIMT_CALLER());
 }
 
-struct simt_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1, float d0,
-                                 float d1, float d2, float d3)
+struct simt_fragment_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
+                                          float d0, float d1, float d2, float d3)
 {
     return mma(COLLECTIVE_MMA_HALF, (struct mma_fragments){{a0, a1, a2, a3}, {b0, b1}, {{d0, d1, d2, d3}}},
                SIMT_CALLER());
 }
 
-struct simt_words simt_ldmatrix(const void *row, unsigned count, int transposed)
+struct simt_fragment_words simt_ldmatrix(const void *row, unsigned count, int transposed)
 {
     const enum collective kind = transposed ? COLLECTIVE_LDMATRIX_TRANSPOSED : COLLECTIVE_LDMATRIX;
     struct matrix_rows rows = {.row = {0}};
@@ -283,7 +283,7 @@ void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], flo
                     (uintptr_t)&fragments, 0, SIMT_CALLER());
 }
 
-void simt_wmma_memory(const void *matrix, size_t pitch)
+void simt_check_same_matrix(const void *matrix, size_t pitch)
 {
     if ((uintptr_t)matrix % 32 != 0)
         simt_fault_here(cudaErrorMisalignedAddress, SIMT_CALLER(), "misaligned address",

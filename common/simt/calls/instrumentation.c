@@ -26,7 +26,9 @@
  * An address outside global memory but within this distance of it may come from a bad index; host memory is farther
  * away.
  */
-#define NEAR_ARENA (UINT64_C(1) << 40)
+#define NEAR_ARENA   (UINT64_C(1) << 40)
+#define NEAR_WRAPPED (UINT64_C(1) << 20)
+#define WRAPPED      " (is an unsigned index less than 0?)"
 /*
  * The corresponding distance for a lane's stack. Shared memory is within this distance as well, because the operating
  * system places mappings next to each other.
@@ -251,6 +253,15 @@ static void check_before_shared(uintptr_t address, unsigned bytes, bool store, u
                         store ? "writes" : "reads", bytes);
 }
 
+/**
+ * Returns whether an access is about 2^32 elements past memory of `size` bytes, as it is if an unsigned index is less
+ * than 0. The element is assumed to be as large as the access.
+ */
+static bool is_wrapped(uintptr_t address, unsigned bytes, uintptr_t begin, size_t size)
+{
+    return address - ((uintptr_t)bytes << 32) - begin + NEAR_WRAPPED < size + NEAR_WRAPPED;
+}
+
 static bool is_near(uintptr_t address, uintptr_t other, uintptr_t distance)
 {
     return address - other + distance < 2 * distance;
@@ -406,11 +417,15 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                         store ? "writes" : "reads", bytes, address);
     if (address - simt_memory.arena + NEAR_ARENA < 2 * NEAR_ARENA)
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access",
-                        "%s %u bytes far from every allocation: %" PRIuPTR " bytes %s", store ? "writes" : "reads",
+                        "%s %u bytes far from every allocation: %" PRIuPTR " bytes %s%s", store ? "writes" : "reads",
                         bytes,
                         address < simt_memory.arena ? simt_memory.arena - address
                                                     : address - simt_memory.arena - simt_memory.arena_bytes,
-                        address < simt_memory.arena ? "before the first" : "behind the last");
+                        address < simt_memory.arena ? "before the first" : "behind the last",
+                        is_wrapped(address, bytes, simt_memory.arena, simt_memory.arena_bytes) ? WRAPPED : "");
+    if (is_wrapped(address, bytes, simt_memory.shared, simt_memory.shared_bytes))
+        simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
+                        "%s %u bytes far from every shared variable" WRAPPED, store ? "writes" : "reads", bytes);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                     "%s %u bytes at an address that is not device memory (a host pointer?)" SIMT_TRY
                     "pass memory from cudaMalloc(), and cudaMemcpy() to it",

@@ -52,11 +52,11 @@ void simt_copies_drop(uint32_t *first);
  */
 bool simt_mbarriers_time_out(struct block *block);
 /** Describes a lane's mbarrier wait that can never end. `also` is inserted before the advice. */
-void simt_mbarrier_describe(const struct lane *lane, const char *also, char *text, size_t size);
+void simt_mbarrier_describe_wait(const struct lane *lane, const char *also, char *text, size_t size);
 /** Checks, after all threads of a block have returned, that no copy to its shared memory is in flight. */
 void simt_mbarriers_check(const struct block *block);
 /** Frees the mbarriers of a block. */
-void simt_mbarriers_end(struct block *block);
+void simt_mbarriers_free(struct block *block);
 
 /**
  * Exempts the running lane's last load from race reports if that load read the word that a compare-and-swap now

@@ -364,7 +364,7 @@ bool simt_mbarriers_time_out(struct block *block)
     return any;
 }
 
-void simt_mbarrier_describe(const struct lane *lane, const char *also, char *text, size_t size)
+void simt_mbarrier_describe_wait(const struct lane *lane, const char *also, char *text, size_t size)
 {
     const struct barrier *const barrier = &barriers[lane->mbarrier];
     char missing[96] = "", of[ARRAY_TEXT];
@@ -491,7 +491,7 @@ void simt_mbarriers_check(const struct block *block)
     }
 }
 
-void simt_mbarriers_end(struct block *block)
+void simt_mbarriers_free(struct block *block)
 {
     while (block->first_mbarrier) {
         const uint32_t number = block->first_mbarrier;

@@ -19,12 +19,12 @@
 struct mma_fragments {
     uint32_t a[4];
     uint32_t b[2];
-    struct simt_floats d; /**< accumulators: input and output */
+    struct simt_fragment_floats d; /**< accumulators: input and output */
 };
 
 /** A lane's part of an ldmatrix: a row as input, and its fragment of every matrix as output. */
 struct matrix_rows {
-    struct simt_words fragments;
+    struct simt_fragment_words fragments;
     uint16_t row[8];
 };
 

@@ -192,7 +192,7 @@ static void block_shape(struct block *block, const struct launch *launch)
 
 static bool open_memory(void)
 {
-    if (!simt_arena_open())
+    if (!simt_arena_allow_access())
         return false;
     simt_memory.shared = shared.low;
     simt_memory.shared_bytes = shared.bytes;
@@ -205,7 +205,7 @@ static bool open_memory(void)
 
 static void close_memory(void)
 {
-    simt_arena_close();
+    simt_arena_forbid_access();
     simt_memory.shared_bytes = 0;
     simt_memory.shared_shadow = live[0]->shared_shadow;
     simt_memory_watch(false);
@@ -256,7 +256,7 @@ static bool start_epochs(uint64_t blocks, const struct launch *launch)
 static void forget(struct block *block)
 {
     simt_copies_end(block);
-    simt_mbarriers_end(block);
+    simt_mbarriers_free(block);
     simt_products_end(block);
 }
 

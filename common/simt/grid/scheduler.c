@@ -24,7 +24,7 @@ static lane_mask lanes_with_room(const struct warp *warp)
     lane_mask room = 0;
 
     FOR_EACH_LANE (i, warp->ready) {
-        if (lane_has_room(&lanes[i]))
+        if (lane_has_event_room(&lanes[i]))
             room |= lane_bit(i);
     }
     return room;
@@ -256,7 +256,7 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 
     if (mbarrier_wait) {
         describe_waits(block, mbarrier_wait, also);
-        simt_mbarrier_describe(mbarrier_wait, also, detail, sizeof detail);
+        simt_mbarrier_describe_wait(mbarrier_wait, also, detail, sizeof detail);
         simt_fault_thread(cudaErrorLaunchFailure, mbarrier_wait->index, mbarrier_wait->site, "deadlock", "%s", detail);
         return;
     }

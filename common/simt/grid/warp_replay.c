@@ -288,7 +288,7 @@ static void issue_starved(struct warp *warp, struct lane *lanes, const struct po
     uint64_t below;
 
     FOR_EACH_LANE (i, warp->ready) {
-        if (!lane_has_room(&lanes[i]))
+        if (!lane_has_event_room(&lanes[i]))
             starved |= lane_bit(i);
     }
     while (choose(lanes, starved, limits, &group, &below) && group)

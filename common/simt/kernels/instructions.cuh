@@ -29,6 +29,7 @@ SIMT_DEVICE float max_or_nan(float a, float b)
     return ((a > b) | (a != a)) ? a : b;
 }
 
+/** Returns count + (a > b). */
 SIMT_DEVICE int plus_if_larger(int count, unsigned long long a, unsigned long long b)
 {
     return count + (a > b);

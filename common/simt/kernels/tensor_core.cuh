@@ -14,7 +14,7 @@
 
 SIMT_DEVICE void ldmatrix_x4(uint32_t fragments[4], const void *row)
 {
-    const simt_words words = simt_ldmatrix(row, 4, 0);
+    const simt_fragment_words words = simt_ldmatrix(row, 4, 0);
 
     fragments[0] = words.word[0];
     fragments[1] = words.word[1];
@@ -24,7 +24,7 @@ SIMT_DEVICE void ldmatrix_x4(uint32_t fragments[4], const void *row)
 
 SIMT_DEVICE void ldmatrix_x4_transposed(uint32_t fragments[4], const void *row)
 {
-    const simt_words words = simt_ldmatrix(row, 4, 1);
+    const simt_fragment_words words = simt_ldmatrix(row, 4, 1);
 
     fragments[0] = words.word[0];
     fragments[1] = words.word[1];
@@ -34,7 +34,7 @@ SIMT_DEVICE void ldmatrix_x4_transposed(uint32_t fragments[4], const void *row)
 
 SIMT_DEVICE void ldmatrix_x2(uint32_t fragments[2], const void *row)
 {
-    const simt_words words = simt_ldmatrix(row, 2, 0);
+    const simt_fragment_words words = simt_ldmatrix(row, 2, 0);
 
     fragments[0] = words.word[0];
     fragments[1] = words.word[1];
@@ -42,21 +42,21 @@ SIMT_DEVICE void ldmatrix_x2(uint32_t fragments[2], const void *row)
 
 SIMT_DEVICE void ldmatrix_x2_transposed(uint32_t fragments[2], const void *row)
 {
-    const simt_words words = simt_ldmatrix(row, 2, 1);
+    const simt_fragment_words words = simt_ldmatrix(row, 2, 1);
 
     fragments[0] = words.word[0];
     fragments[1] = words.word[1];
 }
 
-#define SIMT_MMA(name, mma)                                                                       \
-    SIMT_DEVICE void name(float d[4], const uint32_t a[4], const uint32_t b[2])                   \
-    {                                                                                             \
-        const simt_floats sums = mma(a[0], a[1], a[2], a[3], b[0], b[1], d[0], d[1], d[2], d[3]); \
-                                                                                                  \
-        d[0] = sums.value[0];                                                                     \
-        d[1] = sums.value[1];                                                                     \
-        d[2] = sums.value[2];                                                                     \
-        d[3] = sums.value[3];                                                                     \
+#define SIMT_MMA(name, mma)                                                                                \
+    SIMT_DEVICE void name(float d[4], const uint32_t a[4], const uint32_t b[2])                            \
+    {                                                                                                      \
+        const simt_fragment_floats sums = mma(a[0], a[1], a[2], a[3], b[0], b[1], d[0], d[1], d[2], d[3]); \
+                                                                                                           \
+        d[0] = sums.value[0];                                                                              \
+        d[1] = sums.value[1];                                                                              \
+        d[2] = sums.value[2];                                                                              \
+        d[3] = sums.value[3];                                                                              \
     }
 SIMT_MMA(mma_m16n8k16_bf16, simt_mma_bfloat16)
 SIMT_MMA(mma_m16n8k16_f16, simt_mma_half)

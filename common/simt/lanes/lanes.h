@@ -177,6 +177,7 @@ struct block {
     uintptr_t caller[BLOCK_THREADS][CALLS];
 };
 
+/** The running launch. */
 struct launch {
     const char *name;
     const void *kernel;
@@ -253,7 +254,7 @@ bool simt_check_same_call(const struct lane *lane, const struct lane *other, con
                           const char *other_call);
 
 /** Returns whether a lane has room for events; a lane without room waits until some events have been replayed. */
-static inline bool lane_has_room(const struct lane *lane)
+static inline bool lane_has_event_room(const struct lane *lane)
 {
     return lane->cursor < lane->limit - LANE_EVENTS / 2;
 }

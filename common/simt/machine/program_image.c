@@ -18,7 +18,7 @@ struct simt_bound {
 };
 
 struct program_image simt_program;
-struct memory_ranges simt_memory;
+struct kernel_memory simt_memory;
 
 /*
  * Kernels declare these variables as constants, because they do not change while a thread runs: the compiler may keep

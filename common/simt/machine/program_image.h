@@ -9,6 +9,7 @@
 #include "cuda_runtime.h"
 #include "device_limits.h"
 
+/** The program's file and the addresses of its segments, which do not change while it runs. */
 struct program_image {
     const char *file;    /**< path of the program's file, which contains symbols and line numbers */
     uintptr_t bias;      /**< offset that the loader adds to the addresses in the file */
@@ -51,10 +52,10 @@ bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic);
 struct shadow_cell;
 
 /**
- * Address ranges used to classify an access, kept together in one or two cache lines. Outside kernels every range is
- * empty.
+ * The memory that the running kernel may access and its shadows, which classify each access. Kept together in one or
+ * two cache lines. Outside kernels every range is empty.
  */
-struct memory_ranges {
+struct kernel_memory {
     uintptr_t arena;   /**< global memory allocated so far */
     size_t arena_fast; /**< size of `arena`; 0 while accesses are watched, so that they take the slow path */
     struct shadow_cell *arena_shadow;
@@ -69,7 +70,7 @@ struct memory_ranges {
     bool watched;
 };
 
-extern struct memory_ranges simt_memory;
+extern struct kernel_memory simt_memory;
 
 /** Selects whether observers are notified of each lane's accesses, or only of warp-level requests. */
 void simt_memory_watch(bool watched);

@@ -19,10 +19,10 @@ void simt_arena_share(void);
 bool simt_arena_reserve(void);
 /**
  * Copies the current bounds of the arena to simt_memory and allows this process to access the arena until
- * simt_arena_close(). Returns false if out of memory.
+ * simt_arena_forbid_access(). Returns false if out of memory.
  */
-bool simt_arena_open(void);
-void simt_arena_close(void);
+bool simt_arena_allow_access(void);
+void simt_arena_forbid_access(void);
 
 /**
  * Marks of the four bytes of a word in the arena, one bit per byte. For each marked byte, the corresponding state bit
@@ -48,7 +48,7 @@ bool simt_arena_may_be_padding(uintptr_t address);
 bool simt_arena_describe(uintptr_t address, char *text, size_t size);
 
 /** Returns the number of words from the beginning of the arena to the highest end of any slot allocated so far. */
-size_t simt_arena_words(void);
+size_t simt_arena_used_words(void);
 
 /** Clears the accesses that the shadow of the arena has recorded, but not the state bits. */
 void simt_arena_forget_epochs(void);
@@ -99,7 +99,7 @@ struct kernel_properties simt_kernel_properties(const void *kernel);
  * called functions. Returns 0 if all such variables of the program fit alongside `dynamic_bytes` of dynamic shared
  * memory.
  */
-size_t simt_static_shared_used(size_t dynamic_bytes);
+size_t simt_static_shared_accessed(size_t dynamic_bytes);
 /** Returns the total size of all __constant__ variables in bytes. */
 size_t simt_constant_bytes(void);
 /**

@@ -73,7 +73,7 @@ bool simt_history_add(struct history *history, struct past_access past)
 
 void simt_history_remove(struct history *history, uint32_t i)
 {
-    free(history->past[i].own);
+    free(history->past[i].unnumbered);
     history->count--;
     memmove(&history->past[i], &history->past[i + 1], (history->count - i) * sizeof *history->past);
 }

@@ -12,7 +12,7 @@
 #include "device_memory.h"
 #include "order/thread_sets.h"
 
-/** Kinds of past accesses. PAST_VOLATILE_READ and PAST_ATOMIC are combined with the bits of an enum atomic_kind. */
+/** Kinds of past accesses. The kind of a volatile read or an atomic is the sum of this and an enum atomic_kind. */
 enum past_kind {
     PAST_READ = 0x00,
     PAST_AUTHORS = 0x08, /**< all threads that updated the word with atomics, for the check of later loads */
@@ -28,16 +28,16 @@ enum past_kind {
  */
 struct past_access {
     uint32_t epoch;
-    uint16_t who;
+    uint16_t who;  /**< number of the thread or of the set of threads */
     uint8_t bytes; /**< mask of the word's four bytes */
     uint8_t kind;
     uint32_t site;
-    struct thread_set *own; /**< the set itself if it has no number, otherwise NULL */
+    struct thread_set *unnumbered; /**< the set itself if it has no number, otherwise NULL */
 };
 
 static inline const struct thread_set *past_set(const struct past_access *past)
 {
-    return past->own ? past->own : simt_thread_set(past->who);
+    return past->unnumbered ? past->unnumbered : simt_thread_set(past->who);
 }
 
 /** Past accesses to a word, oldest first. Loads in the same epoch share one entry, that of the first such load. */

@@ -154,7 +154,7 @@ void simt_arena_forget_epochs(void)
     }
 }
 
-size_t simt_arena_words(void)
+size_t simt_arena_used_words(void)
 {
     return simt_arena.top / 4;
 }

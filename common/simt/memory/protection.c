@@ -33,7 +33,7 @@ bool simt_arena_set_access(size_t from, size_t to, bool touch)
     return mprotect(simt_arena.base + first, to - first, touch ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
-bool simt_arena_open(void)
+bool simt_arena_allow_access(void)
 {
     for (size_t i = 0; simt_arena.any_new && i < simt_arena.count; i++) {
         struct allocation *allocation = &simt_arena.allocation[i];
@@ -50,7 +50,7 @@ bool simt_arena_open(void)
     return simt_arena_set_access(0, simt_arena.committed, true);
 }
 
-void simt_arena_close(void)
+void simt_arena_forbid_access(void)
 {
     simt_memory.arena_bytes = 0;
     simt_arena_set_access(0, simt_arena.committed, false);
@@ -69,6 +69,6 @@ void simt_allow_host_access(bool open)
         return;
     }
     if (--kept_open.depth == 0 && kept_open.bytes > 0)
-        simt_arena_close();
+        simt_arena_forbid_access();
     kept_open.bytes = kept_open.depth == 0 ? 0 : kept_open.bytes;
 }

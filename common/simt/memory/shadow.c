@@ -440,7 +440,7 @@ static void store_history(struct shadow_cell *cell, struct history *brief, uint3
         const struct past_access *past = &brief->past[i];
         const struct past_access **half = of_readers(past) ? &read : &write;
 
-        room = room && !*half && !past->own && (past->kind & PAST_KIND) != PAST_VOLATILE_READ &&
+        room = room && !*half && !past->unnumbered && (past->kind & PAST_KIND) != PAST_VOLATILE_READ &&
                !(past->kind & (ATOMIC_1 | ATOMIC_STORE));
         *half = past;
         latest = past->epoch > latest ? past->epoch : latest;
@@ -644,27 +644,27 @@ static bool follows_atomic(const struct first_atomics *first, const struct histo
  */
 static struct thread_set *own_set(struct past_access *past)
 {
-    if (!past->own) {
-        past->own = malloc(sizeof *past->own);
-        if (!past->own)
+    if (!past->unnumbered) {
+        past->unnumbered = malloc(sizeof *past->unnumbered);
+        if (!past->unnumbered)
             fault_memory(0);
-        *past->own = *simt_thread_set(past->who);
+        *past->unnumbered = *simt_thread_set(past->who);
     }
-    return past->own;
+    return past->unnumbered;
 }
 
 /** Removes the running thread from the set of readers in past access `i`. */
 static void remove_from_set(struct history *history, uint32_t i)
 {
     struct past_access *past = &history->past[i];
-    const unsigned fewer = past->own ? THREAD_SET_NONE : simt_thread_set_remove(past->who, running_thread());
+    const unsigned fewer = past->unnumbered ? THREAD_SET_NONE : simt_thread_set_remove(past->who, running_thread());
 
     if (fewer != THREAD_SET_NONE) {
         past->who = (uint16_t)fewer;
         return;
     }
     thread_set_remove(own_set(past), running_thread());
-    if (past->own->warps == 0)
+    if (past->unnumbered->warps == 0)
         simt_history_remove(history, i);
 }
 
@@ -726,7 +726,7 @@ static void add_read(struct history *history, struct past_access mine, uintptr_t
             break;
         if (past->epoch != mine.epoch || past->bytes != mine.bytes || past->kind != mine.kind)
             continue;
-        const unsigned grown = past->own ? THREAD_SET_NONE : simt_thread_set_add(past->who, mine.who);
+        const unsigned grown = past->unnumbered ? THREAD_SET_NONE : simt_thread_set_add(past->who, mine.who);
 
         if (grown == THREAD_SET_NONE)
             thread_set_insert(own_set(past), mine.who);

@@ -473,7 +473,7 @@ static bool is_used(const struct variable *variable)
     return false;
 }
 
-size_t simt_static_shared_used(size_t dynamic_bytes)
+size_t simt_static_shared_accessed(size_t dynamic_bytes)
 {
     size_t all = 0;
     size_t used = 0;

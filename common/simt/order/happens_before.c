@@ -318,7 +318,7 @@ void simt_order_wait(void)
 
     simt_order.waited = true;
     if (order)
-        order->known = simt_vector_clock_raise(order->known, simt_vector_clock_of_launches(), CLOCK_LANE,
+        order->known = simt_vector_clock_raise(order->known, simt_clock_thread_of_overlapped(), CLOCK_LANE,
                                                simt_order.first_epoch);
 }
 
@@ -573,7 +573,7 @@ const struct past_launch *simt_overlapped_at(uint32_t epoch)
 
 static bool has_waited(bool volatile_load)
 {
-    return simt_order.all_waited || is_known(simt_vector_clock_of_launches(), simt_order.horizon, volatile_load);
+    return simt_order.all_waited || is_known(simt_clock_thread_of_overlapped(), simt_order.horizon, volatile_load);
 }
 
 const struct past_launch *simt_wait_missing(uint32_t epoch)
@@ -637,5 +637,5 @@ bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space)
 
     return simt_order.block.threads &&
            epoch < simt_vector_clock_epoch(simt_order.block.threads[running_thread()].known,
-                                           simt_vector_clock_by_proxy(clock_thread(block, thread), space));
+                                           simt_clock_thread_by_proxy(clock_thread(block, thread), space));
 }

@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** The clock of a stream, an event or the host. */
 struct stream_clock {
-    uint64_t *position;
+    uint64_t *position; /**< of each stream: its first `position` work items are known */
     size_t count;
 };
 

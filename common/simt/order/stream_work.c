@@ -199,7 +199,7 @@ static void add_pending(void)
     memset(current.used, 0, sizeof current.used);
 }
 
-bool simt_work_end(struct work_race *race)
+bool simt_work_races(struct work_race *race)
 {
     for (enum work_use use = 0; use < NUM_USES; use++)
         simt_ranges_normalise(&current.used[use]);
@@ -210,12 +210,12 @@ bool simt_work_end(struct work_race *race)
             other->position > simt_stream_clock_known(&simt_streams[current.stream].clock, other->stream) &&
             find_race(&current, other, race)) {
             simt_host_waits_for_all();
-            return false;
+            return true;
         }
     }
     add_pending();
     simt_streams_use_host = simt_streams_use_host || current.uses_host;
-    return true;
+    return false;
 }
 
 cudaError_t simt_work_check(void)
@@ -224,7 +224,7 @@ cudaError_t simt_work_check(void)
     char here[LOCATION_TEXT];
     char there[LOCATION_TEXT];
 
-    if (simt_work_end(&race))
+    if (!simt_work_races(&race))
         return cudaSuccess;
     simt_source_line(current.caller, here);
     simt_source_line(race.caller, there);

@@ -63,12 +63,12 @@ void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes);
 /** Removes from the record all uses of memory that is being freed. */
 void simt_work_forget(uintptr_t begin, size_t bytes);
 /**
- * Ends the record of the memory that the current work uses. If the work races with other work, discards all recorded
- * work and returns false.
+ * Ends the record of the memory that the current work uses, and returns whether the work races with other work. If it
+ * does, all recorded work is discarded.
  */
-bool simt_work_end(struct work_race *race);
+bool simt_work_races(struct work_race *race);
 /**
- * Ends the record as simt_work_end() does, reports the race if there is one, and returns the error for the runtime
+ * Ends the record as simt_work_races() does, reports the race if there is one, and returns the error for the runtime
  * call.
  */
 cudaError_t simt_work_check(void);

@@ -13,6 +13,7 @@
 
 enum { THREAD_SETS = 1 << 13, THREAD_SET_NONE = THREAD_SETS };
 
+/** A set of threads of a block. */
 struct thread_set {
     lane_mask warps; /**< warps that have a lane in the set */
     lane_mask lanes[BLOCK_WARPS];

@@ -50,12 +50,12 @@ void simt_vector_clocks_reset(uint64_t blocks)
         top++;
 }
 
-uint64_t simt_vector_clock_by_proxy(uint64_t thread, int space)
+uint64_t simt_clock_thread_by_proxy(uint64_t thread, int space)
 {
     return thread + ((uint64_t)(1 + space) * QUARTER << top * BRANCH_BITS);
 }
 
-uint64_t simt_vector_clock_of_launches(void)
+uint64_t simt_clock_thread_of_overlapped(void)
 {
     return (uint64_t)3 * QUARTER << top * BRANCH_BITS;
 }

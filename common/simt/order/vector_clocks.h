@@ -35,10 +35,10 @@ static inline uint64_t clock_thread(uint32_t block, unsigned thread)
  * under this number, a clock stores the epoch below which the proxy may see the thread's accesses to a space, 0 or 1.
  * These epochs are in separate quarters of the clock's branches.
  */
-uint64_t simt_vector_clock_by_proxy(uint64_t thread, int space);
+uint64_t simt_clock_thread_by_proxy(uint64_t thread, int space);
 
 /** Returns the number that represents the threads of the launches that the current launch may overlap. */
-uint64_t simt_vector_clock_of_launches(void);
+uint64_t simt_clock_thread_of_overlapped(void);
 
 struct vector_clock *simt_vector_clock_retain(struct vector_clock *clock);
 void simt_vector_clock_release(struct vector_clock *clock);

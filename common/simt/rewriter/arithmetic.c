@@ -111,7 +111,7 @@ static bool is_operand_of_unary(const char *code, size_t at)
     return !ends_value(code, at - 1);
 }
 
-void rewrite_cast(struct source *source, size_t at)
+void rewrite_integer_cast(struct source *source, size_t at)
 {
     const char *code = source->code;
     const size_t end = wide_integer_end(code, at + 1);
@@ -128,7 +128,7 @@ void rewrite_cast(struct source *source, size_t at)
     replace(source, end, skip_space(code, end) + 1, ">()->* ");
 }
 
-void rewrite_static_cast(struct source *source, size_t at, size_t end)
+void rewrite_integer_static_cast(struct source *source, size_t at, size_t end)
 {
     const char *code = source->code;
     const size_t open = skip_space(code, end);

@@ -104,7 +104,8 @@ bool count_brace(struct source *source, size_t at)
         source->braces++;
         if (begins) {
             source->function_braces = source->braces;
-            if (begins_host_function(code, at) && !insert(source, at + 1, " SIMT_HOST;"))
+            source->host_only = begins_host_function(code, at);
+            if (source->host_only && !insert(source, at + 1, " SIMT_HOST;"))
                 return false;
         }
         if (source->device_braces == 0 &&

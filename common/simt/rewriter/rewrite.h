@@ -24,6 +24,15 @@ bool may_be_macro(const char *code, size_t begin, size_t end);
 bool count_brace(struct source *source, size_t at);
 /** Counts the conditional directive at `at`. An `#else` restores the number of braces that were open at its `#if`. */
 void count_conditional(struct source *source, size_t at);
+/**
+ * Checks that the word in [at, end), if it is in a function that certainly belongs to the host, is not a call of a
+ * device function or of a kernel without <<<>>>, and not threadIdx, blockIdx, blockDim or gridDim.
+ */
+bool check_host_word(const struct source *source, size_t at, size_t end);
+/** Checks that the kernel whose `__global__` is at `at` is not a member of a class. */
+bool check_not_member(const struct source *source, size_t at);
+/** Checks that the parameter with the `__grid_constant__` at `at` is const. */
+bool check_grid_constant(const struct source *source, size_t at);
 /** Rewrites the launch whose `<<<` is at `at`; the text before it has been copied or is about to be copied. */
 bool rewrite_launch(struct source *source, size_t at);
 /**
@@ -42,9 +51,9 @@ bool rewrite_shared(struct source *source, size_t at);
  * Replaces the attribute of a `__device__` or `__constant__` variable, so that the variable is stored separately from
  * those of the host, and inserts a gap after it.
  */
-void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *of_pointer,
-                      const char *gap);
-/** Rewrites a static variable of a device function as rewrite_variable() does. */
+void rewrite_device_variable(struct source *source, size_t at, size_t end, const char *attribute,
+                             const char *pointer_attribute, const char *gap);
+/** Rewrites a static variable of a device function as rewrite_device_variable() does. */
 bool rewrite_static(struct source *source, size_t at, size_t end);
 /** Checks that the word `tensor_map` at `at` does not declare a local variable, which no bulk copy can read. */
 bool check_local_map(const struct source *source, size_t at, size_t end);
@@ -71,8 +80,8 @@ void rewrite_architecture(struct source *source, size_t at, size_t end);
 /** Marks the count of the shift at `at`, so that a count of at least the type's width gives a GPU's result. */
 void rewrite_shift(struct source *source, size_t at);
 /** Rewrites the cast whose `(` is at `at`, if it is a cast to a wide integer. */
-void rewrite_cast(struct source *source, size_t at);
-void rewrite_static_cast(struct source *source, size_t at, size_t end);
+void rewrite_integer_cast(struct source *source, size_t at);
+void rewrite_integer_static_cast(struct source *source, size_t at, size_t end);
 /**
  * Marks the index after the `[` at `at` for a bounds check, if it selects an element of a local array or of an array in
  * a structure.

@@ -30,7 +30,7 @@
  *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)
  *                                             and other integers of 4 or 8 bytes
  *     a[i]   &a.b[i]                     ->   a[simt_within<__typeof__(a)>() |= i]
- *                                             &a.b[simt_up_to<__typeof__(a.b)>() |= i]
+ *                                             &a.b[simt_within_or_end<__typeof__(a.b)>() |= i]
  *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH
  *                                             unless one of the branches has inline assembly or #include
  *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
@@ -105,7 +105,9 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
     if (is_word_at(source->code, at, "__launch_bounds__"))
         return check_map_parameters(source, end) && rewrite_launch_bounds(source, end);
     if (is_word_at(source->code, at, "__global__"))
-        return check_kernel_type(source, at, end) && check_map_parameters(source, end);
+        return check_not_member(source, at) && check_kernel_type(source, at, end) && check_map_parameters(source, end);
+    if (is_word_at(source->code, at, "__grid_constant__"))
+        return check_grid_constant(source, at);
     if (is_word_at(source->code, at, "thread_local"))
         return check_thread_local(source, at);
     if (is_word_at(source->code, at, "mbarrier_try_wait"))
@@ -113,9 +115,9 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
     if (is_word_at(source->code, at, "tensor_map"))
         return check_local_map(source, at, end);
     if (is_word_at(source->code, at, "__device__"))
-        rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", "SIMT_DEVICE_POINTER", " SIMT_DEVICE_GAP");
+        rewrite_device_variable(source, at, end, "SIMT_DEVICE_VARIABLE", "SIMT_DEVICE_POINTER", " SIMT_DEVICE_GAP");
     else if (is_word_at(source->code, at, "__constant__"))
-        rewrite_variable(source, at, end, "__constant__", "SIMT_CONSTANT_POINTER", " SIMT_CONSTANT_GAP");
+        rewrite_device_variable(source, at, end, "__constant__", "SIMT_CONSTANT_POINTER", " SIMT_CONSTANT_GAP");
     else if (is_word_at(source->code, at, "__CUDA_ARCH__"))
         rewrite_architecture(source, at, end);
     else if (is_word_at(source->code, at, "cudaLaunchKernel") ||
@@ -128,10 +130,10 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
     else if (is_word_at(source->code, at, "assert"))
         copy_assertion(source, end);
     else if (is_word_at(source->code, at, "static_cast"))
-        rewrite_static_cast(source, at, end);
+        rewrite_integer_static_cast(source, at, end);
     else if (starts_with(source->code + at, "cu"))
         return check_name(source, at);
-    return true;
+    return check_host_word(source, at, end);
 }
 
 /** Rewrites the code that begins with the character at `at`, which is not part of a word. */
@@ -150,7 +152,7 @@ static bool rewrite_sign(struct source *source, size_t at)
     if (starts_with(sign, "<<") || starts_with(sign, ">>"))
         rewrite_shift(source, at);
     else if (*sign == '(')
-        rewrite_cast(source, at);
+        rewrite_integer_cast(source, at);
     else if (*sign == '[')
         rewrite_subscript(source, at);
     return true;

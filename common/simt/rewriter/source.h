@@ -48,6 +48,7 @@ struct source {
     int braces, function_braces, device_braces;
     size_t device_begin; /* position of the device function's body */
     bool host_too;       /* the device function is a host function as well */
+    bool host_only;      /* the current function certainly belongs to the host */
     int conditionals, braces_before[MAX_CONDITIONALS];
 };
 

@@ -282,7 +282,7 @@ void rewrite_subscript(struct source *source, size_t at)
 
     copy_before(source, at + 1);
     fputs(of_host      ? "simt_of_host<__typeof__("
-          : is_address ? "simt_up_to<__typeof__("
+          : is_address ? "simt_within_or_end<__typeof__("
                        : "simt_within<__typeof__(",
           stdout);
     write_line(source, begin, at);

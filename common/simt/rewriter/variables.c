@@ -199,12 +199,12 @@ static bool declares_in_parentheses(const char *code, size_t at)
     return false;
 }
 
-void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *of_pointer,
-                      const char *gap)
+void rewrite_device_variable(struct source *source, size_t at, size_t end, const char *attribute,
+                             const char *pointer_attribute, const char *gap)
 {
     if (!declares_variable(source->code, end) || find_before(source->code, at, "extern") != NOWHERE)
         return;
-    replace(source, at, end, declares_in_parentheses(source->code, end) ? of_pointer : attribute);
+    replace(source, at, end, declares_in_parentheses(source->code, end) ? pointer_attribute : attribute);
     write_gap(source, end, gap);
 }
 
@@ -233,7 +233,8 @@ bool rewrite_static(struct source *source, size_t at, size_t end)
         return fail(source, at,
                     "a static variable of a template, inline or member function would be the host's: declare it "
                     "__device__, outside the function");
-    rewrite_variable(source, at, end, "static SIMT_DEVICE_VARIABLE", "static SIMT_DEVICE_POINTER", " SIMT_DEVICE_GAP");
+    rewrite_device_variable(source, at, end, "static SIMT_DEVICE_VARIABLE", "static SIMT_DEVICE_POINTER",
+                            " SIMT_DEVICE_GAP");
     return true;
 }
 

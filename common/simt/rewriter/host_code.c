@@ -1,0 +1,131 @@
+/** @file host_code.c  Rejects uses of kernels, device functions and the built-in variables that nvcc rejects too. */
+#include "rewrite.h"
+
+#include <string.h>
+
+/** Returns the first occurrence of the word in [begin, end) at or after `at`, or NOWHERE. */
+static size_t next_use(const char *code, size_t at, size_t begin, size_t end)
+{
+    for (const char *found = strchr(code + at, code[begin]); found; found = strchr(found + 1, code[begin])) {
+        const size_t here = (size_t)(found - code);
+
+        if (strncmp(found, code + begin, end - begin) == 0 && !is_word(found[end - begin]) &&
+            (here == 0 || !is_word(found[-1])))
+            return here;
+    }
+    return NOWHERE;
+}
+
+/** Returns whether the name at `at` is declared there as a function: a type stands before the name. */
+static bool declares_function(const char *code, size_t at, size_t end)
+{
+    const size_t before = skip_space_back(code, at);
+
+    return code[skip_space(code, end)] == '(' && before > 0 && !is_keyword_before_value(code, before) &&
+           (is_word(code[before - 1]) || is_one_of(code[before - 1], "*&>"));
+}
+
+/**
+ * Returns the attribute, `__global__` or `__device__`, with which the file declares the function whose name is in
+ * [begin, end). Returns NULL if the function may also be one of the host, or may be declared elsewhere.
+ */
+static const char *device_attribute(const char *code, size_t begin, size_t end)
+{
+    const char *attribute = NULL;
+
+    for (size_t at = next_use(code, 0, begin, end); at != NOWHERE; at = next_use(code, at + 1, begin, end)) {
+        if (!declares_function(code, at, at + (end - begin)))
+            continue;
+        if (find_before(code, at, "__global__") != NOWHERE)
+            attribute = "__global__";
+        else if (find_before(code, at, "__device__") != NOWHERE && find_before(code, at, "__host__") == NOWHERE)
+            attribute = "__device__";
+        else
+            return NULL;
+    }
+    return attribute;
+}
+
+/** Returns whether the name in [at, end) is called, and is not that of a member or of a function of the headers. */
+static bool is_call(const char *code, size_t at, size_t end)
+{
+    static const char *const of_headers[] = {"min", "max", "abs", "swap", "clamp", "round", "pow", NULL};
+    static const char *const unevaluated[] = {"decltype", "sizeof", "noexcept", NULL};
+    const size_t before = skip_space_back(code, at), word = before > 0 ? skip_space_back(code, before - 1) : 0;
+    size_t open = skip_space(code, end);
+
+    if (code[open] == '<' && code[open + 1] != '<') {
+        const size_t close = partner(code, open, 1);
+
+        open = close == NOWHERE ? open : skip_space(code, close + 1);
+    }
+    return code[open] == '(' && !declares_function(code, at, end) && before > 0 && code[before - 1] != '.' &&
+           !(before > 1 && (starts_with(code + before - 2, "->") || starts_with(code + before - 2, "::"))) &&
+           !has_word(code, at, end, of_headers) &&
+           !(code[before - 1] == '(' && has_word(code, word_begin(code, word), word, unevaluated));
+}
+
+/** Returns whether the word in [at, end) is a built-in variable, whose name no variable of the file has. */
+static bool is_built_in(const char *code, size_t at, size_t end)
+{
+    static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};
+
+    if (!has_word(code, at, end, names))
+        return false;
+    for (size_t use = next_use(code, 0, at, end); use != NOWHERE; use = next_use(code, use + 1, at, end))
+        if (code[skip_space(code, use + (end - at))] != '.')
+            return false;
+    return true;
+}
+
+bool check_host_word(const struct source *source, size_t at, size_t end)
+{
+    const char *const code = source->code;
+    const int length = (int)(end - at < 100 ? end - at : 100);
+    char what[300];
+
+    if (source->function_braces == 0 || !source->host_only || in_device_function(source) || source->conditionals > 0)
+        return true;
+    if (is_built_in(code, at, end)) {
+        snprintf(what, sizeof what, "%.*s exists in kernels only: the host knows the size of the launch from <<<>>>",
+                 length, code + at);
+        return fail(source, at, what);
+    }
+    const char *const attribute = is_call(code, at, end) ? device_attribute(code, at, end) : NULL;
+
+    if (!attribute)
+        return true;
+    snprintf(what, sizeof what,
+             strcmp(attribute, "__global__") == 0
+                 ? "%.*s is a kernel, which the host launches: %.*s<<<blocks, threads>>>(...)"
+                 : "%.*s is a __device__ function, which the host cannot call: declare %.*s __host__ __device__",
+             length, code + at, length, code + at);
+    return fail(source, at, what);
+}
+
+bool check_not_member(const struct source *source, size_t at)
+{
+    return source->function_braces == 0 || find_before(source->code, at, "friend") != NOWHERE ||
+           find_before(source->code, at, "extern") != NOWHERE || source->conditionals > 0 ||
+           fail(source, at, "a kernel cannot be a member of a class: declare it outside, for example as a template");
+}
+
+bool check_grid_constant(const struct source *source, size_t at)
+{
+    static const char *const constant[] = {"const", NULL};
+    const char *const code = source->code;
+    size_t begin = at, end = at;
+
+    while (begin > 0 && !is_one_of(code[begin - 1], "(,;{}\n")) {
+        const size_t open = code[begin - 1] == '>' ? partner(code, begin - 1, -1) : NOWHERE;
+
+        begin = open == NOWHERE ? begin - 1 : open;
+    }
+    while (code[end] && !is_one_of(code[end], "),;{}\n")) {
+        const size_t close = code[end] == '<' ? partner(code, end, 1) : NOWHERE;
+
+        end = close == NOWHERE ? end + 1 : close + 1;
+    }
+    return has_word(code, begin, end, constant) || begin == 0 || code[begin - 1] == '\n' ||
+           fail(source, at, "a __grid_constant__ parameter must be const");
+}
