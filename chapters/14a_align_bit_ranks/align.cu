@@ -57,12 +57,15 @@ static __global__ void __launch_bounds__(ROW_THREADS) align_warp_kernel(align_ar
     } else {
         rank = __popc(__match_any_sync(FULL_MASK, expert) & lanes_below(lane));
     }
+    // [warp_ids]
+
+    // [warp_votes]
     const bool opens = (expert >= 0) & (ONE_TOKEN ? rank == 0 : begins_block(rank, align));
     const bool before = (expert < own_expert) | (!ONE_TOKEN & (expert == own_expert) & (lane < own));
     const unsigned openers = __ballot_sync(FULL_MASK, opens), openers_before = __ballot_sync(FULL_MASK, opens & before);
     const unsigned same = __ballot_sync(FULL_MASK, expert == own_expert);
     let_next_kernel_start();
-    // [warp_ids]
+    // [warp_votes]
 
     // [warp_rows]
     const bool own_opens = openers >> own & 1;

@@ -121,7 +121,7 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
 }
 // [scan_experts]
 
-// [mark_tile]
+// [read_tile]
 /** Reads the experts of this thread's ids in a tile, that is, of every THREADS-th id. */
 template <typename Id, int THREADS, int IDS>
 static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids, int num_ids, int num_experts)
@@ -133,10 +133,12 @@ static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids,
         expert[k] = expert_of(i < num_ids ? ids[i] : (Id)-1, num_experts);
     }
 }
+// [read_tile]
 
+// [mark_tile]
 /**
  * For each id of a tile, sets the bit of the id's run (2^log_run ids) in the words of the id's expert. Returns false if
- * any run contains an expert twice, because the bits then omit an id. Ends with a barrier.
+ * any run contains an expert twice, because one bit then represents two ids. Ends with a barrier.
  */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
