@@ -9,7 +9,7 @@ import types
 import provenance
 import results
 
-COLUMNS = {"alone": "alone_us", "in a row": "plain_us", "overlapping": "overlapped_us", "saved": "saved_us"}
+COLUMNS = {"alone": "alone_us", "without overlap": "plain_us", "overlapping": "overlapped_us", "saved": "saved_us"}
 
 
 def parse(words, recorded):

@@ -170,5 +170,5 @@ def draw_mask(data, title):
                              f"16 | high) = {data['mask']}.")
     write(ax, 14, out + 130, "A step shifts both halves to the left and puts a sign at the right end. An empty box is "
                              "a bit that is still 0.")
-    write(ax, 14, out + 148, "A sign reaches its own column only after 16 steps.")
+    write(ax, 14, out + 148, "Each step moves the signs one column left; after 16 steps each is below its own bar.")
     return ax

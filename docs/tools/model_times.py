@@ -79,8 +79,8 @@ def step_ms(experts, mode, batch):
 
 def all_layers(us):
     """Estimates the time of a step through all layers on one GPU, in microseconds, from the parts of the measured
-    model's step. Returns two estimates, one that attributes none of `rest` to the MoE layers and one that attributes
-    all of it to them, because the record does not break `rest` down."""
+    model's step. Returns two estimates, because the record does not break `rest` down: in one, `rest` takes as long as in
+    the measured model, which is a lower bound; in the other, all of it belongs to the MoE layers."""
     moe = ALL_MOE_LAYERS / MOE_LAYERS
     known = us["attention"] * ALL_LAYERS / LAYERS + moe * (us["gate"] + us["align"] + us["experts"])
     return known + us["rest"], known + moe * us["rest"]

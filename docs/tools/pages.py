@@ -177,7 +177,7 @@ def _operator_cells(page, run, is_host, sizes):
         before, here = results.median(row, "before"), results.median(row, "here")
         us = before if is_host else here
         number = f" ({tokens:,} tokens)" if us and tokens != in_head else ""
-        cells += [times.format_us(us) + number, "" if is_host else _ratio(before, here)]
+        cells += [times.format_us(us) + number, "-" if is_host else _ratio(before, here)]
     return cells
 
 

@@ -108,10 +108,10 @@ def _read_runs(request, recorded):
 
 
 def host_words(run):
-    """Returns how the host ran the previous chapter, such as "16 threads", for a run whose previous chapter ran on
+    """Returns how the host ran the previous chapter, such as "up to 16 threads", for a run whose previous chapter ran on
     it."""
     threads = (run or {}).get("host_threads")
-    return f"{threads} thread{'s' if threads > 1 else ''}" if threads else "on the host"
+    return f"{'up to ' * (threads > 1)}{threads} thread{'s' * (threads > 1)}" if threads else "on the host"
 
 
 def _library_label(operator, run, way):
@@ -195,21 +195,29 @@ def _rate(row, work, column):
     return row[work] / (1e-6 * us) if us and work in row else None
 
 
+def _fraction(row, best, num_tokens, work):
+    """Returns the fraction of the ceiling in the run `best` that a row (label, run, column) reaches, or "-"."""
+    _, run, column = row
+    rate, ceiling = _rate(results.row_of(run, num_tokens), work, column), _ceiling(best, num_tokens, work)
+    return f"{rate / ceiling:.2f}" if rate and ceiling else "-"
+
+
 def _ceilings_table(request, recorded):
     rows, best = _layers(request, recorded)
-    sizes = [(work, size) for work, of_work in CEILINGS.items() for size in of_work]
-    lines = ["", f"| tokens | {' | '.join(f'{size:,}' for _, size in sizes)} |", "|---|" + "---:|" * len(sizes),
-             f"| *fraction of* | {' | '.join('*bandwidth*' if work == 'bytes' else '*cuBLAS*' for work, _ in sizes)} |"]
-    for label, run, column in rows:
-        rates = [(_rate(results.row_of(run, size), work, column), _ceiling(best, size, work)) for work, size in sizes]
-        cells = [f"{rate / ceiling:.2f}" if rate and ceiling else "-" for rate, ceiling in rates]
-        lines.append(f"| {label} | {' | '.join(cells)} |")
+    columns = [(size, "*bandwidth*" if work == "bytes" else "*cuBLAS*",
+                [_fraction(row, best, size, work) for row in rows])
+               for work, of_work in CEILINGS.items() for size in of_work]
+    columns = [column for column in columns if set(column[2]) != {"-"}] or columns
+    lines = ["", f"| tokens | {' | '.join(f'{size:,}' for size, _, _ in columns)} |", "|---|" + "---:|" * len(columns),
+             f"| *fraction of* | {' | '.join(ceiling for _, ceiling, _ in columns)} |"]
+    lines += [f"| {label} | {' | '.join(cells[row] for _, _, cells in columns)} |"
+              for row, (label, _, _) in enumerate(rows)]
     reading = _ceiling(best, 1, "bytes")
     products = [_ceiling(best, size, "operations") for size in CEILINGS["operations"]]
     words = [f"The read bandwidth is {1e-9 * reading:,.0f} GB/s."] if reading else []
     if all(products):
         rates = [f"{1e-12 * rate:.0f} ({size:,} tokens)" for size, rate in zip(CEILINGS["operations"], products)]
-        words.append(f"Timed for as long as {request.chapters[-1].partition('_')[0]}, cuBLAS reaches "
+        words.append(f"In a run as long as {request.chapters[-1].partition('_')[0]}'s, cuBLAS reaches "
                      f"{provenance.join(rates)} tera-operations per second.")
     used = list({id(run): run for _, run, _ in reversed(rows)}.values())
     return [*lines, "", " ".join([*words, provenance.recorded(used)]), ""]

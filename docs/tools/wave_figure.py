@@ -12,15 +12,17 @@ def _x(half):
 def _draw_chapter(ax, y, name, rows):
     """Draws a chapter's phases from y on; returns the y at which they end."""
     write(ax, 14, y - 12, name, bold=True)
-    for wave in range(len(rows[0][1]) // 2):
+    num_halves = len(rows[0][1])
+    for wave in range(num_halves // 2):
         write(ax, _x(2 * wave) + WIDTH, y - 12, f"wave {wave}", "center")
     for phase, halves in rows:
         write(ax, 14, y + HEIGHT / 2 + 5, phase)
-        for half, text in enumerate(halves):
+        of_box = num_halves // len(halves)
+        for box, text in enumerate(halves):
             if text is None:
-                boxes(ax, [(_x(half), y, WIDTH, HEIGHT)], "ground", "edge")
+                boxes(ax, [(_x(of_box * box), y, of_box * WIDTH, HEIGHT)], "ground", "edge")
             else:
-                cell(ax, _x(half), y, WIDTH, HEIGHT, [text], "light_green")
+                cell(ax, _x(of_box * box), y, of_box * WIDTH, HEIGHT, [text], "light_green")
         y += PITCH
     return y
 

@@ -275,7 +275,7 @@ class Gains(TinyCourse):
         self.record(rows=[{"num_tokens": 1, "here": {"median_us": 2.5}, "before": {"median_us": 5}},
                           {"num_tokens": 65536, "here": {"median_us": 99.96}, "before": {"median_us": 12345}}])
         self.assertEqual(self.row("| [02"), "| [02 Second](@ref chapter_02) | 2.50 | 2.00 | 100 | 123 |")
-        self.assertEqual(self.row("| [01"), "| [01 First](@ref chapter_01) | 5.00 |  | 12,300 |  |",
+        self.assertEqual(self.row("| [01"), "| [01 First](@ref chapter_01) | 5.00 | - | 12,300 | - |",
                          "timed by the next")
         write("chapters/02_second/gate.cu", "// changed\nint changed;\n")
         self.assertIn("(times of an older kernel)", self.row("| [02"))

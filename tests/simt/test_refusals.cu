@@ -1046,6 +1046,9 @@ static void a_frame_larger_than_a_stack(void **)
     large_frame_kernel<500 * 1000><<<1, 32>>>(device_y, 30);
     assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
     assert_non_null(strstr(simt_fault(), "stack overflow: thread (30,0,0) of block (0,0,0)"));
+    large_frame_kernel<4 * 1000 * 1000><<<1, 32>>>(device_y, 0); /* larger than the guard below the stacks */
+    assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
+    assert_non_null(strstr(simt_fault(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
     large_frame_kernel<150 * 1000><<<1, 32>>>(device_y, 30);
     assert_int_equal(cudaGetLastError(), cudaSuccess);
 }

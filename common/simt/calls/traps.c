@@ -62,7 +62,7 @@ void simt_false_assumption(const char *condition)
 
 /* --- signals ------------------------------------------------------------------------------------------------------ */
 
-enum { NUM_SIGNALS = 5 };
+enum { NUM_SIGNALS = 5, MAX_FRAME_BYTES = 1 << 30 };
 
 static struct sigaction before[NUM_SIGNALS];
 static stack_t stack_before;
@@ -77,6 +77,17 @@ static uintptr_t interrupted_pc(const ucontext_t *context)
 #else
     (void)context;
     return 0;
+#endif
+}
+
+static uintptr_t interrupted_stack(const ucontext_t *context)
+{
+#if defined __x86_64__
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined __aarch64__
+    return (uintptr_t)context->uc_mcontext.sp;
+#else
+    return (uintptr_t)context;
 #endif
 }
 
@@ -199,8 +210,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
                         "check that the pointer has been set to a __device__ function, by code that runs on the device",
                         address ? "a function through a pointer that does not point to code"
                                 : "a function through a null pointer");
-    if (address - (simt_running.lane->stack - FIBER_GUARD_BYTES) <
-        FIBER_GUARD_BYTES) /* the address is in the guard below the stacks */
+    if (address - (simt_running.lane->stack - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES || /* in the guard */
+        simt_running.lane->stack - interrupted_stack(context) < MAX_FRAME_BYTES)
         simt_fault_stack(pc);
     simt_check_index(address, 0, ACCESS_LOAD, pc);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",

@@ -33,6 +33,7 @@ static struct fault {
 } fault, suspected;
 static char first[LINE];         /**< line of an earlier fault that the program has not read yet */
 static bool is_read;             /**< simt_fault() has returned the line */
+static bool is_noted;            /**< simt_fault_here() is recording a fault, on the lane's stack */
 static enum suspicion suspicion; /**< the kind of the suspected fault */
 
 bool simt_faulted;
@@ -170,9 +171,11 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
     /* The suspected read of an unwritten value may be the cause of this fault, and is then reported instead. */
     if (!simt_fault_confirm()) {
         make_room();
+        is_noted = true;
         va_start(arguments, format);
         note(&fault, error, simt_thread_idx, pc, kind, format, arguments);
         va_end(arguments);
+        is_noted = false;
         simt_faulted = true;
     }
     fiber_abandon();
@@ -195,6 +198,8 @@ _Noreturn void simt_fault_of_call(uintptr_t pc, const char *kind, const char *fo
 
 _Noreturn void simt_fault_stack(uintptr_t pc)
 {
+    if (is_noted) /* the stack had no room for recording the overflow, which is now done on the signals' stack */
+        pc = fault.pc;
     simt_fault_here(cudaErrorIllegalAddress, pc, "stack overflow", "needs more than the %zu bytes of a thread's stack",
                     fiber_stack_bytes);
 }
