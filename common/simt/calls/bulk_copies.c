@@ -234,13 +234,6 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
     }
 }
 
-static void end_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
-{
-    struct shadow_cell *cell = shared_cell(copy, chunk);
-
-    for (unsigned word = 0; word < CHUNK_WORDS; word++)
-        shadow_end_copy(cell + word);
-}
 
 uint32_t simt_bulk_copy_finish(uint32_t number)
 {
@@ -249,7 +242,8 @@ uint32_t simt_bulk_copy_finish(uint32_t number)
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
         const struct chunk chunk = chunk_of(copy, i);
 
-        end_chunk(copy, &chunk);
+        for (unsigned word = 0; word < CHUNK_WORDS; word++)
+            shadow_complete_copy(shared_cell(copy, &chunk) + word);
         if (chunk.from) {
             check_unchanged(copy, &chunk);
             memcpy(chunk.to, chunk.from, CHUNK);
@@ -267,7 +261,8 @@ uint32_t simt_bulk_copy_drop(uint32_t number)
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
         const struct chunk chunk = chunk_of(copy, i);
 
-        end_chunk(copy, &chunk);
+        for (unsigned word = 0; word < CHUNK_WORDS; word++)
+            shadow_end_copy(shared_cell(copy, &chunk) + word);
     }
     return drop(number);
 }
