@@ -152,8 +152,18 @@ static void check_source(const struct bulk_copy *copy)
             simt_fault_no_variable(from, (unsigned)bytes, false, copy->pc);
         return;
     }
+    char where[160];
+
+    if (global < simt_memory.arena_bytes && simt_arena_describe(from, where, sizeof where))
+        simt_fault_here(cudaErrorIllegalAddress, copy->pc, "out-of-bounds global access",
+                        "copies from a matrix of %" PRIu64 " rows of %" PRIu64 " elements, %" PRIuPTR
+                        " bytes in all, which is longer than its memory: it begins %s" SIMT_TRY
+                        "the number of rows that were allocated",
+                        map->rows, map->columns, bytes, where);
     simt_fault_here(cudaErrorIllegalAddress, copy->pc, "illegal address",
-                    "copies from a matrix of %" PRIuPTR " bytes that is not in global memory", bytes);
+                    "copies from a matrix of %" PRIuPTR " bytes that is not in global memory" SIMT_TRY
+                    "a matrix in memory from cudaMalloc()",
+                    bytes);
 }
 
 /** Ends the launch unless the destination is in the shared memory of this launch. */
@@ -233,7 +243,6 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
             index.x, index.y, index.z, block.x, block.y, block.z, simt_site_pc(cell->write & CELL_SITE));
     }
 }
-
 
 uint32_t simt_bulk_copy_finish(uint32_t number)
 {

@@ -258,7 +258,8 @@ void simt_mbarrier_arrive_copies(void *address)
         if (!copy_arrivals)
             simt_fault_here(cudaErrorMemoryAllocation, SIMT_CALLER(), "out of memory",
                             "has more copies under way than there is room");
-        *copy_arrivals = (struct copy_arrival){first, barrier->phase, simt_running.lane->thread, barrier->copy_arrivals};
+        *copy_arrivals = (struct copy_arrival){first, barrier->phase, simt_running.lane->thread,
+                                               barrier->copy_arrivals};
         barrier->copy_arrivals = copy_arrivals;
     }
     arrive(barrier, 0, SIMT_CALLER());
