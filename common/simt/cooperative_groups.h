@@ -371,6 +371,7 @@ SIMT_DEVICE coalesced_group coalesced_threads()
 template <unsigned tile_size>
 SIMT_DEVICE thread_block_tile<tile_size, thread_block> tiled_partition(const thread_block &)
 {
+    simt_check_tiles(tile_size);
     return thread_block_tile<tile_size, thread_block>();
 }
 template <unsigned tile_size, unsigned size, class Parent>
@@ -384,6 +385,7 @@ SIMT_DEVICE thread_block_tile<tile_size, thread_block_tile<size>> tiled_partitio
 template <class Group>
 SIMT_DEVICE thread_group tiled_partition(const Group &, unsigned size)
 {
+    simt_check_tiles(size);
     return thread_group((unsigned)((1ull << size) - 1) << simt_lane() / size * size);
 }
 template <class Group>

@@ -340,6 +340,28 @@ REFUSED(store_into_one_under_way, 32, "writes 4 bytes that thread (0,0,0) copies
         words[threadIdx.x] = 0; // [store_into_one_under_way]
 }
 
+REFUSED(barrier_before_the_wait, 64, "shared memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes of 'words'")
+{
+    WORDS_AND_BARRIER(1);
+    COPY_64(words, x, &full)
+    __syncthreads();
+    if (threadIdx.x < 32)
+        mbarrier_wait(&full, 0);
+    y[threadIdx.x] = words[threadIdx.x]; // [barrier_before_the_wait]
+}
+
+REFUSED(barrier_before_the_wait_for_threads, 64, "shared memory race: thread (1,0,0) of block (0,0,0) reads")
+{
+    WORDS_AND_BARRIER(64);
+    if (threadIdx.x < 16)
+        cp_async_16(words + threadIdx.x * 4, x + threadIdx.x * 4);
+    mbarrier_arrive_cp_async(&full);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        mbarrier_wait(&full, 0);
+    y[threadIdx.x] = words[threadIdx.x]; // [barrier_before_the_wait_for_threads]
+}
+
 REFUSED(refilled_while_others_read, 64, "shared memory race")
 {
     WORDS_AND_BARRIER(2);

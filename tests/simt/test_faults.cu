@@ -153,7 +153,7 @@ FAULT("atomics", reset_by_first, 4, 32, "wrote")
     atomicAdd(&y[0], 1); // [reset_by_first]
 }
 
-FAULT("atomics", atomics_of_two_sizes, 1, 32, "updates atomically 4 bytes")
+FAULT("atomics", atomics_of_two_sizes, 1, 32, "no barrier between; try: atomics of one size for both accesses")
 {
     if (threadIdx.x == 0)
         atomicAdd((unsigned long long *)y, 1ull);
@@ -1401,7 +1401,7 @@ HOST_FAULT(host_after_launch, "the host reads device memory, 0 bytes into")
     seen = *(volatile int *)device_y; // [host_after_launch]
 }
 
-HOST_FAULT(host_freed, "the host reads device memory")
+HOST_FAULT(host_freed, "the host reads memory from CUDA, ")
 {
     (void)host_freed_added;
     cudaFree(device_y);
@@ -2581,6 +2581,25 @@ STREAM_FAULT(result_of_a_graph_read, "race with the host: the host reads 4 bytes
     host_words[40] = host_words[31]; // [result_of_a_graph_read]
 }
 
+STREAM_FAULT(pinned_written_past_its_end, "the host writes 4 bytes right past the end of an allocation of 256 bytes")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 256), cudaSuccess);
+    pinned[63] = 1;
+    pinned[64] = 1; // [pinned_written_past_its_end]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(managed_read_past_its_end, "the host reads 4 bytes right past the end of an allocation of 200 bytes")
+{
+    int *managed = NULL;
+
+    assert_int_equal(cudaMallocManaged(&managed, 200), cudaSuccess);
+    host_words[0] = managed[0] + managed[50]; // [managed_read_past_its_end]
+    cudaFree(managed);
+}
+
 STREAM_FAULT(pinned_used_twice, "race of two streams")
 {
     int *pinned = NULL;
@@ -2685,7 +2704,7 @@ FAULT_LAUNCH("memory", managed_past_end, "right past the end of an allocation of
     managed_kernel<<<1, 32>>>(shared_words);
 }
 
-HOST_FAULT(managed_after_free, "reads device memory, in an allocation of 256 bytes that has been freed")
+HOST_FAULT(managed_after_free, "reads memory from CUDA, in an allocation of 256 bytes that has been freed")
 {
     assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
     cudaFree(shared_words);
@@ -2992,6 +3011,13 @@ STREAM_FAULT(variable_as_a_parameter, "a parameter is the host's address of 'dev
 
 typedef int (*unary)(int);
 static __device__ unary no_functions[2];
+
+FAULT("convergence", tiles_that_do_not_fit, 1, 48, "divides the 48 threads of its block into tiles of 32")
+{
+    const cooperative_groups::thread_block block = cooperative_groups::this_thread_block();
+
+    y[threadIdx.x] = cooperative_groups::tiled_partition<32>(block).any(x[0]); // [tiles_that_do_not_fit]
+}
 
 FAULT("memory", unsigned_index_below_zero, 1, 32,
       "behind the last (is an unsigned index less than 0?); try: compare the index")

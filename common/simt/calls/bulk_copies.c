@@ -152,8 +152,18 @@ static void check_source(const struct bulk_copy *copy)
             simt_fault_no_variable(from, (unsigned)bytes, false, copy->pc);
         return;
     }
+    char where[160];
+
+    if (global < simt_memory.arena_bytes && simt_arena_describe(from, where, sizeof where))
+        simt_fault_here(cudaErrorIllegalAddress, copy->pc, "out-of-bounds global access",
+                        "copies from a matrix of %" PRIu64 " rows of %" PRIu64 " elements, %" PRIuPTR
+                        " bytes in all, which is longer than its memory: it begins %s" SIMT_TRY
+                        "the number of rows that were allocated",
+                        map->rows, map->columns, bytes, where);
     simt_fault_here(cudaErrorIllegalAddress, copy->pc, "illegal address",
-                    "copies from a matrix of %" PRIuPTR " bytes that is not in global memory", bytes);
+                    "copies from a matrix of %" PRIuPTR " bytes that is not in global memory" SIMT_TRY
+                    "a matrix in memory from cudaMalloc()",
+                    bytes);
 }
 
 /** Ends the launch unless the destination is in the shared memory of this launch. */
@@ -234,14 +244,6 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
     }
 }
 
-static void end_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
-{
-    struct shadow_cell *cell = shared_cell(copy, chunk);
-
-    for (unsigned word = 0; word < CHUNK_WORDS; word++)
-        shadow_end_copy(cell + word);
-}
-
 uint32_t simt_bulk_copy_finish(uint32_t number)
 {
     const struct bulk_copy *const copy = &copies[number];
@@ -249,7 +251,8 @@ uint32_t simt_bulk_copy_finish(uint32_t number)
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
         const struct chunk chunk = chunk_of(copy, i);
 
-        end_chunk(copy, &chunk);
+        for (unsigned word = 0; word < CHUNK_WORDS; word++)
+            shadow_complete_copy(shared_cell(copy, &chunk) + word);
         if (chunk.from) {
             check_unchanged(copy, &chunk);
             memcpy(chunk.to, chunk.from, CHUNK);
@@ -267,7 +270,8 @@ uint32_t simt_bulk_copy_drop(uint32_t number)
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
         const struct chunk chunk = chunk_of(copy, i);
 
-        end_chunk(copy, &chunk);
+        for (unsigned word = 0; word < CHUNK_WORDS; word++)
+            shadow_end_copy(shared_cell(copy, &chunk) + word);
     }
     return drop(number);
 }

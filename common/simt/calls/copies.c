@@ -165,6 +165,13 @@ static void unmark(const struct copy *copy)
         shadow_end_copy(&copy->to_cells[word]);
 }
 
+/** Unmarks the destination after a wait on an mbarrier, and lets its write begin in the current epoch. */
+static void complete(const struct copy *copy)
+{
+    for (unsigned word = 0; 4 * word < copy->bytes; word++)
+        shadow_complete_copy(&copy->to_cells[word]);
+}
+
 /** Writes the copied bytes and the zero-fill to the destination. */
 static void fill(const struct copy *copy)
 {
@@ -298,7 +305,7 @@ void simt_copies_complete(uint32_t *first)
         const struct copy *const copy = &copies[*first];
 
         check_source(copy);
-        unmark(copy);
+        complete(copy);
         fill(copy);
         *first = drop(*first);
     }

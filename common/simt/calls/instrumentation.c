@@ -10,8 +10,10 @@
 #include "device_calls.h"
 #include "kernel_calls.h"
 #include "lanes/observer.h"
+#include "machine/errors.h"
 #include "machine/fault.h"
 #include "machine/host_accesses.h"
+#include "machine/source_lines.h"
 #include "memory/constant_reads.h"
 #include "memory/arena.h"
 #include "memory/shadow.h"
@@ -327,12 +329,37 @@ static bool outlives_host_function(uintptr_t address)
            address - simt_host_function_frame < STACK_BYTES || simt_is_host_accessible((const void *)address);
 }
 
+/** Reports an access by the host that leaves an allocation of pinned or managed memory. */
+static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
+{
+    char location[LOCATION_TEXT];
+    char where[160];
+
+    if (!simt_host_leaves_allocation((const void *)address, bytes) ||
+        !simt_arena_describe(address, where, sizeof where))
+        return;
+    simt_source_line(pc, location);
+    simt_fault_launch(cudaErrorIllegalAddress,
+                      "%s: out-of-bounds host access: the host %s %zu bytes %s" SIMT_TRY
+                      "compare the index with the number of elements",
+                      location, store ? "writes" : "reads", bytes, where);
+    simt_set_sticky_error(cudaErrorIllegalAddress);
+}
+
 /** Checks an access by the host, and records it if a stream's host function makes it. */
 static void host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
     simt_host_uses(address, bytes, store, pc);
     if (simt_host_function_frame && outlives_host_function(address))
         simt_work_uses_host(store ? USE_WRITE : USE_READ, address, bytes);
+}
+
+static void host_accesses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
+{
+    if (SIMT_UNLIKELY(simt_streams_use_host))
+        host_uses(address, bytes, store, pc);
+    if (SIMT_UNLIKELY(simt_streams_share_host))
+        check_host_bounds(address, bytes, store, pc);
 }
 
 /**
@@ -351,8 +378,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         return;
 
     if (!lane) {
-        if (SIMT_UNLIKELY(simt_streams_use_host))
-            host_uses(address, bytes, store, pc);
+        host_accesses(address, bytes, store, pc);
         if (address - image->constant_low < image->constant_high - image->constant_low ||
             address - image->data_low < image->data_high - image->data_low)
             simt_fault_host_access(simt_variable_at(address), store, pc);
@@ -523,8 +549,7 @@ static void touch_parts(const void *pointer, size_t bytes, bool store, bool coun
     struct lane *lane = simt_running.lane;
 
     if (!lane) {
-        if (simt_streams_use_host)
-            host_uses((uintptr_t)pointer, bytes, store, pc);
+        host_accesses((uintptr_t)pointer, bytes, store, pc);
         return;
     }
     lane->is_split = most_events >= LANE_EVENTS / 2;
@@ -649,8 +674,8 @@ void simt_check_range(const void *pointer, size_t bytes, int store)
 {
     if (simt_running.lane)
         access_parts(pointer, bytes, store, SIMT_CALLER());
-    else if (simt_streams_use_host)
-        host_uses((uintptr_t)pointer, bytes, store, SIMT_CALLER());
+    else
+        host_accesses((uintptr_t)pointer, bytes, store, SIMT_CALLER());
 }
 
 void simt_check_argument(const void *pointer, size_t bytes)

@@ -15,6 +15,7 @@
 #include "machine/fault.h"
 #include "machine/array_reserve.h"
 #include "memory/arena.h"
+#include "memory/proxy.h"
 #include "order/vector_clocks.h"
 
 #include <stdlib.h>
@@ -32,6 +33,7 @@ struct barrier_handle {
 struct copy_arrival {
     uint32_t first; /**< first copy, in copies.c; 0 if none */
     uint32_t phase;
+    uint32_t thread; /**< the copying thread */
     struct copy_arrival *next;
 };
 
@@ -256,7 +258,8 @@ void simt_mbarrier_arrive_copies(void *address)
         if (!copy_arrivals)
             simt_fault_here(cudaErrorMemoryAllocation, SIMT_CALLER(), "out of memory",
                             "has more copies under way than there is room");
-        *copy_arrivals = (struct copy_arrival){.first = first, .phase = barrier->phase, .next = barrier->copy_arrivals};
+        *copy_arrivals = (struct copy_arrival){first, barrier->phase, simt_running.lane->thread,
+                                               barrier->copy_arrivals};
         barrier->copy_arrivals = copy_arrivals;
     }
     arrive(barrier, 0, SIMT_CALLER());
@@ -270,16 +273,37 @@ static bool has_ended(const struct barrier *barrier, uint32_t parity)
     return (barrier->phase & 1) != (parity & 1);
 }
 
-/** Completes the copies of phases that have ended: their bytes reach shared memory. */
-static void complete_copies(struct barrier *barrier)
+/** Returns the first bulk copy of a phase that has ended, or 0 if there is none. */
+static uint32_t ended_copy(const struct barrier *barrier)
+{
+    return barrier->first_copy && simt_bulk_copy_at(barrier->first_copy)->phase < barrier->phase ? barrier->first_copy
+                                                                                                 : 0;
+}
+
+/**
+ * Completes the bulk copies of phases that have ended: their bytes reach shared memory, as writes in an epoch of their
+ * own, which only threads that wait for the barrier acquire.
+ */
+static void complete_bulk_copies(struct barrier *barrier)
+{
+    if (!ended_copy(barrier))
+        return;
+    simt_order.epoch++;
+    if (!simt_proxy_record_epoch())
+        simt_fault_here(cudaErrorMemoryAllocation, simt_running.lane->site, "out of memory",
+                        "has more copies under way than there is room");
+    for (uint32_t number; (number = ended_copy(barrier)) != 0;) {
+        simt_order_add_write(&barrier->completed, simt_bulk_copy_at(number)->thread, simt_order.epoch);
+        barrier->first_copy = simt_bulk_copy_finish(number);
+    }
+    simt_order.epoch++;
+}
+
+/** Does the same as complete_bulk_copies() for the copies of single threads. */
+static void complete_thread_copies(struct barrier *barrier)
 {
     struct copy_arrival **copy_arrivals = &barrier->copy_arrivals;
 
-    while (barrier->first_copy && simt_bulk_copy_at(barrier->first_copy)->phase < barrier->phase) {
-        const uint32_t number = barrier->first_copy;
-
-        barrier->first_copy = simt_bulk_copy_finish(number);
-    }
     while (*copy_arrivals) {
         struct copy_arrival *const one = *copy_arrivals;
 
@@ -287,7 +311,10 @@ static void complete_copies(struct barrier *barrier)
             copy_arrivals = &one->next;
             continue;
         }
+        simt_order.epoch++;
+        simt_order_add_write(&barrier->completed, one->thread, simt_order.epoch);
         simt_copies_complete(&one->first);
+        simt_order.epoch++;
         *copy_arrivals = one->next;
         free(one);
     }
@@ -326,7 +353,8 @@ static int wait(void *address, uint32_t parity, bool without_limit, uintptr_t pc
     if (lane->mbarrier != number && !has_ended(barrier, parity))
         return 0;
     lane->mbarrier = 0;
-    complete_copies(barrier);
+    complete_bulk_copies(barrier);
+    complete_thread_copies(barrier);
     simt_order_acquire(barrier->completed);
     record_use(address, MBARRIER_WAIT, parity & 1, phase, pc);
     return 1;

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -28,16 +29,27 @@ static bool in_program(uintptr_t pc)
     return pc - simt_program.text_low < simt_program.text_high - simt_program.text_low;
 }
 
+/** Returns whether code is in the program and its source is the user's, neither the simulator's nor a header of C++. */
+static bool is_of_user(uintptr_t pc)
+{
+    char location[LOCATION_TEXT];
+
+    if (!in_program(pc))
+        return false;
+    simt_source_line(pc, location);
+    return strncmp(location, "program+", 8) != 0 && strncmp(location, "/usr/", 5) != 0;
+}
+
 /**
- * Returns the program counter of the interrupted code if that code is in the program. Otherwise, for example if memcpy
- * or printf made the access, returns the program counter of the innermost call from the program.
+ * Returns the program counter of the interrupted code or, if the user has not written it, for example if memcpy() or
+ * cudaMalloc() made the access, that of the innermost call from the user's code.
  */
 static uintptr_t place_in_program(uintptr_t interrupted)
 {
     enum { CALLERS = 32 };
     void *callers[CALLERS];
 
-    if (in_program(interrupted))
+    if (is_of_user(interrupted + 1))
         return interrupted + 1;
     const int count = backtrace(callers, CALLERS);
 
@@ -47,10 +59,10 @@ static uintptr_t place_in_program(uintptr_t interrupted)
         const uintptr_t pc = (uintptr_t)callers[i];
 
         below = below || !in_program(pc);
-        if (below && in_program(pc))
+        if (below && is_of_user(pc))
             return pc;
     }
-    return 0;
+    return in_program(interrupted) ? interrupted + 1 : 0;
 }
 
 static void say(uintptr_t pc, const char *does, const char *what, bool in_library)
@@ -58,6 +70,14 @@ static void say(uintptr_t pc, const char *does, const char *what, bool in_librar
     char location[LOCATION_TEXT];
 
     simt_source_line(pc, location);
+    if (strstr(what, "freed") && !in_library) {
+        fprintf(
+            stderr,
+            "%s: illegal address: the host %s memory from CUDA, %s; try: cudaFree() or cudaFreeHost() after the last "
+            "access; memory from cudaMalloc() has to be copied\n",
+            location, does, what);
+        return;
+    }
     fprintf(
         stderr,
         "%s: illegal address: the host %s device memory, %s; it has to be copied%s; try: cudaMemcpy() to an array of "

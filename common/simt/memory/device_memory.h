@@ -23,6 +23,13 @@ bool simt_arena_reserve(void);
  */
 bool simt_arena_allow_access(void);
 void simt_arena_forbid_access(void);
+/** Returns whether simt_allow_host_access() lets the host access all device memory. */
+bool simt_host_access_is_allowed(void);
+/**
+ * Returns whether an access by the host reaches memory that the host may not access but that causes no signal, because
+ * pinned or managed memory is on the same page.
+ */
+bool simt_host_leaves_allocation(const void *pointer, size_t bytes);
 
 /**
  * Marks of the four bytes of a word in the arena, one bit per byte. For each marked byte, the corresponding state bit

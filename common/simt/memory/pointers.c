@@ -5,6 +5,8 @@
 #include "arena.h"
 #include "machine/program_image.h"
 
+#include <unistd.h>
+
 bool simt_is_device(const void *pointer)
 {
     return simt_arena.base && arena_offset(pointer) < simt_arena.reserved;
@@ -50,4 +52,21 @@ bool simt_host_may_access(const void *pointer)
 {
     return pointer &&
            (simt_is_host_accessible(pointer) || (!simt_is_device(pointer) && !simt_in_program_data(pointer, 1)));
+}
+
+bool simt_host_leaves_allocation(const void *pointer, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (simt_host_access_is_allowed() || !simt_is_device(pointer) ||
+        (simt_is_host_accessible(pointer) && simt_device_range(pointer, bytes)))
+        return false;
+    for (size_t i = 0; i < simt_arena.count; i++) {
+        const struct allocation *allocation = &simt_arena.allocation[i];
+        const size_t first = allocation->offset / page, last = (allocation->offset + allocation->bytes - 1) / page;
+
+        if (is_host_accessible(allocation->owner) && arena_offset(pointer) / page - first <= last - first)
+            return true;
+    }
+    return false;
 }

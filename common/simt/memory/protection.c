@@ -72,3 +72,8 @@ void simt_allow_host_access(bool open)
         simt_arena_forbid_access();
     kept_open.bytes = kept_open.depth == 0 ? 0 : kept_open.bytes;
 }
+
+bool simt_host_access_is_allowed(void)
+{
+    return kept_open.depth > 0;
+}

@@ -107,6 +107,8 @@ static const char *advice_in_block(const struct past_access *past, const struct 
 
     if (access->frees)
         return "";
+    if (past->kind >= PAST_ATOMIC && access->what == ACCESS_ATOMIC)
+        return SIMT_TRY "atomics of one size for both accesses";
     if ((wrote && access->what == ACCESS_VOLATILE_LOAD) ||
         ((past->kind & PAST_KIND) == PAST_VOLATILE_READ && access->what == ACCESS_STORE))
         return SIMT_TRY "__threadfence() and then atomicExch(), to store a value that other threads poll; otherwise "
@@ -137,6 +139,8 @@ static const char *advice_for_blocks(const struct past_access *past, const struc
         return "no pair of fences orders them" SIMT_TRY "__threadfence() before the flag or counter is written, after "
                "a barrier with other threads whose data it "
                "announces, and again after it is read, before a barrier with other threads that use the data";
+    if (past->kind >= PAST_ATOMIC && access->what == ACCESS_ATOMIC)
+        return "they have different sizes" SIMT_TRY "atomics of one size for both accesses";
     return "blocks are not ordered" SIMT_TRY "atomics, or two launches";
 }
 

@@ -109,6 +109,15 @@ static inline void shadow_end_copy(struct shadow_cell *cell)
     cell->read_epoch = 0;
     cell->read = 0;
 }
+/**
+ * Does the same for a copy that a thread other than the issuing thread may have waited for. The word then counts as
+ * written now, so that a barrier between the issue and the wait does not order it before later accesses.
+ */
+static inline void shadow_complete_copy(struct shadow_cell *cell)
+{
+    shadow_end_copy(cell);
+    cell->write_epoch = simt_order.epoch;
+}
 
 /**
  * The last volatile load of each thread. Repeating this load at the same epoch, without a write in between, need not be
