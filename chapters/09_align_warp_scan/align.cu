@@ -94,7 +94,7 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 // [align_kernel]
 /**
  * Counts the ids, adds up the counts and writes expert_ids. Grid: one block. offsets[e] becomes the slot where expert
- * e's rows begin, and offsets[num_experts] the total number of rows, num_tokens_post_padded.
+ * e's rows begin, and offsets[num_experts] the number of slots in use, num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -266,7 +266,6 @@ static bool takes_small(const align_problem *problem)
 }
 // [rule]
 
-// [launch]
 template <typename Id>
 static cudaError_t launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
@@ -281,9 +280,11 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
                 buffers->num_tokens_post_padded);
         return cudaGetLastError();
     }
+    // [launch]
     align_kernel<Id><<<1, THREADS, (problem->num_experts + 1) * sizeof(int), stream>>>(
         *problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids, buffers->expert_ids,
         buffers->num_tokens_post_padded, offsets);
+    // [launch]
     if (sort_blocks > 0) /* an empty grid is a launch error */
         sort_kernel<Id>
             <<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
@@ -294,4 +295,3 @@ cudaError_t align_launch(const align_problem *problem, const align_buffers *buff
 {
     return problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : launch<int>(problem, buffers, stream);
 }
-// [launch]

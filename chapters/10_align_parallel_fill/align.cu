@@ -307,6 +307,7 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
     align_kernel<Id><<<1 + fill_blocks, THREADS, (problem->num_experts + 1) * sizeof(int), stream>>>(
         *problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids, buffers->expert_ids,
         buffers->num_tokens_post_padded, offsets);
+    // [launch]
     if (sort_blocks > 0) /* an empty grid is a launch error */
         sort_kernel<Id>
             <<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
@@ -317,4 +318,3 @@ cudaError_t align_launch(const align_problem *problem, const align_buffers *buff
 {
     return problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : launch<int>(problem, buffers, stream);
 }
-// [launch]

@@ -15,6 +15,7 @@ static const char *unsupported_reason(const struct align_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
+        // [program]
         .implementation = {.name = "10_align_parallel_fill",
                            .last_ids = {127},
                            .last_experts = {8},
@@ -22,6 +23,7 @@ int main(int argc, char **argv)
                            .capacity = align_capacity_of_few,
                            .workspace_bytes = align_spread_offsets_bytes,
                            .launch = align_launch},
+        // [program]
         .before = {.name = "09_align_warp_scan",
                    .capacity = align_capacity,
                    .workspace_bytes = align_offsets_bytes,

@@ -36,8 +36,9 @@ static __device__ float silu(float x)
 
 // [gate_up]
 /**
- * Computes the first product: intermediate = silu(hidden w1) * (hidden w3). In w13, w1's rows precede w3's. Grid: x is
- * a slot of sorted_token_ids, y a group of THREADS elements of the intermediate.
+ * Computes the first product: a position's row of the intermediate has silu(gate[i]) * up[i], where gate[i] is the sum
+ * of w1[i][k] * x[k] over k, and up[i] that of w3[i][k] * x[k]. In w13, w1's rows precede w3's. Grid: x is a slot of
+ * sorted_token_ids, y a group of THREADS elements i.
  */
 template <typename T>
 static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
@@ -74,8 +75,9 @@ static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
 
 // [down]
 /**
- * Computes the second product: partial = weight * (intermediate w2). Grid: x is a slot of sorted_token_ids, y a group
- * of THREADS elements of the hidden size.
+ * Computes the second product: a position's row of partial has the position's weight times the sum of w2[i][k] * a[k]
+ * over k, where a is the position's row of the intermediate. Grid: x is a slot of sorted_token_ids, y a group of
+ * THREADS elements i.
  */
 template <typename T>
 static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)
@@ -84,12 +86,16 @@ static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)
     const int i = blockIdx.y * THREADS + threadIdx.x;
     const int64_t position = buffers.sorted_token_ids[blockIdx.x], pad = problem.num_tokens * problem.topk;
     const int64_t expert = buffers.expert_ids[blockIdx.x / problem.block_size];
+    // [down]
 
+    // [down_skip]
     if (position == pad || i >= hidden_size)
         return;
+    // [down_skip]
 
+    // [partial]
     T *const partial = (T *)buffers.partial + position * hidden_size + i;
-    // [down]
+    // [partial]
 
     // [write_zeros]
     if (expert < 0) { /* the row must be zeros: moe_sum_kernel adds it, and no other thread writes it */
