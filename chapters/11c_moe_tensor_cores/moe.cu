@@ -199,8 +199,10 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
 
 // [product]
 /**
- * Computes intermediate = silu(hidden w1) * (hidden w3) if FIRST (in w13, w1's rows precede w3's), else partial =
- * weight * (intermediate w2). Grid: x is a tile of Tile::TOKENS slots of sorted_token_ids, y a tile of Tile::ROWS rows.
+ * If FIRST, computes the first product, silu(gate[i]) * up[i] (in w13, w1's rows precede w3's); otherwise the second
+ * product, times the choice's weight, as partial.
+ *
+ * Grid: x is a tile of Tile::TOKENS slots of sorted_token_ids, y a tile of Tile::ROWS rows.
  */
 template <bool FIRST>
 static __global__ void __launch_bounds__(Tile::THREADS) product_kernel(moe_problem problem, moe_buffers buffers)
