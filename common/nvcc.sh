@@ -38,6 +38,17 @@ first_gpu() {
     nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sed -n '1s/^\([0-9]*\)\.\([0-9]\)$/sm_\1\2/p'
 }
 
+# check_arch: checks that nvcc can compile for $arch, and that the course supports it; passes if nvcc does not list what
+# it can compile for
+check_arch() {
+    # shellcheck disable=SC2046 # joins the lines
+    codes=$(echo $("$nvcc" --list-gpu-code 2>/dev/null | sed -n '/^sm_[1-6].$/d; /^sm_7[0-4]$/d; /^sm_[0-9]*a*$/p'))
+    case " $codes " in
+    '  ' | *" ${arch%a} "*) ;;
+    *) [ "$arch" = every ] || fail 2 "${GPU_ARCH:+GPU_ARCH=}$arch: with $nvcc, it must be one of $codes" ;;
+    esac
+}
+
 write_arch() {
     find_nvcc
     arch=${GPU_ARCH:-$(first_gpu)}
@@ -49,6 +60,7 @@ write_arch() {
     [ "$arch" = every ] || expr "$arch" : 'sm_[0-9][0-9][0-9]\{0,1\}a\{0,1\}$' >/dev/null ||
         fail 2 "GPU_ARCH=$arch: it must be sm_ and the compute capability, such as sm_90 or sm_90a"
     [ -f "$1" ] && [ "$(cat "$1")" = "$arch" ] && return
+    check_arch
     [ -z "$notice" ] || echo "nvcc.sh: $notice"
     echo "$arch" >"$1" || exit 1
 }

@@ -6,6 +6,7 @@
 #include "learn/commands.h"
 #include "learn/interrupt.h"
 
+#include "base/edit_distance.h"
 #include "base/number.h"
 #include "base/standard_output.h"
 
@@ -44,7 +45,8 @@ static const char help[] = //
     "      --output       show what the program printed\n"
     "  hint [NAME]      one step of help, one more each time\n"
     "  step [NAME]      make a page that plays what your kernel does, step by step\n"
-    "  next             go on behind the one passed last, or leave this one\n"
+    "  next             move on to the exercise after the one you solved last; an\n"
+    "                   unfinished exercise is left for later\n"
     "  reset NAME       begin anew; the file is kept as NAME.cu.1, .2, ...\n"
     "  solution NAME    after passing, or when asked twice\n"
     "\n"
@@ -62,10 +64,21 @@ static int show_usage(const char *command)
 /** Returns the command with this name. On failure, returns NULL with a one-line error. */
 static const struct command *find_command(const char *word, const char *program, struct error *error)
 {
-    for (size_t i = 1; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(commands[i].word, word) == 0)
+    const struct command *similar = NULL;
+    size_t least = strlen(word) / 3 + 1;
+
+    for (size_t i = 1; i < sizeof commands / sizeof *commands; i++) {
+        const size_t distance = edit_distance(word, strlen(word), commands[i].word);
+
+        if (distance == 0)
             return &commands[i];
-    error_set(error, "'%.40s' is no command; '%s --help' lists them", word, program);
+        if (distance < least) {
+            least = distance;
+            similar = &commands[i];
+        }
+    }
+    error_set(error, "'%.40s' is no command; %s%s%s'%s --help' lists them", word, similar ? "is it " : "",
+              similar ? similar->word : "", similar ? "? " : "", program);
     return NULL;
 }
 

@@ -36,10 +36,17 @@ for name, lines in sorted(counts.items()):
 print(f"{chr(99)}ommon/ {done} of {total} lines: {100 * done / total:.1f} %")' "$@"
 }
 
-if [ "${1:-}" = --lines ]; then
+case ${1:-} in
+'') ;;
+--lines)
     report --lines
     exit
-fi
+    ;;
+*)
+    echo "coverage.sh: $1: unknown; --lines is the only option" >&2
+    exit 2
+    ;;
+esac
 mkdir -p $b
 sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = --coverage -fprofile-update=atomic|" build.ninja >$b/build.ninja
 ninja -f $b/build.ninja cpu learn primer $b/tests/learn $b/tests/programs.a $b/tests/simt.a

@@ -511,6 +511,9 @@ def main():
         elif mutants:
             chapters = [Chapter(options.build, program, kernel) for program in (name, *TWINS.get(name, []))]
             survivors += try_all(chapters, mutants, entries, options)
+    if total == 0 and options.words:
+        print(f"mutants: no mutant matches '{' '.join(options.words)}'; --list shows all", file=sys.stderr)
+        sys.exit(2)
     for entry in sorted(unused):
         print(f"{options.equivalent}: there is no such mutant: {' :: '.join(entry[:3])}")
     print(f"{total} mutants" + ("" if options.list else f", {survivors} neither refused nor equivalent"))

@@ -12,6 +12,20 @@ fake() {
 }
 fake nvidia-smi 'echo "NVIDIA H200"; echo "NVIDIA H200"'
 fake nvcc 'echo "Cuda compilation tools, release 13.0, V13.0.88"'
+mkdir "$scratch/few"
+for tool in sh dirname cat; do
+    ln -s "$(command -v $tool)" "$scratch/few/$tool"
+done
+# count ARGUMENT...: prints the script's exit status and output if there is no ncu
+count() {
+    said=$(PATH=$scratch/few sh tests/gpu/count_on_gpu.sh "$@" 2>&1)
+    echo "$? $said"
+}
+equal 'no chapter' \
+    '2 count_on_gpu.sh: which chapter? For example: sh tests/gpu/count_on_gpu.sh 02_warp_per_group' "$(count)"
+equal 'no ncu' '1 count_on_gpu.sh: ncu is missing: it comes with the CUDA Toolkit, as part of Nsight Compute' \
+    "$(count 02_warp_per_group)"
+
 # The stub ncu prints two launches.
 fake ncu 'echo "$*" >"'"$scratch"'/asked"
 id=0

@@ -26,6 +26,8 @@ equal 'what was printed' \
 run = json.load(sys.stdin)
 print(run["peer"], run["gpu"], run["cuda"], run["kernel_source_sha256"],
       *(at[key] for at in run["figures"] for key in ("figure", "value")))' <"$scratch/figures.json")"
+said=$(sh tests/gpu/figures.sh 2>&1)
+equal 'which figures' '2 figures.sh: which figures? Either cycles or store_rate' "$? $said"
 nvcc_makes 'exit 1'
 equal 'nothing is printed of a program that fails' '' "$(figures 2>"$scratch/err")"
 finish

@@ -100,10 +100,12 @@ learn --help
 equal 'help: exit' 0 "$code"
 matches 'help: what it shows' 'usage: *list*run*hint*reset*solution*' "$said"
 learn run --help
+matches 'help: the words of the README' '*the exercise after the one you solved last; an*unfinished exercise is left for later*' "$said"
 matches 'help behind a command' 'usage: *' "$said"
 learn --version
 equal 'version' '0 MoE routing, kernel by kernel: 1.0' "$code $said"
 refuses 'an unknown command' "'frob' is no command; '$b/learn --help' lists them" frob
+refuses 'a misspelt command' "'lst' is no command; is it list? '$b/learn --help' lists them" lst
 refuses 'an unknown flag' "'--frob' is no command; *" --frob
 refuses 'an unknown flag of a command' 'run: --frob: no such argument; *' run --frob
 refuses 'a flag of another command' 'hint: --gpu: no such argument; *' hint --gpu
@@ -132,7 +134,7 @@ equal 'the list of one who has not begun' '  exercise           kind          st
   08_up_sweep        write    **   not begun            0 of 3
   08_up_and_down     budget   ***  not begun            0 of 3
 
-[..................................]  0 of 4 passed
+[....]  0 of 4 passed
 > is where you are; '"'$b/learn' goes on there." "$said"
 equal 'a list makes nothing' no "$([ -e "$mine" ] && echo yes || echo no)"
 learn run
@@ -209,7 +211,44 @@ succeeds 'many errors: no more' [ -z "$(printf '%s' "$said" | grep wrong_3)" ]
 sed 's/    return mine;/    mine.id = mine.id < sizeof mine; return mine;/' "$scratch/solved.cu" \
     >"$first"
 learn run 02
-matches 'a warning is shown beside the failure' '*NOT PASSED*The compiler warns:*warning: *' "$said"
+matches 'a warning is shown beside the failure' '*NOT PASSED*
+  The compiler warns:
+    exercises/mine/02_warp_maximum.cu:*: warning: *
+          |*^*
+  repeat *' "$said"
+
+# On a line of 140 columns, the error is beyond column 80, and the code is shown from further on.
+wide=$(printf '%060d' 0 | tr 0 ' ')
+sed "s/    return mine;/$wide$wide    return mne;/" "$scratch/solved.cu" >"$first"
+line=$(grep -n 'return mne' "$first" | cut -d : -f 1)
+learn run 02
+matches 'an error beyond the last column: its code and the caret' '*NOT COMPILED: 1 error
+*:'"$line"':* error: *
+*'"$line"' |  *  return mne;
+      |  *  ^~~
+      |  *  mine
+
+*' "$said"
+sed 's/    return mine;/    std::vector<int> all; return mine;/' "$scratch/solved.cu" >"$first"
+learn run 02
+matches 'a note is wrapped' '*
+exercises/mine/02_warp_maximum.cu:*: note: *
+    *did you forget to *#include <vector>*
+*' "$said"
+sed 's/    return mine;/    if (mine.id > 0) { return mine;/' "$scratch/solved.cu" >"$first"
+learn run 02
+open=$(grep -n '^{' "$first" | cut -d : -f 1 | head -n 1)
+matches 'a brace that is not closed is the first error' "exercises/mine/02_warp_maximum.cu
+NOT COMPILED: 1 error
+exercises/mine/02_warp_maximum.cu:$open: error: this { is never closed
+
+  task *" "$said"
+sed 's/    return mine;/    typeid(mine); return mine;/' "$scratch/solved.cu" >"$first"
+learn run 02
+matches 'an error of the simulator is wrapped as well' '*NOT COMPILED: 1 error
+exercises/mine/02_warp_maximum.cu:'"$line"': error: a kernel has no dynamic_cast and no
+    typeid: *
+  task *' "$said"
 
 # --- files that cannot be graded ---
 # no_file NAME PATTERN: checks that the learner's file is rejected, with a line that explains how to restore it
@@ -276,7 +315,7 @@ PASSED  all 7 cases
 equal 'solved: the list' 'passed 0 of 3' "$(state 02_warp_maximum)"
 learn list
 matches 'solved: the bar' '*
-\[########..........................\]  1 of 4 passed
+\[#...\]  1 of 4 passed
 *' "$said"
 matches 'solved: where one is now' '*
 > 03_second_maximum *' "$said"
@@ -319,7 +358,7 @@ equal 'all are passed' '0 Every exercise is passed.' "$code $said"
 refuses 'run with no name: all are passed' 'every exercise is passed: say which one is meant' run
 learn list
 matches 'the list of one who is done' '*
-\[##################################\]  4 of 4 passed' "$said"
+\[####\]  4 of 4 passed' "$said"
 
 # `next` selects the exercise after the last solved one, even if earlier exercises are open or it has already been begun
 begin
@@ -398,7 +437,7 @@ equal 'the solution is not shown at once: exit' 1 "$code"
 matches 'the solution is not shown at once' \
     '02_warp_maximum is not passed yet. *asked once more, this shows the*solution.' "$said"
 learn solution 02
-equal 'asked twice' '0 // TODO warp_best' "$code $(printf '%s\n' "$said" | head -n 1)"
+equal 'asked twice' '0     // TODO warp_best' "$code $(printf '%s\n' "$said" | head -n 1)"
 code_lines() {
     grep -v '^ *// ' "$1"
 }
@@ -418,7 +457,7 @@ learn run 08_up_sweep
 cp "$scratch/solved.cu" "$mine/08_up_sweep.cu"
 learn run 08_up_sweep
 learn solution 08_up_sweep
-equal 'after passing: at once' '0 // TODO warp_best' "$code $(printf '%s\n' "$said" | head -n 1)"
+equal 'after passing: at once' '0     // TODO warp_best' "$code $(printf '%s\n' "$said" | head -n 1)"
 
 # --- starting over ---
 begin
@@ -427,6 +466,11 @@ for text in one two; do
     echo $text >"$first"
     learn reset 02_warp_maximum
 done
+learn reset 02
+equal 'reset: the original is not kept' '0 exercises/mine/02_warp_maximum.cu is the original again.' "$code $said"
+echo two >"$first"
+rm "$first.2"
+learn reset 02
 equal 'reset: what it says' '0 exercises/mine/02_warp_maximum.cu is the original again.
 What was there is kept as exercises/mine/02_warp_maximum.cu.2.' "$code $said"
 equal 'reset: what was there is kept' 'one two' "$(cat "$first.1") $(cat "$first.2")"
@@ -544,7 +588,7 @@ graded() {
 begin
 watch
 wait_for 1 '^NOT PASSED' "$scratch/watch"
-equal 'watching: where one is' '[..................................]  0 of 4 passed
+equal 'watching: where one is' '[....]  0 of 4 passed
 
 02_warp_maximum  (write *)
   the best expert among a warp'"'"'s 32 lanes
@@ -560,7 +604,7 @@ PASSED  all 7 cases
   measured shuffles a warp 10, global load requests a warp 1
   compare  $b/learn solution 02_warp_maximum
 
-\[########..........................\]  1 of 4 passed
+\[#...\]  1 of 4 passed
 Next: 03_second_maximum  (mend \*\*)
 *" "$(cat "$scratch/watch")"
 succeeds 'watching: the next copy is made' wait_until cmp "$original" "$mine/03_second_maximum.cu"
@@ -600,7 +644,7 @@ succeeds 'watching: an exercise that had passed before does not move the learner
 equal 'watching: another that passes does' 2 "$(grep -c '^Next: ' "$scratch/watch")"
 kill -INT $watcher
 await $watcher
-equal 'watching: Ctrl-C ends it, and it says how far one is' '0 [#################.................]  2 of 4 passed' \
+equal 'watching: Ctrl-C ends it, and it says how far one is' '0 [##..]  2 of 4 passed' \
     "$ended $(tail -n 1 "$scratch/watch")"
 equal 'watching: what it refused' 1 "$(wc -l <"$scratch/watch_err")"
 equal 'watching: the record has it all' '02_warp_maximum passed yes no 0
@@ -653,8 +697,9 @@ cp "$printing" "$first"
 learn run 02
 matches 'what it prints is not shown unasked' '*  printed  * bytes; add --output to see them*' "$said"
 learn run 02 --output
-matches 'what it prints is shown when asked for' '*The program printed:
-hello?\[2J 0
+matches 'what it prints is shown when asked for' '*
+  The program printed:
+    hello?\[2J 0
 *' "$said"
 sed 's/    return mine;/    for (;;) mine.id++;/' "$scratch/solved.cu" >"$first"
 learn run 02
@@ -703,6 +748,9 @@ refuses 'a grader that was not built' '*ninja learn*' run 08_up_sweep
 mv "$scratch/moved" "$tree/$b/cpu/graders.a.objects/exercises_08_up_sweep_grader.o"
 learn run 02 --gpu
 equal 'no GPU: exit and lines' '3 1 0' "$code $(wc -l <"$scratch/err") $(wc -c <"$scratch/out")"
+case $refused in
+'learn: '*/*': '*) equal 'no GPU: no path of an object' '' "$refused" ;;
+esac
 (cd "$tree" && PATH=/nonexistent "$b/learn" run 02) >"$scratch/out" 2>"$scratch/err"
 equal 'no compiler: exit, lines, output' '2 1 0' "$? $(wc -l <"$scratch/err") $(wc -c <"$scratch/out")"
 
@@ -778,7 +826,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     awk '{ print } /\/\/ TODO kernel/ { print "    printf(\"hello\\n\");" }' "$original" >"$mine/03_second_maximum.cu"
     wait_for 1 '  printed ' "$scratch/seen"
     pressed=$((pressed + 1)) # because saving the file has printed that line again
-    press o 1 '^hello'
+    press o 1 '^    hello'
     press l 1 '> 03_second_maximum'
     printf 'xq' >&9
     await $seer

@@ -31,4 +31,6 @@ mutants "one is listed wrongly" 'listed as equivalent, but wrong answer: *1 neit
     --equivalent "$scratch/reversed" --all 02_warp 'a tie reversed'
 mutants "one that was listed is gone" '*there is no such mutant: chapters/02*exit 1' --equivalent "$scratch/gone" \
     --list 02_warp
+mutants "no mutant has this word" "mutants: no mutant matches 'nosuch'; --list shows all
+exit 2" --list nosuch
 finish

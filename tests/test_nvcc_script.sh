@@ -78,7 +78,20 @@ for gpu in 90 sm_9 compute_90 sm_90b sm_90aa sm_1200 'sm_90 -x' native; do
         "2 nvcc.sh: GPU_ARCH=$gpu: it must be sm_ and the compute capability, such as sm_90 or sm_90a" \
         "$(nvcc arch "$stamp")"
 done
+mv "$bin/nvcc" "$scratch/nvcc"
+fake "$bin/nvcc" "case \$1 in --version) echo 'release 12.9,' ;; *) echo 'sm_50 sm_70 sm_75 sm_90 sm_90a sm_120' | sed 's/ /\n/g' ;; esac"
+for gpu in sm_999 sm_70; do
+    equal "GPU_ARCH=$gpu, for which nvcc or the course has nothing" \
+        "2 nvcc.sh: GPU_ARCH=$gpu: with $bin/nvcc, it must be one of sm_75 sm_90 sm_90a sm_120" "$(nvcc arch "$stamp")"
+done
+for gpu in sm_75 sm_90a every; do
+    equal "GPU_ARCH=$gpu, for which nvcc compiles" "0 $gpu" "$(nvcc arch "$stamp")$(cat "$stamp")"
+done
 gpu=
+fake "$bin/nvidia-smi" 'echo 13.0'
+equal 'a GPU that is too new for nvcc' \
+    "2 nvcc.sh: sm_130: with $bin/nvcc, it must be one of sm_75 sm_90 sm_90a sm_120" "$(nvcc arch "$stamp")"
+mv "$scratch/nvcc" "$bin/nvcc"
 
 fake "$bin/nvidia-smi" 'printf "10.3\n9.0\n"'
 equal 'the first GPU' '0 sm_103' "$(nvcc arch "$stamp")$(cat "$stamp")"

@@ -357,4 +357,6 @@ matches 'cmocka: left' '1 * 1 failed, 0 skipped' "$(cmocka -DCASE=leaves -DSETUP
 matches 'cmocka: could not be set up' '1 0 passed, * failed, 0 skipped' "$(cmocka -DCASE=passes -DSETUP=cannot)"
 equal 'cmocka: two groups' '0 3 passed, 0 failed, 0 skipped' "$(cmocka -DGROUPS)"
 
+said=$(sh tests/coverage.sh --line 2>&1)
+equal 'coverage.sh: an unknown option' '2 coverage.sh: --line: unknown; --lines is the only option' "$? $said"
 finish

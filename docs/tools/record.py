@@ -50,7 +50,9 @@ def record(text, folder=results.FOLDER.parent):
 
 @files.errors_in_one_line("record")
 def main():
-    for name in sys.argv[1:] or ["/dev/stdin"]:
+    parser = files.parser(__doc__)
+    parser.add_argument("files", nargs="*", metavar="FILE", default=["/dev/stdin"])
+    for name in parser.parse_args().files:
         text = sys.stdin.read() if name == "/dev/stdin" and sys.stdin else pathlib.Path(name).read_text()
         try:
             if not text.strip():

@@ -14,6 +14,7 @@ commands, including ncu, that docs/pages/claims.md compares and no chapter's pag
 that contain the word; --list prints the commands; --results is docs/results by default. If a command fails, the tool
 names it, runs the remaining commands, and exits with status 1.
 """
+import pathlib
 import subprocess
 import sys
 import time
@@ -116,6 +117,9 @@ def main():
     every = (claims() if arguments.claims else layer() if arguments.layer else gpus() if arguments.gpus else
              overlap() if arguments.overlap else commands(arguments.counters))
     wanted = [command for command in every if arguments.only in command]
+    programs = [pathlib.Path(command.split()[0]) for command in wanted if command.startswith("build/gpu/")]
+    if programs and not arguments.list and not any(program.exists() for program in programs):
+        raise ValueError("build/gpu has none of these programs; run ninja gpu first")
     failed = 0
     for number, command in enumerate(wanted, 1):
         began = time.monotonic()

@@ -103,19 +103,20 @@ def is_old(run):
     return run["kernel_source_sha256"] != source_hash(source_of(program_of(run)))
 
 
-def _is_run(run):
-    texts = ("command", "date", "kernel_source_sha256")
-    if not isinstance(run, dict) or not all(isinstance(run.get(name), str) for name in texts):
-        return False
+def _lacking(run):
+    """Returns what a run lacks, as a list of phrases."""
+    run = run if isinstance(run, dict) else {}
+    lacking = [f'"{name}"' for name in ("command", "date", "kernel_source_sha256") if not isinstance(run.get(name), str)]
     values, key = next(((run[kind], key) for kind, key in KINDS.items() if kind in run), (None, ""))
-    return isinstance(values, list) and values != [] and all(isinstance(at, dict) and key in at for at in values)
+    if not isinstance(values, list) or not values or not all(isinstance(at, dict) and key in at for at in values):
+        lacking.append(f'{"and " if lacking else ""}a list "rows", "counters", "figures" or "stages"')
+    return lacking
 
 
 def check_run(run, stem, where):
     """Raises ValueError, with `where` at the start of its message, if the run is not valid in the file named `stem`."""
-    if not _is_run(run):
-        raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", '
-                         'and "rows", "counters", "figures" or "stages"')
+    if _lacking(run):
+        raise ValueError(f"{where}: a run needs {', '.join(_lacking(run))}")
     program = program_of(run)
     if (chapter_of(program) or program) != stem:
         raise ValueError(f'{where}: a run of "{program}"; it must be of "{stem}"')

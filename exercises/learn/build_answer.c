@@ -126,8 +126,8 @@ static bool find_source_line(const char *text, int number, char path[PATH_ROOM],
 }
 
 /**
- * Replaces the file and line in a message of rewrite_launch, which sees only the copy, with those in the learner's
- * file.
+ * Turns a message of rewrite_launch, which sees only the copy, into an error like a compiler's, with the file and line
+ * in the learner's file.
  */
 static void rename_place(struct built_answer *built, const char *source, const char *text)
 {
@@ -142,7 +142,7 @@ static void rename_place(struct built_answer *built, const char *source, const c
 
     const char *const rest = strstr(built->messages + length, ": ");
 
-    if (rest && asprintf(&renamed, "%s:%d%s", path, line, rest) >= 0) {
+    if (rest && asprintf(&renamed, "%s:%d: error%s", path, line, rest) >= 0) {
         free(built->messages);
         built->messages = renamed;
     }
@@ -282,7 +282,7 @@ enum build_result build_answer(const struct answer *answer, struct built_answer 
     memset(built, 0, sizeof *built);
     grader_path(answer, grader);
     if (access(grader, R_OK) != 0) {
-        error_set(error, "%s: the grader is not built: %s", grader,
+        error_set(error, "the grader%s is not built: %s", answer->gpu ? " for a GPU" : "",
                   answer->gpu ? "`ninja learn-gpu` builds all (it needs nvcc); without --gpu the simulator grades"
                               : "`ninja learn` builds all");
         return BUILD_IMPOSSIBLE;

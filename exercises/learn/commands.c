@@ -133,17 +133,32 @@ int command_hint(struct learn *learn, const struct command_words *words)
 
 /* --- starting over ------------------------------------------------------------------------------------------------ */
 
+/** Checks whether the file at `path` is the original. If so, there is nothing to set aside. */
+static bool is_original(const char *path, const char *original)
+{
+    char *text = NULL;
+    const bool same = learner_file_read(path, &text, &(struct error){0}) && strcmp(text, original) == 0;
+
+    free(text);
+    return same;
+}
+
 /** Sets the learner's file aside and copies the exercise again. On failure, changes nothing. */
 static bool remake(const struct exercise *exercise, char *kept, size_t size, struct error *error)
 {
     char original[LEARN_PATH_SIZE], path[LEARN_PATH_SIZE];
     char *text = NULL;
+    bool same;
 
     learn_folder_file(exercise, "exercise.cu", original);
     learn_file(exercise, path);
     if (!learner_file_read(original, &text, error))
         return false;
+    kept[0] = '\0';
+    same = is_original(path, text);
     free(text);
+    if (same)
+        return true;
     if (!learner_file_set_aside(path, kept, size, error))
         return false;
     if (learner_file_make(original, path, error))

@@ -26,6 +26,11 @@ static enum kind kind_of(const char *line, size_t size)
     return OTHER;
 }
 
+bool diagnostics_is_note(const char *line)
+{
+    return has(line, strcspn(line, "\n"), ": note: ");
+}
+
 void diagnostics_find(const char *messages, bool errors, struct diagnostics *found)
 {
     const enum kind wanted = errors ? ERROR : WARNING;

@@ -21,6 +21,9 @@ struct diagnostics {
     size_t count;
 };
 
+/** Checks whether the line at `line`, which follows a diagnostic, is a message of its own rather than code. */
+bool diagnostics_is_note(const char *line);
+
 /** Finds the errors or the warnings in the output of a compiler and linker. The result points into the text. */
 void diagnostics_find(const char *messages, bool errors, struct diagnostics *found);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_SIZE = 8192, BAR_COLUMNS = 34, MAX_CODE_LINES = 6 };
+enum { LINE_SIZE = 8192, MAX_CODE_LINES = 6 };
 
 /** Prints a label and a path or a command. */
 __attribute__((format(printf, 3, 4))) static void labelled(const struct learn *learn, const char *label,
@@ -63,7 +63,7 @@ void show_progress(const struct learn *learn)
 {
     const size_t passed = count_passed(learn);
 
-    terminal_bar(&learn->out, BAR_COLUMNS, passed, num_exercises);
+    terminal_bar(&learn->out, passed, num_exercises);
     terminal_print(&learn->out, STYLE_STRONG, "  %zu of %zu passed\n", passed, num_exercises);
 }
 
@@ -206,6 +206,8 @@ static const char *show_comment(const struct learn *learn, const char *line)
 
 void show_solution(const struct learn *learn, const char *text)
 {
+    int indent = 0; /* of the region's code, and so of its markers */
+
     for (const char *line = text; *line;) {
         const size_t length = strcspn(line, "\n");
 
@@ -213,7 +215,9 @@ void show_solution(const struct learn *learn, const char *text)
             line = show_comment(learn, line);
             continue;
         }
-        fprintf(learn->out.stream, "%.*s\n", (int)length, line);
+        if (strncmp(line, "// TODO ", 8) == 0)
+            indent = (int)strspn(line + length, "\n ") - 1;
+        fprintf(learn->out.stream, "%*s%.*s\n", strncmp(line, "// ", 3) == 0 ? indent : 0, "", (int)length, line);
         line += length + (line[length] == '\n');
     }
 }
@@ -233,24 +237,76 @@ static size_t first_lines(const char *text, size_t size)
     return end;
 }
 
-/** Checks whether the message begins with a path below exercises/. */
-static bool is_in_repository(const char *message)
+/** Shows a line of a compiler's message, with a path that leads from the learner's directory to the file. */
+static void show_message(const struct learn *learn, enum style style, int indent, const char *message, size_t size)
 {
-    return strncmp(message, "exercises/", strlen("exercises/")) == 0;
+    const bool in_repository = strncmp(message, "exercises/", strlen("exercises/")) == 0;
+    char line[LINE_SIZE];
+
+    snprintf(line, sizeof line, "%s%.*s", in_repository ? learn->course.prefix : "", (int)size, message);
+    terminal_wrap(&learn->out, style, indent, indent + 4, line);
+}
+
+/**
+ * Returns the number of columns to omit from the lines of code at `line`, up to the next note, so that the caret is
+ * visible in `width` columns.
+ */
+static size_t hidden_columns(const char *line, const char *end, size_t width)
+{
+    enum { MARGIN = 10 };
+
+    for (size_t size; line < end && !diagnostics_is_note(line); line += size + 1) {
+        const char *caret;
+
+        size = strcspn(line, "\n");
+        caret = memchr(line, '^', size);
+        if (caret && memchr("^~", line[strspn(line, " |")], 2))
+            return (size_t)(caret - line) + MARGIN < width ? 0 : (size_t)(caret - line) - width / 2;
+    }
+    return 0;
+}
+
+/** Shows a line of code, without the `hidden` columns after the line number that the compiler puts before it. */
+static void show_code(const struct learn *learn, int indent, const char *line, size_t size, size_t hidden)
+{
+    const size_t number = strspn(line, " 0123456789|"), begin = number < 8 ? number : 8;
+    size_t end = begin;
+    char shown[LINE_SIZE];
+
+    for (; hidden > 0 && end < size; hidden--)
+        do
+            end++;
+        while (end < size && ((unsigned char)line[end] & 0xc0) == 0x80); /* the rest of a UTF-8 character */
+    snprintf(shown, sizeof shown, "%.*s%.*s\n", (int)begin, line, (int)(size - end), line + end);
+    terminal_code(&learn->out, indent, shown, strlen(shown));
+}
+
+/** Shows the first few lines after a diagnostic's first one: code, carets and notes. */
+static void show_rest(const struct learn *learn, int indent, const struct diagnostic *diagnostic)
+{
+    const char *const end = diagnostic->rest + first_lines(diagnostic->rest, diagnostic->rest_size);
+    const size_t width = (size_t)(learn->out.width - indent);
+    size_t hidden = hidden_columns(diagnostic->rest, end, width);
+
+    for (const char *line = diagnostic->rest; line < end; line += strcspn(line, "\n") + 1) {
+        const size_t size = strcspn(line, "\n");
+
+        if (!diagnostics_is_note(line)) {
+            show_code(learn, indent, line, size, hidden);
+            continue;
+        }
+        show_message(learn, STYLE_PLAIN, indent, line, size);
+        hidden = hidden_columns(line + size + 1, end, width);
+    }
 }
 
 /** Shows the first few errors or warnings, each with its source line, and the number of further ones. */
-static void show_diagnostics(const struct learn *learn, const struct diagnostics *found, size_t most, const char *word)
+static void show_diagnostics(const struct learn *learn, int indent, const struct diagnostics *found, size_t most,
+                             const char *word)
 {
-    char line[LINE_SIZE];
-
     for (size_t i = 0; i < found->count && i < most; i++) {
-        const struct diagnostic *const diagnostic = &found->first[i];
-
-        snprintf(line, sizeof line, "%s%.*s", is_in_repository(diagnostic->line) ? learn->course.prefix : "",
-                 (int)diagnostic->line_size, diagnostic->line);
-        terminal_wrap(&learn->out, STYLE_STRONG, 0, 4, line);
-        terminal_code(&learn->out, diagnostic->rest, first_lines(diagnostic->rest, diagnostic->rest_size));
+        show_message(learn, STYLE_STRONG, indent, found->first[i].line, found->first[i].line_size);
+        show_rest(learn, indent, &found->first[i]);
     }
     if (found->count > most)
         terminal_print(&learn->out, STYLE_PLAIN, "%zu more %s%s\n", found->count - most, word,
@@ -265,11 +321,11 @@ static void show_not_compiled(const struct learn *learn, const struct graded *gr
     terminal_print(&learn->out, STYLE_BAD, "NOT COMPILED");
     if (errors.count > 0) {
         terminal_print(&learn->out, STYLE_PLAIN, ": %zu error%s\n", errors.count, errors.count == 1 ? "" : "s");
-        show_diagnostics(learn, &errors, MAX_DIAGNOSTICS, "error");
+        show_diagnostics(learn, 0, &errors, MAX_DIAGNOSTICS, "error");
         return;
     }
     fputc('\n', learn->out.stream);
-    terminal_code(&learn->out, graded->messages, first_lines(graded->messages, strlen(graded->messages)));
+    show_message(learn, STYLE_STRONG, 0, graded->messages, first_lines(graded->messages, strlen(graded->messages)));
 }
 
 static int count_case_passed(const struct verdict *verdict)
@@ -379,8 +435,8 @@ static void show_warnings(const struct learn *learn, const struct graded *graded
     diagnostics_find(graded->messages, false, &warnings);
     if (warnings.count == 0)
         return;
-    terminal_print(&learn->out, STYLE_NOTE, "The compiler warns:\n");
-    show_diagnostics(learn, &warnings, 1, "warning");
+    terminal_print(&learn->out, STYLE_NOTE, "  The compiler warns:\n");
+    show_diagnostics(learn, 4, &warnings, 1, "warning");
 }
 
 /** Shows the program's output, or names the option that shows it. */
@@ -394,8 +450,8 @@ static void show_output(const struct learn *learn, const struct graded *graded)
         labelled(learn, "printed", "%zu bytes; add --output to see them", strlen(output));
         return;
     }
-    terminal_print(&learn->out, STYLE_NOTE, "The program printed:\n");
-    terminal_code(&learn->out, output, strlen(output));
+    terminal_print(&learn->out, STYLE_NOTE, "  The program printed:\n");
+    terminal_code(&learn->out, 4, output, strlen(output));
 }
 
 /** Shows the command that repeats the run, and where to find help. */

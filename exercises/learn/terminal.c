@@ -1,7 +1,6 @@
 #include "terminal.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -183,12 +182,14 @@ void terminal_labelled(const struct terminal *terminal, const char *label, enum 
     wrap_from(terminal, style, LABEL_COLUMNS, LABEL_COLUMNS, text);
 }
 
-void terminal_code(const struct terminal *terminal, const char *text, size_t length)
+void terminal_code(const struct terminal *terminal, int indent, const char *text, size_t length)
 {
     const char *const end = text + length;
     int column = 0;
 
     while (text < end) {
+        if (column == 0 && *text != '\n')
+            column = fprintf(terminal->stream, "%*s", indent, "");
         if (*text == '\n') {
             fputc('\n', terminal->stream);
             column = 0;
@@ -209,16 +210,14 @@ void terminal_code(const struct terminal *terminal, const char *text, size_t len
         fputc('\n', terminal->stream);
 }
 
-void terminal_bar(const struct terminal *terminal, int columns, size_t done, size_t all)
+void terminal_bar(const struct terminal *terminal, size_t done, size_t all)
 {
-    const int filled = all ? (int)(((uint64_t)columns * done) / all) : 0;
-
     fputc('[', terminal->stream);
     begin_style(terminal, STYLE_GOOD);
-    for (int i = 0; i < filled; i++)
+    for (size_t i = 0; i < done; i++)
         fputc('#', terminal->stream);
     end_style(terminal, STYLE_GOOD);
-    for (int i = filled; i < columns; i++)
+    for (size_t i = done; i < all; i++)
         fputc('.', terminal->stream);
     fputc(']', terminal->stream);
 }

@@ -46,10 +46,10 @@ void terminal_wrap(const struct terminal *terminal, enum style style, int first,
 /** Prints a label in the strong style and then the text, wrapped as by terminal_wrap(): "  label   text". */
 void terminal_labelled(const struct terminal *terminal, const char *label, enum style style, const char *text);
 
-/** Prints `length` bytes of code of any origin. Lines are truncated to the width, so that none wraps. */
-void terminal_code(const struct terminal *terminal, const char *text, size_t length);
+/** Prints `length` bytes of code of any origin, indented. Lines are truncated to the width, so that none wraps. */
+void terminal_code(const struct terminal *terminal, int indent, const char *text, size_t length);
 
-/** Prints a bar of `columns` columns, of which the fraction `done` / `all` is filled. */
-void terminal_bar(const struct terminal *terminal, int columns, size_t done, size_t all);
+/** Prints a bar of `all` columns, of which the first `done` are filled. */
+void terminal_bar(const struct terminal *terminal, size_t done, size_t all);
 
 #endif

@@ -206,9 +206,10 @@ class Tables(course.Course):
 
     def test_counters_of_a_gpu_that_are_rejected(self):
         path = RESULTS / "04_fourth.json"
-        needs = f'{path}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"'
+        needs, lists = f'{path}: a run needs ', 'a list "rows", "counters", "figures" or "stages"'
         for change, message in (
-                ({"kernel_source_sha256": None}, needs), ({"counters": []}, needs), ({"counters": None}, needs),
+                ({"kernel_source_sha256": None}, f'{needs}"kernel_source_sha256"'), ({"counters": []}, needs + lists),
+                ({"counters": None}, needs + lists),
                 ({"gpu": None}, f'{path}: counters need "gpu", "cuda" and a command that ends with chapter and tokens'),
                 ({"command": "sh tests/gpu/count_on_gpu.sh 03_third 4"},
                  f'{path}: counters need "gpu", "cuda" and a command that ends with chapter and tokens'),

@@ -314,7 +314,7 @@ class Gains(TinyCourse):
         write(RECORDED, '{"rows": [}')
         self.refuses(f"{RECORDED}: Expecting value: line 1 column 11 (char 10)")
         self.record(rows={})
-        self.refuses(f'{RECORDED}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"')
+        self.refuses(f'{RECORDED}: a run needs a list "rows", "counters", "figures" or "stages"')
 
 
 if __name__ == "__main__":

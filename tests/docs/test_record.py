@@ -103,14 +103,30 @@ class Record(course.Course):
         self.assertEqual(record.gpu_of(COUNTED), "h200")
 
     def test_what_is_rejected(self):
-        needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"'
+        needs = 'a run needs "command", "date", "kernel_source_sha256", and a list "rows", "counters", "figures" or "stages"'
         for text, message in (("", "there is no run in it"),
                               ("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),
                               ("{}", f"the text: {needs}"),
                               (json.dumps(run("03_none")), "03_none: chapters/03_none, which it measured, is gone")):
             self.assertEqual(course.call(record.main, stdin=text), (1, f"record: /dev/stdin: {message}"))
+        counted = {name: text for name, text in run().items() if name not in ("date", "rows")} | {"counters": {"votes": 1}}
+        self.assertEqual(self.record(counted), (1, 'record: /dev/stdin: 02_first: a run needs "date", '
+                                                   'and a list "rows", "counters", "figures" or "stages"'))
+        self.assertEqual(self.record(run(date=None)), (1, 'record: /dev/stdin: 02_first: a run needs "date"'))
         self.assertEqual(course.call(record.main, "none.json"), (1, "record: none.json: No such file or directory"))
         self.assertFalse(RESULTS.exists())
+
+    def test_help_is_the_files_description(self):
+        status, said = course.call(record.main, "--help")
+        self.assertEqual(status, 0)
+        self.assertIn(record.__doc__.strip(), said)
+
+    def test_all_needs_programs_for_a_gpu(self):
+        self.assertEqual(course.call(record_all.main, "--only", "02_first"),
+                         (1, "record_all: build/gpu has none of these programs; run ninja gpu first"))
+        write("build/gpu/arch", "sm_90")
+        self.assertEqual(course.call(record_all.main, "--only", "02_first")[0], 1)
+        self.assertEqual(course.call(record_all.main, "--only", "02_first", "--list")[0], 0)
 
     def test_all_runs_a_program_that_fails_and_one_that_does_not(self):
         write("build/gpu/02_first", f"#!/bin/sh\ncase $* in *f16*) echo no such type >&2; exit 2;; esac\ncat <<'END'\n"

@@ -232,7 +232,7 @@ class Step(course.Course):
 
     def test_wrong_times(self):
         self.record(rows={})
-        self.refuses(f'{RECORDED}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"')
+        self.refuses(f'{RECORDED}: a run needs a list "rows", "counters", "figures" or "stages"')
         self.record(chapter="05")
         self.refuses(f'{RECORDED}: "chapter" is "05"; it must be "04_fourth"')
 

@@ -189,10 +189,11 @@ class Gate(course.Course):
                               ("", "Expecting value: line 1 column 1 (char 0)"), ("{}", "it is no list of runs")):
             write(path, text)
             self.refuses(f"{path}: {message}", *PAGE)
-        needed = f'{path}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"'
-        for name in ("rows", "command", "date", "kernel_source_sha256"):
+        lists = 'a list "rows", "counters", "figures" or "stages"'
+        for name, needed in (("rows", lists), ("command", '"command"'), ("date", '"date"'),
+                             ("kernel_source_sha256", '"kernel_source_sha256"')):
             write(path, json.dumps([{key: value for key, value in self.first.items() if key != name}]))
-            self.refuses(needed, *PAGE)
+            self.refuses(f"{path}: a run needs {needed}", *PAGE)
         for change, message in (({"chapter": "03_a"}, '"chapter" is "03_a"; it must be "02_first"'),
                                 ({"command": "gpu/03_second"}, 'a run of "03_second"; it must be of "02_first"')):
             write(path, json.dumps([{**self.first, **change}]))

@@ -9,6 +9,14 @@
 # warp, by stall reason ("selected" is the cycle in which the warp issues), and the sum of these cycles.
 set -eu
 . "$(dirname "$0")/head.sh"
+[ $# -gt 0 ] || {
+    echo 'count_on_gpu.sh: which chapter? For example: sh tests/gpu/count_on_gpu.sh 02_warp_per_group' >&2
+    exit 2
+}
+command -v ncu >/dev/null || {
+    echo 'count_on_gpu.sh: ncu is missing: it comes with the CUDA Toolkit, as part of Nsight Compute' >&2
+    exit 1
+}
 chapter=$1
 num_tokens=${2:-2048}
 source=$(echo "chapters/$chapter"/*.cu)

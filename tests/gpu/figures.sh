@@ -6,6 +6,10 @@
 # Prints JSON in the form of docs/results. Exits 1 if the program does not build or finds a wrong result.
 set -eu
 . "$(dirname "$0")/head.sh"
+[ $# -gt 0 ] || {
+    echo 'figures.sh: which figures? Either cycles or store_rate' >&2
+    exit 2
+}
 source=tests/gpu/$1.cu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

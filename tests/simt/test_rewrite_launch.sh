@@ -131,10 +131,10 @@ becomes 'over lines' 'extern // mine
   __thread
   float s[] $thread; int t;"
 becomes 'behind a function' 'void k() { { } } extern __shared__ int s[];' "void k() { { } } extern __thread int s[] $thread;"
-becomes 'in a namespace' 'namespace a { namespace b::c { extern __shared__ int s[];' \
-    "namespace a { namespace b::c { extern __thread int s[] $thread;"
-becomes 'in extern "C"' 'extern "C" { void k(); extern __shared__ int s[];' \
-    "extern \"C\" { void k(); extern __thread int s[] $thread;"
+becomes 'in a namespace' 'namespace a { namespace b::c { extern __shared__ int s[]; } }' \
+    "namespace a { namespace b::c { extern __thread int s[] $thread; } }"
+becomes 'in extern "C"' 'extern "C" { void k(); extern __shared__ int s[]; }' \
+    "extern \"C\" { void k(); extern __thread int s[] $thread; }"
 cast='))simt_dynamic_shared'
 becomes 'in a function' 'void k() { extern __shared__ int s[]; s[0] = 1; }' "void k() {   int *const s = (decltype(+s$cast; s[0] = 1; }"
 becomes 'in a function, over lines' 'void k()
@@ -146,20 +146,20 @@ becomes 'in a function, over lines' 'void k()
   
   float *const s
    = (decltype(+s$cast; s[0] = 1; }"
-becomes 'in a function, with more dimensions' 'void k() { extern volatile __shared__ int s[ ][4][5];' \
-    "void k() {  volatile  int (*const s)[4][5] = (decltype(+s$cast;"
-becomes 'in a function, aligned' 'void k() { alignas(16) extern __shared__ __align__(8) char s[];' \
-    "void k() { alignas(16)   __align__(8) char *const s = (decltype(+s$cast;"
-becomes 'in a function, in a namespace' 'namespace a { void k() { if (x) { y(); } extern __shared__ pair<A, 1> s[];' \
-    "namespace a { void k() { if (x) { y(); }   pair<A, 1> *const s = (decltype(+s$cast;"
-becomes 'in a function with a namespace in its name' 'void namespace_k() { extern __shared__ A s[];' \
-    "void namespace_k() {   A *const s = (decltype(+s$cast;"
+becomes 'in a function, with more dimensions' 'void k() { extern volatile __shared__ int s[ ][4][5]; }' \
+    "void k() {  volatile  int (*const s)[4][5] = (decltype(+s$cast; }"
+becomes 'in a function, aligned' 'void k() { alignas(16) extern __shared__ __align__(8) char s[]; }' \
+    "void k() { alignas(16)   __align__(8) char *const s = (decltype(+s$cast; }"
+becomes 'in a function, in a namespace' 'namespace a { void k() { if (x) { y(); } extern __shared__ pair<A, 1> s[]; } }' \
+    "namespace a { void k() { SIMT_CALL; if (x) { SIMT_BLOCK; y(); } SIMT_BLOCK;   pair<A, 1> *const s = (decltype(+s$cast; } }"
+becomes 'in a function with a namespace in its name' 'void namespace_k() { extern __shared__ A s[]; }' \
+    "void namespace_k() {   A *const s = (decltype(+s$cast; }"
 for word in my_namespace namespace_ my_extern externs; do
-    becomes "in a function of $word" "auto k() -> $word { extern __shared__ A s[];" \
-        "auto k() -> $word {   A *const s = (decltype(+s$cast;"
+    becomes "in a function of $word" "auto k() -> $word { extern __shared__ A s[]; }" \
+        "auto k() -> $word {   A *const s = (decltype(+s$cast; }"
 done
-becomes 'in a block' 'void k() { do { extern __shared__ A s[];' "void k() { do {   A *const s = (decltype(+s$cast;"
-becomes 'a name behind brackets' 'void k() { extern __shared__ A<(b > 1)>s[];' "void k() {   A<(b > 1)>*const s = (decltype(+s$cast;"
+becomes 'in a block' 'void k() { do { extern __shared__ A s[]; } }' "void k() { do {   A *const s = (decltype(+s$cast; } }"
+becomes 'a name behind brackets' 'void k() { extern __shared__ A<(b > 1)>s[]; }' "void k() {   A<(b > 1)>*const s = (decltype(+s$cast; }"
 becomes 'in a macro' '#define S extern __shared__ int s[];
 x' "#define S extern __thread int s[] $thread;
 x"
@@ -185,8 +185,8 @@ becomes 'alignas behind __shared__' 'void k() { __shared__ alignas(128) int s[2]
     'void k() { __shared__ __align__(128) int s[2]; SIMT_SHARED_GAP }'
 becomes 'a function that is not inlined' '__noinline__ void k(); __attribute__((__noinline__)) void f();' \
     'SIMT_NOINLINE void k(); __attribute__((__noinline__)) void f();'
-becomes 'a shared variable that says static' 'void k() { static __shared__ int s[2], t; __shared__ static A u;' \
-    "void k() {  __shared__ int s[2], t;$gap __shared__  A u;$gap"
+becomes 'a shared variable that says static' 'void k() { static __shared__ int s[2], t; __shared__ static A u; }' \
+    "void k() {  __shared__ int s[2], t;$gap __shared__  A u;$gap }"
 becomes 'a kernel as a void pointer' 'cudaLaunchKernel((void *)k<1>, g, b, a); cudaLaunchKernel( (const void*) &k, g);' \
     'cudaLaunchKernel(k<1>, g, b, a); cudaLaunchKernel(  &k, g);'
 becomes 'a kernel as a void pointer in C++' 'cudaLaunchCooperativeKernel(reinterpret_cast<void const *>(k), g, b, a);' \
@@ -241,7 +241,7 @@ $before
 mbarrier_try_wait(&full, 0); }" 3 "$ignored"
 done
 for before in 'while (!' 'a =' 'return' 'a &&' 'b = (bool)' 'f('; do
-    becomes "a wait after $before" "bool f() { $before mbarrier_try_wait(&full, 0)" "bool f() { $before mbarrier_try_wait(&full, 0)"
+    becomes "a wait after $before" "bool f() { $before mbarrier_try_wait(&full, 0) }" "bool f() { $before mbarrier_try_wait(&full, 0) }"
 done
 refused 'a header that there is none of' 'int a;
 #include <thrust/sort.h>' 2 'thrust/sort.h is not supported by the simulator: write a kernel'
@@ -255,8 +255,8 @@ becomes 'launch bounds' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { a[0] = 1; }' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(f(2),          1) a[simt_within<__typeof__(a)>() |= 0] = 1; }'
 becomes 'launch bounds with a string over two lines' '__launch_bounds__(f("a\
-b")) void k() {' '__launch_bounds__(f("a\
-b")) void k() { SIMT_LAUNCH_BOUNDS(f("ab"))'
+b")) void k() { }' '__launch_bounds__(f("a\
+b")) void k() { SIMT_LAUNCH_BOUNDS(f("ab")) }'
 unchanged 'launch bounds of a declaration' '__launch_bounds__(2) __global__ void k(int *a); void f() { }'
 
 refused 'no name' 'x = <<<1, 2>>>(a);' 1 "$no_kernel"
@@ -292,6 +292,37 @@ refused 'a directive in the middle' 'k<<<1,
 >>>(a);' 1 "$no_end"
 refused 'an endless comment' 'x
 /* k' 2 "$no_stop"
+no_brace='this { is never closed'
+no_comment='this comment contains another /*: is its own */ missing?'
+refused 'a brace that is not closed' 'int a;
+__device__ int f() { if (a) { return 1;
+}
+__global__ void k() { f(); }' 2 "$no_brace"
+refused 'a brace that is not closed: the outermost' 'struct a { int b; };
+int f()
+{ { { }' 3 "$no_brace"
+refused 'a comment that goes on to the end of the next one' 'void f() { a(); /* b
+}
+/* c */
+__global__ void k() { }' 1 "$no_comment"
+unchanged 'braces of one branch only' 'namespace a {
+#if A
+namespace b {
+#endif
+int c;
+#if A
+  }
+}
+#else
+}
+#endif'
+unchanged 'braces of macros' '#define BEGIN void f() {
+#define END }
+BEGIN END
+void f() { END'
+refused 'a brace that is not closed, after a macro with braces' '#define A { }
+void f() {' 2 "$no_brace"
+unchanged 'braces in a comment and a string' '/* { */ const char *a = "{";'
 refused 'an endless raw string' 'x = R"a(b)";' 1 "$no_stop"
 refused 'a raw string with too long a delimiter' 'R"12345678901234567(x)12345678901234567"' 1 "$no_stop"
 refused 'dynamic shared memory with a size' '
@@ -594,7 +625,8 @@ equal 'a long file' 20000 "$("$tool" "$source" | grep -c '^simt_launch(SIMT_KERN
 (printf assert; head -c 1000000 /dev/zero | tr '\0' '(') >"$source"
 equal 'a million open parentheses' 1000006 "$("$tool" "$source" | tail -n +2 | wc -c)"
 for deep in '(' '{' 'a?b:'; do
-    (printf 'void f() {'; yes "$deep" | head -n 300000 | tr -d '\n') >"$source"
+    (printf 'void f() {'; yes "$deep" | head -n 300000 | tr -d '\n'
+        [ "$deep" != '{' ] || head -c 300000 /dev/zero | tr '\0' '}'; echo '}') >"$source"
     equal "three hundred thousand $deep in a function" 0 "$("$tool" "$source" | grep -c SIMT_B)"
 done
 

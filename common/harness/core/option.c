@@ -1,5 +1,6 @@
 #include "harness/core/option.h"
 
+#include "base/edit_distance.h"
 #include "base/number.h"
 #include "base/standard_output.h"
 
@@ -101,34 +102,6 @@ static int match_option(const struct option_row *table, const char *name, size_t
         matches++;
     }
     return matches;
-}
-
-/**
- * Returns the edit distance between `name`'s first `length` letters and `other`: the number of letters to add, remove
- * or replace.
- */
-static size_t edit_distance(const char *name, size_t length, const char *other)
-{
-    enum { MAX_LENGTH = 64 };
-    const size_t other_length = strlen(other);
-    size_t row[MAX_LENGTH + 1]; /* distances from the letters of `name` read so far to each prefix of `other` */
-
-    if (length > MAX_LENGTH || other_length > MAX_LENGTH)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= other_length; j++)
-        row[j] = j;
-    for (size_t i = 0; i < length; i++) {
-        size_t diagonal = row[0]++;
-
-        for (size_t j = 0; j < other_length; j++) {
-            const size_t replaced = diagonal + (name[i] != other[j]);
-            const size_t shorter = row[j] < row[j + 1] ? row[j] : row[j + 1];
-
-            diagonal = row[j + 1];
-            row[j + 1] = replaced < shorter + 1 ? replaced : shorter + 1;
-        }
-    }
-    return row[other_length];
 }
 
 /** Returns the option whose name is closest to a misspelt one, or NULL if none is similar. */

@@ -185,7 +185,7 @@ int main(int argc, char **argv)
     bool good = file && read_source(&source, file);
     if (!good)
         fprintf(stderr, "%s: %s\n", source.path, strerror(errno));
-    good = good && find_code(&source) && find_functions(&source) && rewrite(&source);
+    good = good && find_code(&source) && check_braces(&source) && find_functions(&source) && rewrite(&source);
     if (good && fflush(stdout) != 0) {
         fprintf(stderr, "%s: the output cannot be written: %s\n", source.path, strerror(errno));
         good = false;

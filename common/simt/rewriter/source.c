@@ -141,6 +141,90 @@ bool find_code(struct source *source)
     return true;
 }
 
+/* --- braces ------------------------------------------------------------------------------------------------------- */
+
+/** The braces that are open at some position. */
+struct braces {
+    int count;
+    size_t outermost;
+};
+
+static struct braces fewer(struct braces a, struct braces b)
+{
+    return a.count < b.count ? a : b;
+}
+
+static void step_over_brace(char c, size_t at, struct braces *open)
+{
+    if (c == '{' && open->count++ == 0)
+        open->outermost = at;
+    else if (c == '}' && open->count > 0)
+        open->count--;
+}
+
+/**
+ * Returns the braces that are open at the end of the file. After a conditional, this function assumes the fewest that
+ * can be open, so that it counts none in code that compiles. Sets *in_macro if a directive's braces are not balanced.
+ */
+static struct braces open_at_end(const char *code, bool *in_macro)
+{
+    struct braces open = {0}, before[MAX_CONDITIONALS], least[MAX_CONDITIONALS];
+    int conditionals = 0;
+
+    for (size_t at = 0; code[at]; at++) {
+        const size_t word = code[at] == '#' ? skip_space(code, at + 1) : at;
+        const int last = conditionals - 1;
+        int inside = 0;
+
+        if (code[at] != '#') {
+            step_over_brace(code[at], at, &open);
+            continue;
+        }
+        if (starts_with(code + word, "if") && conditionals < MAX_CONDITIONALS) {
+            before[conditionals] = least[conditionals] = open;
+            conditionals++;
+        } else if (starts_with(code + word, "el") && last >= 0) {
+            least[last] = fewer(least[last], open);
+            open = before[last];
+        } else if (starts_with(code + word, "endif") && last >= 0) {
+            open = fewer(least[last], open);
+            conditionals--;
+        }
+        for (; code[at + 1] && code[at + 1] != '\n'; at++)
+            inside += (code[at + 1] == '{') - (code[at + 1] == '}');
+        *in_macro |= inside != 0;
+    }
+    return open;
+}
+
+/** Returns the first comment after `at` that contains the start of another comment, or NOWHERE. */
+static size_t find_swallowed_comment(const char *text, size_t at)
+{
+    for (size_t end; text[at]; at = end) {
+        const char *inner;
+        char fill;
+
+        end = stretch_end(text, at, &fill);
+        inner = starts_with(text + at, "/*") ? strstr(text + at + 2, "/*") : NULL;
+        if (inner && inner < text + end)
+            return at;
+    }
+    return NOWHERE;
+}
+
+bool check_braces(const struct source *source)
+{
+    bool in_macro = false;
+    const struct braces open = open_at_end(source->code, &in_macro);
+    size_t comment;
+
+    if (open.count == 0 || in_macro)
+        return true;
+    comment = find_swallowed_comment(source->text, open.outermost);
+    return comment == NOWHERE ? fail(source, open.outermost, "this { is never closed")
+                              : fail(source, comment, "this comment contains another /*: is its own */ missing?");
+}
+
 /* --- walking through code ----------------------------------------------------------------------------------------- */
 
 size_t skip_space(const char *code, size_t at)

@@ -58,6 +58,9 @@ bool read_source(struct source *source, FILE *file);
 /** Fills source->code from source->text. Returns false after printing an error. */
 bool find_code(struct source *source);
 
+/** Checks that every brace is closed. If not, prints which one is not, or the comment that contains its closing brace. */
+bool check_braces(const struct source *source);
+
 /** Prints "FILE:LINE: what" and returns false. */
 bool fail(const struct source *source, size_t at, const char *what);
 
