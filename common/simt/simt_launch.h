@@ -355,7 +355,7 @@ SIMT_NO_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 
                                                        size_t dynamic_shared = 0, cudaStream_t stream = 0);
 SIMT_NO_KERNEL cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *how, const void *kernel, void **arguments);
 
-/* --- other functions that take a kernel or a variable with its type --------------------------------------------- */
+/* --- other functions whose argument is a kernel or a variable, of any type ---------------------------------------- */
 
 template <class... Parameters>
 static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(Parameters...),

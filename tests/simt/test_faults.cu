@@ -1166,7 +1166,7 @@ static __global__ void half_kernel(int *to)
         to[threadIdx.x] = 1;
 }
 
-/* Each test has its own kernel, because the fault must be reported at the kernel's line with the test's mark. */
+/* Each test has its own kernel, so that the fault is reported at the marked line of that kernel. */
 #define READS(name) static __global__ void name##_reads(const int *from, int *to)
 
 READS(nothing)

@@ -3,10 +3,10 @@
  * @brief Inserts a mark at the beginning of each basic block of the source, so that the counters count these blocks and
  *        not those of the compiler's output.
  *
- * A block is code that, as far as the source shows, all lanes that enter it execute together to its end. A block begins
- * at the start of a kernel, of each side of an `if`, of each iteration of a loop, at each label of a `switch`, at the
- * right operand of && and ||, at a side of a ?: that calls a function or accesses memory, and after a statement that
- * contains any of these:
+ * A block is a stretch of code that, as far as the source shows, is executed together and to its end by all lanes that
+ * enter it. A block begins at the start of a kernel, of each side of an `if`, of each iteration of a loop, at each
+ * label of a `switch`, at the right operand of && and ||, at a side of a ?: that calls a function or accesses memory,
+ * and after a statement that contains any of these:
  *
  *     if (a) x; else y; z;        ->   if (a) { SIMT_BLOCK; x; } else { SIMT_BLOCK; y; } SIMT_BLOCK; z;
  *     for (;;) x; z;              ->   for (;;) { SIMT_LOOP; x; } SIMT_BLOCK; z;             and while, and do
