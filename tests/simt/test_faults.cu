@@ -3012,6 +3012,16 @@ STREAM_FAULT(variable_as_a_parameter, "a parameter is the host's address of 'dev
 typedef int (*unary)(int);
 static __device__ unary no_functions[2];
 
+FAULT("convergence", two_groups_at_one_call, 1, 32,
+      "reads lane 0 by __shfl_sync, which made this call with the mask 0x55555555; this lane's mask is 0xffffffff")
+{
+    cooperative_groups::coalesced_group group = cooperative_groups::coalesced_threads();
+
+    if (x[threadIdx.x] % 2 == 0)
+        group = cooperative_groups::coalesced_threads();
+    y[threadIdx.x] = group.shfl(x[threadIdx.x], 0); // [two_groups_at_one_call]
+}
+
 FAULT("convergence", tiles_that_do_not_fit, 1, 48, "divides the 48 threads of its block into tiles of 32")
 {
     const cooperative_groups::thread_block block = cooperative_groups::this_thread_block();

@@ -15,6 +15,7 @@
 #include "kernel_calls.h"
 #include "lanes/observer.h"
 #include "machine/fault.h"
+#include "machine/source_lines.h"
 #include "memory/shadow.h"
 #include "tensor_cores.h"
 #include "warpgroup_products.h"
@@ -389,6 +390,15 @@ static inline int shuffle_source(enum collective kind, int lane, int argument, i
     }
 }
 
+static bool on_one_line(uintptr_t pc, uintptr_t other)
+{
+    char line[LOCATION_TEXT], other_line[LOCATION_TEXT];
+
+    simt_source_line(pc, line);
+    simt_source_line(other, other_line);
+    return strcmp(line, other_line) == 0;
+}
+
 /** Reports a shuffle in which `lane` reads from a lane that does not participate. */
 static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned source)
 {
@@ -405,7 +415,11 @@ static void fault_absent_lane(const struct warp *warp, unsigned lane, unsigned s
         snprintf(why, sizeof why, "which is not in the mask");
     else if (!(warp->lanes >> source & 1))
         snprintf(why, sizeof why, "which the block does not have");
-    else if (returned) {
+    else if (returned && warp->mask[source] != mask && on_one_line(end, reader->site)) {
+        snprintf(why, sizeof why, "which made this call with the mask " LANE_MASK, SHOW_LANES(warp->mask[source]));
+        if (!of_active(mask))
+            snprintf(all, sizeof all, "; this lane's mask is " LANE_MASK, SHOW_LANES(mask));
+    } else if (returned) {
         snprintf(why, sizeof why, "which did not make this call and returned" SIMT_LOCATION, end);
         if (!of_active(mask))
             snprintf(all, sizeof all, "; all lanes in the mask " LANE_MASK " must make it", SHOW_LANES(mask));
