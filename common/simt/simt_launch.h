@@ -22,7 +22,7 @@ void simt_pass_pointer(const void *pointer);
  */
 bool simt_may_read_parameter(const void *address, unsigned number);
 /** Records that the program has obtained a variable's address, which may then be passed to kernels. */
-cudaError_t simt_symbol_address(const void *symbol);
+cudaError_t simt_obtain_symbol(const void *symbol);
 /**
  * Copies to or from byte `offset` of a device variable, as work of a stream. If `waits`, the host waits for the copy.
  */
@@ -521,7 +521,7 @@ template <class Pointer, class T>
 static inline cudaError_t cudaGetSymbolAddress(Pointer **pointer, const T &symbol)
 {
     *pointer = (Pointer *)&symbol;
-    return simt_symbol_address(&symbol);
+    return simt_obtain_symbol(&symbol);
 }
 template <class T>
 static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol)

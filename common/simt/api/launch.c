@@ -154,7 +154,7 @@ static void scan(uint32_t first_epoch, uint32_t last_epoch)
         const struct part part = part_of_memory(number);
 
         for (size_t word = 0; word < part.words; word++) {
-            if (!simt_word_uses(&part.shadow[word], first_epoch, last_epoch, uses))
+            if (!simt_launch_uses(&part.shadow[word], first_epoch, last_epoch, uses))
                 continue;
             for (enum work_use use = 0; use < NUM_USES; use++) {
                 for (unsigned byte = 0; byte < 4; byte++) {
@@ -173,7 +173,7 @@ static void check_streams(void)
     struct work_race race;
 
     simt_work_scan = scan;
-    simt_work_launched(simt_order.first_epoch, simt_order.epoch, simt_order.waited);
+    simt_work_end_launch(simt_order.first_epoch, simt_order.epoch, simt_order.waited);
     if (!simt_work_races(&race) || simt_fault_constant_race(&race))
         return;
     for (int number = 0; number < 2; number++) {
@@ -226,7 +226,7 @@ static bool is_obtained(const void *address)
     return false;
 }
 
-cudaError_t simt_symbol_address(const void *symbol)
+cudaError_t simt_obtain_symbol(const void *symbol)
 {
     if (!simt_in_program_data(symbol, 1))
         return simt_fault_call(SIMT_CALLER(), "cudaGetSymbolAddress", cudaErrorInvalidSymbol,

@@ -252,7 +252,7 @@ uint32_t simt_bulk_copy_finish(uint32_t number)
         const struct chunk chunk = chunk_of(copy, i);
 
         for (unsigned word = 0; word < CHUNK_WORDS; word++)
-            shadow_complete_copy(shared_cell(copy, &chunk) + word);
+            shadow_end_copy_as_write(shared_cell(copy, &chunk) + word);
         if (chunk.from) {
             check_unchanged(copy, &chunk);
             memcpy(chunk.to, chunk.from, CHUNK);

@@ -169,7 +169,7 @@ static void unmark(const struct copy *copy)
 static void complete(const struct copy *copy)
 {
     for (unsigned word = 0; 4 * word < copy->bytes; word++)
-        shadow_complete_copy(&copy->to_cells[word]);
+        shadow_end_copy_as_write(&copy->to_cells[word]);
 }
 
 /** Writes the copied bytes and the zero-fill to the destination. */

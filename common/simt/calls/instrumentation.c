@@ -42,7 +42,7 @@
 ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
 {
     struct lane *lane = simt_running.lane;
-    struct event *event = lane->cursor;
+    struct lane_event *event = lane->cursor;
 
     event->key = lane->key++;
     event->access = access;

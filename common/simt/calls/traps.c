@@ -135,7 +135,7 @@ static struct silence {
     pthread_t thread; /* the launching thread; the system may deliver the signal to any thread */
     struct progress progress;
     const struct lane *lane;
-    const struct event *cursor;
+    const struct lane_event *cursor;
     uint64_t ticks, limit;
 } silence;
 

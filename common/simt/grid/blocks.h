@@ -8,7 +8,7 @@
 #include "lanes/lanes.h"
 
 /** Event buffers of the running warp's lanes, LANE_EVENTS events each. */
-extern struct event *simt_lane_events;
+extern struct lane_event *simt_lane_events;
 /**
  * Limit on the events and arrivals counted until the next block ends (environment variable SIMT_EVENT_LIMIT).
  */

@@ -69,7 +69,7 @@ static struct block *block_new(unsigned threads, bool first)
         return NULL;
     block->mapped = bytes;
     if (first)
-        simt_lane_events = (struct event *)(block + 1);
+        simt_lane_events = (struct lane_event *)(block + 1);
     block->shared_shadow = pages_map(shared.shadow_bytes);
     block->shared_copy = pages_map(shared.bytes);
     block->parked = pages_map((size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked);
@@ -242,7 +242,7 @@ static bool start_epochs(uint64_t blocks, const struct launch *launch)
         simt_constant_reads_forget();
         simt_order.epoch = 0;
     }
-    const struct past_launches *launches = simt_work_launch(launch->overlaps);
+    const struct past_launches *launches = simt_work_begin_launch(launch->overlaps);
 
     if (!launches)
         return false;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-struct event *simt_lane_events;
+struct lane_event *simt_lane_events;
 uint64_t simt_event_limit;
 
 /**

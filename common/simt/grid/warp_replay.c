@@ -85,7 +85,7 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
     struct memory_request request;
 
     while (group) {
-        const struct event *first = &lanes[lowest_lane(group)].head[at];
+        const struct lane_event *first = &lanes[lowest_lane(group)].head[at];
         const uint64_t what = first->access >> EVENT_BYTES_SHIFT;
         unsigned count = 0;
 
@@ -116,7 +116,7 @@ static void issue_memory(const struct lane *lanes, lane_mask group, size_t at)
 static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t below)
 {
     const struct lane *leader = &lanes[lowest_lane(group)];
-    const struct event *lead = leader->head;
+    const struct lane_event *lead = leader->head;
     size_t run = (size_t)(leader->cursor - lead);
 
     for (size_t i = 1; i < run; i++) {
@@ -127,7 +127,7 @@ static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t bel
     }
     FOR_EACH_LANE (other, group & (group - 1)) {
         const struct lane *lane = &lanes[other];
-        const struct event *mine = lane->head;
+        const struct lane_event *mine = lane->head;
         const size_t have = (size_t)(lane->cursor - mine);
         size_t i = 0;
 
@@ -142,7 +142,7 @@ static size_t common_run(const struct lane *lanes, lane_mask group, uint64_t bel
 
 static void issue_run(struct warp *warp, struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct event *lead = lanes[lowest_lane(group)].head;
+    const struct lane_event *lead = lanes[lowest_lane(group)].head;
 
     for (size_t i = 0; i < run; i++) {
         if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
@@ -175,7 +175,7 @@ static struct passed *find_passed(struct warp *warp, uint64_t key)
  */
 static void record_passing(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct event *lead = lanes[lowest_lane(group)].head;
+    const struct lane_event *lead = lanes[lowest_lane(group)].head;
 
     for (size_t i = 0; i < run && warp->passed_count < MAX_PASSED; i++) {
         struct passed *passed = find_passed(warp, lead[i].key);
@@ -194,7 +194,7 @@ static void record_passing(struct warp *warp, const struct lane *lanes, lane_mas
  */
 static void check_missed(struct warp *warp, const struct lane *lanes, lane_mask group, size_t run)
 {
-    const struct event *lead = lanes[lowest_lane(group)].head;
+    const struct lane_event *lead = lanes[lowest_lane(group)].head;
 
     for (size_t i = 0; i < run && !simt_faulted; i++) {
         const struct passed *passed = find_passed(warp, lead[i].key);
@@ -267,7 +267,7 @@ static void compact(struct lane *lanes, lane_mask mask)
 {
     FOR_EACH_LANE (i, mask) {
         struct lane *lane = &lanes[i];
-        struct event *start = lane->limit - LANE_EVENTS;
+        struct lane_event *start = lane->limit - LANE_EVENTS;
         const size_t rest = (size_t)(lane->cursor - lane->head);
 
         if (rest > 0 && lane->head != start)

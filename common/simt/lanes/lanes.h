@@ -44,7 +44,7 @@ enum event_kind {
  * collective and call, and the number of the event in that step. Lanes at the same step are at the same position, even
  * if some of them made accesses that others did not.
  */
-struct event {
+struct lane_event {
     uint64_t key;
     uint64_t access;
     uintptr_t pc;
@@ -76,23 +76,23 @@ enum mbarrier_operation { MBARRIER_INIT, MBARRIER_ARRIVE, MBARRIER_EXPECT, MBARR
 enum barrier_call { GRID_BARRIER = 0x40000000, NAMED_BARRIER = 0x20000000 };
 
 struct lane {
-    struct event *cursor; /**< where the next event is recorded */
-    struct event *limit;
-    uint64_t key;        /**< key of the lane's next event */
-    uint64_t depth;      /**< depth of the current non-inlined calls, in the form that the key uses */
-    uintptr_t stack;     /**< lowest byte of the fiber's stack */
-    void *stack_pointer; /**< saved stack pointer while suspended */
-    uint32_t thread;     /**< thread number in the block */
-    uint3 index;         /**< threadIdx */
-    struct event *head;  /**< the first event not yet replayed */
-    uint32_t parked;     /**< number of events saved when the warp's turn ended */
-    bool is_split;       /**< the access has more events than the buffer holds; they are replayed before it ends */
-    bool without_limit;  /**< the wait for an mbarrier phase has no time limit */
-    uint8_t parity;      /**< parity of the awaited phase */
-    uintptr_t site;      /**< call site of the collective or barrier at which the lane waits */
-    unsigned call;       /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_call */
-    uintptr_t loaded;    /**< value of simt_order.loaded while the lane is suspended */
-    uint32_t first_copy; /**< first asynchronous copy in flight, in copies.c; 0 if none */
+    struct lane_event *cursor; /**< where the next event is recorded */
+    struct lane_event *limit;
+    uint64_t key;            /**< key of the lane's next event */
+    uint64_t depth;          /**< depth of the current non-inlined calls, in the form that the key uses */
+    uintptr_t stack;         /**< lowest byte of the fiber's stack */
+    void *stack_pointer;     /**< saved stack pointer while suspended */
+    uint32_t thread;         /**< thread number in the block */
+    uint3 index;             /**< threadIdx */
+    struct lane_event *head; /**< the first event not yet replayed */
+    uint32_t parked;         /**< number of events saved when the warp's turn ended */
+    bool is_split;           /**< the access has more events than the buffer holds; they are replayed before it ends */
+    bool without_limit;      /**< the wait for an mbarrier phase has no time limit */
+    uint8_t parity;          /**< parity of the awaited phase */
+    uintptr_t site;          /**< call site of the collective or barrier at which the lane waits */
+    unsigned call;           /**< for a block barrier: distinguishes the calls on one line; or an enum barrier_call */
+    uintptr_t loaded;        /**< value of simt_order.loaded while the lane is suspended */
+    uint32_t first_copy;     /**< first asynchronous copy in flight, in copies.c; 0 if none */
     uint32_t last_copy;
     uint32_t copy_groups;           /**< groups committed since the block began */
     uint32_t mbarrier;              /**< awaited mbarrier, in mbarriers.c */
@@ -160,8 +160,9 @@ struct block {
     bool has_register_requests; /**< a thread has called simt_set_registers() */
     unsigned prepared;          /**< number of fibers that are at their start or between two blocks */
     struct fiber_stacks stacks;
-    size_t mapped;        /**< mapped bytes: this structure and the memory after it */
-    struct event *parked; /**< buffer for each thread: its events that were not replayed when its warp's turn ended */
+    size_t mapped; /**< mapped bytes: this structure and the memory after it */
+    struct lane_event
+        *parked; /**< buffer for each thread: its events that were not replayed when its warp's turn ended */
 
     /*
      * State that a block keeps while other blocks of its grid run: its shared memory, the shadow of that memory, and

@@ -23,7 +23,7 @@
 #include <string.h>
 
 uintptr_t simt_sites[1 << SITE_BITS];
-struct polled simt_polled[BLOCK_THREADS];
+struct polled_load simt_polled_loads[BLOCK_THREADS];
 struct poll_seen simt_poll_seen[BLOCK_THREADS];
 
 uint32_t simt_site_add(uintptr_t pc)
@@ -788,14 +788,14 @@ void simt_load_slow_path(struct shadow_cell *cell, struct word_access access)
                  access.pc);
     }
     store_history(cell, history, cell->write & CELL_STATE, access.pc);
-    simt_polled[running_thread()].cell = NULL;
+    simt_polled_loads[running_thread()].cell = NULL;
     if (volatile_load)
-        simt_polled[running_thread()] = (struct polled){.cell = cell,
-                                                        .epoch = simt_order.epoch,
-                                                        .write_epoch = cell->write_epoch,
-                                                        .write = cell->write,
-                                                        .kind = access.kind,
-                                                        .bytes = access.bytes};
+        simt_polled_loads[running_thread()] = (struct polled_load){.cell = cell,
+                                                                   .epoch = simt_order.epoch,
+                                                                   .write_epoch = cell->write_epoch,
+                                                                   .write = cell->write,
+                                                                   .kind = access.kind,
+                                                                   .bytes = access.bytes};
 }
 
 void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
@@ -943,15 +943,16 @@ static enum work_use use_of(const struct past_access *past)
     }
 }
 
-bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES])
+bool simt_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch, uint8_t uses[NUM_USES])
 {
-    if (cell->write_epoch < first && cell->read_epoch < first)
+    if (cell->write_epoch < first_epoch && cell->read_epoch < first_epoch)
         return false;
-    const struct history *history = open_history(cell, first < simt_order.horizon ? first : simt_order.horizon, 0);
+    const struct history *history = open_history(
+        cell, first_epoch < simt_order.horizon ? first_epoch : simt_order.horizon, 0);
 
     memset(uses, 0, NUM_USES);
     for (uint32_t i = 0; i < history->count; i++) {
-        if (history->past[i].epoch >= first && history->past[i].epoch <= last)
+        if (history->past[i].epoch >= first_epoch && history->past[i].epoch <= last_epoch)
             uses[use_of(&history->past[i])] |= history->past[i].bytes;
     }
     return true;

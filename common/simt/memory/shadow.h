@@ -86,11 +86,12 @@ void simt_races_forget(void);
 void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
- * Determines how the last launch, which ran at epochs `first` to `last`, used the bytes of a word: uses[use] is a mask
+ * Determines how the last launch, which ran at epochs `first_epoch` to `last_epoch`, used the bytes of a word: uses[use] is a mask
  * of bytes. Returns false if the launch used none of them. simt_fault_work_race() reports that the launch's use of a
  * byte raced with earlier work.
  */
-bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES]);
+bool simt_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
+                      uint8_t uses[NUM_USES]);
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);
 /** Reports that `bytes` bytes that a thread of the last launch used at `pc` raced with earlier work. */
 void simt_fault_work(uint3 thread, uintptr_t pc, int bytes, const struct work_race *race);
@@ -113,7 +114,7 @@ static inline void shadow_end_copy(struct shadow_cell *cell)
  * Does the same for a copy that a thread other than the issuing thread may have waited for. The word then counts as
  * written now, so that a barrier between the issue and the wait does not order it before later accesses.
  */
-static inline void shadow_complete_copy(struct shadow_cell *cell)
+static inline void shadow_end_copy_as_write(struct shadow_cell *cell)
 {
     shadow_end_copy(cell);
     cell->write_epoch = simt_order.epoch;
@@ -123,12 +124,12 @@ static inline void shadow_complete_copy(struct shadow_cell *cell)
  * The last volatile load of each thread. Repeating this load at the same epoch, without a write in between, need not be
  * recorded.
  */
-struct polled {
+struct polled_load {
     const struct shadow_cell *cell;
     uint32_t epoch, write_epoch, write;
     uint8_t kind, bytes;
 };
-extern struct polled simt_polled[BLOCK_THREADS];
+extern struct polled_load simt_polled_loads[BLOCK_THREADS];
 
 /** The last volatile load or atomic of each thread: its epoch, and that of the write whose value it has read. */
 struct poll_seen {
@@ -139,7 +140,7 @@ extern struct poll_seen simt_poll_seen[BLOCK_THREADS];
 static inline __attribute__((always_inline)) bool shadow_polls(const struct shadow_cell *cell,
                                                                struct word_access access)
 {
-    const struct polled *last = &simt_polled[simt_order.thread >> CELL_THREAD_SHIFT];
+    const struct polled_load *last = &simt_polled_loads[simt_order.thread >> CELL_THREAD_SHIFT];
 
     return last->cell == cell && last->epoch == simt_order.epoch && last->write_epoch == cell->write_epoch &&
            last->write == cell->write && last->kind == access.kind && last->bytes == access.bytes;

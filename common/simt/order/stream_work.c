@@ -252,7 +252,7 @@ static void forget_ended(struct past_launches *launches)
         memmove(launches->launch, launches->launch + ended, launches->count * sizeof *launches->launch);
 }
 
-const struct past_launches *simt_work_launch(bool overlaps)
+const struct past_launches *simt_work_begin_launch(bool overlaps)
 {
     struct past_launches *launches = &simt_streams[current.stream].launches;
 
@@ -274,7 +274,7 @@ void simt_work_no_overlap(cudaStream_t stream)
         simt_streams[number].launches.count = 0;
 }
 
-void simt_work_launched(uint32_t first_epoch, uint32_t last_epoch, bool waited)
+void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool waited)
 {
     struct past_launches *launches = &simt_streams[current.stream].launches;
     struct past_launch *launch = &launches->launch[launches->count - 1];

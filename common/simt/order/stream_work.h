@@ -77,14 +77,14 @@ cudaError_t simt_work_check(void);
  * launch itself. A launch without programmatic serialization (`overlaps` is false) is returned alone. Returns NULL if
  * memory runs out.
  */
-const struct past_launches *simt_work_launch(bool overlaps);
+const struct past_launches *simt_work_begin_launch(bool overlaps);
 /** Records that the next launch of a stream does not overlap any earlier one. */
 void simt_work_no_overlap(cudaStream_t stream);
 /**
  * Records that the current work was a launch that ran at these epochs, and whether one of its threads has waited for
  * earlier launches (`waited`). If needed, simt_work_scan() records the memory that the launch has used, now or later.
  */
-void simt_work_launched(uint32_t first_epoch, uint32_t last_epoch, bool waited);
+void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool waited);
 extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 
 /** Records that the host waits for the work of a stream, or for all work. */

@@ -126,7 +126,7 @@ bool count_brace(struct source *source, size_t at)
     return true;
 }
 
-void count_conditional(struct source *source, size_t at)
+void count_conditional_directive(struct source *source, size_t at)
 {
     const char *word = source->code + skip_space(source->code, at + 1);
 

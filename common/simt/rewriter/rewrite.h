@@ -23,7 +23,7 @@ bool may_be_macro(const char *code, size_t begin, size_t end);
  */
 bool count_brace(struct source *source, size_t at);
 /** Counts the conditional directive at `at`. An `#else` restores the number of braces that were open at its `#if`. */
-void count_conditional(struct source *source, size_t at);
+void count_conditional_directive(struct source *source, size_t at);
 /**
  * Checks that the word in [at, end), if it is in a function that certainly belongs to the host, is not a call of a
  * device function or of a kernel without <<<>>>, and not threadIdx, blockIdx, blockDim or gridDim.

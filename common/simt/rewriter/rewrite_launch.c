@@ -142,7 +142,7 @@ static bool rewrite_sign(struct source *source, size_t at)
     const char *const sign = source->code + at;
 
     if (*sign == '#') {
-        count_conditional(source, at);
+        count_conditional_directive(source, at);
         return rewrite_include(source, at);
     }
     if (starts_with(sign, "<<<"))

@@ -311,7 +311,7 @@ bool ends_value(const char *code, size_t end)
            (is_one_of(code[end - 1], ")]\"") || (is_word(code[end - 1]) && !is_keyword_before_value(code, end)));
 }
 
-bool may_contain_name(const char *code, size_t open)
+bool may_enclose_declarator(const char *code, size_t open)
 {
     const size_t end = skip_space_back(code, open);
 
@@ -335,7 +335,7 @@ static size_t parentheses_begin(const char *code, size_t close, bool is_last)
     const size_t callee_end = code[open - 1] == '>' ? partner(code, open - 1, -1) : open;
 
     if (callee_end == NOWHERE || (is_last && (code[first] == '&' || skip_space(code, word_end(code, first)) == close ||
-                                              (code[first] == '*' && may_contain_name(code, open)))))
+                                              (code[first] == '*' && may_enclose_declarator(code, open)))))
         return NOWHERE;
     const size_t begin = word_begin(code, callee_end);
 

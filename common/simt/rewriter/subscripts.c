@@ -64,7 +64,8 @@ static bool is_array_of_pointers(const char *code, size_t outer, size_t at)
 
     while (code[behind] == '[' && partner(code, behind, 1) != NOWHERE)
         behind = skip_space(code, partner(code, behind, 1) + 1);
-    return code[behind] == ')' && is_one_of(code[skip_space(code, behind + 1)], "([") && may_contain_name(code, outer);
+    return code[behind] == ')' && is_one_of(code[skip_space(code, behind + 1)], "([") &&
+           may_enclose_declarator(code, outer);
 }
 
 /**
