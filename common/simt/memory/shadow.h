@@ -86,8 +86,8 @@ void simt_races_forget(void);
 void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
- * Determines how the last launch, which ran at epochs `first_epoch` to `last_epoch`, used the bytes of a word: uses[use]
- * is a mask of bytes. Returns false if the launch used none of them. simt_fault_work_race() reports that the launch's
+ * Determines how the last launch, which ran at epochs `first_epoch` to `last_epoch`, used the bytes of a word:
+ * uses[use] is a mask of bytes. Returns false if the launch used none of them. simt_fault_work_race() reports that the launch's
  * use of a byte raced with earlier work.
  */
 bool simt_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
