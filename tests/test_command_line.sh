@@ -22,13 +22,13 @@ refuses() {
 }
 
 # --- arguments ---
-refuses "experts that do not divide" "--num-expert-group: 256 experts do not divide into 7 groups; a divisor of 256 is needed" --num-expert-group 7
-refuses "more groups than there are" "--topk-group: 9 groups cannot stay, there are 8 (--num-expert-group)" --topk-group 9
-refuses "more experts than the groups hold" "--topk: 129; the 4 kept groups hold 128 experts (--topk-group, --num-expert-group)" --topk 129
+refuses "experts that do not divide" "--num-expert-group: 7; it must be a divisor of the number of experts, 256" --num-expert-group 7
+refuses "more groups than there are" "--topk-group: 9; it must be 1 to 8, the number of groups (--num-expert-group)" --topk-group 9
+refuses "more experts than the groups hold" "--topk: 129; it must be 1 to 128, the number of experts in the kept groups (--topk-group, --num-expert-group)" --topk 129
 refuses "no experts" "--num-experts: 0; it must be 1" --num-experts 0 --dist normal
 refuses "no groups" "--num-expert-group: 0; it must be 1" --num-expert-group 0
 refuses "no kept groups" "--topk-group: 0; it must be 1" --topk-group 0
-refuses "no chosen experts" "--topk: 0; it must be 1" --topk 0
+refuses "no chosen experts" "--topk: 0; it must be 1 or more" --topk 0
 refuses "negative tokens" "--num-tokens: -1; it must be 0" --num-tokens -1
 refuses "negative experts" "--num-experts: -4; it must be 1" --num-experts -4 --dist normal
 refuses "negative topk" "--topk: -8; it must be 1" --topk -8
@@ -36,7 +36,7 @@ refuses "a negative seed" "--seed: -1; it must be 0" --seed -1
 refuses "tokens times experts overflow" "--num-tokens: 9000000000000000000 tokens of 256 experts are more bytes" \
     --num-tokens 9000000000000000000
 refuses "a count beyond 64 bits" "--num-tokens: 99999999999999999999; it must be" --num-tokens 99999999999999999999
-refuses "a count beyond int" "--topk: 4294967304; it must be" --topk 4294967304
+refuses "a count beyond int" "--topk: 4294967304; it must be 1 to 2147483647" --topk 4294967304
 refuses "a fraction for a count" "--topk: '2.5' is not a whole number" --topk 2.5
 refuses "an empty count" "--topk: '' is not a whole number" --topk ''
 refuses "a count with a tail" "--topk: '8x' is not a whole number" --topk 8x
@@ -57,6 +57,11 @@ refuses "a scale that is no number" "--routed-scaling-factor: 'big' is not a fin
 refuses "an infinite scale" "--routed-scaling-factor: 'inf' is not a finite number" --routed-scaling-factor inf
 refuses "two inputs" "--dist: the input is --logits" --logits x.npy --dist normal
 refuses "another shape than the data's" "--num-experts: 128;" --num-experts 128
+refuses "a seed of the real data" "--seed: no input of this run is generated; leave it out" --seed 5
+refuses "a seed of files" "--seed: no input of this run is generated; leave it out" --seed 5 --bias none --logits x.npy
+refuses "launches on the host" "--launches: this chapter computes on the host; it launches nothing" --launches 3
+refuses "an empty name of logits" "--logits: '' is not a file's name" --logits ''
+refuses "an empty name of a bias" "--bias: '' is not a file's name" --bias ''
 refuses "a flush without a benchmark" "--flush-l2: only times know a cache" --flush-l2
 
 # --- files ---
@@ -77,7 +82,8 @@ refuses "three dimensions for two" "$scratch/deep.npy: has 3 dimensions, shape (
 npy whole "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 256), }" 2048
 refuses "integers for logits" "$scratch/whole.npy: holds integers; f2 or f4 is needed (array.astype converts)" --logits "$scratch/whole.npy"
 npy wide "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 256), }" 2048
-refuses "f8" "$scratch/wide.npy: " --logits "$scratch/wide.npy"
+refuses "f8" "$scratch/wide.npy: type '<f8'; only '<f2' and '<f4' are read (array.astype converts)" \
+    --logits "$scratch/wide.npy"
 npy fortran "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 256), }" 2048
 refuses "Fortran order" "$scratch/fortran.npy: *ortran" --logits "$scratch/fortran.npy"
 npy endian "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 256), }" 2048
@@ -98,7 +104,8 @@ printf '\223NUMPY\002\000\166\000\000\000' >"$scratch/two.npy"
 refuses "version 2" "$scratch/two.npy: *version 2" --logits "$scratch/two.npy"
 
 # --- limits of a chapter, and options that need a GPU ---
-matches "a limit names its flag and its reason" "*--num-expert*: more than 32 experts in a group*" \
+matches "a limit names its flag, its reason and a remedy" \
+    "*--num-experts: more than 32 experts in a group; a warp has *; give more groups (--num-expert-group)" \
     "$("$simulated" --num-experts 512 --dist normal 2>&1)"
 "$simulated" --num-experts 512 --dist normal >/dev/null 2>&1
 equal "a limit is bad usage" 2 $?
@@ -107,7 +114,9 @@ matches "the simulator has no times" "*--bench: the CPU simulator has no times*"
 equal "and says so as bad usage" 2 $?
 "$host" --num-tokens 2000000000000 --dist normal >/dev/null 2>"$scratch/err"
 equal "too little memory is exit 3" 3 $?
-matches "and says so" "*out of memory: * bytes are needed*" "$(cat "$scratch/err")"
+matches "and says so" \
+    "*out of memory: *.[0-9] GB are needed, *.[0-9] [GM]B are available; a smaller problem needs less (--num-tokens, --num-experts)" \
+    "$(cat "$scratch/err")"
 
 # --- outputs ---
 succeeds "outputs are written" "$host" --num-tokens 5 --out "$scratch/good"
@@ -120,6 +129,8 @@ equal "an --out that is a file is bad usage" 2 $?
 matches "and named" "*--out: $scratch/file: *" "$(cat "$scratch/err")"
 "$host" --num-tokens 3 --out "$scratch/no/such" >/dev/null 2>"$scratch/err"
 equal "an --out that cannot be made is bad usage" 2 $?
+matches "and its parent is named" "*: --out: cannot make the folder $scratch/no/such: $scratch/no does not exist" \
+    "$(cat "$scratch/err")"
 (
     ulimit -f 1
     trap '' XFSZ
@@ -215,12 +226,17 @@ hostile "$host" "$simulated" <<'END'
 2|*: : unexpected; every argument has a flag, --help lists them|$P ""
 2|*: -: no such argument; --help lists them|$P -
 2|*: --: no such argument; --help lists them|$P --
-2|*: --num: may be more than one argument; --help lists them|$P --num 3
+2|*: --num: may be more than one argument: --num-tokens, --num-expert-group, --num-fused-shared-experts, --num-experts|$P --num 3
+2|*: --check=3: may be more than one argument: --check-all, --check-corners, --check-share|$P --check=3
+2|*: --check-corners: makes its problems itself; leave out --format|$P --check-corners --format json
+2|*: --check-share: makes its problems itself; leave out --num-tokens|$P --check-share 3 --num-tokens 4
+2|*: --check-all: makes its problems itself; leave out --num-tokens|$P --check-corners --check-all --num-tokens 4
 2|*: --a?b: no such argument; --help lists them|$P "$(printf -- '--a\nb')"
 2|*: --bogus: no such argument; --help lists them|$P --bogus --help
 2|*: aaa*...*aaa: unexpected; every argument has a flag, --help lists them|$P "$(head -c 100000 /dev/zero | tr '\0' a)"
 2|*: --out: cannot make the folder *aaa...aaa*: File name too long|$P --num-tokens 3 --out "$S/$(head -c 1400 /dev/zero | tr '\0' a)"
-2|*: --out: cannot make the folder : No such file or directory|$P --num-tokens 3 --out ""
+2|*: --out: '' is not a file's name|$P --num-tokens 3 --out ""
+2|*: --out: cannot make the folder /nope/a/b//: /nope/a does not exist|$P --num-tokens 3 --out /nope/a/b//
 2|*: --out: /dev/null: not a directory|$P --num-tokens 3 --out /dev/null
 2|*.npy: it cannot be written: Too many open files|ulimit -n 4; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
 2|*: a device, a pipe or a socket; a regular file is read|$P --logits "$scratch/pipe"
@@ -238,13 +254,13 @@ hostile "$host" "$simulated" <<'END'
 2|*: a stack of at most 64 KiB; it must be 1024 or more (ulimit -s)|ulimit -s 64; $P --num-tokens 3
 0||ulimit -S -s 64; $P --num-tokens 3
 3|*libgomp: Thread creation failed*|OMP_NUM_THREADS=4 OMP_STACKSIZE=100000G $P --num-tokens 3000
-3|*: out of memory: * bytes are needed, * can be had; a smaller problem needs less|ulimit -v 50000; $P --num-tokens 100000
+3|*: out of memory: * MB are needed, 51.2 MB are available; a smaller problem needs less (--num-tokens, --num-experts)|ulimit -v 50000; $P --num-tokens 100000
 END
 hostile "$simulated" <<'END'
 3|*: out of memory: the simulator reserves 1.3 GiB of address space, and less can be had (*ulimit -v*)|ulimit -v 800000; $P --num-tokens 3
 3|*: out of memory: the simulator reserves 1.3 GiB of address space, and less can be had (*ulimit -v*)|ulimit -v 50000; $P --num-tokens 3
 2|*: --check-all: makes its problems itself; leave out --trace|$P --check-all --trace "$S/t.json"
-2|*: --trace: : it cannot be written: *|$P --num-tokens 3 --trace ""
+2|*: --trace: '' is not a file's name|$P --num-tokens 3 --trace ""
 2|*: --trace: *: a device, a pipe or a socket is there; only a regular file is replaced|$P --num-tokens 3 --trace "$scratch/pipe"
 2|*: --trace: *: File name too long|$P --num-tokens 3 --trace "$S/$(head -c 250 /dev/zero | tr '\0' a)"
 0||ln -s to "$S/from"; echo old >"$S/to"; $P --num-tokens 1 --trace "$S/from"; [ -L "$S/from" ] && grep -q gate_kernel "$S/to"; e=$?; rm "$S/from" "$S/to"; exit $e
@@ -275,7 +291,7 @@ write_all "$simulated"
 cp -r "$scratch/both" "$scratch/before"
 (
     ulimit -f 2
-    write_all "$simulated" --seed 2
+    write_all "$simulated" --routed-scaling-factor 2
 )
 equal "a file that is too large for the disk" 2 $?
 succeeds "and all are the last run's" diff -r "$scratch/both" "$scratch/before"
@@ -317,6 +333,9 @@ fi
 equal "the CSV report has two lines of equal fields" "1" "$("$simulated" --num-tokens 4 --format csv | awk -F, '{print NF}' |
     sort -u | wc -l | tr -d ' ')"
 succeeds "--help" "$host" --help
+for program in "$host" "$simulated"; do
+    equal "--help: no line of blanks" "" "$("$program" --help | grep '^  *$')"
+done
 matches "--help names every flag" "*--bias-dtype*--routed-scaling-factor*--flush-l2*" "$("$host" --help | tr '\n' ' ')"
 equal "--version: the course, and the compiler" "MoE routing, kernel by kernel: 1.0
 compiler: " "$("$host" --version | sed 's/^\(compiler: \)[a-z]* [0-9].*/\1/')"

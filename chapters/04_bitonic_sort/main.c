@@ -10,7 +10,8 @@ static const char *unsupported_reason(const struct gate_problem *problem)
     if (problem->num_experts != 64 && problem->num_experts != 128 && problem->num_experts != 256)
         return "--num-experts: the number is a template parameter here, compiled for 64, 128 and 256";
     if (problem->num_experts / problem->num_expert_group > 32)
-        return "--num-experts: more than 32 experts in a group; a warp has one lane for each";
+        return "--num-experts: more than 32 experts in a group; a warp has one lane for each; give more groups "
+               "(--num-expert-group)";
     if (problem->num_expert_group > 32)
         return "--num-expert-group: more than 32 groups; a block has at most 32 warps, one for each";
     if (problem->topk > 32)

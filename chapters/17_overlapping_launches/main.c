@@ -19,7 +19,8 @@ static const char *unsupported_reason(const struct decode_problem *problem)
     if (groups > 32 || (groups & (groups - 1)) != 0)
         return "--num-expert-group: not a power of two up to 32; a token's groups are lanes of one butterfly";
     if (problem->layer.num_experts / groups > 32)
-        return "--num-experts: more than 32 experts in a group; a thread keeps them in 32 registers";
+        return "--num-experts: more than 32 experts in a group; a thread keeps them in 32 registers; give more groups "
+               "(--num-expert-group)";
     if (problem->layer.num_experts > 2048)
         return "--num-experts: more than 2048; align's counts would need over 73 KB of a block's shared memory";
     if (problem->layer.topk > 32)

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ bool parse_integer(const char *name, const char *text, int64_t least, int64_t mo
     *value = strtoll(text, &end, 10);
     if (end == text || *end || isspace((unsigned char)text[0]) || text[0] == '+')
         return error_set(error, "--%s: '%s' is not a whole number", name, text);
-    if (*value < least && most == INT64_MAX)
+    if (*value < least && most >= INT_MAX) /* a limit of the type is of no interest here */
         return error_set(error, "--%s: %s; it must be %" PRId64 " or more", name, text, least);
     if (errno == ERANGE || *value < least || *value > most)
         return error_set(error, "--%s: %s; it must be %" PRId64 " to %" PRId64, name, text, least, most);

@@ -107,14 +107,21 @@ static void write_rows(const struct record *list, void (*write_row)(const struct
 
 /* --- table -------------------------------------------------------------------------------------------------------- */
 
-/** Writes one line of a list: the column headings or a record's values. */
+/** Writes one line of a list, without blanks at its end: the column headings or a record's values. */
 static void write_columns(const struct record *row, bool headings, FILE *stream)
 {
-    const char *before = "";
+    int blanks = 0; /* before the next text */
 
     for (const struct field *field = row->first; (field = seen_in(IN_TABLE, field)); field = field->next) {
-        fprintf(stream, "%s%*s", before, field->width, headings ? field->name : field->text);
-        before = " ";
+        const char *const text = headings ? field->name : field->text;
+        const int padding = abs(field->width) > (int)strlen(text) ? abs(field->width) - (int)strlen(text) : 0;
+
+        blanks += field->width > 0 ? padding : 0;
+        if (text[0]) {
+            fprintf(stream, "%*s%s", blanks, "", text);
+            blanks = 0;
+        }
+        blanks += 1 + (field->width < 0 ? padding : 0);
     }
     putc('\n', stream);
 }
@@ -280,6 +287,15 @@ const char *format_thousands(uint64_t value, char text[32])
         *out++ = digits[i];
     }
     *out = '\0';
+    return text;
+}
+
+const char *format_hundredths(double value, char text[40])
+{
+    char fixed[32], digits[32];
+
+    snprintf(fixed, sizeof fixed, "%.2f", value);
+    snprintf(text, 40, "%s%s", format_thousands(strtoull(fixed, NULL, 10), digits), strchr(fixed, '.'));
     return text;
 }
 

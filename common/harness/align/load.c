@@ -133,8 +133,11 @@ static bool settle_problem(struct align_options *options, const struct align_imp
     if (!align_count_ids(options->program.num_tokens, options->topk, &problem->numel, error) ||
         !align_shape_check(problem, error))
         return false;
-    if (!options->capacity_given)
+    if (!options->capacity_given) {
         problem->capacity = implementation->capacity(problem);
+        if (!align_capacity_fits(problem, options->source == ALIGN_SOURCE_COUNTS ? "counts" : "num-tokens", error))
+            return false;
+    }
     if (!align_problem_check(problem, error))
         return false;
     return implementation_supports(align_unsupported_reason(implementation, problem), error);
@@ -184,7 +187,8 @@ bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *
         align_generate_map(num_experts, seed, expert_map);
     if (map != ARRAY_FILE)
         return true;
-    if (!npy_read_kind(given, NPY_INTEGERS, 1, 1, "[experts]", &file, error))
+    if (!array_file_exists("expert-map", given, error) ||
+        !npy_read_kind(given, NPY_INTEGERS, 1, 1, "[experts]", &file, error))
         return false;
     good = align_convert_map(&file, num_experts, expert_map, error);
     npy_free(&file);
@@ -234,7 +238,8 @@ bool align_load(struct align_options *options, const struct align_implementation
                                        options->misalign, tensors, error);
 
     *groups = (struct align_groups){0};
-    if (good && !fill(options, implementation, &source, tensors, groups, error)) {
+    if (good &&
+        !(tensors_fit_device(tensors, error) && fill(options, implementation, &source, tensors, groups, error))) {
         align_groups_free(groups);
         tensors_free(tensors);
         good = false;

@@ -50,13 +50,13 @@ static const struct option_row table[] = {
     {.help = "The problem", .group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
      FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX, .traits = HAS_NUM_TOKENS},
-    {"num-experts", "N", "Experts (default 256, or one for each of --counts)", 1, COUNT, FIELD(problem.num_experts),
-     GIVEN(num_experts_given), .traits = FROM(FILE) | FROM(GENERATED)},
+    {"num-experts", "N", "Experts (default 256, or one for each number of --counts)", 1, COUNT,
+     FIELD(problem.num_experts), GIVEN(num_experts_given), .traits = FROM(FILE) | FROM(GENERATED)},
     {"topk", "N", "Experts chosen for each token (default: as the input has; 8)", 1, COUNT, FIELD(topk),
      GIVEN(topk_given), .traits = FROM(ROUTER) | FROM(GENERATED)},
     {.help = "The input (default: what the gate chooses from the real router's logits)", .group = 2},
     {"topk-ids", "FILE.npy", "[tokens, topk] or [tokens], i4 or i8; rows repeat if --num-tokens asks for more", 2,
-     OPTION_TEXT, FIELD(ids_path), .on_parse = take_source},
+     OPTION_PATH, FIELD(ids_path), .on_parse = take_source},
     {"dist", "NAME", "Generate: balanced, uniform, zipf, one, sparse, repeated or invalid", 2, OPTION_WORD, FIELD(dist),
      .words = align_dist_names, .on_parse = take_source, .traits = FROM(GENERATED)},
     {"counts", "N,N,...", "Generate: the first expert N times, and so on, in random order", 2, OPTION_TEXT,
@@ -65,7 +65,7 @@ static const struct option_row table[] = {
     {"ids", "TYPE", "Type of the ids: i32 or i64 (default: the file's; i32)", 1, OPTION_BOOL, FIELD(problem.wide_ids),
      GIVEN(ids_given), .words = ids_names},
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 1,
-     OPTION_TEXT, FIELD(map)},
+     OPTION_PATH, FIELD(map)},
     {"capacity", "N", "Slots of sorted_token_ids (default: what the chapter allocates)", 1, OPTION_INT64,
      FIELD(problem.capacity), GIVEN(capacity_given), .most = INT32_MAX, .traits = HAS_CAPACITY},
     {"room", "WHICH", "bound: --capacity; exact: what the ids need; spare: 5 blocks more than bound (default bound)", 1,
@@ -77,7 +77,7 @@ static const struct option_row table[] = {
     {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
      FIELD(problem.overlap), .most = 1, .traits = OVERLAPS},
     {"out", "DIR", "Write sorted_token_ids.npy, expert_ids.npy and num_tokens_post_padded.npy there once verified", 3,
-     OPTION_TEXT, FIELD(program.out), .traits = WITH_NO_RUN},
+     OPTION_PATH, FIELD(program.out), .traits = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 2,500: shapes, types, distributions, maps, capacities", 3,
      OPTION_FLAG, FIELD(program.check_all), .traits = WITH_NO_RUN},
     {.next_table = program_option_rows},
@@ -118,16 +118,8 @@ struct align_options align_options_default(void)
     };
 }
 
-bool align_options_parse(struct program *program, int argc, char **argv, struct align_options *options)
-{
-    *options = align_options_default();
-    return program_parse(program, table,
-                         "groups the tokens' choices by expert, in whole blocks, checks every slot, and reports", argc,
-                         argv, options) &&
-           check_counts(options, &program->error) && check_capacity(options, &program->error);
-}
-
-void align_options_command(const struct align_options *options, struct program *program)
+/** Returns this run's traits, which select the options in the command that reproduces the run. */
+static unsigned options_traits(const struct align_options *options, const struct program *program)
 {
     unsigned traits = 16u << options->source;
 
@@ -141,5 +133,20 @@ void align_options_command(const struct align_options *options, struct program *
         traits |= OVERLAPS;
     if (traits & (FROM(GENERATED) | FROM(COUNTS)) || array_source(options->map) == ARRAY_RANDOM)
         traits |= IS_RANDOM;
-    program_set_command(program, table, traits);
+    return traits;
+}
+
+bool align_options_parse(struct program *program, int argc, char **argv, struct align_options *options)
+{
+    *options = align_options_default();
+    return program_parse(program, table,
+                         "groups the tokens' choices by expert, in whole blocks, checks every slot, and reports", argc,
+                         argv, options) &&
+           check_counts(options, &program->error) && check_capacity(options, &program->error) &&
+           program_check_seed(program, options_traits(options, program));
+}
+
+void align_options_command(const struct align_options *options, struct program *program)
+{
+    program_set_command(program, table, options_traits(options, program));
 }

@@ -1,5 +1,6 @@
 #include "harness/align/problem.h"
 
+#include "base/record.h"
 #include "harness/core/limits.h"
 
 #include <inttypes.h>
@@ -23,6 +24,24 @@ bool align_shape_check(const struct align_problem *problem, struct error *error)
     return num_experts_check(problem->num_experts, error) && count_check("block-size", problem->block_size, error);
 }
 
+bool align_capacity_fits(const struct align_problem *problem, const char *ids_flag, struct error *error)
+{
+    char slots[64];
+
+    if (problem->capacity <= INT32_MAX)
+        return true;
+    count_of(problem->capacity, "slot", slots);
+    return problem->capacity - problem->numel > problem->numel
+               ? error_set(error,
+                           "--block-size: %d; with its pads, sorted_token_ids would have %s and can have %d; try a "
+                           "smaller one",
+                           problem->block_size, slots, INT32_MAX)
+               : error_set(error,
+                           "--%s: %" PRId64 " ids; with pads, sorted_token_ids would have %s and can have %d; try "
+                           "fewer",
+                           ids_flag, problem->numel, slots, INT32_MAX);
+}
+
 bool align_problem_check(const struct align_problem *problem, struct error *error)
 {
     if (!align_shape_check(problem, error))
@@ -38,8 +57,10 @@ bool align_problem_check(const struct align_problem *problem, struct error *erro
 
 void align_problem_describe(const struct align_problem *problem, char *text, size_t size)
 {
-    snprintf(text, size, "%" PRId64 " %s id%s of %d expert%s in blocks of %d, %" PRId64 " slot%s", problem->numel,
-             dtype_name(align_ids_dtype(problem)), problem->numel == 1 ? "" : "s", problem->num_experts,
-             problem->num_experts == 1 ? "" : "s", problem->block_size, problem->capacity,
-             problem->capacity == 1 ? "" : "s");
+    char typed[16], ids[64], experts[64], slots[64];
+
+    snprintf(typed, sizeof typed, "%s id", dtype_name(align_ids_dtype(problem)));
+    snprintf(text, size, "%s of %s in blocks of %d, %s", count_of(problem->numel, typed, ids),
+             count_of(problem->num_experts, "expert", experts), problem->block_size,
+             count_of(problem->capacity, "slot", slots));
 }

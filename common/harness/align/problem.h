@@ -19,6 +19,12 @@ bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error 
  */
 bool align_shape_check(const struct align_problem *problem, struct error *error);
 
+/**
+ * Checks that a capacity that was computed, rather than given, is at most 2147483647. On failure the error names the
+ * cause: --block-size or, if most slots are for ids, the flag --`ids_flag`.
+ */
+bool align_capacity_fits(const struct align_problem *problem, const char *ids_flag, struct error *error);
+
 /** Checks the shape, then that the capacity is a multiple of block_size in the range 0 to 2147483647. */
 bool align_problem_check(const struct align_problem *problem, struct error *error);
 

@@ -17,15 +17,15 @@ static void name_run(const struct align_options *options, struct program *progra
     const struct align_problem *const problem = &options->problem;
     const size_t size = sizeof program->input;
     char *const text = program->input;
-    char described[256], slots[64], blocks[64];
+    char described[256], tokens[64], slots[64], blocks[64];
 
     align_options_command(options, program);
     align_problem_describe(problem, described, sizeof described);
     if (program->requested.bench)
         snprintf(program->problem, sizeof program->problem, "%s", described);
     else
-        snprintf(program->problem, sizeof program->problem, "%" PRId64 " token%s, top %d: %s",
-                 options->program.num_tokens, options->program.num_tokens == 1 ? "" : "s", options->topk, described);
+        snprintf(program->problem, sizeof program->problem, "%s, top %d: %s",
+                 count_of(options->program.num_tokens, "token", tokens), options->topk, described);
     program->distribution = align_source_name(options);
     if (options->source == ALIGN_SOURCE_ROUTER)
         snprintf(text, size, "what the gate chooses from the real router's logits");

@@ -25,6 +25,7 @@ bool align_tensors_allocate(const struct align_problem *problem, const struct al
                   .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .count = NUM_ALIGN_TENSORS,
         .poison = ALIGN_POISON,
+        .size_flags = "--num-tokens, --counts, --block-size",
     };
     return tensors_allocate(tensors, error);
 }

@@ -35,6 +35,9 @@ struct backend_info {
  */
 bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, struct error *error);
 
+/** Returns the number of bytes of device memory that can still be allocated, or SIZE_MAX if it is unknown. */
+size_t backend_free_memory(void);
+
 /** A deterministic counter of the work done by launches: its value is the same in every run. */
 struct counter {
     const char *name; /**< static string; words are joined by '_' */

@@ -224,12 +224,14 @@ static const char *compare(struct timing here, struct timing before, char text[3
 
 static void add_time(const char *heading, const char *csv_name, double us, struct record *row)
 {
-    char text[32] = "-";
+    char text[32] = "-", field[32] = "";
 
-    if (us > 0.0)
+    if (us > 0.0) {
         snprintf(text, sizeof text, "%.2f", us);
+        snprintf(field, sizeof field, "%.4f", us);
+    }
     record_column(row, 10, heading, "%s", text);
-    record_number(row, IN_CSV, csv_name, "%.4f", us);
+    record_text(row, IN_CSV, csv_name, "%s", field);
 }
 
 static void add_timing(const char *name, struct timing timing, struct record *row)

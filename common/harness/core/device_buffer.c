@@ -1,5 +1,6 @@
 #include "harness/core/device_buffer.h"
 
+#include "base/memory.h"
 #include "harness/core/backend.h"
 
 #include <stdio.h>
@@ -24,14 +25,14 @@ bool device_buffer_allocate(struct device_buffer *buffer, const char *name, size
                             struct error *error)
 {
     const size_t before = GUARD_BYTES + misalign; /* the first guard band ends where the data begins */
-    char *base, *after, doing[96];
+    char *base, *after, doing[96], size[24];
     cudaError_t status;
 
     *buffer = (struct device_buffer){0};
     status = cudaMalloc((void **)&base, before + bytes + GUARD_BYTES);
     if (status != cudaSuccess) {
         cudaGetLastError(); /* clears the error, so that the next call does not return it */
-        snprintf(doing, sizeof doing, "%s: %zu bytes of device memory", name, bytes);
+        snprintf(doing, sizeof doing, "%s: %s of device memory", name, memory_text(bytes, size));
         return device_error(error, doing, status);
     }
     after = base + before + bytes;

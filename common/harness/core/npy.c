@@ -20,7 +20,8 @@ enum { PREFIX_BYTES = 10, ALIGNMENT = 64 };
 static const char *const descr_names[NUM_DTYPES] = {
     [DTYPE_F16] = "<f2", [DTYPE_F32] = "<f4", [DTYPE_I32] = "<i4", [DTYPE_I64] = "<i8"};
 
-#define ALLOWED_TYPES "'<f2', '<f4', '<i4' and '<i8' are read (array.astype converts)"
+static const char *const allowed_types[] = {
+    [NPY_FLOATS] = "'<f2' and '<f4'", [NPY_INTEGERS] = "'<i4' and '<i8'", [NPY_ANY] = "'<f2', '<f4', '<i4' and '<i8'"};
 
 int64_t npy_count(const struct npy_array *array)
 {
@@ -44,6 +45,7 @@ struct cursor {
     const char *path;
     const char *at;
     const char *end;
+    enum npy_kind kind; /**< the kind that the error names if the file's type cannot be read */
     struct npy_array *array;
     struct error *error;
 };
@@ -110,8 +112,9 @@ static bool take_descr(struct cursor *cursor)
         if (descr_names[dtype] && is_text(text, length, descr_names[dtype]))
             return true;
     }
-    return error_set(cursor->error, "%s: %s '%.*s'; only " ALLOWED_TYPES, cursor->path,
-                     length > 0 && text[0] == '>' ? "big-endian type" : "type", length < 16 ? length : 16, text);
+    return error_set(cursor->error, "%s: %s '%.*s'; only %s are read (array.astype converts)", cursor->path,
+                     length > 0 && text[0] == '>' ? "big-endian type" : "type", length < 16 ? length : 16, text,
+                     allowed_types[cursor->kind]);
 }
 
 static bool take_fortran_order(struct cursor *cursor)
@@ -234,8 +237,8 @@ static bool read_bytes(FILE *file, const char *path, void *buffer, size_t bytes,
                         : error_set(error, "%s: it became shorter while it was read", path);
 }
 
-static bool read_header(FILE *file, const char *path, int64_t file_bytes, struct npy_array *array, int64_t *data_at,
-                        struct error *error)
+static bool read_header(FILE *file, const char *path, int64_t file_bytes, enum npy_kind kind, struct npy_array *array,
+                        int64_t *data_at, struct error *error)
 {
     unsigned char prefix[PREFIX_BYTES];
     void *header;
@@ -262,16 +265,17 @@ static bool read_header(FILE *file, const char *path, int64_t file_bytes, struct
         return false;
     ((char *)header)[length] = '\0';
     good = read_bytes(file, path, header, length, error) &&
-           parse_header(&(struct cursor){path, header, (char *)header + length, array, error});
+           parse_header(&(struct cursor){path, header, (char *)header + length, kind, array, error});
     free(header);
     return good;
 }
 
-static bool read_array(FILE *file, const char *path, int64_t file_bytes, struct npy_array *array, struct error *error)
+static bool read_array(FILE *file, const char *path, int64_t file_bytes, enum npy_kind kind, struct npy_array *array,
+                       struct error *error)
 {
     int64_t bytes, data_at = 0;
 
-    if (!read_header(file, path, file_bytes, array, &data_at, error))
+    if (!read_header(file, path, file_bytes, kind, array, &data_at, error))
         return false;
     bytes = data_bytes(array);
     if (bytes < 0)
@@ -283,7 +287,8 @@ static bool read_array(FILE *file, const char *path, int64_t file_bytes, struct 
            read_bytes(file, path, array->data, (size_t)bytes, error);
 }
 
-bool npy_read(const char *path, struct npy_array *array, struct error *error)
+/** Reads a complete file, of any kind; the error lists the types of the wanted `kind`. */
+static bool read_file(const char *path, enum npy_kind kind, struct npy_array *array, struct error *error)
 {
     struct stat status;
     FILE *file = NULL; /* opened only if it is a regular file, because opening a pipe without a writer would block */
@@ -295,7 +300,7 @@ bool npy_read(const char *path, struct npy_array *array, struct error *error)
     if (!file)
         return error_set(error, "%s: %s; a regular file is read", path,
                          S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
-    good = read_array(file, path, status.st_size, array, error);
+    good = read_array(file, path, status.st_size, kind, array, error);
     fclose(file);
     if (!good)
         npy_free(array);
@@ -314,12 +319,17 @@ static const char *shape_text(const struct npy_array *array, char text[24 * NPY_
     return text;
 }
 
+bool npy_read(const char *path, struct npy_array *array, struct error *error)
+{
+    return read_file(path, NPY_ANY, array, error);
+}
+
 bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, const char *axes,
                    struct npy_array *array, struct error *error)
 {
     char needed[32], shape[24 * NPY_MAX_DIMS];
 
-    if (!npy_read(path, array, error))
+    if (!read_file(path, kind, array, error))
         return false;
 
     const bool floats = array->dtype == DTYPE_F16 || array->dtype == DTYPE_F32;

@@ -29,7 +29,7 @@ int64_t npy_count(const struct npy_array *array);
 /** Reads a complete file. On success the caller frees `array` with npy_free(); on failure everything is freed. */
 bool npy_read(const char *path, struct npy_array *array, struct error *error);
 
-enum npy_kind { NPY_FLOATS, NPY_INTEGERS };
+enum npy_kind { NPY_FLOATS, NPY_INTEGERS, NPY_ANY };
 
 /**
  * Reads a complete file whose elements must be of this kind, with `least_dims` to `most_dims` dimensions. `axes` names

@@ -45,6 +45,11 @@ static bool parse_word(const char *name, const char *text, const char *const *wo
     return error_set(error, "--%s: '%s'; it must be one of %s", name, text, list);
 }
 
+static bool is_text(const struct option_row *option)
+{
+    return option->type == OPTION_TEXT || option->type == OPTION_PATH;
+}
+
 /** Sets the option's field from its value, then calls its on_parse(). */
 static bool set_option(const struct option_row *option, const char *text, void *options, struct error *error)
 {
@@ -55,6 +60,8 @@ static bool set_option(const struct option_row *option, const char *text, void *
 
     if (option->given)
         *(bool *)((char *)options + option->given) = true;
+    if (option->type == OPTION_PATH && !text[0])
+        return error_set(error, "--%s: '' is not a file's name", option->name);
     if (option->words)
         good = parse_word(option->name, text, option->words, &word, error);
     else if (option->type == OPTION_INT || option->type == OPTION_INT64 || option->type == OPTION_BOOL)
@@ -62,7 +69,7 @@ static bool set_option(const struct option_row *option, const char *text, void *
 
     if (option->type == OPTION_FLAG)
         *(bool *)field = true;
-    else if (option->type == OPTION_TEXT)
+    else if (is_text(option))
         *(const char **)field = text;
     else if (option->type == OPTION_FLOAT)
         good = parse_float(option->name, text, field, error);
@@ -121,17 +128,27 @@ static const struct option_row *find_similar(const struct option_row *table, con
     return similar;
 }
 
-/** Sets the error for a word that begins with "--" but matches no option or several (`is_ambiguous`). */
-static void refuse_option(const struct option_row *table, const char *word, size_t length, bool is_ambiguous,
-                          struct error *error)
+/** Sets the error for a word that begins with "--" but matches no option. */
+static void refuse_unknown(const struct option_row *table, const char *word, size_t length, struct error *error)
 {
-    const struct option_row *const similar = is_ambiguous ? NULL : find_similar(table, word + 2, length);
+    const struct option_row *const similar = find_similar(table, word + 2, length);
 
     if (similar)
         error_set(error, "%s: no such argument; is it --%s? --help lists them", word, similar->name);
     else
-        error_set(error, "%s: %s; --help lists them", word,
-                  is_ambiguous ? "may be more than one argument" : "no such argument");
+        error_set(error, "%s: no such argument; --help lists them", word);
+}
+
+/** Sets the error for a word that begins with "--" and abbreviates several options. */
+static void refuse_ambiguous(const struct option_row *table, const char *word, size_t length, struct error *error)
+{
+    char list[256] = "";
+    size_t used = 0;
+
+    for (const struct option_row *option = table; option && used < sizeof list; option = next_row(option))
+        if (option->name && strncmp(option->name, word + 2, length) == 0)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s--%s", used ? ", " : "", option->name);
+    error_set(error, "%s: may be more than one argument: %s", word, list);
 }
 
 /** Returns whether a NULL-terminated list contains the name; the list itself may be NULL. */
@@ -193,8 +210,10 @@ static const struct option_row *find_option(const struct option_row *table, int 
                   word[0] == '-' ? "%s: no such argument; --help lists them"
                                  : "%s: unexpected; every argument has a flag, --help lists them",
                   word);
-    else if (match_option(table, word + 2, length, &option) != 1)
-        refuse_option(table, word, length, option != NULL, error);
+    else if (match_option(table, word + 2, length, &option) == 0)
+        refuse_unknown(table, word, length, error);
+    else if (match_option(table, word + 2, length, &option) > 1)
+        refuse_ambiguous(table, word, length, error);
     else if (has_value && !option->argument)
         error_set(error, "%s: takes no value", word);
     else if (option->argument && !has_value && ++*i == argc)
@@ -273,7 +292,7 @@ static void write_value(const struct option_row *option, const void *field, FILE
 {
     if (option->words)
         fputs(option->words[option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field], stream);
-    else if (option->type == OPTION_TEXT)
+    else if (is_text(option))
         write_quoted(*(const char *const *)field, stream);
     else if (option->type == OPTION_INT64)
         fprintf(stream, "%" PRId64, *(const int64_t *)field);
@@ -296,8 +315,7 @@ char *options_command(const struct option_row *table, const void *options, unsig
         const void *const field = (const char *)options + option->field;
 
         if (!option->name || (option->traits && !(option->traits & traits)) ||
-            (option->type == OPTION_FLAG && !*(const bool *)field) ||
-            (option->type == OPTION_TEXT && !*(const char *const *)field))
+            (option->type == OPTION_FLAG && !*(const bool *)field) || (is_text(option) && !*(const char *const *)field))
             continue;
         fprintf(stream, " --%s%s", option->name, option->argument ? " " : "");
         if (option->argument)

@@ -14,7 +14,8 @@
 /** Kind of an option's value, and the type of the field that it sets. */
 enum option_type {
     OPTION_FLAG,  /**< none: bool */
-    OPTION_TEXT,  /**< any string, such as a path: const char *, which points into argv */
+    OPTION_TEXT,  /**< any string: const char *, which points into argv */
+    OPTION_PATH,  /**< a path, or a word that stands for one: as OPTION_TEXT, but not empty */
     OPTION_INT,   /**< int */
     OPTION_INT64, /**< int64_t; uint64_t if `least` is 0 */
     OPTION_FLOAT, /**< float, finite */

@@ -17,12 +17,14 @@
 #define FIELD(member) .field = offsetof(struct program_options, member)
 
 const struct option_row program_option_rows[] = {
-    {"seed", "S", "Seed of generated input (default 1)", 2, OPTION_INT64, FIELD(seed), .most = INT64_MAX,
-     .traits = IS_RANDOM},
-    {"launches", "N", "Launch N times with the same workspace and check the last answer (default 1)", 3, OPTION_INT,
-     FIELD(launches), .least = 1, .most = 1000, .traits = SEVERAL_LAUNCHES},
-    {"check-corners", NULL, "Of the problems of --check-all only the first ones, in which every corner has occurred", 3,
-     OPTION_FLAG, FIELD(check_corners), .traits = WITH_NO_RUN},
+    {"seed", "S", "Seed of generated input, and of the problems of --check-all (default 1)", 2, OPTION_INT64,
+     FIELD(seed), .given = offsetof(struct program_options, seed_given), .most = INT64_MAX, .traits = IS_RANDOM},
+    {"launches", "N", "Launch N times with the same workspace; check and count the last launch (default 1)", 3,
+     OPTION_INT, FIELD(launches), .least = 1, .most = 1000, .traits = SEVERAL_LAUNCHES},
+    {"check-corners", NULL,
+     "Of the problems of --check-all only the first ones, in which every corner has occurred; --check-all may be left "
+     "out",
+     3, OPTION_FLAG, FIELD(check_corners), .traits = WITH_NO_RUN},
     {"check-share", "N", "Of the problems of --check-all one in N, beginning with one that the kernel's source chooses",
      3, OPTION_INT, FIELD(check_share), .least = 1, .most = 1000, .traits = WITH_NO_RUN},
     {.help = "The output", .group = 3},
@@ -34,7 +36,7 @@ const struct option_row program_option_rows[] = {
     {"trace", "FILE.json",
      "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch did: "
      "shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 events",
-     3, OPTION_TEXT, FIELD(trace), .traits = WITH_NO_RUN},
+     3, OPTION_PATH, FIELD(trace), .traits = WITH_NO_RUN},
     {"trace-kernel", "NAME", "With --trace: the first launch of this kernel, as the report names it", 3, OPTION_TEXT,
      FIELD(trace_kernel), .traits = WITH_NO_RUN},
     {0},
@@ -47,6 +49,21 @@ enum array_source array_source(const char *text)
     return strcmp(text, "none") == 0 ? ARRAY_NONE : strcmp(text, "random") == 0 ? ARRAY_RANDOM : ARRAY_FILE;
 }
 
+bool array_file_exists(const char *flag, const char *path, struct error *error)
+{
+    return access(path, F_OK) == 0 ||
+           error_set(error, "--%s: %s: %s; it must be none, random or a .npy file", flag, path, strerror(errno));
+}
+
+/** Returns the option that makes the program check problems of its own, or NULL. */
+static const char *name_check(const struct program_options *options)
+{
+    return options->check_all         ? "check-all"
+           : options->check_corners   ? "check-corners"
+           : options->check_share > 0 ? "check-share"
+                                      : NULL;
+}
+
 bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
                    void *options)
 {
@@ -56,20 +73,27 @@ bool program_parse(struct program *program, const struct option_row *table, cons
     snprintf(
         doc, sizeof doc,
         "Chapter %s of MoE routing, kernel by kernel: %s.\vExit status: 0 verified, 1 wrong result, 2 bad usage or "
-        "input, 3 no device that can run it.",
+        "input, 3 no suitable device, or too little memory.",
         program->name, does);
     standard_streams_reserve();
     program->options = options;
     if (!options_parse(table, program->refused, doc, argc, argv, options, &program->error))
         return false;
 
-    program->options->check_all |= program->options->check_corners || program->options->check_share > 0;
-    const char *const other = program->options->check_all ? options_find_other(table, taken, argc, argv) : NULL;
+    const char *const check = name_check(program->options);
+    const char *const other = check ? options_find_other(table, taken, argc, argv) : NULL;
 
-    return !other || error_set(&program->error, "--check-all: makes its problems itself; leave out --%s", other);
+    program->options->check_all = check;
+    return !other || error_set(&program->error, "--%s: makes its problems itself; leave out --%s", check, other);
 }
 
-static bool check_options(const struct program_options *options, struct error *error)
+bool program_check_seed(struct program *program, unsigned traits)
+{
+    return !program->options->seed_given || program->options->check_all || traits & IS_RANDOM ||
+           error_set(&program->error, "--seed: no input of this run is generated; leave it out");
+}
+
+static bool check_options(const struct program_options *options, bool on_host, struct error *error)
 {
     if (options->flush_l2 && !options->bench)
         return error_set(error, "--flush-l2: only times know a cache; add --bench");
@@ -77,6 +101,8 @@ static bool check_options(const struct program_options *options, struct error *e
         return error_set(error, "--trace: traces one launch; leave out --bench");
     if (options->launches > 1 && options->bench)
         return error_set(error, "--launches: a benchmark launches as often as it takes; leave out --bench");
+    if (options->launches > 1 && on_host)
+        return error_set(error, "--launches: this chapter computes on the host; it launches nothing");
     if (options->trace_kernel && !options->trace)
         return error_set(error, "--trace-kernel: says what --trace traces; add --trace FILE.json");
     if (options->bench && options->out)
@@ -110,7 +136,7 @@ bool program_open(struct program *program)
 
     program->requested = *program->options;
     atexit(end_early);
-    if (!check_options(&program->requested, &program->error) || !environment_check(&program->error) ||
+    if (!check_options(&program->requested, program->on_host, &program->error) || !environment_check(&program->error) ||
         !(program->on_host || backend_open(&program->backend, program->needs, &program->error)))
         return false;
     bench->name = program->name;
@@ -130,12 +156,27 @@ unsigned program_traits(const struct program *program)
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
 
+/** Sets the error for a folder that cannot be made; if its parent does not exist, the error names the parent. */
+static bool refuse_directory(const char *directory, int reason, struct error *error)
+{
+    size_t parent = strlen(directory);
+
+    while (parent > 0 && directory[parent - 1] == '/')
+        parent--;
+    while (parent > 0 && directory[parent - 1] != '/')
+        parent--;
+    return reason == ENOENT && parent > 1
+               ? error_set(error, "--out: cannot make the folder %s: %.*s does not exist", directory, (int)parent - 1,
+                           directory)
+               : error_set(error, "--out: cannot make the folder %s: %s", directory, strerror(reason));
+}
+
 bool output_directory_ready(const char *directory, struct error *error)
 {
     struct stat status;
 
     if ((mkdir(directory, 0777) != 0 && errno != EEXIST) || stat(directory, &status) != 0)
-        return error_set(error, "--out: cannot make the folder %s: %s", directory, strerror(errno));
+        return refuse_directory(directory, errno, error);
     if (!S_ISDIR(status.st_mode))
         return error_set(error, "--out: %s: not a directory", directory);
     return access(directory, W_OK | X_OK) == 0 ||
@@ -156,11 +197,26 @@ static bool next_size(struct program *program)
     return true;
 }
 
+/** Shows on a terminal how many problems --check-all has verified, in a line that erase_progress() removes. */
+static void show_progress(const struct program *program)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%s: %d problems\033[K", program->name, program->covering.num_taken);
+}
+
+static void erase_progress(void)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K");
+}
+
 bool program_next(struct program *program)
 {
     const struct program_options *const requested = &program->requested;
     const bool first = !program->begun;
 
+    if (requested->check_all)
+        show_progress(program);
     if (requested->check_all && program->error.unsupported)
         program->error = (struct error){0};
     program->begun = true;
@@ -319,7 +375,8 @@ static void report_bench(const struct program *program, struct record *report)
                 cache, program->requested.flush_l2 ? " L2" : "");
     record_text(report, IN_TABLE, NULL, "largest problem: %s", program->problem);
     record_text(report, IN_TABLE, NULL,
-                "microseconds per launch: median (p10, p90); every size verified before and after\n");
+                "microseconds per %s: median (p10, p90); every size verified before and after\n",
+                program->on_host ? "call" : "launch");
     record_text(report, IN_JSON, "chapter", "%s", program->name);
     record_text(report, IN_JSON, "before", "%s", program->before ? program->before : "");
     record_text(report, IN_JSON, "device", "%s", device);
@@ -369,7 +426,7 @@ static void add_row(const struct run_counters *counters, int index, double num_t
     record_column(row, -26, "counter", "%s", text);
     record_column(row, 15, "total", "%s", format_thousands(total->value, text));
     if (num_tokens > 0)
-        record_column(row, 12, "per token", "%.2f", (double)total->value / num_tokens);
+        record_column(row, 12, "per token", "%s", format_hundredths((double)total->value / num_tokens, text));
     for (int k = 0; counters->num_kernels > 1 && k < counters->num_kernels; k++)
         record_column(row, 13, counters->kernels[k].name, "%s",
                       format_thousands(counters->kernels[k].counters[index].value, text));
@@ -454,17 +511,19 @@ static void print_coverage(const struct program *program)
 {
     const struct covering *const covering = &program->covering;
     const int corners = covering_corners(covering, COVERED), pairs = covering_pairs(covering, COVERED);
+    const int other_corners = covering_corners(covering, NOT_SUPPORTED);
+    const int other_pairs = program->requested.check_corners ? 0 : covering_pairs(covering, NOT_SUPPORTED);
 
     printf("%s: ", program->name);
     if (program->num_verified < covering->num_taken)
-        printf("%d of %d problems verified, every %dth from problem %d; the %d problems have", program->num_verified,
+        printf("%d of %d problems verified, one in %d from problem %d; the %d problems have", program->num_verified,
                covering->num_taken, program->requested.check_share, first_of_share(program), covering->num_taken);
     else
         printf("%d problems verified, with", covering->num_taken);
-    printf(" %d of %d corners", corners, corners + covering_corners(covering, NOT_SUPPORTED));
+    printf(" %d of %d corners", corners, corners + other_corners);
     if (!program->requested.check_corners)
-        printf(" and %d of %d pairs of corners", pairs, pairs + covering_pairs(covering, NOT_SUPPORTED));
-    printf("; the others are not supported\n");
+        printf(" and %d of %d pairs of corners", pairs, pairs + other_pairs);
+    printf(other_corners || other_pairs ? "; the others are not supported\n" : "\n");
     for (int k = 0; k < program->num_kernels; k++)
         printf("%s: in %d problems\n", program->kernels[k].name, program->kernels[k].num_problems);
 }
@@ -474,6 +533,7 @@ static int end_check_all(struct program *program)
 {
     struct error *const error = &program->error;
 
+    erase_progress();
     if (error->result != RUN_VERIFIED) {
         fprintf(stderr, "%s: %s (repeat it with: %s)\n", program->name, error->text, program_command(program));
         return error->result;

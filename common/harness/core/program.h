@@ -20,6 +20,7 @@ struct program_options {
     int64_t num_tokens;
     bool num_tokens_given;
     uint64_t seed;
+    bool seed_given;
     const char *out;          /**< output directory, or NULL */
     const char *trace;        /**< trace file, or NULL */
     const char *trace_kernel; /**< the kernel whose first launch is traced; NULL: any */
@@ -49,6 +50,9 @@ enum array_source { ARRAY_NOT_GIVEN, ARRAY_NONE, ARRAY_RANDOM, ARRAY_FILE };
 
 /** Returns the kind of source that `text`, an option's value or NULL, names. */
 enum array_source array_source(const char *text);
+
+/** Checks that the file that the option --`flag` names exists; if not, the error lists what else the option may be. */
+bool array_file_exists(const char *flag, const char *path, struct error *error);
 
 /** SHA-256 of the kernel's source. A file that the build generates defines this string. */
 extern const char kernel_source_sha256[];
@@ -96,6 +100,9 @@ struct program {
  */
 bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
                    void *options);
+
+/** Rejects --seed if nothing in a run with these traits depends on it. On failure sets program->error. */
+bool program_check_seed(struct program *program, unsigned traits);
 
 /**
  * Prepares a program whose launches overlap: requires a GPU that supports overlap, and makes a benchmark compare the

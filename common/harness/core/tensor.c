@@ -1,5 +1,6 @@
 #include "harness/core/tensor.h"
 
+#include "base/available_memory.h"
 #include "base/memory.h"
 #include "harness/core/backend.h"
 
@@ -7,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Sizes in bytes from which tensors are compared with the available memory before they are allocated. */
+static const size_t SMALL_BYTES = (size_t)1 << 26;
 
 size_t tensor_bytes(const struct tensor *tensor)
 {
@@ -51,13 +55,45 @@ void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, floa
 
 /* --- host --------------------------------------------------------------------------------------------------------- */
 
+/** Sets the error for a shortage of memory; `kind` is "" or " of device memory". */
+static bool refuse_size(const struct tensors *tensors, const char *kind, size_t needed, size_t available,
+                        struct error *error)
+{
+    const char *const flags = tensors->size_flags;
+    char sizes[2][24];
+
+    return error_set_as(error, RUN_NO_DEVICE,
+                        "out of memory: %s%s are needed, %s are available; a smaller problem needs less%s%s%s",
+                        memory_text(needed, sizes[0]), kind, memory_text(available, sizes[1]), flags ? " (" : "",
+                        flags ? flags : "", flags ? ")" : "");
+}
+
+static bool has_host_copy(const struct tensor *tensor)
+{
+    return !tensor->absent && tensor->role != TENSOR_WORKSPACE && !tensor->recipe.chunk;
+}
+
+/** Checks that the host has enough memory for all tensors together; small tensors are not checked. */
+static bool host_memory_suffices(const struct tensors *tensors, struct error *error)
+{
+    size_t needed = 0, available;
+
+    for (int i = 0; i < tensors->count; i++)
+        needed += has_host_copy(&tensors->list[i]) ? tensor_bytes(&tensors->list[i]) : 0;
+    available = needed < SMALL_BYTES ? SMALL_BYTES : available_memory();
+    return needed <= available || refuse_size(tensors, "", needed, available, error);
+}
+
 bool tensors_allocate(struct tensors *tensors, struct error *error)
 {
+    if (!host_memory_suffices(tensors, error)) {
+        tensors->count = 0;
+        return false;
+    }
     for (int i = 0; i < tensors->count; i++) {
         struct tensor *const tensor = &tensors->list[i];
 
-        if (!tensor->absent && tensor->role != TENSOR_WORKSPACE && !tensor->recipe.chunk &&
-            !memory_allocate(&tensor->host.data, tensor_bytes(tensor), error)) {
+        if (has_host_copy(tensor) && !memory_allocate(&tensor->host.data, tensor_bytes(tensor), error)) {
             tensors_free(tensors);
             return false;
         }
@@ -95,17 +131,14 @@ void tensors_poison_host(struct tensors *tensors)
 
 /* --- device ------------------------------------------------------------------------------------------------------- */
 
-/** Checks that the device has enough free memory. Allocation may still fail afterwards. */
-static bool memory_suffices(const struct tensors *tensors, struct error *error)
+bool tensors_fit_device(const struct tensors *tensors, struct error *error)
 {
-    size_t needed = 0, available, all;
+    size_t needed = 0, available;
 
     for (int i = 0; i < tensors->count; i++)
         needed += tensor_bytes(&tensors->list[i]);
-    if (cudaMemGetInfo(&available, &all) != cudaSuccess || needed <= available)
-        return true;
-    return error_set_as(error, RUN_NO_DEVICE, "out of memory: %.1f GB of device memory are needed, %.1f GB are free",
-                        1e-9 * (double)needed, 1e-9 * (double)available);
+    available = needed < SMALL_BYTES ? SMALL_BYTES : backend_free_memory();
+    return needed <= available || refuse_size(tensors, " of device memory", needed, available, error);
 }
 
 /** Generates an input from its recipe or, if `others` is not NULL, counts the elements that differ from the recipe. */
@@ -147,7 +180,7 @@ static bool input_is_as_before(const struct tensor *tensor, struct error *error)
 
 bool tensors_upload(struct tensors *tensors, struct error *error)
 {
-    bool good = memory_suffices(tensors, error);
+    bool good = tensors_fit_device(tensors, error);
 
     backend_allow_host_access(true);
     for (int i = 0; good && i < tensors->count; i++) {

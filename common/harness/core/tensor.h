@@ -43,7 +43,8 @@ enum { MAX_TENSORS = 25 };
 struct tensors {
     struct tensor list[MAX_TENSORS];
     int count;
-    unsigned char poison; /**< byte that fills outputs and workspace before a launch */
+    unsigned char poison;   /**< byte that fills outputs and workspace before a launch */
+    const char *size_flags; /**< the options that determine the size, for errors: "--num-tokens"; NULL: none */
 };
 
 enum tensor_location { TENSOR_HOST, TENSOR_DEVICE };
@@ -67,6 +68,12 @@ double tensors_bytes_to_move(const struct tensors *tensors);
  * Allocates uninitialised host memory for inputs and outputs. If memory runs out, frees everything and returns false.
  */
 bool tensors_allocate(struct tensors *tensors, struct error *error);
+
+/**
+ * Checks that the device has enough free memory; small tensors are not checked. An operator whose inputs are large calls
+ * this function before it generates them. Allocation may still fail afterwards.
+ */
+bool tensors_fit_device(const struct tensors *tensors, struct error *error);
 
 /** Frees all memory of the tensors, on the host and on the device. */
 void tensors_free(struct tensors *tensors);

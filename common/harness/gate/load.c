@@ -1,7 +1,6 @@
 #include "harness/gate/problem.h"
 #include "harness/gate/run.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -96,9 +95,7 @@ static bool load_bias(const struct gate_options *options, const char *given, str
         gate_generate_bias(problem, options->dist, options->program.seed, bias->data);
     if (!problem->has_bias || array_source(given) != ARRAY_FILE)
         return true;
-    if (access(given, F_OK) != 0)
-        return error_set(error, "--bias: %s: %s; it must be none, random or a .npy file", given, strerror(errno));
-    if (!npy_read_kind(given, NPY_FLOATS, 1, 1, "[experts]", &file, error))
+    if (!array_file_exists("bias", given, error) || !npy_read_kind(given, NPY_FLOATS, 1, 1, "[experts]", &file, error))
         return false;
     fits = file.shape[0] == problem->num_experts ||
            error_set(error, "%s: has %" PRId64 " values for %d experts; each needs one", given, file.shape[0],

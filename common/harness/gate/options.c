@@ -33,14 +33,16 @@ const struct option_row gate_option_rows[] = {
     {.help = "The problem", .group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
      FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX, .traits = HAS_NUM_TOKENS},
-    {"num-expert-group", "N", "Groups they are in (default 8)", 1, COUNT, FIELD(problem.num_expert_group)},
-    {"topk-group", "N", "Groups that stay (default 4)", 1, COUNT, FIELD(problem.topk_group)},
+    {"num-expert-group", "N", "Groups of the experts, all of the same size (default 8)", 1, COUNT,
+     FIELD(problem.num_expert_group)},
+    {"topk-group", "N", "Groups kept for each token: those with the best scores (default 4)", 1, COUNT,
+     FIELD(problem.topk_group)},
     {"topk", "N", "Experts chosen for each token (default 8)", 1, COUNT, FIELD(problem.topk)},
     {"dtype", "TYPE", "Type of the logits: f32, f16, bf16 (default: the input's; f32)", 1, OPTION_WORD,
      FIELD(problem.dtype), GIVEN(dtype_given), .words = dtype_names},
     {"score", "HOW", "sigmoid, softmax or none (default sigmoid)", 1, OPTION_WORD, FIELD(problem.score),
      .words = gate_score_names},
-    {"bias", "BIAS", "none, random or FILE.npy (default: the router's own; else random)", 1, OPTION_TEXT, FIELD(bias)},
+    {"bias", "BIAS", "none, random or FILE.npy (default: the router's own; else random)", 1, OPTION_PATH, FIELD(bias)},
     {"bias-dtype", "TYPE", "Type of the bias: f32, or same as the logits (default f32)", 1, OPTION_BOOL,
      FIELD(bias_same), .words = bias_dtypes},
     {"renormalize", "0|1", "Divide a token's weights by their sum (default 1)", 1, OPTION_BOOL,
@@ -54,13 +56,13 @@ const struct option_row gate_option_rows[] = {
     {"num-experts", "N", "Experts (default: as many as the input has; 256 generated)", 1, COUNT,
      FIELD(problem.num_experts), GIVEN(num_experts_given), .traits = GENERATED},
     {.help = "The input (default: the real router data)", .group = 2},
-    {"logits", "FILE.npy", "[tokens, experts] f2 or f4; rows repeat if --num-tokens asks for more", 2, OPTION_TEXT,
+    {"logits", "FILE.npy", "[tokens, experts] f2 or f4; rows repeat if --num-tokens asks for more", 2, OPTION_PATH,
      FIELD(logits_path), .on_parse = take_source},
     {"dist", "NAME", "Generate: normal, uniform, zipf, ties, equal, extreme or nan", 2, OPTION_WORD, FIELD(dist),
      .words = gate_dist_names, .on_parse = take_source, .traits = GENERATED},
     {"overlap", "0|1", "Let blocks start before the previous kernel has ended: chapter 17 (default 0)", 3, OPTION_BOOL,
      FIELD(problem.overlap), .most = 1, .traits = OVERLAPS},
-    {"out", "DIR", "Write the outputs there, NAME.npy each, once verified", 3, OPTION_TEXT, FIELD(program.out),
+    {"out", "DIR", "Write the outputs there, NAME.npy each, once verified", 3, OPTION_PATH, FIELD(program.out),
      .traits = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 2,000: shapes, types, scores, distributions", 3,
      OPTION_FLAG, FIELD(program.check_all), .traits = WITH_NO_RUN},
@@ -97,7 +99,8 @@ bool gate_options_parse(struct program *program, int argc, char **argv, struct g
     return program_parse(program, gate_option_rows,
                          "chooses experts for every token, checks each choice and weight, and reports", argc, argv,
                          options) &&
-           check_trace(program, options, &program->error);
+           check_trace(program, options, &program->error) &&
+           program_check_seed(program, gate_options_traits(options, program));
 }
 
 unsigned gate_options_traits(const struct gate_options *options, const struct program *program)

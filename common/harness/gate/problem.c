@@ -1,5 +1,6 @@
 #include "harness/gate/problem.h"
 
+#include "base/record.h"
 #include "harness/core/limits.h"
 
 #include <inttypes.h>
@@ -11,18 +12,19 @@ const char *const gate_score_names[] = {"sigmoid", "softmax", "none", NULL};
 static bool check_groups(const struct gate_problem *problem, struct error *error)
 {
     if (problem->num_experts % problem->num_expert_group != 0)
-        return error_set(error,
-                         "--num-expert-group: %d experts do not divide into %d groups; a divisor of %d is needed",
-                         problem->num_experts, problem->num_expert_group, problem->num_experts);
+        return error_set(error, "--num-expert-group: %d; it must be a divisor of the number of experts, %d",
+                         problem->num_expert_group, problem->num_experts);
     if (problem->topk_group > problem->num_expert_group)
-        return error_set(error, "--topk-group: %d groups cannot stay, there are %d (--num-expert-group)",
+        return error_set(error, "--topk-group: %d; it must be 1 to %d, the number of groups (--num-expert-group)",
                          problem->topk_group, problem->num_expert_group);
 
     const int held = problem->topk_group * gate_experts_per_group(problem);
 
     if (problem->topk > held)
-        return error_set(error, "--topk: %d; the %d kept groups hold %d experts (--topk-group, --num-expert-group)",
-                         problem->topk, problem->topk_group, held);
+        return error_set(error,
+                         "--topk: %d; it must be 1 to %d, the number of experts in the kept groups (--topk-group, "
+                         "--num-expert-group)",
+                         problem->topk, held);
     if (problem->has_bias && gate_experts_per_group(problem) == 1)
         return error_set(error, "--num-expert-group: groups of one expert have no second best; with a bias a group "
                                 "counts its two best");
@@ -81,15 +83,13 @@ const char *gate_bias_name(const struct gate_problem *problem)
 
 void gate_problem_describe(const struct gate_problem *problem, char *text, size_t size)
 {
-    char shared[32] = "";
+    char tokens[64], experts[64], groups[64], shared[32] = "";
 
     if (problem->num_fused_shared_experts > 0)
         snprintf(shared, sizeof shared, " and %d shared", problem->num_fused_shared_experts);
-    snprintf(text, size,
-             "%" PRId64 " token%s, %d experts in %d group%s, top %d of the best %d%s; %s, score %s, bias %s, weights "
-             "%s, x %g%s",
-             problem->num_tokens, problem->num_tokens == 1 ? "" : "s", problem->num_experts, problem->num_expert_group,
-             problem->num_expert_group == 1 ? "" : "s", problem->topk, problem->topk_group, shared,
+    snprintf(text, size, "%s, %s in %s, top %d of the best %d%s; %s, score %s, bias %s, weights %s, x %g%s",
+             count_of(problem->num_tokens, "token", tokens), count_of(problem->num_experts, "expert", experts),
+             count_of(problem->num_expert_group, "group", groups), problem->topk, problem->topk_group, shared,
              dtype_name(problem->dtype), gate_score_names[problem->score], gate_bias_name(problem),
              problem->renormalize ? "renormalised" : "as scored", problem->routed_scaling_factor,
              problem->scale_later ? " later" : "");

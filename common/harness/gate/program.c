@@ -69,8 +69,9 @@ static void report_load(const struct gate_problem *problem, const int32_t *topk_
         if (choices[e] > choices[busiest])
             busiest = e;
     }
-    record_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s ids; %d experts get none", busiest,
-                format_thousands(choices[busiest], most), format_thousands(chosen, all), idle);
+    if (chosen > 0)
+        record_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s ids; %d experts get none", busiest,
+                    format_thousands(choices[busiest], most), format_thousands(chosen, all), idle);
     fields = record_object(report, IN_JSON, "load");
     record_number(fields, IN_JSON, "busiest_expert", "%d", busiest);
     record_number(fields, IN_JSON, "ids", "%" PRIu64, choices[busiest]);

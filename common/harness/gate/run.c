@@ -15,6 +15,7 @@ bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *t
                  {.name = "topk_weights", .role = TENSOR_OUTPUT, .host = {DTYPE_F32, 2, {n, width}, NULL}},
                  {.name = "topk_ids", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 2, {n, width}, NULL}}},
         .count = NUM_GATE_TENSORS,
+        .size_flags = "--num-tokens, --num-experts",
         .poison = 0xff, /* NaN as a weight, no expert as an id */
     };
     return tensors_allocate(tensors, error);

@@ -68,6 +68,13 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
     return true;
 }
 
+size_t backend_free_memory(void)
+{
+    size_t available, all;
+
+    return cudaMemGetInfo(&available, &all) == cudaSuccess ? available : SIZE_MAX;
+}
+
 void backend_reset_counters(void)
 {
 }

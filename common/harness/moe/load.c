@@ -70,16 +70,22 @@ static struct sizes sizes_given(const struct moe_options *options)
 }
 
 /**
- * Takes the number of tokens from a file unless an option sets it. If several files have rows of tokens, the largest
- * number of rows is used.
+ * Takes the number of tokens from a file unless an option sets it. The rows of several files must then be equally many,
+ * because only an option makes rows repeat.
  */
 static bool take_rows(const char *path, int64_t rows, const struct moe_options *options, struct sizes *sizes,
                       struct error *error)
 {
     int64_t *const tokens = &sizes->size[MOE_TOKENS];
+    const char **const from = &sizes->from[MOE_TOKENS];
 
-    if (!options->program.num_tokens_given && rows > *tokens)
+    if (!options->program.num_tokens_given && *from && rows != *tokens)
+        return error_set(error, "%s: %" PRId64 " rows; %s has %" PRId64 " (--num-tokens makes rows repeat)", path, rows,
+                         *from, *tokens);
+    if (!options->program.num_tokens_given) {
         *tokens = rows;
+        *from = path;
+    }
     return rows > 0 || *tokens == 0 ||
            error_set(error, "%s: has no rows to repeat for %" PRId64 " tokens", path, *tokens);
 }

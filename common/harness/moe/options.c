@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 const char *const moe_file_flags[NUM_MOE_FILES] = {"hidden", "w13", "w2", "topk-ids", "topk-weights"};
 
@@ -34,7 +36,7 @@ static bool take_dtype(const struct option_row *row, void *context, struct error
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 #define FILE_ROW(name, shape, which)                                 \
     {                                                                \
-        name, "FILE.npy", shape, 2, OPTION_TEXT, FIELD(files[which]) \
+        name, "FILE.npy", shape, 2, OPTION_PATH, FIELD(files[which]) \
     }
 
 /* The rows are in the order in which the command that reproduces a run lists the options. */
@@ -65,12 +67,12 @@ const struct option_row moe_option_rows[] = {
     FILE_ROW("topk-ids", "[tokens, topk] i4 or i8; rows repeat", MOE_FILE_TOPK_IDS),
     FILE_ROW("topk-weights", "[tokens, topk] f2 or f4; rows repeat", MOE_FILE_TOPK_WEIGHTS),
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 2,
-     OPTION_TEXT, FIELD(map)},
+     OPTION_PATH, FIELD(map)},
     {"hidden-scale", "X", "Multiply generated tokens with X (default 1)", 2, OPTION_FLOAT, FIELD(hidden_scale),
      .traits = HAS_SCALE},
     {"signed-weights", "0|1", "Give generated topk-weights either sign (default 0)", 2, OPTION_BOOL,
      FIELD(signed_weights), .most = 1, .traits = HAS_SIGNS},
-    {"out", "DIR", "Write output.npy there once verified", 3, OPTION_TEXT, FIELD(program.out), .traits = WITH_NO_RUN},
+    {"out", "DIR", "Write output.npy there once verified", 3, OPTION_PATH, FIELD(program.out), .traits = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 200: shapes, types, distributions, maps", 3, OPTION_FLAG,
      FIELD(program.check_all), .traits = WITH_NO_RUN},
     {.next_table = program_option_rows},
@@ -79,7 +81,13 @@ const struct option_row moe_option_rows[] = {
 struct moe_options moe_options_default(void)
 {
     return (struct moe_options){
-        .problem = {.dtype = DTYPE_BF16}, .bf16 = true, .map = "none", .hidden_scale = 1.0f, .program = {.seed = 1}};
+        .problem = {.dtype = DTYPE_BF16},
+        .bf16 = true,
+        .dist = MOE_DIST_GENERATED, /* if --dist is not given, moe_load() chooses */
+        .map = "none",
+        .hidden_scale = 1.0f,
+        .program = {.seed = 1},
+    };
 }
 
 bool moe_options_check(const struct moe_options *options, struct error *error)
@@ -97,7 +105,8 @@ bool moe_options_parse(struct program *program, int argc, char **argv, struct mo
     return program_parse(program, moe_option_rows,
                          "takes every token through its experts, checks what comes out, and reports", argc, argv,
                          options) &&
-           moe_options_check(options, &program->error);
+           moe_options_check(options, &program->error) &&
+           program_check_seed(program, moe_options_traits(options, program));
 }
 
 const char *moe_source_name(const struct moe_options *options)
@@ -105,9 +114,41 @@ const char *moe_source_name(const struct moe_options *options)
     return options->files[MOE_FILE_TOPK_IDS] ? "file" : dist_names[options->dist];
 }
 
+bool moe_is_random(const struct moe_options *options)
+{
+    const char *const *const files = options->files;
+    const bool routed = !files[MOE_FILE_TOPK_IDS] && options->dist == MOE_DIST_ROUTER;
+
+    return !files[MOE_FILE_HIDDEN] || !files[MOE_FILE_W13] || !files[MOE_FILE_W2] || options->signed_weights ||
+           array_source(options->map) == ARRAY_RANDOM || (!files[MOE_FILE_TOPK_IDS] && !routed) ||
+           (!files[MOE_FILE_TOPK_WEIGHTS] && !routed);
+}
+
+void moe_describe_input(const struct moe_options *options, char *text, size_t size)
+{
+    static const int arrays[] = {MOE_FILE_HIDDEN, MOE_FILE_W13, MOE_FILE_W2};
+    enum { NUM_ARRAYS = sizeof arrays / sizeof *arrays };
+    const bool routed = options->dist == MOE_DIST_ROUTER && !options->files[MOE_FILE_TOPK_IDS];
+    char generated[64] = "";
+    int missing = 0;
+
+    for (int i = 0; i < NUM_ARRAYS; i++)
+        if (!options->files[arrays[i]])
+            snprintf(generated + strlen(generated), sizeof generated - strlen(generated), "%s%s",
+                     missing++ ? ", " : ", but ", moe_file_flags[arrays[i]]);
+    snprintf(text, size, "experts: %s; arrays: %s%s%s",
+             routed ? "what the gate chooses from the real router's logits" : moe_source_name(options),
+             missing < NUM_ARRAYS ? "from files" : "", missing < NUM_ARRAYS ? generated : "",
+             missing == 0           ? ""
+             : missing < NUM_ARRAYS ? " generated"
+                                    : "generated");
+    if (moe_is_random(options))
+        snprintf(text + strlen(text), size - strlen(text), ", seed %" PRIu64, options->program.seed);
+}
+
 unsigned moe_options_traits(const struct moe_options *options, const struct program *program)
 {
-    unsigned traits = program_traits(program) | IS_RANDOM;
+    unsigned traits = program_traits(program) | (moe_is_random(options) ? IS_RANDOM : 0);
 
     if (!options->files[MOE_FILE_TOPK_IDS])
         traits |= GENERATED_IDS;

@@ -54,11 +54,17 @@ extern const struct option_row moe_option_rows[];
  */
 bool moe_options_check(const struct moe_options *options, struct error *error);
 
+/** Returns whether any part of the run's input depends on --seed. */
+bool moe_is_random(const struct moe_options *options);
+
 /** Returns this run's traits, which select the options in the command that reproduces the run. */
 unsigned moe_options_traits(const struct moe_options *options, const struct program *program);
 
 /** Returns one word for the source of the experts: the distribution's name, or "file". */
 const char *moe_source_name(const struct moe_options *options);
+
+/** Describes the input for the report: the source of the experts, that of the arrays, and the seed, if it is used. */
+void moe_describe_input(const struct moe_options *options, char *text, size_t size);
 
 /** Sets program->command to a command that reproduces this run, with every option given explicitly. */
 void moe_options_command(const struct moe_options *options, struct program *program);

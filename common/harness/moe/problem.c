@@ -1,5 +1,6 @@
 #include "harness/moe/problem.h"
 
+#include "base/record.h"
 #include "harness/align/problem.h"
 #include "harness/core/limits.h"
 
@@ -37,8 +38,10 @@ struct align_problem moe_align_problem(const struct moe_problem *problem)
 
 void moe_problem_describe(const struct moe_problem *problem, char *text, size_t size)
 {
-    snprintf(text, size, "%" PRId64 " token%s of %d, top %d of %d expert%s of %d, %s, blocks of %d",
-             problem->num_tokens, problem->num_tokens == 1 ? "" : "s", problem->hidden_size, problem->topk,
-             problem->num_experts, problem->num_experts == 1 ? "" : "s", problem->intermediate_size,
-             dtype_name(problem->dtype), problem->block_size);
+    char tokens[64], experts[64];
+
+    snprintf(text, size, "%s of %d, top %d of %s of %d, %s, blocks of %d",
+             count_of(problem->num_tokens, "token", tokens), problem->hidden_size, problem->topk,
+             count_of(problem->num_experts, "expert", experts), problem->intermediate_size, dtype_name(problem->dtype),
+             problem->block_size);
 }

@@ -16,14 +16,7 @@ static void name_run(const struct moe_options *options, struct program *program)
     moe_options_command(options, program);
     moe_problem_describe(problem, program->problem, sizeof program->problem);
     program->distribution = moe_source_name(options);
-    snprintf(program->input, sizeof program->input, "experts: %s; arrays: %s, seed %" PRIu64,
-             options->dist == MOE_DIST_ROUTER && !options->files[MOE_FILE_TOPK_IDS]
-                 ? "what the gate chooses from the real router's logits"
-                 : program->distribution,
-             options->files[MOE_FILE_W13] || options->files[MOE_FILE_W2] || options->files[MOE_FILE_HIDDEN]
-                 ? "from files"
-                 : "generated",
-             options->program.seed);
+    moe_describe_input(options, program->input, sizeof program->input);
 }
 
 /** Sets the string that describes the verified elements; `overflowing` of them were not compared. */
@@ -48,12 +41,13 @@ static void report_load(const struct moe_layer *layer, struct record *report)
     const int busiest = align_busiest_expert(&align, groups);
     const int64_t padded = align_required_capacity(&align, groups);
     int used = 0;
-    char rows[64], pads[64], blocks[64];
+    char rows[64], pads[64], blocks[64], most[32];
 
     for (int e = 0; e < align.num_experts; e++)
         used += groups->counts[e] > 0;
-    record_text(report, IN_TABLE, "load", "%d of %d experts have tokens; expert %d has most, %" PRId64, used,
-                align.num_experts, busiest, groups->counts[busiest]);
+    if (align.numel > 0)
+        record_text(report, IN_TABLE, "load", "%d of %d experts have tokens; expert %d has most, %s", used,
+                    align.num_experts, busiest, format_thousands((uint64_t)groups->counts[busiest], most));
     record_text(report, IN_TABLE, "blocks", "%s: %s and %s", count_of(padded / align.block_size, "block", blocks),
                 count_of(align.numel, "row", rows), count_of(padded - align.numel, "pad", pads));
     record_number(report, IN_DATA, "used_experts", "%d", used);
@@ -93,8 +87,10 @@ static void report_work(const struct moe_layer *layer, const struct tensors *ten
     const double bytes = tensors_bytes_to_move(tensors);
     const double weights = weight_bytes(&tensors->list[MOE_W13]) + weight_bytes(&tensors->list[MOE_W2]);
 
-    record_text(report, IN_TABLE, "work", "%.4g million operations; %.4g MB to move, %.4g of them weights; %.3g a byte",
-                1e-6 * operations, 1e-6 * bytes, 1e-6 * weights, operations / bytes);
+    if (moe_positions(&layer->problem) > 0)
+        record_text(report, IN_TABLE, "work",
+                    "%.4g million operations; %.4g MB to move, %.4g of them weights; %.3g operations per byte",
+                    1e-6 * operations, 1e-6 * bytes, 1e-6 * weights, operations / bytes);
     record_number(report, IN_DATA, "operations", "%.0f", operations);
     record_number(report, IN_DATA, "bytes", "%.0f", bytes);
 }
@@ -102,10 +98,13 @@ static void report_work(const struct moe_layer *layer, const struct tensors *ten
 /** Adds the number of local experts and the number of their rows to the table. */
 static void report_map(const struct moe_layer *layer, struct record *report)
 {
+    char local[32], all[64];
+
     if (layer->routing.expert_map)
-        record_text(report, IN_TABLE, "map", "%d of %d experts are here, with %" PRId64 " of %" PRId64 " rows",
-                    layer->problem.num_local_experts, layer->problem.num_experts, local_positions(layer),
-                    moe_positions(&layer->problem));
+        record_text(report, IN_TABLE, "map", "%d of %d experts are here, with %s of %s",
+                    layer->problem.num_local_experts, layer->problem.num_experts,
+                    format_thousands((uint64_t)local_positions(layer), local),
+                    count_of(moe_positions(&layer->problem), "row", all));
 }
 
 /* --- the program -------------------------------------------------------------------------------------------------- */

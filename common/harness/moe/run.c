@@ -104,6 +104,7 @@ bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implem
                   .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .count = NUM_MOE_TENSORS,
         .poison = MOE_POISON,
+        .size_flags = "--num-tokens, --hidden-size, --intermediate-size, --num-experts",
     };
     if (!tensors_allocate(tensors, error))
         return false;
@@ -162,7 +163,7 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
     if (!align_shape_check(&align, error))
         return false;
     align.capacity = problem->capacity = align_capacity_of_few(&align);
-    return align_problem_check(&align, error);
+    return align_capacity_fits(&align, "num-tokens", error) && align_problem_check(&align, error);
 }
 
 static cudaError_t call_implementation(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)

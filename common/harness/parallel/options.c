@@ -33,7 +33,8 @@ static const struct option_row table[] = {
     {"gpus", "N", "Start so many ranks on this machine's GPUs", 4, OPTION_INT, FIELD(gpus), .least = 1, .most = 1024,
      .traits = HAS_GPUS},
     {"repeats", "N", "On GPUs: how often the layer is run after a first time; times are medians (default 20)", 4,
-     OPTION_INT, FIELD(repeats), .least = 1, .most = MAX_REPEATS, .traits = WITH_NO_RUN},
+     OPTION_INT, FIELD(repeats), .given = offsetof(struct parallel_options, repeats_given), .least = 1,
+     .most = MAX_REPEATS, .traits = WITH_NO_RUN},
     {.next_table = moe_option_rows},
 };
 
@@ -65,7 +66,8 @@ bool parallel_options_parse(struct program *program, int argc, char **argv, stru
     program->refused = connection_forks ? refused_on_gpus : refused_on_cpu;
     return program_parse(program, table, "takes every token through its experts, which several ranks have", argc, argv,
                          options) &&
-           moe_options_check(&options->moe, &program->error) && check_options(options, &program->error);
+           moe_options_check(&options->moe, &program->error) && check_options(options, &program->error) &&
+           program_check_seed(program, moe_options_traits(&options->moe, program));
 }
 
 void parallel_options_command(const struct parallel_options *options, int num_ranks, struct program *program)

@@ -17,6 +17,7 @@ struct parallel_options {
     const char *tokens_per_rank;
     enum dispatch dispatch;
     int timeout, gpus, repeats;
+    bool repeats_given;
 };
 
 /**

@@ -123,7 +123,8 @@ static bool prepare(struct everything *all, const struct program *program, struc
  */
 static bool run(struct everything *all, struct program *program, struct error *error)
 {
-    program_open(program);
+    if (program_open(program) && all->options.repeats_given && !program->backend.has_times)
+        error_set(error, "--repeats: only times need them, and the CPU simulator has none; leave it out");
     if (!ranks_agree(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
         return false;
     all->ranks.agreed = false; /* from here on, a rank that fails may leave others waiting in a collective */

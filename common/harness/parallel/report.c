@@ -9,6 +9,8 @@
 void parallel_describe_run(struct program *program, struct parallel_options *options, const struct split *split,
                            const struct moe_problem *problem, int block_size)
 {
+    char tokens[64];
+
     options->dp = split->dp;
     options->tp = split->tp;
     options->ep = split->parts;
@@ -16,10 +18,9 @@ void parallel_describe_run(struct program *program, struct parallel_options *opt
     parallel_options_command(options, split->num_ranks, program);
     moe_problem_describe(problem, program->problem, sizeof program->problem);
     program->distribution = moe_source_name(&options->moe);
-    snprintf(program->input, sizeof program->input, "experts: %s; seed %" PRIu64, program->distribution,
-             options->moe.program.seed);
-    snprintf(program->verified, sizeof program->verified, "the result of every rank: %" PRId64 " tokens%s",
-             moe_checked_tokens(problem),
+    moe_describe_input(&options->moe, program->input, sizeof program->input);
+    snprintf(program->verified, sizeof program->verified, "the result of every rank: %s%s",
+             count_of(moe_checked_tokens(problem), "token", tokens),
              moe_checked_tokens(problem) < problem->num_tokens ? ", a sample; every other element is written" : "");
 }
 

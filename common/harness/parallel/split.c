@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
     }
     split->parts = options->ep ? options->ep : size;
     if (size % split->parts != 0)
-        return error_set(error, "--ep: %d parts; it must divide the %d ranks", split->parts, size);
+        return error_set(error, "--ep: %d; it must be a divisor of the number of ranks, %d", split->parts, size);
     split->slices = size / split->parts;
     return true;
 }
@@ -39,17 +40,19 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
 static bool parse_tokens(const char *list, struct split *split, struct error *error)
 {
     const char *at = list;
-    char digits[24];
+    int numbers = 1;
 
+    for (const char *c = list; *c; c++)
+        numbers += *c == ',';
+    if (numbers != split->dp)
+        return error_set(error, "--tokens-per-rank: %d number%s for %d DP rank%s; give one for each (--dp)", numbers,
+                         numbers == 1 ? "" : "s", split->dp, split->dp == 1 ? "" : "s");
     for (int d = 0; d < split->dp; d++) {
         const size_t length = strcspn(at, ",");
+        char digits[24];
         int64_t count;
 
-        if (length >= sizeof digits || (d + 1 < split->dp) != (at[length] == ','))
-            return error_set(error, "--tokens-per-rank: '%s'; it must be %d number%s, a comma between two", list,
-                             split->dp, split->dp == 1 ? "" : "s");
-        memcpy(digits, at, length);
-        digits[length] = '\0';
+        snprintf(digits, sizeof digits, "%.*s", (int)length, at);
         if (!parse_integer("tokens-per-rank", digits, 0, INT_MAX, &count, error))
             return false;
         split->cu_tokens[d + 1] = split->cu_tokens[d] + count;
@@ -150,7 +153,8 @@ static bool map_from_file(const char *path, int num_experts, struct split *split
     struct npy_array file;
     bool good;
 
-    if (!npy_read_kind(path, NPY_INTEGERS, 2, 2, "[parts, experts]", &file, error))
+    if (!array_file_exists("expert-map", path, error) ||
+        !npy_read_kind(path, NPY_INTEGERS, 2, 2, "[parts, experts]", &file, error))
         return false;
     good = (file.shape[0] == split->parts && file.shape[1] == num_experts) ||
            error_set(error, "%s: %" PRId64 " rows of %" PRId64 "; it must be %d, of %d experts each", path,

@@ -15,9 +15,15 @@ static const struct option_row table[] = {
     {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, OPTION_INT,
      FIELD(align.block_size), .least = 1, .most = INT_MAX},
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 1,
-     OPTION_TEXT, FIELD(map)},
+     OPTION_PATH, FIELD(map)},
     {.next_table = gate_option_rows},
 };
+
+/** Returns this run's traits, which select the options in the command that reproduces the run. */
+static unsigned options_traits(const struct routing_options *options, const struct program *program)
+{
+    return gate_options_traits(&options->gate, program) | (array_source(options->map) == ARRAY_RANDOM ? IS_RANDOM : 0);
+}
 
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options)
 {
@@ -26,7 +32,8 @@ bool routing_options_parse(struct program *program, int argc, char **argv, struc
             program, table,
             "chooses experts for every token (of the router data without --num-tokens: 64) and groups the choices "
             "by expert, checks both, and reports",
-            argc, argv, options))
+            argc, argv, options) ||
+        !program_check_seed(program, options_traits(options, program)))
         return false;
     if (!options->gate.program.num_tokens_given && !options->gate.program.bench &&
         options->gate.source == GATE_SOURCE_ROUTER) {
@@ -38,7 +45,5 @@ bool routing_options_parse(struct program *program, int argc, char **argv, struc
 
 void routing_options_command(const struct routing_options *options, struct program *program)
 {
-    program_set_command(program, table,
-                        gate_options_traits(&options->gate, program) |
-                            (array_source(options->map) == ARRAY_RANDOM ? IS_RANDOM : 0));
+    program_set_command(program, table, options_traits(options, program));
 }

@@ -55,7 +55,7 @@ bool routing_settle_problem(const struct routing_options *options, const struct 
     if (!align_count_ids(gate->num_tokens, gate->topk, &align->numel, error) || !align_shape_check(align, error))
         return false;
     align->capacity = align_capacity_of_few(align);
-    return align_problem_check(align, error) &&
+    return align_capacity_fits(align, "num-tokens", error) && align_problem_check(align, error) &&
            implementation_supports(
                implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL, error);
 }

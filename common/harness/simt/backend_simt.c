@@ -1,4 +1,5 @@
 /** @file simt/backend_simt.c  The CPU simulator as a program's backend: counters and faults, but no times. */
+#include "base/available_memory.h"
 #include "harness/core/backend.h"
 #include "simt/simt.h"
 
@@ -14,6 +15,16 @@ bool backend_open(struct backend_info *backend, const struct gpu_needs *needs, s
     snprintf(backend->device, sizeof backend->device, "CPU simulator");
     backend->has_counters = true;
     return true;
+}
+
+size_t backend_free_memory(void)
+{
+    enum {
+        WORD_BYTES = 4,
+        BYTES_PER_WORD = 21
+    }; /* the simulator's memory for a word: the word, its shadow and marks */
+
+    return available_memory() / BYTES_PER_WORD * WORD_BYTES;
 }
 
 void backend_reset_counters(void)
