@@ -87,8 +87,8 @@ void simt_race_dismiss(struct shadow_cell *cell, enum shadow_space space, unsign
 
 /**
  * Determines how the last launch, which ran at epochs `first_epoch` to `last_epoch`, used the bytes of a word:
- * uses[use] is a mask of bytes. Returns false if the launch used none of them. simt_fault_work_race() reports that the launch's
- * use of a byte raced with earlier work.
+ * uses[use] is a mask of bytes. Returns false if the launch used none of them. simt_fault_work_race() reports that the
+ * launch's use of a byte raced with earlier work.
  */
 bool simt_launch_uses(const struct shadow_cell *cell, uint32_t first_epoch, uint32_t last_epoch,
                       uint8_t uses[NUM_USES]);
