@@ -58,7 +58,7 @@ bool read_source(struct source *source, FILE *file);
 /** Fills source->code from source->text. Returns false after printing an error. */
 bool find_code(struct source *source);
 
-/** Checks that every brace is closed. If not, prints which one is not, or the comment that contains its closing brace. */
+/** Checks that every brace is closed. If not, prints which one is not, or which comment contains its closing brace. */
 bool check_braces(const struct source *source);
 
 /** Prints "FILE:LINE: what" and returns false. */
