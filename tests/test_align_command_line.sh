@@ -23,23 +23,35 @@ refuses() {
 }
 
 # --- the problem ---
-refuses "blocks of none" "--block-size: 0; it must be 1 to 2147483647" --block-size 0
-refuses "blocks below none" "--block-size: -64; it must be 1 to 2147483647" --block-size -64
+refuses "blocks of none" "--block-size: 0; it must be 1 or more" --block-size 0
+refuses "blocks below none" "--block-size: -64; it must be 1 or more" --block-size -64
 refuses "blocks of a fraction" "--block-size: '1.5' is not a whole number" --block-size 1.5
 refuses "blocks beyond int" "--block-size: 4294967360; it must be 1 to 2147483647" --block-size 4294967360
 refuses "blocks too large for any array" \
-    "--capacity: sorted_token_ids with 4294967294 slots; it can have 0 to 2147483647" --block-size 2147483647 \
-        --counts 4
+    "--block-size: 2147483647; with its pads, sorted_token_ids would have 4,294,967,294 slots and can have 2147483647; try a smaller one" \
+        --block-size 2147483647 --counts 4
+refuses "blocks too large for the real data" \
+    "--block-size: 1000000000; with its pads, sorted_token_ids would have 257,000,000,000 slots and can have 2147483647; try a smaller one" \
+        --block-size 1000000000
+refuses "more ids than slots" \
+    "--counts: 2147483647 ids; with pads, sorted_token_ids would have 2,147,483,712 slots and can have 2147483647; try fewer" \
+        --counts 2147483647
+refuses "more tokens than slots" \
+    "--num-tokens: 2147483640 ids; with pads, sorted_token_ids would have 2,147,499,776 slots and can have 2147483647; try fewer" \
+        --num-tokens 268435455
+refuses "a seed of the real data" "--seed: no input of this run is generated; leave it out" --seed 5
+refuses "an empty name of ids" "--topk-ids: '' is not a file's name" --topk-ids ''
+refuses "an empty name of a map" "--expert-map: '' is not a file's name" --expert-map ''
 refuses "negative tokens" "--num-tokens: -1; it must be 0 or more" --num-tokens -1
 refuses "more ids than positions" "--num-tokens: 268435456 tokens of 8 ids; there can be 2147483647 ids in all" \
     --num-tokens 268435456
 refuses "tokens times topk overflow" \
     "--num-tokens: 9000000000000000000 tokens of 8 ids; there can be 2147483647 ids in all" \
     --num-tokens 9000000000000000000
-refuses "no experts" "--num-experts: 0; it must be 1 to 2147483647" --num-experts 0 --dist one
+refuses "no experts" "--num-experts: 0; it must be 1 or more" --num-experts 0 --dist one
 refuses "more experts than any model has" "--num-experts: 1048577; it must be 1 to 1048576" --num-experts 1048577 \
     --dist one
-refuses "no chosen experts" "--topk: 0; it must be 1 to 2147483647" --topk 0
+refuses "no chosen experts" "--topk: 0; it must be 1 or more" --topk 0
 refuses "more chosen experts than the gate has room for" \
     "--topk: 33; the gate that makes the input chooses at most 32 (more need --dist)" --topk 33
 refuses "an unknown type of ids" "--ids: 'u8'; it must be one of i32, i64" --ids u8
@@ -48,7 +60,7 @@ refuses "a capacity a block too small" "--capacity: 26304; these ids need at lea
 refuses "no capacity" "--capacity: 0; these ids need at least 3 slots" --counts 1,1,1 --block-size 1 --capacity 0
 refuses "a capacity with a part of a block" "--capacity: 32513; it must be a multiple of --block-size 64" \
     --capacity 32513
-refuses "a negative capacity" "--capacity: -64; it must be 0 to 2147483647" --capacity -64
+refuses "a negative capacity" "--capacity: -64; it must be 0 or more" --capacity -64
 refuses "a capacity beyond int" "--capacity: 2147483648; it must be 0 to 2147483647" --capacity 2147483648
 refuses "an offset past the next 16 bytes" "--misalign: 4; it must be 0 to 3" --misalign 4
 refuses "a negative offset" "--misalign: -1; it must be 0 to 3" --misalign -1
@@ -79,7 +91,7 @@ refuses "no counts" "--counts: '' is not a whole number" --counts ''
 refuses "a count missing" "--counts: '' is not a whole number" --counts 1,,2
 refuses "a comma too many" "--counts: '' is not a whole number" --counts 1,2,
 refuses "a count that is none" "--counts: 'two' is not a whole number" --counts 1,two
-refuses "a negative count" "--counts: -1; it must be 0 to 2147483647" --counts 1,-1
+refuses "a negative count" "--counts: -1; it must be 0 or more" --counts 1,-1
 refuses "counts too large" "--counts: more than 2147483647 ids with expert 1's; that is the most there can be" \
     --counts 2147483647,1
 refuses "a negative seed" "--seed: -1; it must be 0 or more" --seed -1
@@ -108,7 +120,9 @@ equal "truncated data: exit, lines, output, files" "2 1 0 no" "$ended"
 integers ids i4 '(3, 2)' 0 1 1 3 1 9
 refuses "another topk than the file's" "--topk: 3; $scratch/ids.npy has 2 ids in a row" --topk-ids "$scratch/ids.npy" \
     --topk 3
-refuses "a missing map" "$scratch/missing.npy: No such file or directory" --expert-map "$scratch/missing.npy"
+refuses "a missing map" \
+    "--expert-map: $scratch/missing.npy: No such file or directory; it must be none, random or a .npy file" \
+        --expert-map "$scratch/missing.npy"
 refuses "a map of floats" "$scratch/floats.npy: holds floats; i4 or i8 is needed (array.astype converts)" --expert-map "$scratch/floats.npy"
 refuses "a map with two dimensions" "$scratch/ids.npy: has 2 dimensions, shape (3, 2); 1 is needed: [experts]" --expert-map "$scratch/ids.npy"
 
@@ -194,7 +208,7 @@ matches "and more room than the chapter makes" "padded *26,368 of 32,832 slots*"
 "$program" --num-tokens 3 --out "$scratch/file" >/dev/null 2>"$scratch/err"
 equal "an --out that is a file is bad usage" "2 $name: --out: $scratch/file: not a directory" "$? $(cat "$scratch/err")"
 "$program" --num-tokens 3 --out "$scratch/no/such" >/dev/null 2>"$scratch/err"
-equal "an --out that cannot be made is bad usage" "2 $name: --out: cannot make the folder $scratch/no/such: No such file or directory" \
+equal "an --out that cannot be made is bad usage" "2 $name: --out: cannot make the folder $scratch/no/such: $scratch/no does not exist" \
     "$? $(cat "$scratch/err")"
 succeeds "outputs are written" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 \
     --out "$scratch/good"
@@ -251,6 +265,7 @@ hostile "$program" <<'END'
 0||$P --topk-ids "$scratch/huge.npy"
 2|*: --block-size: 2147483648; it must be 1 to 2147483647|$P --block-size 2147483648
 2|*.npy: it cannot be written: Too many open files|ulimit -n 5; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
+3|*: out of memory: * of device memory are needed, * are available; a smaller problem needs less (--num-tokens, --counts, --block-size)|ulimit -v 4000000; timeout 5 $P --counts 1000000,400000000
 3|*: out of memory: the simulator reserves 1.3 GiB of address space, and less can be had (*ulimit -v*)|ulimit -v 800000; $P --dist uniform --num-tokens 3
 2|*: OMP_NUM_THREADS: '0'; where it is set, it must be 1 to 1024|OMP_NUM_THREADS=0 $P --num-tokens 3
 END
@@ -280,6 +295,7 @@ equal "the CSV report has two lines of equal fields" "1" \
     "$("$program" --num-tokens 4 --format csv | awk -F, '{print NF}' |
     sort -u | wc -l | tr -d ' ')"
 succeeds "--help" "$program" --help
+equal "--help: no line of blanks" "" "$("$program" --help | grep '^  *$')"
 matches "--help names every flag" "*--block-size*--capacity*--counts*--flush-l2*" "$("$program" --help | tr '\n' ' ')"
 matches "--version" "*MoE routing*" "$("$program" --version)"
 

@@ -30,12 +30,12 @@ shape() {
 }
 
 # --- the problem ---
-refuses "no hidden size" "--hidden-size: 0; it must be 1 to 2147483647" --hidden-size 0
+refuses "no hidden size" "--hidden-size: 0; it must be 1 or more" --hidden-size 0
 refuses "a hidden size beyond all rows" "--hidden-size: 1048577; it must be 1 to 1048576" --hidden-size 1048577
 refuses "an intermediate size beyond all rows" "--intermediate-size: 1048577; it must be 1 to 1048576" \
     --intermediate-size 1048577
-refuses "no experts" "--num-experts: 0; it must be 1 to 2147483647" --num-experts 0
-refuses "no choices" "--topk: 0; it must be 1 to 2147483647" --topk 0
+refuses "no experts" "--num-experts: 0; it must be 1 or more" --num-experts 0
+refuses "no choices" "--topk: 0; it must be 1 or more" --topk 0
 refuses "negative tokens" "--num-tokens: -1; it must be 0 or more" --num-tokens -1
 refuses "more choices than positions" "--num-tokens: 536870912 tokens of 4 ids; there can be 2147483647 ids in all" \
     --num-tokens 536870912
@@ -43,7 +43,7 @@ refuses "a type that the layer has not" "--dtype: 'f16'; it must be one of f32, 
 refuses "blocks that a tile does not divide" \
     "--block-size: not a multiple of 16; a tile is 16 or 64 rows of one expert" \
     --block-size 24
-refuses "blocks of none" "--block-size: 0; it must be 1 to 2147483647" --block-size 0
+refuses "blocks of none" "--block-size: 0; it must be 1 or more" --block-size 0
 refuses "a router that does not fit" \
     "--dist: router; the real router has 256 experts and gives a token at most 32 of them" --dist router
 refuses "an unknown distribution" \
@@ -82,6 +82,17 @@ refuses "w2 of another intermediate size" \
         "$scratch/other.npy"
 refuses "another hidden size than the file's" "--hidden-size: 16; $scratch/hidden.npy has 8" --hidden-size 16 \
     --hidden "$scratch/hidden.npy"
+floats more "(4, 8)" 32
+refuses "files with different numbers of rows" \
+    "$scratch/ids.npy: 3 rows; $scratch/more.npy has 4 (--num-tokens makes rows repeat)" --hidden "$scratch/more.npy" \
+        --topk-ids "$scratch/ids.npy"
+refuses "an empty name" "--w13: '' is not a file's name" --w13 ''
+refuses "a seed of nothing" "--seed: no input of this run is generated; leave it out" --seed 3 \
+    --hidden "$scratch/hidden.npy" --w13 "$scratch/w13.npy" --w2 "$scratch/w2.npy" --topk-ids "$scratch/ids.npy" \
+        --topk-weights "$scratch/weights.npy"
+refuses "a block size too large for any array" \
+    "--block-size: 2147483632; with its pads, sorted_token_ids would have 70,866,959,856 slots and can have 2147483647; try a smaller one" \
+        --block-size 2147483632
 refuses "no rows to repeat" "$scratch/none.npy: has no rows to repeat for 3 tokens" --hidden "$scratch/none.npy" \
     --num-tokens 3
 refuses "an id that names no expert" "$scratch/far.npy: 2 at [1][1]; an expert is 0 to 1" \
@@ -97,17 +108,33 @@ floats hidden "(3, 8)" 24
 # --- memory ---
 run_early "$program" --hidden-size 1048576 --intermediate-size 1048576 --num-tokens 1
 matches "too little memory: says how much is needed" \
-    "$name: out of memory: *GB of device memory are needed, *GB are free" "$said"
+    "$name: out of memory: *GB of device memory are needed, *GB are available; a smaller problem needs less (--num-tokens, --hidden-size, --intermediate-size, --num-experts)" \
+    "$said"
 equal "too little memory: exit, lines, output" "3 1 0" "$ended"
 
 # --- outputs ---
 files="--hidden $scratch/hidden.npy --w13 $scratch/w13.npy --w2 $scratch/w2.npy --topk-ids $scratch/ids.npy"
 # shellcheck disable=SC2086 # must split into words
 succeeds "all arrays from files" "$program" $files --out "$scratch/arrays"
+floats weights "(3, 2)" 6
+# input ARGUMENT...: prints the line of the report about the input
+input() {
+    "$program" "$@" | sed -n 's/^input *//p'
+}
+# shellcheck disable=SC2086 # must split into words
+equal "the input: all of it from files" "experts: file; arrays: from files" \
+    "$(input $files --topk-weights "$scratch/weights.npy")"
+equal "the input: one array from a file" "experts: zipf; arrays: from files, but w13, w2 generated, seed 1" \
+    "$(input --hidden "$scratch/hidden.npy" --num-experts 4)"
+equal "the input: generated" "experts: one; arrays: generated, seed 3" "$(input --dist one --seed 3)"
+succeeds "rows of several files repeat if a number of tokens is given" "$program" --num-tokens 5 \
+    --hidden "$scratch/hidden.npy" --topk-ids "$scratch/ids.npy" --num-experts 4
 equal "output.npy has a row for each token" "(3, 8)" "$(shape "$scratch/arrays/output.npy")"
 equal "zeros in, zeros out" "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0" "$(numbers "$scratch/arrays/output.npy")"
 equal "nothing else is written" "output.npy" "$(ls "$scratch/arrays")"
 succeeds "no tokens: an empty output" "$program" --num-tokens 0 --out "$scratch/nothing"
+equal "no tokens: neither a load nor work" "blocks" "$("$program" --num-tokens 0 | sed -n '/^$/q; s/^\(load\|blocks\|work\) .*/\1/p')"
+matches "the work, with its unit" "*; * operations per byte" "$("$program" --num-tokens 5 | grep '^work')"
 equal "the empty output's shape" "(0, 128)" "$(shape "$scratch/nothing/output.npy")"
 
 # --- the command that repeats a run, and a seed ---

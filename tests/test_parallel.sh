@@ -31,9 +31,14 @@ for dispatch in broadcast all-to-all; do
     succeeds "no tokens at all, $dispatch" "$program" $shape --num-tokens 0 --dispatch "$dispatch"
 done
 refuses "more ranks than there are" "--dp, --tp: 2 x 1 ranks; 1 was started; start 2: mpirun -n 2 ..." --dp 2
-refuses "parts that no rank has" "--ep: 2 parts; it must divide the 1 ranks" --ep 2
-refuses "tokens of too many ranks" "--tokens-per-rank: '3,4'; it must be 1 number, a comma between two" \
+refuses "parts that no rank has" "--ep: 2; it must be a divisor of the number of ranks, 1" --ep 2
+refuses "tokens of too many ranks" "--tokens-per-rank: 2 numbers for 1 DP rank; give one for each (--dp)" \
     --tokens-per-rank 3,4
+refuses "a number with nothing in it" "--tokens-per-rank: '' is not a whole number" --tokens-per-rank ''
+refuses "repeats without times" \
+    "--repeats: only times need them, and the CPU simulator has none; leave it out" --repeats 3
+refuses "a map that is not there" \
+    "--expert-map: nope: No such file or directory; it must be none, random or a .npy file" --expert-map nope
 refuses "tokens twice" "--num-tokens: 5; --tokens-per-rank has 4" --tokens-per-rank 4 --num-tokens 5
 refuses "a benchmark" "--bench: not of this chapter; each run checks one problem, and times it on GPUs" --bench
 refuses "a cache" "--flush-l2: not of this chapter; each run checks one problem" --flush-l2

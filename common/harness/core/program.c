@@ -17,8 +17,8 @@
 #define FIELD(member) .field = offsetof(struct program_options, member)
 
 const struct option_row program_option_rows[] = {
-    {"seed", "S", "Seed of generated input, and of the problems of --check-all (default 1)", 2, OPTION_INT64,
-     FIELD(seed), .given = offsetof(struct program_options, seed_given), .most = INT64_MAX, .traits = IS_RANDOM},
+    {"seed", "S", "Seed of generated input and of the problems to check (default 1)", 2, OPTION_INT64, FIELD(seed),
+     .given = offsetof(struct program_options, seed_given), .most = INT64_MAX, .traits = IS_RANDOM},
     {"launches", "N", "Launch N times with the same workspace; check and count the last launch (default 1)", 3,
      OPTION_INT, FIELD(launches), .least = 1, .most = 1000, .traits = SEVERAL_LAUNCHES},
     {"check-corners", NULL,

@@ -70,8 +70,8 @@ double tensors_bytes_to_move(const struct tensors *tensors);
 bool tensors_allocate(struct tensors *tensors, struct error *error);
 
 /**
- * Checks that the device has enough free memory; small tensors are not checked. An operator whose inputs are large calls
- * this function before it generates them. Allocation may still fail afterwards.
+ * Checks that the device has enough free memory; small tensors are not checked. An operator whose inputs are large
+ * calls this function before it generates them. Allocation may still fail afterwards.
  */
 bool tensors_fit_device(const struct tensors *tensors, struct error *error);
 

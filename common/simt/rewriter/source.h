@@ -58,7 +58,7 @@ bool read_source(struct source *source, FILE *file);
 /** Fills source->code from source->text. Returns false after printing an error. */
 bool find_code(struct source *source);
 
-/** Checks that every brace is closed. If not, prints which brace is open, or the comment that contains its partner. */
+/** Checks that every brace is closed. If not, prints which one is not, or which comment contains its closing brace. */
 bool check_braces(const struct source *source);
 
 /** Prints "FILE:LINE: what" and returns false. */
@@ -106,7 +106,7 @@ bool is_keyword_before_value(const char *code, size_t end);
  * Returns whether the `(` at `open` follows a type, or the comma of a list of declarations, so that the parentheses may
  * contain the name that is declared: `int (*name)[2]`.
  */
-bool may_enclose_declarator(const char *code, size_t open);
+bool may_contain_name(const char *code, size_t open);
 
 /** Returns whether a value ends at `end`, so that an operator after it has two operands. */
 bool ends_value(const char *code, size_t end);
