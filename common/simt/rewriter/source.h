@@ -106,7 +106,7 @@ bool is_keyword_before_value(const char *code, size_t end);
  * Returns whether the `(` at `open` follows a type, or the comma of a list of declarations, so that the parentheses may
  * contain the name that is declared: `int (*name)[2]`.
  */
-bool may_contain_name(const char *code, size_t open);
+bool may_enclose_declarator(const char *code, size_t open);
 
 /** Returns whether a value ends at `end`, so that an operator after it has two operands. */
 bool ends_value(const char *code, size_t end);
