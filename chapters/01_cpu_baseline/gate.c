@@ -20,7 +20,7 @@ struct token {
     const float *bias;           /**< [num_experts] correction_bias as f32, the same for every token */
     float *logits;               /**< [num_experts] buffer for a row that has to be converted to f32 */
     float *scores;               /**< [num_experts] */
-    float *choice;               /**< [num_experts] scores + bias; NaN marks an expert that never ranks above another */
+    float *choice;               /**< [num_experts] scores + bias; an expert whose choice is NaN ranks last */
     struct ranked *best_groups;  /**< [topk_group] */
     struct ranked *best_experts; /**< [topk] */
     bool *group_stays;           /**< [num_expert_group] */

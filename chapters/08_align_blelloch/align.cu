@@ -108,7 +108,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, size = tree_size(num_experts);
 
-    /* A thread does not wait for its stores, so it can start to count while they are in flight. */
+    /* A thread does not wait for its stores, but they hardly overlap with the counting (chapter 07's times). */
     fill(problem, sorted_token_ids, thread, THREADS);
     // [align_kernel]
 

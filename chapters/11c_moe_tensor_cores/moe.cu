@@ -139,12 +139,14 @@ static __device__ void gather_results(const float (&sums)[2][4], const int *posi
 }
 // [results]
 
-// [rows]
+// [place]
 /** A thread block's share of the work: its block of tokens, the first element of its results, and its expert. */
 struct place {
     int token_block, first_output, expert;
 };
+// [place]
 
+// [rows]
 /**
  * Returns the addresses that this thread copies from. If FIRST, the tile's rows of weights alternate: 8 rows of
  * w1, then the 8 rows of w3 for the same elements of the result, and so on.

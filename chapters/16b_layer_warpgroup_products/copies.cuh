@@ -49,11 +49,13 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
         }
         if (tile.count < 0)
             return;
+        // [stages]
         if (tile.expert >= 0 && lane == 0)
             for (int k = 0; k < (tile.first ? problem.hidden_size : problem.intermediate_size); k += LINE, at.next()) {
                 mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
                 copy_weights<Tile>(problem, tile, tile.first ? w13 : w2, k, s.ring[at.place], &s.filled[at.place]);
             }
+        // [stages]
         __syncwarp();
     }
 }

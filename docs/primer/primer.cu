@@ -175,9 +175,11 @@ static __global__ void race(int *out)
     __shared__ int sums[WARPS];
     const int sum = warp_sum<WARP_SIZE>((int)threadIdx.x);
 
+    // [race]
     if (threadIdx.x % WARP_SIZE == 0)
         sums[threadIdx.x / WARP_SIZE] = sum;
     out[threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];
+    // [race]
 }
 
 cudaError_t primer_race(const int *, int *out)
@@ -346,6 +348,7 @@ cudaError_t primer_publish(const int *in, int *out)
 /* Publishes a message as `publish` does, but with a volatile flag instead of a release and an acquire. */
 static __global__ void publish_unordered(const int *in, int *out)
 {
+    // [unordered]
     if (blockIdx.x == 1) {
         out[1] = in[7];
         *(volatile int *)&out[2] = 1;
@@ -354,6 +357,7 @@ static __global__ void publish_unordered(const int *in, int *out)
             continue;
         out[0] = out[1];
     }
+    // [unordered]
 }
 
 cudaError_t primer_unordered(const int *in, int *out)
