@@ -11,12 +11,12 @@ import sys
 
 # One table per operator. field: a field that only this operator's reports have; per_token: whether counters are divided
 # by the number of tokens; columns: the columns, each the sum of one or more counters; notes: lines below the table, in
-# which {name} is replaced with a field of the first report.
-Table = collections.namedtuple("Table", "field name_width per_token columns notes")
+# which {name} is replaced with a number from note_numbers().
+Table = collections.namedtuple("Table", "field per_token columns notes")
 SECTORS = ("global_load_sectors", "global_store_sectors")
 WAVEFRONTS = ("shared_load_wavefronts", "shared_store_wavefronts")
 TABLES = (
-    Table("score", 20, True, {
+    Table("score", True, {
         "shuffles": ("shuffles",), "votes": ("votes",), "barriers": ("block_barriers",),
         "divergent": ("divergent_branches",),
         "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",),
@@ -25,7 +25,7 @@ Counters are per token, from the CPU simulator; launches are in all. divergent: 
 sectors: 32-byte pieces of global memory; wavefronts: passes over the shared memory banks, conflicts: those
 beyond the least possible; lanes: the share at work. A chapter that computes on the host has no counters.
 """),
-    Table("block_size", 26, False, {
+    Table("block_size", False, {
         "barriers": ("block_barriers",), "shuffles": ("shuffles",), "atomics": ("atomic_requests",),
         "atom conf": ("atomic_conflicts",), "divergent": ("divergent_branches",), "stores": ("global_store_requests",),
         "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",)}, """\
@@ -34,7 +34,7 @@ to global memory, of a warp each; the rest as above.
 Input: {numel} ids of {num_experts} experts, {num_tokens_post_padded} slots in whole blocks of {block_size}; \
 expert {busiest_expert} is the busiest, with {busiest_ids} ids.
 """),
-    Table("routing_block_size", 20, False, {
+    Table("routing_block_size", False, {
         "votes": ("votes",), "barriers": ("block_barriers",), "shuffles": ("shuffles",),
         "divergent": ("divergent_branches",),
         "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",),
@@ -43,13 +43,13 @@ Counters are in all; votes: with reductions of a warp; the rest as above.
 Input: {num_tokens} tokens, each to {topk} of {num_experts} experts, {dtype}; {num_tokens_post_padded} slots in whole blocks of \
 {routing_block_size}.
 """),
-    Table("hidden_size", 20, False, {
+    Table("hidden_size", False, {
         "barriers": ("block_barriers",), "loads": ("global_load_requests",), "sectors": SECTORS,
         "shared": ("shared_load_requests", "shared_store_requests"), "wavefronts": WAVEFRONTS,
         "conflicts": ("shared_conflicts",), "divergent": ("divergent_branches",)}, """\
 Counters are in all. loads: requests to global memory, of a warp each; shared: those to shared memory; the rest as above.
 Input: {num_tokens} tokens of {hidden_size}, each to {topk} of {num_experts} experts of {intermediate_size}, {dtype}; \
-{bytes} bytes to move, {operations} operations.
+{megabytes} MB to move, {millions} million operations.
 """))
 
 
@@ -79,16 +79,16 @@ def cells(table, texts):
     return "".join(f" {text:>{max(9, len(heading))}}" for heading, text in zip(table.columns, texts))
 
 
-def figures_line(table, report):
-    """Formats the line with a chapter's counters."""
+def figures_line(table, report, width):
+    """Formats the line with a chapter's counters; its name is in a column of this width."""
     digits, possible = 2 if table.per_token else 0, float(report.get("lanes_possible", 0))
     texts = ["-" if figure is None else f"{figure:.{digits}f}" for figure in figures(table, report)]
     lanes = f"{100 * float(report.get('lanes_active', 0)) / possible:.1f}%" if possible else "-"
-    return (f"{report['chapter']:{table.name_width}} {'yes' if is_verified(report) else 'NO':8} {report.get('launches', '-'):>8}"
+    return (f"{report['chapter']:{width}} {'yes' if is_verified(report) else 'NO':8} {report.get('launches', '-'):>8}"
             f"{cells(table, texts)} {lanes:>7}")
 
 
-def changes_line(table, report, before):
+def changes_line(table, report, before, width):
     """Formats the change from the previous chapter: in percent, or as a difference if the previous value was 0."""
     digits, texts = 2 if table.per_token else 0, []
     for now, then in zip(figures(table, report), figures(table, before)):
@@ -96,7 +96,15 @@ def changes_line(table, report, before):
             texts.append("" if now is None or then is None else "=")
         else:
             texts.append(f"{100 * (now - then) / then:+.1f}%" if then else f"{now:+.{digits}f}")
-    return f"{'  against the last':{table.name_width + 18}}" + cells(table, texts)
+    return f"{'  against the last':{width + 18}}" + cells(table, texts)
+
+
+def note_numbers(report):
+    """Returns the report's fields as the programs' own reports show them: 16,384 ids, 1.601 MB."""
+    texts = {name: f"{int(text):,}" if text.isdigit() else text for name, text in report.items()}
+    for name, field in (("megabytes", "bytes"), ("millions", "operations")):
+        texts[name] = f"{1e-6 * float(report.get(field, 0)):.4g}"
+    return collections.defaultdict(str, texts)
 
 
 def text_of(table, reports):
@@ -105,11 +113,13 @@ def text_of(table, reports):
                                                                              for report in reports}
     if not own:
         return ""
-    lines = [f"{'chapter':{table.name_width}} verified launches{cells(table, table.columns)} {'lanes':>7}"]
+    width = max(len(report["chapter"]) for report in own)
+    lines = [f"{'chapter':{width}} verified launches{cells(table, table.columns)} {'lanes':>7}"]
     for report in own:
         before = by_name.get(report.get("before"), {})
-        lines += [figures_line(table, report)] + ([changes_line(table, report, before)] if "launches" in before else [])
-    return "\n".join(lines) + "\n\n" + table.notes.format_map(collections.defaultdict(str, own[0]))
+        lines.append(figures_line(table, report, width))
+        lines += [changes_line(table, report, before, width)] if "launches" in before else []
+    return "\n".join(line.rstrip() for line in lines) + "\n\n" + table.notes.format_map(note_numbers(own[0]))
 
 
 def is_verified(report):

@@ -294,6 +294,10 @@ fi
 equal "the CSV report has two lines of equal fields" "1" \
     "$("$program" --num-tokens 4 --format csv | awk -F, '{print NF}' |
     sort -u | wc -l | tr -d ' ')"
+matches "every corner is supported" "$name: [0-9]* problems verified, with 153 of 153 corners
+*" "$("$program" --check-corners)"
+matches "numbers have thousands separators" \
+    "*problem    2,048 tokens, top 8: 16,384 i32 ids of 256 experts in blocks of 64, 32,512 slots*" "$("$program")"
 succeeds "--help" "$program" --help
 equal "--help: no line of blanks" "" "$("$program" --help | grep '^  *$')"
 matches "--help names every flag" "*--block-size*--capacity*--counts*--flush-l2*" "$("$program" --help | tr '\n' ' ')"

@@ -332,6 +332,26 @@ else
 fi
 equal "the CSV report has two lines of equal fields" "1" "$("$simulated" --num-tokens 4 --format csv | awk -F, '{print NF}' |
     sort -u | wc -l | tr -d ' ')"
+"$host" --num-tokens 4 --bench >"$scratch/bench"
+matches "a benchmark on the host: of calls, and no line ends in a blank" "*microseconds per call: *  tokens  *  before
+*" "$(cat "$scratch/bench")"
+equal "no line of a table ends in a blank" "" "$("$simulated" --num-tokens 4 | grep ' $'; grep ' $' "$scratch/bench")"
+matches "a time that was not measured is empty in CSV" '*,rotated_us,floor_us,before_us
+01_cpu_baseline,4,*.*,*.*,*.*,,,' "$("$host" --num-tokens 4 --bench --format csv)"
+matches "numbers have thousands separators" "*problem    2,048 tokens, 256 experts in 8 groups, *" "$("$host")"
+matches "also numbers with decimals" "*lanes possible *[0-9],[0-9][0-9][0-9].[0-9][0-9]*" "$("$simulated" --num-tokens 8)"
+equal "no tokens: no load" "" "$("$host" --num-tokens 0 | grep '^load')"
+matches "what a share of the problems is" \
+    "*: [0-9]* of [0-9]* problems verified, one in 500 from problem [0-9]*; the [0-9]* problems have * pairs of corners; the others are not supported" \
+    "$("$host" --check-share 500)"
+if command -v script >/dev/null; then
+    matches "problems are counted on a terminal" "*$(printf '\r')${host##*/}: 7 problems$(printf '\033')?K*" \
+        "$(script -qec "$host --check-share 1000" /dev/null)"
+else
+    skip "problems are counted on a terminal" "no script"
+fi
+equal "and nowhere else" "" "$("$host" --check-share 1000 2>&1 >/dev/null)"
+matches "--help: exit status 3" "*3 no suitable device, or too little memory.*" "$("$host" --help | tr '\n' ' ')"
 succeeds "--help" "$host" --help
 for program in "$host" "$simulated"; do
     equal "--help: no line of blanks" "" "$("$program" --help | grep '^  *$')"

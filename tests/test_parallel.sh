@@ -35,6 +35,7 @@ refuses "parts that no rank has" "--ep: 2; it must be a divisor of the number of
 refuses "tokens of too many ranks" "--tokens-per-rank: 2 numbers for 1 DP rank; give one for each (--dp)" \
     --tokens-per-rank 3,4
 refuses "a number with nothing in it" "--tokens-per-rank: '' is not a whole number" --tokens-per-rank ''
+equal "no line of a table ends in a blank" "" "$("$program" --num-tokens 3 | grep ' $')"
 refuses "repeats without times" \
     "--repeats: only times need them, and the CPU simulator has none; leave it out" --repeats 3
 refuses "a map that is not there" \

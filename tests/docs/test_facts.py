@@ -180,7 +180,7 @@ class Values(course.Course):
             write(f"build/cpu/{name}", CSV.format(name, "yes", shuffles), 0o755)
         made = self.writes("<!-- prints: ninja run -->")
         self.assertEqual([line[:50].rstrip() for line in made[2:5]], [
-            f"{name:20} yes             1      {shuffles}" for name, shuffles in
+            f"{name:15} yes             1      {shuffles}" for name, shuffles in
             (("01_cpu_baseline", "1.00"), ("03_third", "2.00"), ("04_fourth", "4.00"))])
         text = pathlib.Path("a.md").read_text()
         for digit in ("2.00", "4.00"):

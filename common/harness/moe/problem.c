@@ -38,10 +38,11 @@ struct align_problem moe_align_problem(const struct moe_problem *problem)
 
 void moe_problem_describe(const struct moe_problem *problem, char *text, size_t size)
 {
-    char tokens[64], experts[64];
+    char tokens[64], experts[64], sizes[2][32];
 
-    snprintf(text, size, "%s of %d, top %d of %s of %d, %s, blocks of %d",
-             count_of(problem->num_tokens, "token", tokens), problem->hidden_size, problem->topk,
-             count_of(problem->num_experts, "expert", experts), problem->intermediate_size, dtype_name(problem->dtype),
+    snprintf(text, size, "%s of %s, top %d of %s of %s, %s, blocks of %d",
+             count_of(problem->num_tokens, "token", tokens), format_thousands((uint64_t)problem->hidden_size, sizes[0]),
+             problem->topk, count_of(problem->num_experts, "expert", experts),
+             format_thousands((uint64_t)problem->intermediate_size, sizes[1]), dtype_name(problem->dtype),
              problem->block_size);
 }
