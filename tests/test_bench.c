@@ -68,7 +68,7 @@ bool made_up_products(double least_us, double *operations_per_second, struct err
 }
 
 /** Copies the first 4 bytes of the input to the output, and records the input. */
-static cudaError_t copy(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
+static cudaError_t copy(const struct checked_launch *launch, const struct tensors *tensors, cudaStream_t stream)
 {
     const void *const input = tensor_data(tensors, 0, TENSOR_DEVICE);
 
@@ -78,7 +78,7 @@ static cudaError_t copy(const struct launch *launch, const struct tensors *tenso
     return cudaMemcpyAsync(tensor_data(tensors, 1, TENSOR_DEVICE), input, 4, cudaMemcpyDeviceToDevice, stream);
 }
 
-static bool is_copied(const struct launch *launch, const struct tensors *tensors, struct error *error)
+static bool is_copied(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
 {
     (void)launch;
     return *(const int32_t *)tensors->list[1].host.data == 7 || error_set_as(error, RUN_WRONG, "not copied");
@@ -109,7 +109,7 @@ static struct benchmark begun(void)
 
 static void rotates_what_does_not_fit_into_caches(void **state)
 {
-    const struct launch launch = {.call = copy, .verify = is_copied};
+    const struct checked_launch launch = {.call = copy, .verify = is_copied};
     struct tensors tensors = tensors_of(LARGE);
     struct benchmark bench = begun();
     struct error error = {0};
@@ -138,7 +138,7 @@ static void rotates_what_does_not_fit_into_caches(void **state)
 
 static void times_small_inputs_once(void **state)
 {
-    const struct launch launch = {.call = copy, .verify = is_copied};
+    const struct checked_launch launch = {.call = copy, .verify = is_copied};
     struct tensors tensors = tensors_of(8);
     struct benchmark bench = begun();
     struct error error = {0};
@@ -175,7 +175,7 @@ static char *report_of(const struct benchmark *bench)
  */
 static void compares_with_ceilings(void **state)
 {
-    const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
+    const struct checked_launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
     struct tensors tensors = tensors_of(LARGE);
     struct benchmark bench = begun();
     struct error error = {0};
@@ -198,7 +198,7 @@ static void compares_with_ceilings(void **state)
 
 static void does_without_the_library(void **state)
 {
-    const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
+    const struct checked_launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
     struct tensors tensors = tensors_of(8);
     struct benchmark bench = begun();
     struct error error = {0};

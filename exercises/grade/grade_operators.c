@@ -59,7 +59,7 @@ static void settle(struct grade *grade, const struct error *error)
 static void run_gate(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, struct error *error)
 {
     const struct gate_implementation step = {.name = "exercise", .launch = launch_gate};
-    const struct launch launch = gate_launch_of(problem, &step);
+    const struct checked_launch launch = gate_checked_launch(problem, &step);
     struct tensors tensors;
 
     if (!gate_tensors_allocate(problem, &tensors, error))
@@ -93,7 +93,7 @@ void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gat
 static void run_align(const struct align_problem *problem, const struct align_implementation *step,
                       const struct grade_ids *ids, uint64_t seed, struct error *error)
 {
-    const struct launch launch = align_launch_of(problem, step);
+    const struct checked_launch launch = align_checked_launch(problem, step);
     struct tensors tensors;
 
     if (!align_tensors_allocate(problem, step, ids->has_map, ids->offset, &tensors, error))

@@ -142,7 +142,7 @@ static void run_before(struct program *program, const struct align_options *opti
                        const struct align_implementation *before, const struct tensors *tensors)
 {
     struct align_problem problem = options->problem;
-    const struct launch launch = align_launch_of(&problem, before);
+    const struct checked_launch launch = align_checked_launch(&problem, before);
     struct tensors own;
     struct error ignored = {0};
 
@@ -165,7 +165,7 @@ static void run_before(struct program *program, const struct align_options *opti
 static void run(struct program *program, const struct align_chapter *chapter, struct align_options *options)
 {
     const struct align_problem *const problem = &options->problem;
-    struct launch launch = align_launch_of(problem, &chapter->implementation);
+    struct checked_launch launch = align_checked_launch(problem, &chapter->implementation);
     struct tensors tensors;
     struct align_groups groups;
     const bool loaded = align_load(options, &chapter->implementation, &tensors, &groups, &program->error);

@@ -54,7 +54,8 @@ struct align_buffers align_buffers_at(const struct tensors *tensors, enum tensor
     };
 }
 
-static cudaError_t call_implementation(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
+static cudaError_t call_implementation(const struct checked_launch *launch, const struct tensors *tensors,
+                                       cudaStream_t stream)
 {
     const struct align_implementation *const implementation = launch->implementation;
     const struct align_buffers buffers = align_buffers_at(tensors, TENSOR_DEVICE);
@@ -62,7 +63,7 @@ static cudaError_t call_implementation(const struct launch *launch, const struct
     return implementation->launch(launch->problem, &buffers, stream);
 }
 
-static bool verify(const struct launch *launch, const struct tensors *tensors, struct error *error)
+static bool verify(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
 {
     const struct align_implementation *const implementation = launch->implementation;
     const struct align_buffers buffers = align_buffers_at(tensors, TENSOR_HOST);
@@ -71,8 +72,9 @@ static bool verify(const struct launch *launch, const struct tensors *tensors, s
                        implementation->ascending && implementation->ascending(launch->problem), error);
 }
 
-struct launch align_launch_of(const struct align_problem *problem, const struct align_implementation *implementation)
+struct checked_launch align_checked_launch(const struct align_problem *problem,
+                                           const struct align_implementation *implementation)
 {
-    return (struct launch){
+    return (struct checked_launch){
         .call = call_implementation, .verify = verify, .problem = problem, .implementation = implementation};
 }

@@ -53,6 +53,7 @@ bool align_load(struct align_options *options, const struct align_implementation
 bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *expert_map, struct error *error);
 
 /** Returns the launch and check functions of the implementation, for running and timing. */
-struct launch align_launch_of(const struct align_problem *problem, const struct align_implementation *implementation);
+struct checked_launch align_checked_launch(const struct align_problem *problem,
+                                           const struct align_implementation *implementation);
 
 #endif

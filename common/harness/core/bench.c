@@ -56,7 +56,7 @@ static double floor_us(const struct benchmark *bench, const struct tensors *tens
 /* --- on the host -------------------------------------------------------------------------------------------------- */
 
 /** Returns the time of `calls` calls in microseconds, or a negative number if out of memory. */
-static double time_calls(const struct launch *launch, const struct tensors *tensors, int calls)
+static double time_calls(const struct checked_launch *launch, const struct tensors *tensors, int calls)
 {
     const double start = seconds_now();
 
@@ -69,7 +69,7 @@ static double time_calls(const struct launch *launch, const struct tensors *tens
 /**
  * Measures the median, p10 and p90 of repeated calls; short calls are timed in batches. Returns false if out of memory.
  */
-static bool time_on_host(const struct launch *launch, const struct tensors *tensors, struct timing *timing)
+static bool time_on_host(const struct checked_launch *launch, const struct tensors *tensors, struct timing *timing)
 {
     double times[HOST_REPEATS];
     int batch = 1;
@@ -90,7 +90,7 @@ static bool time_on_host(const struct launch *launch, const struct tensors *tens
 
 /** A launch that uses its tensors unchanged or rotates among several copies of its largest input. */
 struct turns {
-    const struct launch *launch;
+    const struct checked_launch *launch;
     struct tensors tensors; /**< the launch's tensors; the input is the current copy */
     int input;
     void *copies[MAX_COPIES];
@@ -153,7 +153,7 @@ static bool make_copies(struct turns *turns)
 }
 
 /** Times and verifies a launch; `rotated` may be NULL. */
-static bool time_launch(struct benchmark *bench, const struct launch *launch, struct tensors *tensors,
+static bool time_launch(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
                         struct timing *here, struct timing *rotated, struct error *error)
 {
     const enum backend_cache cache = bench->flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
@@ -182,7 +182,7 @@ static bool time_launch(struct benchmark *bench, const struct launch *launch, st
     return good && launch->verify(launch, tensors, error);
 }
 
-void bench_implementation(struct benchmark *bench, const struct launch *launch, struct tensors *tensors,
+void bench_implementation(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
                           struct error *error)
 {
     struct bench_row *const row = &bench->rows[bench->num_rows - 1];
@@ -198,7 +198,7 @@ void bench_implementation(struct benchmark *bench, const struct launch *launch, 
         backend_measure_product_rate(bench->timed_us, &row->products_per_second, error);
 }
 
-void bench_before(struct benchmark *bench, const struct launch *launch, struct tensors *tensors)
+void bench_before(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors)
 {
     struct timing *const before = &bench->rows[bench->num_rows - 1].before;
 

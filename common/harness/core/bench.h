@@ -46,14 +46,14 @@ bool bench_next(struct benchmark *bench, struct error *error);
  * measured if L2 is flushed, if a single copy exceeds the caches, if too many copies would be needed, or if out of
  * memory.
  */
-void bench_implementation(struct benchmark *bench, const struct launch *launch, struct tensors *tensors,
+void bench_implementation(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors,
                           struct error *error);
 
 /**
  * Times the previous chapter's implementation in the same way, but without rotating inputs. Failure to measure these
  * times is not reported as an error.
  */
-void bench_before(struct benchmark *bench, const struct launch *launch, struct tensors *tensors);
+void bench_before(struct benchmark *bench, const struct checked_launch *launch, struct tensors *tensors);
 
 /** Adds the rows to a report. */
 void bench_report_rows(const struct benchmark *bench, struct record *report);

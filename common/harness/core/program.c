@@ -226,7 +226,7 @@ bool program_next(struct program *program)
 }
 
 /** Runs the launch with a trace; commits the trace file only if the answer is verified. */
-static bool run_traced(struct program *program, const struct launch *launch, struct tensors *tensors,
+static bool run_traced(struct program *program, const struct checked_launch *launch, struct tensors *tensors,
                        struct atomic_file *trace)
 {
     struct error *const error = &program->error;
@@ -240,7 +240,7 @@ static bool run_traced(struct program *program, const struct launch *launch, str
 /**
  * Runs the launch once. Writes the trace and the outputs (either all of these files or none), and reads the counters.
  */
-static void run_once(struct program *program, const struct launch *launch, struct tensors *tensors)
+static void run_once(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
 {
     const char *const out = program->requested.out;
     struct error *const error = &program->error;
@@ -257,7 +257,7 @@ static void run_once(struct program *program, const struct launch *launch, struc
 }
 
 /** Checks that the device has enough shared memory per block for the launch. */
-static bool has_room(const struct program *program, const struct launch *launch, struct error *error)
+static bool has_room(const struct program *program, const struct checked_launch *launch, struct error *error)
 {
     return gpu_has_shared_memory(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
 }
@@ -302,9 +302,9 @@ static bool is_left_out(const struct program *program)
     return share > 1 && program->covering.num_taken % share != first_of_share(program);
 }
 
-void program_run(struct program *program, const struct launch *launch, struct tensors *tensors)
+void program_run(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
 {
-    struct launch repeated = *launch;
+    struct checked_launch repeated = *launch;
 
     if (!has_room(program, launch, &program->error))
         return;
@@ -322,7 +322,7 @@ void program_run(struct program *program, const struct launch *launch, struct te
     }
 }
 
-void program_run_before(struct program *program, const struct launch *launch, struct tensors *tensors)
+void program_run_before(struct program *program, const struct checked_launch *launch, struct tensors *tensors)
 {
     struct error ignored = {0};
 

@@ -126,13 +126,13 @@ bool program_next(struct program *program);
  * Runs a launch once, as launch_run() does, with a trace if --trace is given. If the answer is verified, keeps the
  * trace and writes the outputs to --out. In a benchmark, also times the launch. On failure sets program->error.
  */
-void program_run(struct program *program, const struct launch *launch, struct tensors *tensors);
+void program_run(struct program *program, const struct checked_launch *launch, struct tensors *tensors);
 
 /**
  * Times the previous chapter's implementation in a benchmark. Failure to measure these times is not an error; the
  * report then lacks them.
  */
-void program_run_before(struct program *program, const struct launch *launch, struct tensors *tensors);
+void program_run_before(struct program *program, const struct checked_launch *launch, struct tensors *tensors);
 
 /** Sets the command that reproduces the current run, from its options and the table that parsed them. */
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits);

@@ -24,7 +24,7 @@ bool launch_failed(cudaError_t status, struct error *error)
 }
 
 /** Launches once, with poisoned outputs; the workspace keeps its contents. */
-static bool launch_once(const struct launch *launch, struct tensors *tensors, struct error *error)
+static bool launch_once(const struct checked_launch *launch, struct tensors *tensors, struct error *error)
 {
     cudaError_t status;
 
@@ -37,7 +37,7 @@ static bool launch_once(const struct launch *launch, struct tensors *tensors, st
     return status == cudaSuccess || launch_failed(status, error);
 }
 
-bool launch_run(const struct launch *launch, struct tensors *tensors, struct error *error)
+bool launch_run(const struct checked_launch *launch, struct tensors *tensors, struct error *error)
 {
     bool good = true;
 

@@ -16,9 +16,9 @@
  * out), and `verify`, which checks the outputs on the host; on failure, `verify` returns false and sets RUN_WRONG and
  * the first failure, or RUN_NO_DEVICE if memory runs out.
  */
-struct launch {
-    cudaError_t (*call)(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream);
-    bool (*verify)(const struct launch *launch, const struct tensors *tensors, struct error *error);
+struct checked_launch {
+    cudaError_t (*call)(const struct checked_launch *launch, const struct tensors *tensors, cudaStream_t stream);
+    bool (*verify)(const struct checked_launch *launch, const struct tensors *tensors, struct error *error);
     const void *problem;
     const void *implementation;
     size_t shared_bytes; /**< shared memory per block in bytes if some GPUs have less, else 0 */
@@ -32,7 +32,7 @@ struct launch {
  * returns false and sets RUN_WRONG (a fault, a write to a guard band or an input, a wrong answer) or RUN_NO_DEVICE (out
  * of memory, or the device cannot run the kernel).
  */
-bool launch_run(const struct launch *launch, struct tensors *tensors, struct error *error);
+bool launch_run(const struct checked_launch *launch, struct tensors *tensors, struct error *error);
 
 /** Checks that `unsupported_reason` is NULL. If it is not, sets the error to this reason and returns false. */
 bool implementation_supports(const char *unsupported_reason, struct error *error);

@@ -146,7 +146,7 @@ static struct decode_buffers buffers_at(const struct tensors *tensors, enum tens
 
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
-static cudaError_t call_step(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
+static cudaError_t call_step(const struct checked_launch *launch, const struct tensors *tensors, cudaStream_t stream)
 {
     const struct decode_step *const step = launch->problem;
     struct decode_buffers buffers = buffers_at(tensors, TENSOR_DEVICE);
@@ -207,7 +207,7 @@ static bool take_choices(const struct decode_step *step, const struct decode_buf
     return align_groups_count(&step->problem.align, routing->topk_ids, &routing->groups, error);
 }
 
-static bool verify(const struct launch *launch, const struct tensors *tensors, struct error *error)
+static bool verify(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
 {
     const struct decode_step *const step = launch->problem;
     const struct decode_buffers buffers = buffers_at(tensors, TENSOR_HOST);
@@ -218,7 +218,8 @@ static bool verify(const struct launch *launch, const struct tensors *tensors, s
            moe_check(step->layer, tensors, error);
 }
 
-struct launch decode_launch_of(const struct decode_step *step)
+struct checked_launch decode_checked_launch(const struct decode_step *step)
 {
-    return (struct launch){.call = call_step, .verify = verify, .problem = step, .implementation = step->chapter};
+    return (struct checked_launch){
+        .call = call_step, .verify = verify, .problem = step, .implementation = step->chapter};
 }

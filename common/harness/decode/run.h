@@ -39,7 +39,7 @@ bool decode_load(struct decode_options *options, const struct decode_chapter *ch
                  struct moe_layer *layer, struct decode_step *step, struct tensors *tensors, struct error *error);
 
 /** Returns the launch and check functions of the step, for running and timing. */
-struct launch decode_launch_of(const struct decode_step *step);
+struct checked_launch decode_checked_launch(const struct decode_step *step);
 
 /** Starts the covering design of --check-all over tokens, routers and launches. */
 void decode_covering_start(uint64_t seed, bool stop_after_corners, struct covering *covering);

@@ -31,7 +31,8 @@ struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_l
     };
 }
 
-static cudaError_t call_implementation(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
+static cudaError_t call_implementation(const struct checked_launch *launch, const struct tensors *tensors,
+                                       cudaStream_t stream)
 {
     const struct gate_implementation *const implementation = launch->implementation;
     const struct gate_buffers buffers = gate_buffers_at(tensors, implementation->compute ? TENSOR_HOST : TENSOR_DEVICE);
@@ -41,18 +42,19 @@ static cudaError_t call_implementation(const struct launch *launch, const struct
     return implementation->launch(launch->problem, &buffers, stream);
 }
 
-static bool verify(const struct launch *launch, const struct tensors *tensors, struct error *error)
+static bool verify(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
 {
     const struct gate_buffers buffers = gate_buffers_at(tensors, TENSOR_HOST);
 
     return gate_check(launch->problem, &buffers, GATE_TIES_LOWER_FIRST, error);
 }
 
-struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_implementation *implementation)
+struct checked_launch gate_checked_launch(const struct gate_problem *problem,
+                                          const struct gate_implementation *implementation)
 {
-    return (struct launch){.call = call_implementation,
-                           .verify = verify,
-                           .problem = problem,
-                           .implementation = implementation,
-                           .on_host = implementation->compute != NULL};
+    return (struct checked_launch){.call = call_implementation,
+                                   .verify = verify,
+                                   .problem = problem,
+                                   .implementation = implementation,
+                                   .on_host = implementation->compute != NULL};
 }

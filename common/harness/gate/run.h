@@ -30,6 +30,7 @@ bool gate_load(struct gate_options *options, const struct gate_implementation *i
                struct error *error);
 
 /** Returns the launch and check functions of the implementation, for running and timing. */
-struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_implementation *implementation);
+struct checked_launch gate_checked_launch(const struct gate_problem *problem,
+                                          const struct gate_implementation *implementation);
 
 #endif

@@ -166,7 +166,8 @@ bool moe_set_block_size(struct moe_problem *problem, const struct moe_implementa
     return align_capacity_fits(&align, "num-tokens", error) && align_problem_check(&align, error);
 }
 
-static cudaError_t call_implementation(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
+static cudaError_t call_implementation(const struct checked_launch *launch, const struct tensors *tensors,
+                                       cudaStream_t stream)
 {
     const struct moe_layer *const layer = launch->problem;
     const struct moe_implementation *const implementation = launch->implementation;
@@ -175,13 +176,13 @@ static cudaError_t call_implementation(const struct launch *launch, const struct
     return layer->problem.num_tokens > 0 ? implementation->launch(&layer->problem, &buffers, stream) : cudaSuccess;
 }
 
-static bool verify(const struct launch *launch, const struct tensors *tensors, struct error *error)
+static bool verify(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
 {
     return moe_check(launch->problem, tensors, error);
 }
 
-struct launch moe_launch_of(const struct moe_layer *layer, const struct moe_implementation *implementation)
+struct checked_launch moe_checked_launch(const struct moe_layer *layer, const struct moe_implementation *implementation)
 {
-    return (struct launch){
+    return (struct checked_launch){
         .call = call_implementation, .verify = verify, .problem = layer, .implementation = implementation};
 }

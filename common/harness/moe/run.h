@@ -74,6 +74,7 @@ bool moe_load(struct moe_options *options, const struct moe_implementation *impl
               struct moe_layer *layer, struct tensors *tensors, struct error *error);
 
 /** Returns the launch and check functions of the implementation, for running and timing. */
-struct launch moe_launch_of(const struct moe_layer *layer, const struct moe_implementation *implementation);
+struct checked_launch moe_checked_launch(const struct moe_layer *layer,
+                                         const struct moe_implementation *implementation);
 
 #endif

@@ -46,7 +46,7 @@ bool arguments_agree(const struct ranks *ranks, int argc, char **argv, struct er
     return false;
 }
 
-bool inputs_agree(const struct ranks *ranks, const struct moe_layer *layer, struct error *error)
+bool layers_agree(const struct ranks *ranks, const struct moe_layer *layer, struct error *error)
 {
     const struct moe_problem *const problem = &layer->problem;
     const int64_t sizes[] = {problem->num_tokens,  problem->hidden_size, problem->intermediate_size,

@@ -18,6 +18,6 @@ bool arguments_agree(const struct ranks *ranks, int argc, char **argv, struct er
  * Checks that all ranks have the same problem and routing, even if they come from files. If not, returns false in every
  * rank.
  */
-bool inputs_agree(const struct ranks *ranks, const struct moe_layer *layer, struct error *error);
+bool layers_agree(const struct ranks *ranks, const struct moe_layer *layer, struct error *error);
 
 #endif

@@ -35,7 +35,7 @@ bool stage_begin(struct parallel_layer *layer, const char *name, struct error *e
     stop_if_asked(layer->ranks);
     if (!layer->has_times)
         return true;
-    if (!ranks_synchronize(layer->ranks, error))
+    if (!ranks_start_together(layer->ranks, error))
         return false;
 
     const cudaError_t status = cudaEventRecord(layer->begin, layer->ranks->stream);

@@ -82,7 +82,7 @@ static bool load(struct everything *all, const struct program *program, struct e
     options->moe.map = map;
     good = good && split_layer(options, map, &all->whole.problem, &all->split, error) && settle_local(all, error);
     return ranks_agree(&all->ranks, error) &&
-           (inputs_agree(&all->ranks, &all->whole, error) || error->result == RUN_BAD_INPUT) &&
+           (layers_agree(&all->ranks, &all->whole, error) || error->result == RUN_BAD_INPUT) &&
            ranks_agree(&all->ranks, error);
 }
 

@@ -237,9 +237,9 @@ bool group_end(const struct group *group, struct error *error)
     return group->size == 1 || connection_end(group, error);
 }
 
-bool ranks_synchronize(const struct ranks *ranks, struct error *error)
+bool ranks_start_together(const struct ranks *ranks, struct error *error)
 {
-    return ranks->all.size == 1 || connection_synchronize(ranks, error);
+    return ranks->all.size == 1 || connection_start_together(ranks, error);
 }
 
 /** Sets this rank's error from the results of all ranks. */

@@ -100,7 +100,7 @@ bool group_end(const struct group *group, struct error *error);
  * Makes later work on the stream start at the same time in all ranks, so that it can be timed. The call itself may
  * return earlier.
  */
-bool ranks_synchronize(const struct ranks *ranks, struct error *error);
+bool ranks_start_together(const struct ranks *ranks, struct error *error);
 
 /** All-gathers a few bytes of host memory from each rank. All parts have the same size. */
 bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error);
@@ -117,7 +117,7 @@ bool ranks_agree(struct ranks *ranks, struct error *error);
  */
 bool connection_open(struct ranks *ranks, struct error *error);
 void connection_close(struct ranks *ranks);
-bool connection_synchronize(const struct ranks *ranks, struct error *error);
+bool connection_start_together(const struct ranks *ranks, struct error *error);
 bool connection_split(const struct group *all, int color, struct group *group, struct error *error);
 void connection_free(struct group *group);
 void connection_begin(void);

@@ -16,7 +16,8 @@ struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum te
     return (struct routing_buffers){gate_buffers_at(tensors, location), align_buffers_at(&of_align, location)};
 }
 
-static cudaError_t call_implementation(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
+static cudaError_t call_implementation(const struct checked_launch *launch, const struct tensors *tensors,
+                                       cudaStream_t stream)
 {
     const struct routing_implementation *const implementation = launch->implementation;
     const struct routing_buffers buffers = routing_buffers_at(tensors, TENSOR_DEVICE);
@@ -25,7 +26,7 @@ static cudaError_t call_implementation(const struct launch *launch, const struct
 }
 
 /** Checks the gate's choices, and that the list of rows is correct for these choices. */
-static bool verify(const struct launch *launch, const struct tensors *tensors, struct error *error)
+static bool verify(const struct checked_launch *launch, const struct tensors *tensors, struct error *error)
 {
     const struct routing_problem *const problem = launch->problem;
     const struct routing_buffers buffers = routing_buffers_at(tensors, TENSOR_HOST);
@@ -34,10 +35,10 @@ static bool verify(const struct launch *launch, const struct tensors *tensors, s
            align_check(&problem->align, &buffers.align, true, error);
 }
 
-struct launch routing_launch_of(const struct routing_problem *problem,
-                                const struct routing_implementation *implementation)
+struct checked_launch routing_checked_launch(const struct routing_problem *problem,
+                                             const struct routing_implementation *implementation)
 {
-    return (struct launch){
+    return (struct checked_launch){
         .call = call_implementation, .verify = verify, .problem = problem, .implementation = implementation};
 }
 

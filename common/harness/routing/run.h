@@ -35,7 +35,7 @@ bool routing_settle_problem(const struct routing_options *options, const struct 
                             struct routing_problem *problem, struct error *error);
 
 /** Returns the launch and check functions of the implementation, for running and timing. */
-struct launch routing_launch_of(const struct routing_problem *problem,
-                                const struct routing_implementation *implementation);
+struct checked_launch routing_checked_launch(const struct routing_problem *problem,
+                                             const struct routing_implementation *implementation);
 
 #endif

@@ -72,7 +72,7 @@ void connection_close(struct ranks *ranks)
 }
 
 /** Does nothing, because nothing is timed on the CPU. */
-bool connection_synchronize(const struct ranks *ranks, struct error *error)
+bool connection_start_together(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
     return true;

@@ -215,7 +215,7 @@ void connection_close(struct ranks *ranks)
  * Launches an all-reduce of a single number, which completes in no rank until all ranks have arrived. Later work on the
  * stream waits for this all-reduce, but the host does not.
  */
-bool connection_synchronize(const struct ranks *ranks, struct error *error)
+bool connection_start_together(const struct ranks *ranks, struct error *error)
 {
     return call_is_done(
         &ranks->all, comm_of(&ranks->all),

@@ -26,7 +26,7 @@ void connection_close(struct ranks *ranks)
 }
 
 /** Does nothing, because there is no other rank to wait for. */
-bool connection_synchronize(const struct ranks *ranks, struct error *error)
+bool connection_start_together(const struct ranks *ranks, struct error *error)
 {
     (void)ranks, (void)error;
     return true;
