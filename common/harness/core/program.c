@@ -197,7 +197,7 @@ static bool next_size(struct program *program)
     return true;
 }
 
-/** Shows on a terminal how many problems --check-all has verified, in a line that erase_progress() removes. */
+/** Shows on a terminal how many problems --check-all has gone through, in a line that erase_progress() removes. */
 static void show_progress(const struct program *program)
 {
     if (isatty(STDERR_FILENO))
