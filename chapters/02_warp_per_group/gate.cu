@@ -167,7 +167,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [choice]
 
     // [nan]
-    /* A NaN choice ranks below all others but above lanes without an expert; the expert's weight is 0. */
+    /* A NaN choice ranks below all others but above lanes without an expert, and its expert gets the weight 0. */
     if (has_expert && isnan(mine.value)) {
         mine = {-INFINITY, expert + problem.num_experts};
         expert_scores[expert] = 0.0f;

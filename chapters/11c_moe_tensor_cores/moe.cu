@@ -90,7 +90,7 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const
 // [fragments]
 
 // [accumulate]
-/** Computes the sums of a warp's rows and tokens over the full length of the rows. */
+/** Computes the dot products of a warp's rows with its tokens, over the full length of the rows. */
 static __device__ __forceinline__ void accumulate(float (&sums)[2][4], source &from, bf16 *stage)
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;

@@ -155,7 +155,7 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TI
 // [fragments]
 
 // [accumulate]
-/** Computes the sums of a warp's rows and tokens over the full length of the rows. */
+/** Computes the dot products of a warp's rows with its tokens, over the full length of the rows. */
 template <typename Tile>
 static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
                                                   source<Tile> &from, bf16 *ring)

@@ -13,8 +13,8 @@ struct course {
 };
 
 /**
- * Finds the root, the folder above this program's file that holds build.ninja and exercises/, and makes it the working
- * directory. Returns false with a one-line error on failure.
+ * Finds the root, that is, the folder above this executable in which build.ninja and exercises/ lie, and makes it the
+ * working directory. Returns false with a one-line error on failure.
  */
 bool course_find(struct course *course, struct error *error);
 

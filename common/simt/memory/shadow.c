@@ -632,7 +632,7 @@ static struct first_atomics find_first_atomics(const struct history *history)
     return first;
 }
 
-/** Returns whether an atomic in `first` that accesses some of the same bytes comes before past access `i`. */
+/** Returns whether `first` has an atomic that precedes past access `i` and overlaps its bytes. */
 static bool follows_atomic(const struct first_atomics *first, const struct history *history, uint32_t i)
 {
     for (unsigned byte = 0; byte < 4; byte++) {
