@@ -71,8 +71,8 @@ static void shuffle_ids(struct generator *generator, int64_t begin, int64_t coun
 
 /**
  * Fills the ids by cycling through the shuffled experts: any topk consecutive ids are distinct (topk <= num_experts),
- * and the experts' counts differ by at most one. Both properties still hold after the tokens, and the ids within each token, have been
- * shuffled.
+ * and the experts' counts differ by at most one. Both properties still hold after the tokens, and the ids within each
+ * token, have been shuffled.
  */
 static void walk_round(struct generator *generator)
 {
