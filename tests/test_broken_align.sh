@@ -19,8 +19,8 @@ breaks "no barrier after the sum" '/num_tokens_post_padded = offset;/,/\[scan\]/
 breaks "an id that is not looked at" 's/if (is_expert(id, num_experts))/if (true)/' "out-of-bounds" "*counts*" \
     --dist invalid
 breaks "an i64 of which the low word is looked at" \
-    's/return (id >= 0) & (id < num_experts);/return ((int)id >= 0) \& ((int)id < num_experts);/' "illegal address" \
-        "*counts*" --dist invalid --ids i64
+    's/return (id >= 0) & (id < num_experts);/return ((int)id >= 0) \& ((int)id < num_experts);/' \
+    "out-of-bounds shared access" "*counts*" --dist invalid --ids i64
 breaks "16 bytes at a time from wherever it begins" 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' \
     "misaligned" "*aligned*" --misalign 1
 breaks "a piece past the end" 's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' \

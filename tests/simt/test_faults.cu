@@ -3030,7 +3030,7 @@ FAULT("convergence", tiles_that_do_not_fit, 1, 48, "divides the 48 threads of it
 }
 
 FAULT("memory", unsigned_index_below_zero, 1, 32,
-      "behind the last (is an unsigned index less than 0?); try: compare the index")
+      "behind the last (about 2^32 elements: is an unsigned index less than 0, or a 64-bit index too large?); try: ")
 {
     y[threadIdx.x] = x[threadIdx.x - 1]; // [unsigned_index_below_zero]
 }
@@ -3044,7 +3044,8 @@ static __global__ void dynamic_index_below_zero(int *y)
     y[threadIdx.x] = dynamic_words[threadIdx.x - 1]; // [dynamic_index_below_zero]
 }
 
-FAULT_LAUNCH("memory", dynamic_index_below_zero, "far from every shared variable (is an unsigned index less than 0?)")
+FAULT_LAUNCH("memory", dynamic_index_below_zero,
+             "far from every shared variable (about 2^32 elements: is an unsigned index less than 0")
 {
     (void)dynamic_index_below_zero_added;
     dynamic_index_below_zero<<<1, 32, 128>>>(device_y);

@@ -30,7 +30,7 @@
  */
 #define NEAR_ARENA   (UINT64_C(1) << 40)
 #define NEAR_WRAPPED (UINT64_C(1) << 20)
-#define WRAPPED      " (is an unsigned index less than 0?)"
+#define WRAPPED      " (about 2^32 elements: is an unsigned index less than 0, or a 64-bit index too large?)"
 /*
  * The corresponding distance for a lane's stack. Shared memory is within this distance as well, because the operating
  * system places mappings next to each other.
@@ -257,7 +257,7 @@ static void check_before_shared(uintptr_t address, unsigned bytes, bool store, u
 
 /**
  * Returns whether an access is about 2^32 elements past memory of `size` bytes, as it is if an unsigned index is less
- * than 0. The element is assumed to be as large as the access.
+ * than 0 or the high half of a 64-bit index was ignored. The element is assumed to be as large as the access.
  */
 static bool is_wrapped(uintptr_t address, unsigned bytes, uintptr_t begin, size_t size)
 {
