@@ -369,9 +369,9 @@ SIMT_DEVICE coalesced_group coalesced_threads()
     return coalesced_group(__activemask());
 }
 template <unsigned tile_size>
-SIMT_DEVICE thread_block_tile<tile_size, thread_block> tiled_partition(const thread_block &)
+SIMT_DEVICE thread_block_tile<tile_size, thread_block> tiled_partition(const thread_block &block)
 {
-    simt_check_tiles(tile_size);
+    simt_check_tiles(block.size(), tile_size);
     return thread_block_tile<tile_size, thread_block>();
 }
 template <unsigned tile_size, unsigned size, class Parent>
@@ -383,9 +383,9 @@ SIMT_DEVICE thread_block_tile<tile_size, thread_block_tile<size>> tiled_partitio
 }
 /** Returns the calling lane's tile, whose size is known only at run time. */
 template <class Group>
-SIMT_DEVICE thread_group tiled_partition(const Group &, unsigned size)
+SIMT_DEVICE thread_group tiled_partition(const Group &group, unsigned size)
 {
-    simt_check_tiles(size);
+    simt_check_tiles(group.size(), size);
     return thread_group((unsigned)((1ull << size) - 1) << simt_lane() / size * size);
 }
 template <class Group>

@@ -120,8 +120,8 @@ long long simt_clock(void);
 void simt_sleep(unsigned nanoseconds);
 /* Checks that a pointer passed to `function`, such as "__ldcg()", is to global memory. */
 void simt_check_global(const void *pointer, const char *function);
-/* Checks that the block's threads are a multiple of the size of the tiles into which they are divided. */
-void simt_check_tiles(unsigned size);
+/* Checks that a group's number of threads is a multiple of the size of the tiles into which the group is divided. */
+void simt_check_tiles(unsigned threads, unsigned size);
 /* Ends the launch because a condition does not hold although the kernel lets the compiler assume it. */
 void simt_false_assumption(const char *condition);
 /* Checks a load by __ldg(): the launch must not write the loaded bytes, either before or after the load. */

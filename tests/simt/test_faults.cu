@@ -3022,7 +3022,7 @@ FAULT("convergence", two_groups_at_one_call, 1, 32,
     y[threadIdx.x] = group.shfl(x[threadIdx.x], 0); // [two_groups_at_one_call]
 }
 
-FAULT("convergence", tiles_that_do_not_fit, 1, 48, "divides the 48 threads of its block into tiles of 32")
+FAULT("convergence", tiles_that_do_not_fit, 1, 48, "divides the 48 threads of its group into tiles of 32")
 {
     const cooperative_groups::thread_block block = cooperative_groups::this_thread_block();
 

@@ -350,8 +350,7 @@ static void report_run(const struct program *program, struct record *report)
 
 void report_origin(const struct program *program, struct record *report)
 {
-    const struct backend_info *const backend =
-        &program->backend; /* strings are "" for a program that runs on the host */
+    const struct backend_info *const backend = &program->backend; /* its strings are "" if the host computes */
     const time_t now = time(NULL);
     struct tm utc;
     char date[32];

@@ -100,7 +100,7 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
     return error == cudaSuccess ? check_host_range(name, from, bytes, caller) : error;
 }
 
-/** Whether a graph repeats the copy. Then a copy of pageable memory, too, takes place after the call has returned. */
+/** True while a graph's launch repeats a copy. The call then returns before the copy, even for pageable memory. */
 static bool is_repeated;
 
 static void record_use(enum work_use use, const void *pointer, size_t bytes)

@@ -199,14 +199,12 @@ uint32_t simt_reduce(lane_mask mask, enum simt_reduction kind, uint32_t value)
     return (uint32_t)arrive_and_wait(mask, (uint64_t)COLLECTIVE_REDUCE_ADD + (uint64_t)kind, value, 0, SIMT_CALLER());
 }
 
-void simt_check_tiles(unsigned size)
+void simt_check_tiles(unsigned threads, unsigned size)
 {
-    const unsigned threads = simt_running.block ? simt_running.block->threads : 0;
-
-    if (threads % size != 0)
+    if (size == 0 || threads % size != 0)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "incomplete tile",
-                        "divides the %u threads of its block into tiles of %u" SIMT_TRY
-                        "a block whose size is a multiple of the tile's",
+                        "divides the %u threads of its group into tiles of %u" SIMT_TRY
+                        "a group whose size is a multiple of the tile's",
                         threads, size);
 }
 
