@@ -21,8 +21,8 @@ FNR == 1 {
         refuse("what it is about has 1 to 44 characters, no quotation mark and no backslash")
 }
 FNR == 3 {
-    if ($0 !~ /^(Write|Mend|Budget|Predict|Extend), difficulty [1-3] of 3\./)
-        refuse("it must begin with 'Write, difficulty 1 of 3.', or Mend, Budget, Predict or Extend")
+    if ($0 !~ /^(Write|Fix|Budget|Predict|Extend), difficulty [1-3] of 3\./)
+        refuse("it must begin with 'Write, difficulty 1 of 3.', or Fix, Budget, Predict or Extend")
     kind = toupper(substr($1, 1, length($1) - 1))
     printf "    {\"%s\", %s, %s, \"%s\"},\n", name, kind, $3, title
 }

@@ -241,8 +241,8 @@ static void small_answers_by_hand(void **state)
 }
 
 /**
- * Checks one answer of the reference. The capacity is exactly what the ids need if `tight` is true, and otherwise
- * enough for any ids.
+ * Checks the reference's answer to one problem. The capacity is exactly what the ids need if `tight` is true, and
+ * otherwise enough for any ids.
  */
 static void check_one_problem(struct align_problem problem, enum align_dist dist, bool has_map, bool tight)
 {

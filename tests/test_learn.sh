@@ -130,7 +130,7 @@ equal 'nothing was made so far' no "$([ -e "$mine" ] && echo yes || echo no)"
 learn list
 equal 'the list of one who has not begun' '  exercise           kind          state                hints seen
 > 02_warp_maximum    write    *    not begun            0 of 3
-  03_second_maximum  mend     **   not begun            0 of 3
+  03_second_maximum  fix      **   not begun            0 of 3
   08_up_sweep        write    **   not begun            0 of 3
   08_up_and_down     budget   ***  not begun            0 of 3
 
@@ -327,7 +327,7 @@ matches 'passed once: it counts' '*  1 of 4 passed*' "$said"
 
 # --- the next exercise ---
 learn next
-equal 'next: the first that is not passed' 'Next: 03_second_maximum  (mend **)
+equal 'next: the first that is not passed' 'Next: 03_second_maximum  (fix **)
   a tie that is lost
   task     exercises/03_second_maximum/README.md
   edit     exercises/mine/03_second_maximum.cu' "$said"
@@ -605,7 +605,7 @@ PASSED  all 7 cases
   compare  $b/learn solution 02_warp_maximum
 
 \[#...\]  1 of 4 passed
-Next: 03_second_maximum  (mend \*\*)
+Next: 03_second_maximum  (fix \*\*)
 *" "$(cat "$scratch/watch")"
 succeeds 'watching: the next copy is made' wait_until cmp "$original" "$mine/03_second_maximum.cu"
 cp "$scratch/wrong.cu" "$mine/08_up_and_down.cu"

@@ -337,7 +337,7 @@ cudaError_t cudaMallocHost(void **pointer, size_t bytes);
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void *pointer);
 cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flags);
-/* Does not pin the memory: kernels cannot use it, and copies from and to it are synchronous. */
+/* Does not pin the memory: kernels cannot use it, and copies to and from it are synchronous. */
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void *pointer);
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags);

@@ -23,7 +23,7 @@ enum {
  *
  * @param keys     [num_tokens, EXPERTS]
  * @param bounds   [num_tokens]: a key that is at least its token's bound is a candidate
- * @param lists    [num_tokens, EXPERTS]: the candidates' experts in ascending order, then -1 up to the end
+ * @param lists    [num_tokens, EXPERTS]: the candidates' experts in ascending order, padded with -1
  * @param counts   [num_tokens]: number of candidates
  */
 cudaError_t lists_launch(const uint32_t *keys, const uint32_t *bounds, int num_tokens, int32_t *lists, int32_t *counts);

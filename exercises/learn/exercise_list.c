@@ -6,7 +6,7 @@
 
 const char *exercise_kind_word(enum exercise_kind kind)
 {
-    static const char *const words[] = {"write", "mend", "budget", "predict", "extend"};
+    static const char *const words[] = {"write", "fix", "budget", "predict", "extend"};
 
     return words[kind];
 }

@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /**
- * The learner's task: WRITE missing code, MEND broken code, meet a BUDGET, PREDICT and measure, or EXTEND working code.
+ * The learner's task: WRITE missing code, FIX broken code, meet a BUDGET, PREDICT and measure, or EXTEND working code.
  */
-enum exercise_kind { WRITE, MEND, BUDGET, PREDICT, EXTEND };
+enum exercise_kind { WRITE, FIX, BUDGET, PREDICT, EXTEND };
 
 struct exercise {
     const char *name; /**< the folder's name */
@@ -24,7 +24,7 @@ extern const size_t num_exercises; /**< at least 1, at most MAX_EXERCISES */
 
 enum { MAX_EXERCISES = 64 };
 
-/** Returns the kind as a word: "write", "mend", ... */
+/** Returns the kind as a word: "write", "fix", ... */
 const char *exercise_kind_word(enum exercise_kind kind);
 
 /** Returns the difficulty as "*", "**" or "***". */

@@ -1,6 +1,6 @@
 /**
  * @file cmocka.c
- * @brief The part of cmocka that the simulator's tests use, for target architectures without an installed cmocka.
+ * @brief The part of cmocka that the simulator's tests use, for target architectures for which cmocka is not installed.
  *        Prints TAP.
  *
  * The tests include cmocka's own header; this file has only the functions that the header's macros call.

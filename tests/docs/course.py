@@ -1,4 +1,4 @@
-"""Makes a small course in its own folder for the tests of docs/tools: chapters, recorded runs, programs and pages."""
+"""Creates a small course (chapters, recorded runs, programs and pages) in its own folder for testing docs/tools."""
 import contextlib
 import io
 import json

@@ -6,7 +6,7 @@
 
 const struct exercise exercise_list[] = {
     {"02_warp_maximum", WRITE, 1, "the best expert among a warp's 32 lanes"},
-    {"03_second_maximum", MEND, 2, "a tie that is lost"},
+    {"03_second_maximum", FIX, 2, "a tie that is lost"},
     {"08_up_sweep", WRITE, 2, "half of a tree of sums"},
     {"08_up_and_down", BUDGET, 3, "the whole tree, with no bank conflict"},
 };

@@ -501,7 +501,9 @@ REFUSED(tile_at_odd_column, 32, "from column 12, which is not a multiple of 8")
 /* Byte offsets of the operands: a, 64 rows, at 0; b, 8 rows, at B. */
 enum { B = 64 * 128, END = B + 8 * 128 };
 
-/** Fills both operands with ones by ordinary stores, which need a proxy fence before a product reads them. */
+/**
+ * Fills both operands with ones using ordinary stores, so a proxy fence is needed before a product reads the operands.
+ */
 static __device__ __forceinline__ void write_operands(unsigned char *operands)
 {
     for (unsigned i = threadIdx.x; i < END / 4; i += blockDim.x)

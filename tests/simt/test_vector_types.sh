@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks, using the hook calls that gcc inserts into tests/simt/vector_accesses.cc, that copying a short vector is one
 # access and that a __shared__ variable of a vector or 16-bit type has no hidden guard variable. Clang keeps local
-# variables in memory; tests/test_toolchains.sh counts the accesses of clang's code.
+# variables in memory, so only gcc is used here; tests/test_toolchains.sh counts the accesses in clang's code.
 . tests/tap.sh
 . tests/toolchains.sh
 fixture=tests/simt/vector_accesses.cc

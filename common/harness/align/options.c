@@ -118,7 +118,7 @@ struct align_options align_options_default(void)
     };
 }
 
-/** Returns this run's traits, which select the options in the command that reproduces the run. */
+/** Returns this run's traits, which determine the options in the command that reproduces the run. */
 static unsigned options_traits(const struct align_options *options, const struct program *program)
 {
     unsigned traits = 16u << options->source;

@@ -46,7 +46,7 @@ struct moe_buffers {
     const void *w2;                        /**< [L, H, I] */
     const float *topk_weights;             /**< [num_tokens, topk] */
     const int32_t *sorted_token_ids;       /**< [capacity] positions, sorted by expert; num_tokens * topk is a pad */
-    const int32_t *expert_ids;             /**< [capacity / block_size] local expert of each block, -1: not local */
+    const int32_t *expert_ids;             /**< [capacity / block_size] local expert of each block, or -1 */
     const int32_t *num_tokens_post_padded; /**< [1] number of slots in use; later blocks have no rows */
     void *intermediate; /**< [num_tokens * topk, I] workspace, problem->dtype: silu(gate) * up; undefined at first */
     void *partial;      /**< [num_tokens * topk, H] workspace, problem->dtype: weight * expert's output */

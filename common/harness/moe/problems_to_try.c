@@ -77,7 +77,7 @@ void moe_covering_start(const struct moe_implementation *implementation, uint64_
             covering_add(covering, TOKENS, tokens, tokens > 1024);
 }
 
-/** Sets the options to the proposed problem. */
+/** Sets the options to those of the proposed problem. */
 static void set_options(const struct covering *covering, uint64_t seed, struct moe_options *options)
 {
     struct moe_problem *const problem = &options->problem;

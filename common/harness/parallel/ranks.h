@@ -54,7 +54,7 @@ extern const bool connection_forks;
 bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error);
 
 /**
- * Installs signal handlers through which this rank reports why it exits, with exit code RUN_NO_DEVICE. The rank exits
+ * Installs signal handlers that report why this rank exits and then exit with RUN_NO_DEVICE. The rank exits
  * if it receives SIGTERM after another rank has died, or if its alarm fires, which enforces the time limit outside
  * collectives. Must be called again after ranks_connect() has set the rank's number.
  */

@@ -696,7 +696,7 @@ void simt_check_apart(const void *to, const void *from, size_t bytes)
                         (size_t)distance, behind ? "after" : "before", bytes - (size_t)distance);
 }
 
-/* --- hooks of compilers ------------------------------------------------------------------------------------------- */
+/* --- hooks that compilers insert ---------------------------------------------------------------------------------- */
 
 void __tsan_init(void)
 {

@@ -57,8 +57,8 @@ struct observer {
     void (*lanes_returned)(lane_mask lanes);
     void (*basic_block_issued)(lane_mask lanes);
     /**
-     * Lanes of one basic block continued at different blocks; `pc` is the address of the block that comes first in the
-     * source.
+     * Lanes that executed the same basic block branched to different blocks; `pc` is the address of the block that
+     * comes first in the source.
      */
     void (*warp_diverged)(uintptr_t pc);
     void (*request_issued)(const struct memory_request *request);

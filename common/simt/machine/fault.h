@@ -38,8 +38,8 @@ void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char
     __attribute__((format(printf, 5, 6)));
 
 /**
- * Records the error of a host call, such as a launch that is rejected before it begins. `format` produces the complete
- * line.
+ * Records the error of a host call, such as a launch that is rejected before it begins. `format` must produce the
+ * complete line of the message.
  */
 void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

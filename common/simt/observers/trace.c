@@ -70,7 +70,7 @@ static const struct {
 /** A lane's part of an entry. */
 struct cell {
     uint64_t offset;
-    uint64_t in;    /**< operand, the low 8 bytes in memory, or `number` of lane_uses_barrier */
+    uint64_t in;    /**< operand, the low 8 bytes of the value in memory, or lane_uses_barrier's `number` */
     uint64_t out;   /**< result, the high 8 bytes in memory, or the destination of a bulk copy */
     int32_t number; /**< number of the allocation, of the lane read from, or of an mbarrier's phase */
     bool known;     /**< whether the value is known */

@@ -69,7 +69,7 @@ static bool is_array_of_pointers(const char *code, size_t outer, size_t at)
 }
 
 /**
- * Returns whether the name at `at` is certainly used and not declared there. The code before the name may be a type or
+ * Returns whether the name at `at` is certainly a use, not a declaration. The code before the name may be a type or
  * an operand with its operator: `b * a[i]` reads like a declaration.
  */
 static bool is_used(const char *code, size_t at)
