@@ -28,6 +28,7 @@ import ring_steps
 import runs
 import stages
 import trace
+import vote_steps
 import wave_steps
 from operators import OPERATORS
 
@@ -86,6 +87,8 @@ FIGURES = {
                     lambda _: ring_steps.product_layout(32)),
     "13a_bound": ("One token's 256 experts: {num_candidates} candidates, eight chosen", "gate_figures.draw_bound",
                   lambda build: choices.bounded_token(runs.arrays(build, "13a_gate_bound", FOUR_TOKENS), row=2)),
+    "13a_ranks": ("Two votes rank a token's eight groups", "gate_figures.draw_ranks",
+                  _traced(vote_steps.group_votes, f"13a_gate_bound {FOUR_TOKENS}")),
     "13b_lanes": ("One warp, four tokens: from counts to lists and slots", "gate_figures.draw_lanes",
                   lambda build: choices.lanes(runs.arrays(build, "13b_gate_lane_per_group", FOUR_TOKENS))),
     "13c_mask": ("Lane {lane}: 32 choices, their signs, and the mask", "gate_figures.draw_mask",

@@ -1,5 +1,5 @@
 """Draws the figures of chapters 13a to 13c for figures.py, from data of choices.py."""
-from choices import GROUP, TOPK
+from choices import GROUP, KEPT, TOPK
 from figure_style import COLOURS, boxes, canvas, cell, lines, write
 
 LANE_COLOURS = ("blue", "orange", "green", "vermillion")  # for a token's kept groups
@@ -74,6 +74,51 @@ def draw_bound(data, title):
     write(ax, 14, foot + 160, f"Row {data['row']} of the router's data, whose token is {data['word']}. In each group, "
                               "the first expert is at the top.")
     write(ax, 14, foot + 178, "A candidate's slot is the number of candidates that are larger.")
+    return ax
+
+
+def _draw_vote(ax, bits, first, column, left, y, width):
+    """Draws a vote as a row for each of its four groups; a set bit has a colour, which differs in the marked column."""
+    for lane, bit in enumerate(bits):
+        group = lane % 8
+        colour = "pale" if not bit else "vermillion" if group == column else "blue"
+        cell(ax, left + width * group, y + 26 * (lane // 8), width - 4, 23, [f"{lane}: {bit}"],
+             f"light_{colour}" if bit else "ground", colour, bold=bool(bit))
+    for row in range(4):
+        write(ax, 14, y + 26 * row + 16, f"does group {first + row} rank before it?")
+
+
+def draw_ranks(data, title, column=1):
+    """Draws two votes as rows of eight lanes, the column of one group marked, and below them each group's rank."""
+    left, width, top = 206, 61, 104
+    second, foot = top + 164, top + 304
+    ax = canvas(left + 8 * width + 10, foot + 118, title)
+    write(ax, 14, top - 54, "own group")
+    write(ax, 14, top - 37, "its score")
+    for group, (score, rank) in enumerate(zip(data["scores"], data["ranks"])):
+        x = left + width * (group + 0.5) - 2
+        write(ax, x, top - 54, group, "center", bold=True)
+        write(ax, x, top - 37, f"{score:.3f}", "center")
+        for y, bits in (top, data["votes"][0]), (second, data["votes"][1]):
+            write(ax, x, y + 26 * 4 + 16, sum(bits[group::8]), "center")
+        write(ax, x, foot + 14, rank, "center", bold=True)
+        write(ax, x, foot + 31, "kept" if rank < KEPT else "dropped", "center")
+    for number, y in enumerate((top, second)):
+        _draw_vote(ax, data["votes"][number], 4 * number, column, left, y, width)
+        write(ax, 14, y - 10, ("first vote", "second vote")[number] + ", lane: bit", bold=True)
+        write(ax, 14, y + 26 * 4 + 16, "__popc: bits set in a column")
+    write(ax, 14, foot + 14, "rank: the sum of both", bold=True)
+    x, high, low = left + width * column - 4, top - 70, foot + 38
+    lines(ax, [(x, high, x + width + 4, high), (x + width + 4, high, x + width + 4, low), (x + width + 4, low, x, low),
+               (x, low, x, high)], "vermillion", 1.5)
+    bits = data["votes"][0]
+    lane = max(lane for lane in range(column, 32, 8) if bits[lane])
+    write(ax, 14, foot + 64, f"{lane}: 1 in the first vote: lane {lane} finds that group {lane // 8} ranks before "
+                             f"group {column}, so bit {lane} of the vote is 1.")
+    write(ax, 14, foot + 84, f"The framed column has bits {column}, {column + 8}, {column + 16} and {column + 24} of "
+                             f"each vote. In the first vote, >> {column} moves them to bits 0, 8, 16")
+    write(ax, 14, foot + 102, "and 24, & 0x01010101 clears all other bits, and __popc counts the bits that are still "
+                              f"set: {sum(bits[column::8])}.")
     return ax
 
 

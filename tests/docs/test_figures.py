@@ -247,6 +247,14 @@ class Committed(unittest.TestCase):
         self.assertEqual(data["candidates"], [expert for expert, choice in enumerate(data["choice"])
                                               if expert // 32 in data["stay"] and choice >= data["bound"]])
 
+    def test_two_votes_rank_the_groups_by_their_scores(self):
+        data, shown = figures.read_data("13a_ranks", BUILD), texts("13a_ranks")
+        by_rank = sorted(range(8), key=lambda group: data["ranks"][group])
+        self.assertEqual(by_rank, sorted(range(8), key=lambda group: -data["scores"][group]))
+        for vote in data["votes"]:
+            for lane, bit in enumerate(vote):
+                self.assertIn(f"{lane}: {bit}", shown)
+
     def events(self, program, snippet, kind, operation=None):
         """Returns the events of this kind in a snippet of the kernel, from a run with four tokens."""
         read = trace.read(runs.trace(BUILD, program, "--num-tokens 4"))
