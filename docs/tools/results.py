@@ -37,6 +37,7 @@ def program_of(run):
 ONLY_64_LANES = ("19_sixty_four_lanes",)  # its program is in cpu64, and it has no times
 
 
+@functools.lru_cache(maxsize=None)
 def kernel_of(chapter):
     """Returns the path of a chapter's kernel, OPERATOR.cu or, on the host, gate.c; returns None if there is no such
     chapter or if it uses other chapters' kernels."""
@@ -96,6 +97,12 @@ def source_hash(path):
     if done.returncode != 0:
         raise ValueError(f"{path}: {done.stderr.strip()}")
     return done.stdout.split()[0]
+
+
+def forget():
+    """Forgets the kernels and hashes that were read, after files or the current folder have changed."""
+    kernel_of.cache_clear()
+    source_hash.cache_clear()
 
 
 def is_old(run):

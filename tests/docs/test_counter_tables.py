@@ -77,7 +77,7 @@ class Tables(course.Course):
         self.record()
 
     def record(self, **more):
-        results.source_hash.cache_clear()
+        results.forget()
         run = {"chapter": "04_fourth", "gpu": "GPU", "cuda": "1.2", "date": "2026-01-02",
                "kernel_source_sha256": results.source_hash(pathlib.Path("chapters/04_fourth/gate.cu")),
                "command": "sh tests/gpu/count_on_gpu.sh 04_fourth 4",

@@ -165,7 +165,7 @@ class Committed(unittest.TestCase):
     def test_the_tree(self):
         found = numbers("08_tree")
         self.assertEqual((found[:8], found[-8:]), ([3, 1, 7, 0, 4, 1, 6, 3], [0, 3, 4, 11, 11, 15, 16, 22]))
-        self.assertIn("one barrier; 25 saved", texts("08_tree"))
+        self.assertIn("25 is saved as the total, and the root becomes 0", texts("08_tree"))
         self.assertEqual([step["aside_of"] for step in figures.read_data("08_tree", BUILD)["steps"]],
                          [[], [], [3, 7], [], [], []])
 
@@ -350,6 +350,34 @@ class Committed(unittest.TestCase):
             self.assertRegex(section, rf"\b{getattr(chain_steps, name)} units")
         for end in sum(ends, []):
             self.assertRegex(section, rf"\bat {end}\b|\b{end} units")
+        early = figures.read_data("17_trigger", BUILD)["timelines"][1]["rows"]
+        self.assertEqual((early, numbers("17_trigger")), ([
+            {"kernel": "A", "parts": [["work", 0, 20]]},
+            {"kernel": "B", "parts": [["start", 0, 4], ["loads", 4, 7], ["wait", 7, 20], ["work", 20, 30]]},
+            {"kernel": "C", "parts": [["start", 7, 11], ["loads", 11, 14], ["wait", 14, 30], ["work", 30, 40]]}],
+            2 * [20, 30, 40]))
+
+    def test_saved_times_are_those_recorded(self):
+        recorded_us = {(row["num_tokens"], row["kernel"]): row["saved_us"] for row in json.loads(
+            (ROOT / "docs/results/h200/17_overlapping_launches.json").read_text())[0]["rows"]
+            if row["chain"] == "router, gate, align"}
+        shown = [text for text in texts("17_saved") if text.endswith(" us")]
+        for number, size in enumerate((1, 16)):
+            three = [recorded_us[size, name] for name in ("router", "gate", "align")]
+            self.assertEqual(shown[5 * number:5 * number + 5],
+                             [f"{us:.2f} us" for us in [*three, sum(three), recorded_us[size, "all"]]])
+
+    def test_arrivals_are_those_that_chapter_16a_initialises(self):
+        kernel = (ROOT / "chapters/16a_layer_bulk_copies/moe.cu").read_text()
+        names = {"WARP_SIZE": 32, "Tile::CONSUMER_WARPS": 4, "Tile::WARPS": 6}
+        for name, figure in (("taken", "16a_order"), ("ordered", "16a_order"), ("done", "16a_order"),
+                             ("filled", "16a_stage"), ("emptied", "16a_stage")):
+            expected, = re.findall(rf"mbarrier_init\(&s\.{name}\[i\], (.*?)\);", kernel)
+            for constant, value in names.items():
+                expected = expected.replace(constant, str(value))
+            drawn = [int(text) for arrow in figures.read_data(figure, BUILD)["arrows"] if arrow[1] == name
+                     for text in re.findall(r"^\d+", arrow[4])]
+            self.assertEqual(sum(drawn), eval(expected), name)
 
     def test_a_token_through_the_gate(self):
         raw = (runs.arrays(BUILD, "01_cpu_baseline", "--num-tokens 6") / "topk_ids.npy").read_bytes()

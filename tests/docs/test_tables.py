@@ -26,7 +26,7 @@ class TheCourse(unittest.TestCase):
 
 
 def hash_of(path):
-    results.source_hash.cache_clear()
+    results.forget()
     return results.source_hash(pathlib.Path(path))
 
 
@@ -630,6 +630,10 @@ class Chains(course.Course):
             "| all | 14.00 | 13.50 | 12.00 | 1.50 |",
             "These numbers were recorded on a GPU with CUDA 1.2 on 2026-01-02 by `gpu/NAME --bench`."])
 
+    def test_what_all_kernels_save_with_the_layer(self):
+        self.assertEqual(self.writes("<!-- chain: 17_chain all 1 16 -->")[:-1], [
+            "| tokens | without overlap | overlapping | saved |", "|---|---:|---:|---:|", "| 1 | 173.25 | 173.50 | -0.25 |"])
+
     def test_an_older_kernel_and_nothing(self):
         write("chapters/17_chain/decode.cu", "int changed;\n")
         self.assertIn("*Recorded from an older kernel.* These", self.writes("<!-- chain: 17_chain 1 -->")[-1])
@@ -638,7 +642,7 @@ class Chains(course.Course):
         self.assertEqual(self.writes("<!-- chain: 17_chain 1 -->")[-1], "Nothing is recorded yet.")
 
     def test_what_is_rejected(self):
-        for words in ("", "17_chain", "17_chain x", "02_first 1", "18_none 1"):
+        for words in ("", "17_chain", "17_chain x", "17_chain all", "02_first 1", "18_none 1"):
             self.refuses(f"a.md:1: a chain of '{words}'; 'chain: CHAPTER 1 16' has the chapter of a decoding step and "
                          "numbers of tokens", f"<!-- chain: {words} -->")
 
