@@ -200,6 +200,8 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
 
     if (fill_blocks > 0) /* launching an empty grid is an error */
         fill_kernel<<<fill_blocks, FILL_THREADS, 0, stream>>>(*problem, buffers->sorted_token_ids);
+    // [launch]
+    // [launch_small]
     if (takes_small(problem)) {
         align_small_kernel<Id>
             <<<1, round_up(problem->num_experts, WARP_SIZE), small_shared_bytes(problem->num_experts), stream>>>(
@@ -207,6 +209,8 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
                 buffers->num_tokens_post_padded);
         return cudaGetLastError();
     }
+    // [launch_small]
+    // [launch_large]
     align_kernel<Id><<<1, THREADS, problem->num_experts * sizeof(int), stream>>>(
         *problem, topk_ids, buffers->expert_map, buffers->expert_ids, buffers->num_tokens_post_padded, offsets);
     if (sort_blocks > 0)
@@ -219,4 +223,4 @@ cudaError_t align_launch(const align_problem *problem, const align_buffers *buff
 {
     return problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : launch<int>(problem, buffers, stream);
 }
-// [launch]
+// [launch_large]

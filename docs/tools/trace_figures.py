@@ -135,43 +135,55 @@ def draw_scan(data, title):
     return ax
 
 
-def _draw_tree_step(ax, middle, y, gap, step):
-    """Draws a step's arrows, from the words above y to the words below, and the words after the step."""
-    made_of = {int(word): words for word, words in step["made_of"].items()}
-    lines(ax, [(x, y + 1, x, y + gap - 1) for word, x in enumerate(middle) if word not in made_of], "pale", 0.8)
-    for parts, colour in (2, "vermillion"), (1, "blue"):
-        lines(ax, [(middle[source], y + 1, middle[word] + (source - word) * 2, y + gap - 2)
-                   for word, words in made_of.items() if len(words) == parts for source in words], colour, 1.6, 8)
-    for word, value in enumerate(step["values"]):
-        cell(ax, middle[word] - 31, y + gap, 62, 26, [value], "light_blue" if word in made_of else "ground",
-             bold=word in made_of)
+def _draw_nodes(ax, row, nodes):
+    """Draws one level's nodes, (middle, value, word), each with the number of its word below it."""
+    for middle, value, word in nodes:
+        cell(ax, middle - 20, row, 40, 26, [value], "light_blue", bold=True)
+        write(ax, middle, row + 40, f"[{word}]", "center")
 
 
 def draw_tree(data, title):
-    row, gap, top, count = 26, 48, 76, len(data["first"])
-    middle, height = [209 + 82 * word for word in range(count)], top + (row + gap) * len(data["steps"]) + row + 40
-    ax = canvas(178 + 82 * count, height, title)
-    write(ax, 14, top - 10, "word of shared memory")
-    write(ax, 14, top + 18, "counts", bold=True)
-    for word, x in enumerate(middle):
-        write(ax, x, top - 10, f"[{word}]", "center")
-        cell(ax, x - 31, top, 62, row, [data["first"][word]])
-    ways = []
-    for number, step in enumerate(data["steps"]):
-        y = top + row + (row + gap) * number
-        _draw_tree_step(ax, middle, y, gap, step)
-        ways.append("down" if any(len(words) == 1 for words in step["made_of"].values()) else "up")
-        write(ax, 14, y + gap + 12, f"{ways[-1]}, step {ways.count(ways[-1])}", bold=True)
-        if step["aside"] is None:
-            write(ax, 14, y + gap + 28, "one barrier")
-        else:
-            write(ax, 14, y + gap + 28, f"one barrier; {step['aside']} saved")
-            lines(ax, [(middle[word], y + 1, middle[-1] + (word - count + 1) * 2, y + gap - 2)
-                       for word in step["aside_of"]],
-                  "vermillion", 1.6, 8)
-    write(ax, 14, height - 14,
-          "Two orange arrows meet at a sum. The up-sweep's last sum is saved elsewhere, and its word is set to 0. A blue "
-          "arrow is a copy.")
+    """Draws both sweeps side by side, each as a tree with its leaves at the bottom."""
+    pitch, top, gap, steps = 44, 84, 78, data["steps"]
+    count, depth = len(data["first"]), len(steps) // 2
+    ups = [data["first"], *(step["values"] for step in steps[:depth - 1]), [steps[depth - 1]["aside"]] * count]
+    downs = [step["values"] for step in steps[depth - 1:]]
+    up, down = 76, 76 + pitch * count + 30
+    ax = canvas(down + pitch * count + 72, top + gap * depth + 106, title)
+
+    def levels(left, values):
+        """Returns the nodes (middle, value, word) of each level, from the leaves up."""
+        return [[(left + pitch * (word + 1 - 2 ** level / 2), values[level][word], word)
+                 for word in range(2 ** level - 1, count, 2 ** level)] for level in range(depth + 1)]
+
+    trees = levels(up, ups), levels(down, downs[::-1])
+    rows = [top + gap * (depth - level) for level in range(depth + 1)]
+    write(ax, up, 52, "Up-sweep: sums of the leaves below a node", bold=True)
+    write(ax, down, 52, "Down-sweep: sums of the leaves before a node", bold=True)
+    for level, row in enumerate(rows):
+        write(ax, 14, row + 18, f"step {level}" if level else "counts", bold=True)
+        _draw_nodes(ax, row, trees[0][level])
+        for number, (middle, _, _) in enumerate(trees[0][level] if level < depth else ()):
+            parent, side = trees[0][level + 1][number // 2][0], number % 2 * 2 - 1
+            lines(ax, [(middle, row - 1, parent + 14 * side, rows[level + 1] + 28)], "vermillion", 1.6, 7)
+    ends = trees[0][depth][0][0] + 22, trees[1][depth][0][0] - 22
+    lines(ax, [(ends[0], top + 13, ends[1], top + 13)], "grey", 1.2, 7)
+    write(ax, sum(ends) / 2, top + 7, f"{ups[depth][0]} is saved as the total, and the root becomes 0", "center")
+    for level in range(depth, -1, -1):
+        row, step = rows[level], depth - level
+        _draw_nodes(ax, row, trees[1][level])
+        write(ax, down + pitch * count + 12, row + 18, f"step {step}" if step else "", bold=True)
+        for number, (middle, value, _) in enumerate(trees[1][level] if step else ()):
+            parent, above, _ = trees[1][level + 1][number // 2]
+            side, start = number % 2 * 2 - 1, rows[level + 1] + 27
+            lines(ax, [(parent + 14 * side, start, middle, row - 2)], "vermillion" if side > 0 else "blue", 1.6, 7)
+            if side > 0:
+                write(ax, (parent + 14 + middle) / 2 + 7, (start + row) / 2 - 3, f"+ {value - above}")
+    for number, line in enumerate((
+            "[3]: the node is stored in word 3, the word of its last leaf. A barrier ends each step.",
+            "Up: two orange arrows meet at the sum of two children. Down, blue: the left child gets its parent's value.",
+            "Down, orange: the right child gets its parent's value plus its left neighbour's sum from the up-sweep.")):
+        write(ax, 14, top + gap * depth + 64 + 17 * number, line)
     return ax
 
 
@@ -191,8 +203,8 @@ def _draw_warps(ax, y, intervals, begins, unit, longest, colours):
 
 
 # What a listing is called below a timeline, if its tag does not say what the code does.
-LEGENDS = {"small_count": "count", "small_columns": "add up columns", "small_offsets": "offsets",
-           "small_scatter": "scatter"}
+LEGENDS = {"count": "clear the counters, then count", "scan": "add up", "small_count": "count",
+           "small_columns": "add up columns", "small_offsets": "offsets", "small_scatter": "scatter"}
 
 
 def draw_timeline(data, title):
