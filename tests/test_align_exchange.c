@@ -17,7 +17,7 @@
 
 enum { EXPERTS = 60, BLOCK_SIZE = 16, MAX_IDS = 530000 };
 
-/** Chapter 14's launch, and a launch whose second block polls only once for a row that has not been published. */
+/** Chapter 14b's launch, and a launch whose second block polls only once for a row that has not been published. */
 cudaError_t align_launch_patient(const struct align_problem *problem, const struct align_buffers *buffers,
                                  cudaStream_t stream);
 cudaError_t align_launch_impatient(const struct align_problem *problem, const struct align_buffers *buffers,

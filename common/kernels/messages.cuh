@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/messages.cuh
- * @brief Loads and stores with acquire and release semantics at device scope; chapter 16 uses them.
+ * @brief Loads and stores with acquire and release semantics at device scope; chapters 16a and 16b use them.
  *
  * Accesses before the release of a value happen before accesses after its acquire. The CPU build uses the header of the
  * same name in common/simt/kernels instead.

@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/transpose.cuh
- * @brief Transposes an 8x8 matrix of 16-bit elements in a warp's registers. Used by chapter 16.
+ * @brief Transposes an 8x8 matrix of 16-bit elements in a warp's registers. Used by chapters 16a and 16b.
  *
  * The CPU build uses the header of the same name in common/simt/kernels instead.
  */

@@ -1,4 +1,4 @@
-"""Data for the figures of chapter 16, computed from the rules of its barriers and products. Used by figures.py."""
+"""Data for the figures of chapters 16a and 16b, computed from the rules of its barriers and products. Used by figures.py."""
 
 
 def phases(stages, tiles):
@@ -23,11 +23,46 @@ def phases(stages, tiles):
     return {"stages": stages, "rows": rows, "end": multiplied}
 
 
-def product_layout(columns, shown_warp=0):
+def order_handoff(consumers, warp_size=32):
+    """Returns how one `order` passes between the warps of chapter 16a, from top to bottom: for each warp what it does in
+    which row, and the arrivals between rows."""
+    read = warp_size * (1 + consumers)
+    return {
+        "lanes": ["weight warp", "token warp", f"{consumers} consumer warps"],
+        "boxes": [[0, 0, ["writes the tile into the order"], "light_blue"],
+                  [0, 1, ["copies the tile's weights"], "ground"],
+                  [1, 1, ["adds positions and their number"], "light_blue"],
+                  [1, 2, ["reads the order"], "light_orange"], [2, 2, ["read the order"], "light_orange"],
+                  [1, 3, ["copies the lines of the tokens"], "ground"], [2, 3, ["multiply, store the results"], "ground"],
+                  [0, 4, ["overwrites the order"], "light_blue"]],
+        "arrows": [[1, "taken", 0, [1], "1 arrival"], [2, "ordered", 1, [2], f"{warp_size} arrivals"],
+                   [3, "done", 1, [0], f"{warp_size} arrivals"],
+                   [4, "done", 2, [0], f"{warp_size * consumers} arrivals: {read} in all, the phase ends"]],
+        "note": "Time runs from top to bottom. Blue: writes the order. Orange: reads it. The token warp waits on "
+                "ordered as well."}
+
+
+def stage_handoff(consumers, owner):
+    """Returns how one stage with the weights of consumer `owner` passes between a copying warp and the consumers."""
+    others = [number for number in range(consumers) if number != owner]
+    return {
+        "lanes": ["copying warp", *(f"consumer {number}" for number in range(consumers))],
+        "boxes": [[0, 0, ["starts the copies"], "light_blue"], [1 + owner, 1, ["multiplies"], "light_orange"],
+                  *([1 + number, 1, ["only arrives"], "ground"] for number in others),
+                  [0, 2.9, ["copies again"], "light_blue"]],
+        "arrows": [[1, "filled", 0, list(range(1, consumers + 1)), "1 arrival + bytes"],
+                   *([2 + 0.3 * at, "emptied" * (at == 0), 1 + number, [0], f"{consumers} arrivals" * (at == 0)]
+                     for at, number in enumerate([*others, owner]))],
+        "note": f"Time runs from top to bottom. The stage holds the weights of consumer {owner}, but all consumers wait "
+                "on filled and arrive at emptied."}
+
+
+def product_layout(columns, row, column):
     """Returns which lane of a warp holds each sum in the warp's 16 rows and 8 of the columns, and the sum's index
-    within the lane, as warpgroup_product.cuh describes for wgmma."""
-    cells = [[None] * 8 for _ in range(16)]
+    within the lane, as warpgroup_product.cuh describes for wgmma. The warp and the 8 columns are those of the sum in
+    this row and column."""
+    cells, first = [[None] * 8 for _ in range(16)], column // 8 * 4
     for lane in range(32):
         for number in range(4):
-            cells[lane // 4 + number // 2 * 8][lane % 4 * 2 + number % 2] = [lane, number]
-    return {"columns": columns, "warp": shown_warp, "cells": cells, "sums": columns // 2}
+            cells[lane // 4 + number // 2 * 8][lane % 4 * 2 + number % 2] = [lane, first + number]
+    return {"columns": columns, "row": row, "column": column, "cells": cells, "sums": columns // 2}

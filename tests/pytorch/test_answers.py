@@ -32,7 +32,7 @@ def random_problem(rng, device):
     topk = rng.randint(1, min(16, topk_group * group_size))
     dtypes = ["f32", "bf16"] + (["f16"] if device == "cuda" else [])  # PyTorch 1.13 has no f16 sigmoid on the CPU
     score = rng.choice(["sigmoid", "softmax", "none"])
-    if rng.random() < 0.3:  # DeepSeek-V3's shape, for which chapter 13 has a kernel
+    if rng.random() < 0.3:  # DeepSeek-V3's shape, for which chapters 13a to 13c have kernels
         group_size, groups, topk_group, topk, score, shared = 32, 8, 4, 8, "sigmoid", rng.randint(0, 2)
     return {"num_tokens": rng.randint(1, 60), "num_experts": group_size * groups, "num_expert_group": groups,
             "topk_group": topk_group, "topk": topk, "dtype": rng.choice(dtypes), "score": score,
