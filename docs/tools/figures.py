@@ -17,11 +17,13 @@ import pathlib
 import re
 import sys
 
+import block_steps
 import chain_steps
 import choices
 import files
 import kernel_steps
 import latency
+import layer_steps
 import plot_data
 import results
 import ring_steps
@@ -36,6 +38,12 @@ FOUR_TOKENS = "--num-tokens 4"
 SIXTEEN_IDS = "--counts 5,3,6,2 --block-size 4"
 WEIGHTS = ("--num-tokens 1 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 32 --dtype bf16 "
            "--trace-kernel gate_up_kernel")
+TWO_WARPS = f"--counts 3,1,7,0,4,1,6,3{',0' * 24},1,6,3,7,3,5,2,1{',0' * 24}"
+TILE = ("--num-tokens 16 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --dtype bf16 --block-size 16 "
+        "--trace-kernel gate_up_kernel")
+# Chapter 11a's worked example: experts 0 and 2 with w1, w3 and w2.
+ONE_TOKEN = {"x": [1, 2], "chosen": [(0, 0.75), (2, 0.25)],
+             "experts": {0: ([[2, -1]], [[1, 1]], [[1], [2]]), 2: ([[0, 1]], [[1, 0]], [[2], [4]])}}
 PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
@@ -69,10 +77,12 @@ FIGURES = {
         kernel_steps.stores, f"06_align_serial {PADS} --trace-kernel fill_kernel", f"07_align_vector_pad {PADS}")),
     "08_tree": ("An exclusive scan: up the tree and down again", "trace_figures.draw_tree",
                 _traced(kernel_steps.tree, "08_align_blelloch")),
-    "09_scan": ("The sum before each of 64 experts: a scan in each of two warps, then a scan of their totals",
-                "trace_figures.draw_scan",
-                _traced(kernel_steps.two_level_scan, "09_align_warp_scan")),
-    "10_parallel_fill": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
+    "09_scan": ("The sum before each expert: a scan in each of two warps, then a scan of their totals",
+                "block_figures.draw_scan",
+                _traced(kernel_steps.two_level_scan, f"09_align_warp_scan {TWO_WARPS} --block-size 1 --kernel large")),
+    "10_parallel_fill": ("Block 0 counts while the other blocks write pads", "block_figures.draw_fill",
+                         lambda build: block_steps.launched(runs.report(build, "10_align_parallel_fill"))),
+    "10_small_kernel": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
     "11c_fragments": ("Which lane holds which elements of mma.m16n8k16", "tensor_figures.draw_fragments",
                       _traced(kernel_steps.fragments, "11c_moe_tensor_cores")),
@@ -104,10 +114,10 @@ FIGURES = {
     "11a_sectors": ("Chapter 11a: one request for weights, by 32 lanes", "layer_figures.draw_requests", _traced(
         kernel_steps.weight_requests, f"11a_moe_naive {WEIGHTS}", row_bytes=128, num_requests=1, label_every=4,
         row_height=10)),
-    "11b_sectors": (
-        "Chapter 11b: four requests for weights, one by each of four warps", "layer_figures.draw_requests",
-        _traced(kernel_steps.weight_requests, f"11b_moe_tiled {WEIGHTS}", row_bytes=128, num_requests=4, label_every=1,
-                row_height=20)),
+    "11a_token": ("One token through the three kernels", "token_figures.draw_token",
+                  lambda _: layer_steps.one_token(**ONE_TOKEN)),
+    "11b_tile": ("The first product: a tile of {rows} tokens by {columns} rows of weights", "token_figures.draw_tile",
+                 _traced(layer_steps.own_sums, f"11b_moe_tiled {TILE}", rows=16, columns=64, thread=21, steps=224)),
     "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
                  lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
     "17_overlap": ("Three kernels: one after the other, and overlapping", "chain_figure.draw_chain",

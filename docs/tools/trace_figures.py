@@ -102,39 +102,6 @@ def draw_split(data, title):
     return ax
 
 
-def _draw_warp_scan(ax, left, warp, scan, begins):
-    write(ax, left, 48, f"Warp {warp}", bold=True)
-    write(ax, left + 74, 48, "each lane adds the sum 1, 2, 4, 8, 16 lanes below it")
-    write(ax, left + 34, TOP - 7, "counts")
-    _lane_numbers(ax, left + 26)
-    x, width = left + 34, 27
-    for step, gap in enumerate((20, 22, 24, 30, 40)):
-        _lane_cells(ax, x, width, scan[step], ["ground"] * 32)
-        pairs = [(lane - (1 << step), lane) for lane in LANES[1 << step:]]
-        _arrows(ax, x + width, x + width + gap, pairs, "vermillion", 0.9, 5)
-        write(ax, x + width + gap / 2, 66, f"\u2212 {1 << step}", "center")
-        x += width + gap
-    _lane_cells(ax, x, width, scan[5], ["ground"] * 31 + ["rank_5"])
-    write(ax, x + width, TOP - 7, "sums", "right")
-    _lane_cells(ax, x + width + 30, 34, begins, ["light_blue"] * 32)
-    write(ax, x + width + 64, TOP - 7, "before it", "right")
-
-
-def draw_scan(data, title):
-    ax = canvas(852, BOTTOM + 56, title)
-    for warp, left in enumerate((14, 440)):
-        _draw_warp_scan(ax, left, warp, data["scans"][warp], data["begins"][warp])
-        cell(ax, 450 + 40 * warp, BOTTOM + 6, 36, ROW, [data["sums"][warp]], "rank_5")
-        cell(ax, 640 + 40 * warp, BOTTOM + 6, 36, ROW, [data["before"][warp]], "light_blue")
-    write(ax, 14, BOTTOM + 19, "After a barrier, warp 0 scans the sums of the warps in the same way:")
-    lines(ax, [(538, BOTTOM + 15, 632, BOTTOM + 15)], "vermillion", 0.9, 5)
-    write(ax, 730, BOTTOM + 19, "before each warp")
-    write(ax, 14, BOTTOM + 42,
-          "After a second barrier, every lane adds the sum before its warp to the sum before it in the warp; the last "
-          "column shows the result.")
-    return ax
-
-
 def _draw_nodes(ax, row, nodes):
     """Draws one level's nodes, (middle, value, word), each with the number of its word below it."""
     for middle, value, word in nodes:

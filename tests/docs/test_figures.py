@@ -24,6 +24,7 @@ import choices
 import counters
 import figures
 import kernel_steps
+import layer_steps
 import plot_data
 import results
 import runs
@@ -170,10 +171,14 @@ class Committed(unittest.TestCase):
                          [[], [], [3, 7], [], [], []])
 
     def test_the_scan_ends_with_the_sums_of_its_counts(self):
-        counts = [int(count) for count in runs.COUNTS_64.split(" ")[1].split(",")]
-        before = [sum(counts[:place]) for place in range(64)]
-        for part in counts[:32], counts[32:], before[:32], before[32:]:
-            self.assertTrue(holds(numbers("09_scan"), part))
+        counts = [[3, 1, 7, 0, 4, 1, 6, 3], [1, 6, 3, 7, 3, 5, 2, 1]]
+        data = figures.read_data("09_scan", BUILD)
+        for warp, first in enumerate((0, sum(counts[0]))):
+            before = [first + sum(counts[warp][:lane]) for lane in range(8)]
+            self.assertEqual(data["scans"][warp][0], counts[warp] + [0] * 24)
+            self.assertEqual((data["scans"][warp][3][7], data["begins"][warp][:8]), (data["sums"][warp], before))
+            for part in counts[warp], before:
+                self.assertTrue(holds(numbers("09_scan"), part))
 
     def test_how_far_lanes_reach(self):
         for name, expected in (("04_bitonic", "1 2 1 4 2 1 8 4 2 1 16 8 4 2 1"), ("02_butterfly", "16 8 4 2 1"),
@@ -200,7 +205,7 @@ class Committed(unittest.TestCase):
         self.assertEqual(texts("06_waiting").count("waits"), 8)
         data = figures.read_data("06_waiting", BUILD)
         self.assertEqual([row["intervals"][2] for row in data["rows"]], [[["scan", 1, 514]]] + [[]] * 8)
-        data = figures.read_data("10_parallel_fill", BUILD)
+        data = figures.read_data("10_small_kernel", BUILD)
         self.assertEqual([(row["first"], row["last"]) for row in data["rows"]], [(0, 3), (4, 7), (8, 8)])
 
     def test_requests_of_stores(self):
@@ -330,7 +335,25 @@ class Committed(unittest.TestCase):
 
     def test_sectors_of_weights(self):
         self.assertIn("1 request of 32 lanes: 32 sectors, 64 of 1024 bytes used.", texts("11a_sectors"))
-        self.assertIn("4 requests of 32 lanes: 8 sectors, 256 of 256 bytes used.", texts("11b_sectors"))
+
+    def test_other_blocks_write_the_pads(self):
+        data = figures.read_data("10_parallel_fill", BUILD)
+        self.assertEqual((data["slots"], data["blocks"], data["sort_blocks"]), (32512, 3, 64))
+        self.assertEqual([text for text in texts("10_parallel_fill") if text.startswith(("block ", "write pads"))],
+                         ["block 0", "block 0", "block 1", "write pads", "block 2", "write pads"])
+
+    def test_one_token_is_the_pages_example(self):
+        data = figures.read_data("11a_token", BUILD)
+        self.assertEqual([row["intermediate"] for row in data["rows"]], ["0", "1.76"])
+        self.assertEqual([row["partial"] for row in data["rows"]], ["(0, 0)", data["output"]])
+        self.assertEqual(texts("11a_token").count(data["output"]), 2)
+        self.assertIn(f"= {data['output']}\n", (ROOT / "chapters/11a_moe_naive/README.md").read_text())
+
+    def test_a_threads_sums_in_a_tile(self):
+        data = figures.read_data("11b_tile", BUILD)
+        self.assertEqual(data["own"], [[row, column] for row in (1, 9) for column in (5, 21, 37, 53)])
+        self.assertEqual(data["together"], [[1, column] for column in range(16)])
+        self.assertEqual(numbers("11b_tile"), [1, 9, 5, 21, 37, 53])
 
     def test_words_are_ids_and_lead_to_neighbouring_slots(self):
         data = figures.read_data("15_words", BUILD)
@@ -718,6 +741,16 @@ class Refused(unittest.TestCase):
                      self.read("11b_moe_tiled", "--num-tokens 2 --hidden-size 8"))
         ring = self.read("11d_moe_async_ring", runs.STEPPED["11d_moe_async_ring"])
         self.refuses("does not go round a ring of 2 stages", kernel_steps.ring, ring, 2)
+
+    def test_tiles(self):
+        path = self.path("11b_moe_tiled", figures.TILE)
+
+        def twice(content):
+            stores = [event for event in content["events"] if event["kind"] == "global_store"]
+            stores[1]["offset"] = stores[0]["offset"]
+
+        self.refuses("does not store 16 x 64 sums once each", layer_steps.own_sums,
+                     trace.read(self.spoiled(path, twice)), 16, 64, 21, 224)
 
     def test_requests_for_weights(self):
         self.refuses("1 of 5 warps read weights with all lanes", kernel_steps.weight_requests,
