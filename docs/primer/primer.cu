@@ -138,9 +138,9 @@ cudaError_t primer_branch(const int *in, int *out)
 static __global__ void select(const int *in, int *out)
 {
     const int value = in[threadIdx.x];
-    const int even = value % 2 == 0;
+    const int half = value / 2, other = 3 * value + 1;
 
-    out[threadIdx.x] = even * (value / 2) + (1 - even) * (3 * value + 1);
+    out[threadIdx.x] = value % 2 == 0 ? half : other;
 }
 // [select]
 

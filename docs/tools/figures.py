@@ -21,6 +21,7 @@ import block_steps
 import chain_steps
 import choices
 import files
+import first_examples
 import kernel_steps
 import latency
 import layer_steps
@@ -125,6 +126,12 @@ FIGURES = {
     "18_call": ("Four paths of a call in Python; three of them reach a kernel", "call_figure.draw_call", lambda _: {}),
     "19_waves": ("Groups {kept[0]}, {kept[1]}, {kept[2]} and {kept[3]} are kept: which halves of the waves work",
                  "wave_figure.draw_waves", lambda _: wave_steps.phases([4, 1, 7, 2])),
+    "routing_example": ("Three tokens, four experts: the gate chooses two experts for each token",
+                        "first_figures.draw_routing", lambda _: first_examples.routing()),
+    "primer_sectors": ("The 32 lanes of a warp load one int each", "first_figures.draw_sectors",
+                       lambda _: first_examples.sectors(1, 8)),
+    "primer_banks": ("32 lanes read shared memory, one word each", "first_figures.draw_banks",
+                     lambda _: first_examples.banks(1, 2, 32, 33)),
     "primer_latency": ("One scheduler: the more warps, the fewer empty cycles", "latency_figure.draw_latency",
                        lambda _: latency.panels(1, 2, 4)),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",

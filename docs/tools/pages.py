@@ -27,8 +27,8 @@ from operators import OPERATORS
 
 PARTS = (("05", "the gate"), ("10", "align"), ("12", "the layer, and several GPUs"),
          ("99", "faster kernels, and a model"))  # each part's last chapter and its title
-ORDER = ("primer", "primer_together", "primer_machine", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb",
-         "router_data")  # the other pages come after these
+ORDER = ("primer", "primer_together", "primer_machine", "chapters", "results", "exercises", "glossary", "simulator",
+         "stepping_in_gdb", "router_data")  # the other pages come after these
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
 PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"),
          ("chapters/[0-9][0-9]*_*/NOTES.md", "chapter_{number}_notes"), ("docs/pages/*.md", "{stem}"),

@@ -10,8 +10,8 @@ import tempfile
 
 import files
 
-ORDER = ("index", "primer", "primer_together", "primer_machine", "chapter_[0-9]*", "exercises", "exercise_[0-9]*", "glossary", "simulator", "sources",
-         "claims")
+ORDER = ("index", "primer", "primer_together", "primer_machine", "chapter_[0-9]*", "results", "exercises", "exercise_[0-9]*",
+         "glossary", "simulator", "sources", "claims")
 CONTENT = re.compile(r'<h1 class="title">(.*?)</h1>.*?<div class="contents">(.*)</div><!-- contents -->', re.S)
 
 

@@ -1,6 +1,7 @@
 """Data for plots: recorded times and the simulator's counters of all chapters of an operator. Functions raise
 ValueError if data are missing. Used by figures.py."""
 import counters
+import page_text
 import provenance
 import results
 import times
@@ -27,11 +28,18 @@ def time_lines(operator, recorded):
         {"kind": line.kind, "label": line.label.replace("_", " "), "points": line.points} for line in lines]}
 
 
+def _title(line):
+    """Returns a line's label in the figure of all results, which for a chapter is the title of its page."""
+    program = line.label.partition(" ")[0]
+    page = f"chapters/{program}/README.md"
+    return page_text.read_page(page, "").title if results.kernel_of(program) else line.label
+
+
 def _row(line, few_and_many):
     us = [dict(line.points).get(tokens) for tokens in few_and_many]
     if None in us:
         raise ValueError(f"{line.label}: no time of {few_and_many[us.index(None)]} tokens in its rows")
-    return {"label": line.label.replace("_", " "), "us": us, "texts": list(map(times.format_us, us))}
+    return {"label": _title(line), "us": us, "texts": list(map(times.format_us, us))}
 
 
 def _without_slow(recorded, operator):

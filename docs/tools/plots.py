@@ -110,7 +110,7 @@ def draw_roofline(data, title):
 
 def draw_results(data, _):
     """Draws panels one below the other, narrow and with large text, so that they fit the width of a phone."""
-    panels, pitch, left, right = list(data["panels"].values()), 28, 178, 464
+    panels, pitch, left, right = list(data["panels"].values()), 32, 178, 464
     notes = [data["source"], "Floor: an empty kernel, or moving all bytes, whichever takes longer.", *textwrap.wrap(data["old"], 60)[::-1]]
     ax, y = canvas(472, 40 + sum(46 + pitch * len(panel["rows"]) for panel in panels) + 18 * len(notes)), 46
     for panel in panels:
@@ -131,8 +131,9 @@ def draw_results(data, _):
             hidden = many - few < 6  # then the square is larger, so that it is visible behind the circle
             for x, mark, size, colour in ((many, "s", 13 if hidden else 9, "vermillion"), (few, "o", 9, "blue")):
                 ax.plot([x], [row_y], marker=mark, markersize=size, color=COLOURS[colour], markeredgewidth=0)
-            length = len(row["label"])
-            write(ax, 160 if length < 25 else 188, row_y + 5, row["label"], "right", size=14 if length < 23 else 12)
+            label = textwrap.wrap(row["label"], 23)
+            for at, words in enumerate(label):
+                write(ax, 166, row_y + 5 + 13 * at - 6 * (len(label) - 1), words, "right", size=14 - len(label))
             write(ax, few - (12 if hidden else 8), row_y + 5, row["texts"][0], "right", size=13)
             write(ax, many + (12 if hidden else 8), row_y + 5, row["texts"][1], size=13)
         y += 46 + pitch * len(rows)

@@ -8,6 +8,7 @@ import sys
 import unittest
 
 import course
+import first_examples
 import latency
 import pages
 
@@ -35,9 +36,9 @@ PRINTED = {
     "first_2": ["out-of-bounds global access: thread (100,0,0)"],
     "first_3": ["right"],
     "primer occupancy": ["32 0 32 32 50.0 %", "128 48 4 16 25.0 %"],
-    "primer tile": ["out[0] = 120"],
     "primer sum": ["out[0] = 499500", "shuffles 40", "atomic requests 8"],
     "primer histogram": ["atomic requests 34", "atomic conflicts 808", "block barriers 4"],
+    "primer tile": ["out[0] = 120"],
     "primer publish": ["out[0] = 7, [1] = 7, [2] = 1", "global load requests 12290"],
     "primer fences": ["out[0] = 7, [1] = 7, [2] = 1"],
     "primer unordered": ["global memory race: thread (0,0,0) of block (1,0,0)"],
@@ -76,6 +77,12 @@ class Primer(unittest.TestCase):
         self.assertEqual(issued, [7, 12, 20])
         for number in issued:
             self.assertRegex(PAGES[2].read_text(), rf"\b{number}\b")
+
+    def test_the_figures_of_sectors_and_banks_are_what_the_text_says(self):
+        panels = first_examples.sectors(1, 8)["panels"]
+        self.assertEqual([len(panel["sectors"]) for panel in panels], [4, 32])
+        panels = first_examples.banks(1, 2, 32, 33)["panels"]
+        self.assertEqual([panel["wavefronts"] for panel in panels], [1, 2, 32, 1])
 
     def test_the_readers_file_is_what_the_build_reads(self):
         self.assertIn("\n${EDITOR:-nano} exercises/mine/first.cu\nninja build/cpu/first && build/cpu/first\n",

@@ -366,15 +366,6 @@ class InABrowser(Site):
             "return [...document.querySelectorAll('code:not(.command)')].map(code => code.innerHTML)")
         self.assertIn("ninja figures", others)
 
-    def test_the_main_page_has_no_hole_beside_its_picture(self):
-        """Checks that no gap between two consecutive blocks, except around the picture, exceeds 80 pixels."""
-        gaps = """
-            const blocks = [...document.querySelectorAll('.textblock > :not(figure)')].filter(block => block.offsetHeight);
-            const boxes = blocks.map(block => block.getBoundingClientRect());
-            return boxes.slice(1).map((box, i) => box.top - boxes[i].bottom).filter(gap => gap > 80);"""
-        self.open("index.html")
-        self.assertEqual(self.run_script(gaps), [])
-
     def test_titles_at_the_side_are_whole(self):
         cut = """
             return [...document.querySelectorAll('#nav-tree .label a')].filter(link => link.getClientRects().length &&
