@@ -137,8 +137,8 @@ static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids,
 
 // [mark_tile]
 /**
- * For each id of a tile, sets the bit of the id's run (2^log_run ids) in the words of the id's expert. Returns false if
- * any run contains an expert twice, because one bit then represents two ids. Ends with a barrier.
+ * For each id in a tile, sets the bit for the id's run (a run is 2^log_run consecutive ids) in its expert's words.
+ * Returns false if any run contains an expert twice, because one bit then represents two ids. Ends with a barrier.
  */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],

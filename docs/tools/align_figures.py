@@ -28,6 +28,37 @@ def draw_bit_table(data, title):
     return ax
 
 
+def draw_opened_blocks(data, title):
+    left, pitch, width, height, colours = 208, 112, 100, 28, ("blue", "orange", "green", "vermillion")
+    ids, size, numel, top, table = data["ids"], data["block_size"], data["numel"], 44, 92
+    ax = canvas(left + pitch * len(ids) + 8, 402, title)
+    for number, name in enumerate(("the own id's expert", "its rank", f"a multiple of {size}? Then it opens",
+                                   "openers before it", "so the thread block writes")):
+        write(ax, 14, table + 36 * number + 19, name)
+    write(ax, 14, top + 34, "thread block = position")
+    foot = table + 36 * 5 + 62
+    for own, one in enumerate(ids):
+        x, colour = left + pitch * own, colours[one["expert"] % 4]
+        middle, target = x + width / 2, left + pitch * one["block"] + width / 2
+        write(ax, middle, top + 34, own, "center", bold=True)
+        cell(ax, x, table, width, height, [f"expert {one['expert']}"], f"light_{colour}", colour)
+        write(ax, middle, table + 36 + 19, one["rank"], "center")
+        write(ax, middle, table + 72 + 19, "yes" if one["opens"] else "no", "center", bold=True)
+        before = ", ".join(map(str, one["before"])) or "none"
+        write(ax, middle, table + 108 + 19, before if one["opens"] else f"all {data['openers']}", "center")
+        cell(ax, x, table + 144, width, height, [f"block of rows {one['block']}"],
+             f"light_{colour}" if one["opens"] else "ground", colour if one["opens"] else "pale")
+        lines(ax, [(middle, table + 144 + height + 2, target, foot - 6)], "grey", 1.3, 7)
+        for row, position in enumerate(one["rows"]):
+            pad = position == numel
+            cell(ax, target - width / 2 + width / size * row, foot, width / size - 2, height,
+                 ["pad" if pad else position], "ground" if pad else f"light_{colour}", "pale" if pad else colour,
+                 bold=not pad)
+        write(ax, target, foot + 46, f"expert_ids: {one['expert'] if one['opens'] else -1}", "center")
+    write(ax, 14, foot + 19, "the list, in the order of its slots")
+    return ax
+
+
 def _draw_set(ax, x, y, rows, num_rows, data):
     """Draws one set of rows, each with its written bit and its counts; a row that is not written has zeros."""
     for block in range(num_rows):
@@ -43,7 +74,7 @@ def _draw_set(ax, x, y, rows, num_rows, data):
 def draw_published_rows(data, title):
     first, second = data["launches"]
     width = 78 + 30 * data["experts"] + 40
-    ax = canvas(14 + width * 3 + 10, 106 + 2 * (28 * len(first) + 44) + 12, title)
+    ax = canvas(14 + width * 3 + 10, 106 + 2 * (28 * len(first) + 44) + 30, title)
     heads = ("before launch 1", f"after launch 1: {data['numels'][0]} ids", f"after launch 2: {data['numels'][1]} ids")
     for column, (head, sets) in enumerate(zip(heads, (([], []), ([], first), (second, [])))):
         x, last = 14 + width * column, ("0", f"{len(first)} words, set 1", f"{len(second)} words, set 0")[column]
@@ -55,36 +86,44 @@ def draw_published_rows(data, title):
             _draw_set(ax, x, y, rows, len(first), data)
     write(ax, 14, 106 + 2 * (28 * len(first) + 44) - 6,
           "Launch 2 writes set 0, which it finds cleared, and clears the rows of launch 1 in set 1.")
+    write(ax, 14, 106 + 2 * (28 * len(first) + 44) + 12,
+          "Simplified: with four experts a row is drawn as one word; the kernel's rows have at least 64 words.")
     return ax
 
 
-STAGES = (("read and mark", "blue"), ("publish", "vermillion"), ("sort in shared memory", "green"),
-          ("poll and add", "orange"), ("write the list", "purple"))
+# For each part of the figure's bar: the first words of the stages in the lab notes that belong to it, and its colour.
+PARTS = {"read, mark and add up the bits": (("until the ids", "the sums of the bits"), "blue"),
+         "sort in shared memory": (("sorting",), "green"), "poll": (("until all rows",), "grey"),
+         "add up the rows and write the list": (("adding up", "the groups' first", "writing", "pads"), "purple")}
 
 
 def draw_blocks_over_time(data, title):
-    left, row, top, space = 84, 34, 84, 700
-    delays, lengths = data["delays"], data["lengths"]
-    ready = [delay + sum(lengths[:2]) for delay in delays]
-    ends = [max(max(ready), delay + sum(lengths[:3])) + sum(lengths[3:]) for delay in delays]
-    unit, foot = space / max(ends), top + row * len(delays)
-    ax = canvas(left + space + 24, foot + 88, title)
-    lines(ax, [(left + max(ready) * unit, top - 12, left + max(ready) * unit, foot + 2)], "ink", 1.5)
-    write(ax, left + max(ready) * unit, top - 18, "the last row is published", "center")
-    for block, delay in enumerate(delays):
-        x, y = left + delay * unit, top + row * block
+    left, row, top, space = 92, 84, 92, 780
+    lengths = [sum(cycles for name, cycles in data["stages"].items() if name.startswith(begins))
+               for begins, _ in PARTS.values()]
+    published, arrived = lengths[0], sum(lengths[:3])
+    unit, foot = space / sum(lengths), top + 2 * row
+    ax = canvas(left + space + 20, foot + 76, title)
+    for at, name in (published, "both publish their counts"), (arrived, "all counts have arrived"):
+        x = left + at * unit
+        lines(ax, [(x, top - 18, x, foot - 20)], "ink", 1.2)
+        write(ax, x, top - 24, name, "center")
+    write(ax, left + (published + arrived) / 2 * unit, top - 24, f"{arrived - published:,} cycles", "center", bold=True)
+    for block in range(2):
+        x, y = left, top + row * block
         write(ax, 14, y + 17, f"block {block}")
-        for number, (length, (_, colour)) in enumerate(zip(lengths, STAGES)):
-            wait = max(0, left + max(ready) * unit - x) if number == 3 else 0
-            boxes(ax, [(x, y + 9, wait, 4)], "edge")
-            boxes(ax, [(x + wait, y, length * unit, 22)], colour)
-            x += wait + length * unit
+        for length, (_, colour) in zip(lengths, PARTS.values()):
+            boxes(ax, [(x, y, length * unit, 24)], colour)
+            x += length * unit
+    middle = (left + published * unit, left + arrived * unit)
+    lines(ax, [(middle[0] + 2, top + 26, middle[1] - 3, top + row - 3),
+               (middle[0] + 2, top + row - 2, middle[1] - 3, top + 27)], "vermillion", 1.6, 8)
     x = 14
-    for name, colour in STAGES:
-        boxes(ax, [(x, foot + 18, 14, 12)], colour)
-        write(ax, x + 20, foot + 28, name)
-        x += 44 + 7.2 * len(name)
-    write(ax, 14, foot + 54, "Thin line: the block polls for rows that are not published yet.")
-    write(ax, 14, foot + 72, "A stage's length is the number of memory accesses that warp 0 makes in it, not a time; "
-                             "blocks start one after another.")
+    for name, (_, colour) in PARTS.items():
+        boxes(ax, [(x, foot, 14, 12)], colour)
+        write(ax, x + 20, foot + 10, name)
+        x += 44 + 7.0 * len(name)
+    write(ax, 14, foot + 38, "Arrows: the counts of one block on their way to the other; meanwhile both blocks sort.")
+    write(ax, 14, foot + 56, "Schematic: one block's cycles, measured with an earlier version of the kernel (lab "
+                             "notes), drawn for two blocks that start together.")
     return ax

@@ -32,12 +32,14 @@ import runs
 import stages
 import trace
 import vote_steps
+import stages_of_a_block
 import wave_steps
 from operators import OPERATORS
 
 FOUR_TOKENS = "--num-tokens 4"
 SIXTEEN_IDS = "--counts 5,3,6,2 --block-size 4"
 WEIGHTS = ("--num-tokens 1 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 32 --dtype bf16 "
+FIVE_IDS = "--counts 1,1,3 --block-size 2 --capacity 10"
            "--trace-kernel gate_up_kernel")
 TWO_WARPS = f"--counts 3,1,7,0,4,1,6,3{',0' * 24},1,6,3,7,3,5,2,1{',0' * 24}"
 TILE = ("--num-tokens 16 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --dtype bf16 --block-size 16 "
@@ -110,14 +112,16 @@ FIGURES = {
     "14b_rows": ("Two launches and two sets of rows", "align_figures.draw_published_rows",
                  lambda build: choices.published_rows(
                      runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS), part=4, later=8)),
-    "14b_blocks": ("Four blocks: publish early, poll late", "align_figures.draw_blocks_over_time", _traced(
-        kernel_steps.publishing_stages, "14b_align_published_counts --num-tokens 128 --kernel large", blocks=4)),
+    "14b_blocks": ("Two blocks sort while their counts are on their way", "align_figures.draw_blocks_over_time",
+                   lambda _: stages_of_a_block.measured("14b_align_published_counts")),
     "11a_sectors": ("Chapter 11a: one request for weights, by 32 lanes", "layer_figures.draw_requests", _traced(
         kernel_steps.weight_requests, f"11a_moe_naive {WEIGHTS}", row_bytes=128, num_requests=1, label_every=4,
         row_height=10)),
     "11a_token": ("One token through the three kernels", "token_figures.draw_token",
                   lambda _: layer_steps.one_token(**ONE_TOKEN)),
     "11b_tile": ("The first product: a tile of {rows} tokens by {columns} rows of weights", "token_figures.draw_tile",
+    "14a_five_ids": ("Five ids: each thread block writes one block of two rows", "align_figures.draw_opened_blocks",
+                     lambda build: choices.opened_blocks(runs.arrays(build, "14a_align_bit_ranks", FIVE_IDS))),
                  _traced(layer_steps.own_sums, f"11b_moe_tiled {TILE}", rows=16, columns=64, thread=21, steps=224)),
     "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
                  lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),

@@ -240,32 +240,6 @@ def timeline(trace):
     return {"snippets": list(snippets), "rows": rows, "longest": longest}
 
 
-PUBLISHING_STAGES = {"mark_tile": 0, "sum_words": 1, "publish": 1, "scan_experts": 2, "stage_tile": 2,
-                     "exchange_rows": 3, "read_rows": 3, "many_exchange": 3, "move_cursors": 4, "many_scatter": 4,
-                     "close": 4, "many_close": 4}
-
-
-def publishing_stages(trace, blocks):
-    """Returns the number of accesses that warp 0 makes in each stage of chapter 14b: marking, publishing, ordering,
-    polling, writing. Also returns the delay with which each of `blocks` blocks starts in the figure, relative to the
-    first block. The snippets may be in any of the chapter's files."""
-    lengths, stage = [0] * 5, 0
-    for event, snippet in ((event, _snippet_at(event)) for event in trace["events"] if event["warp"] == 0):
-        if event["kind"] in ("block_barrier", "return"):
-            continue
-        wanted = PUBLISHING_STAGES.get(snippet, stage)
-        stage = max(stage, wanted)
-        lengths[stage] += 1
-    if not all(lengths):
-        raise ValueError(f"{trace['source']}: a stage without accesses: {lengths}")
-    return {"lengths": lengths, "delays": [block * sum(lengths[:2]) for block in range(blocks)]}
-
-
-def _snippet_at(event):
-    """Returns the name of the snippet that contains the event's line in its file, or ""."""
-    return dict(enumerate(files.snippets(event["file"]), 1)).get(event.get("line"), "") if event["file"] else ""
-
-
 def _list_stores(trace):
     """Returns the requests that fill the list that the first store to global memory writes to, and the list's size in
     bytes."""

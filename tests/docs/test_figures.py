@@ -327,11 +327,19 @@ class Committed(unittest.TestCase):
         for row in rows:
             self.assertTrue(holds(numbers("14b_rows"), [1, *row]))
 
-    def test_blocks_publish_before_they_poll(self):
-        data = figures.read_data("14b_blocks", BUILD)
-        self.assertEqual((len(data["lengths"]), len(data["delays"])), (5, 4))
-        self.assertEqual([text for text in texts("14b_blocks") if text.startswith("block ")],
-                         [f"block {number}" for number in range(4)])
+    def test_each_block_of_rows_is_written_by_one_thread_block(self):
+        data = figures.read_data("14a_five_ids", BUILD)
+        self.assertEqual([one["expert"] for one in data["ids"]], [2, 0, 2, 1, 2])
+        self.assertEqual([one["rank"] for one in data["ids"]], [0, 0, 1, 0, 2])
+        self.assertEqual([one["block"] for one in data["ids"]], [2, 0, 4, 1, 3])
+        self.assertEqual(data["ids"][0]["rows"], [0, 2])
+        self.assertIn("block of rows 4", texts("14a_five_ids"))
+
+    def test_blocks_sort_while_counts_are_on_their_way(self):
+        stages = figures.read_data("14b_blocks", BUILD)["stages"]
+        self.assertEqual(sum(stages.values()), 7850)
+        self.assertIn("2,930 cycles", texts("14b_blocks"))
+        self.assertEqual([text for text in texts("14b_blocks") if text.startswith("block ")], ["block 0", "block 1"])
 
     def test_sectors_of_weights(self):
         self.assertIn("1 request of 32 lanes: 32 sectors, 64 of 1024 bytes used.", texts("11a_sectors"))
