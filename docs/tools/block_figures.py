@@ -63,8 +63,8 @@ def draw_scan(data, title):
                         (third + 12, 3, ("any thread", "may now", "read any", "first slot"))):
         for number, text in enumerate(texts):
             write(ax, x, _middle(tops[0], y) + 16 * number, text)
-    write(ax, 14, bottom + 24, "Each warp is drawn with only 8 of its 32 lanes. In this run, the other lanes' counts are "
-                               "0, so lane 7's sum is the warp's total.")
+    write(ax, 14, bottom + 24, "Each warp is drawn with only 8 of its 32 lanes. In this run, the other lanes' counts "
+                               "are 0, so lane 7's sum is the warp's total.")
     write(ax, 14, bottom + 41, "lanes_before: the sum in the column before barrier 1, minus the lane's own count.")
     return ax
 

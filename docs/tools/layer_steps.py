@@ -1,5 +1,5 @@
-"""Data for the figures of chapters 11a and 11b: one token through the layer, computed from the layer's formulas, and the
-sums of a thread in a tile, from a trace. Used by figures.py."""
+"""Data for two figures of chapters 11a and 11b: one token through the layer, computed from the layer's formulas, and
+the sums of a thread in a tile, from a trace. Used by figures.py."""
 import math
 
 LANES_PER_ROW = 16  # neighbouring lanes that compute neighbouring columns
@@ -31,8 +31,8 @@ def _text(values):
 
 
 def own_sums(trace, rows, columns, thread, steps):
-    """Returns the (row, column) of each sum that a thread stores from its tile, and the sums that the neighbouring lanes
-    of its row store first. Raises ValueError if the threads do not store each sum of the tile once."""
+    """Returns the (row, column) of each sum that a thread stores from its tile, and the sums that the neighbouring
+    lanes of its row store first. Raises ValueError if the threads do not store each sum of the tile once."""
     stores = [event for event in trace["events"] if event["kind"] == "global_store"]
     first, stored = min(min(event["offset"][lane] for lane in event["active"]) for event in stores), {}
     for event in stores:

@@ -1,5 +1,5 @@
-"""Draws the figures of chapters 11a and 11b for figures.py, from data of layer_steps.py: the rows that the kernels write
-for one token, and a tile of sums."""
+"""Draws two figures of chapters 11a and 11b for figures.py, from data of layer_steps.py: the rows that the kernels
+write for one token, and a tile of sums."""
 from figure_style import boxes, canvas, cell, lines, write
 
 
@@ -48,8 +48,8 @@ def draw_tile(data, title):
     ax = canvas(right + 34, bottom + 76, title)
     own_rows, own_columns = sorted({row for row, _ in data["own"]}), sorted({column for _, column in data["own"]})
     write(ax, 14, 52, "In each step of k, the block")
-    for number, text in enumerate(("copies 32 elements of every row", "to shared memory,", "waits at a barrier, multiplies,",
-                                   "and waits at a second barrier.")):
+    for number, text in enumerate(("copies 32 elements of every row", "to shared memory,",
+                                   "waits at a barrier, multiplies,", "and waits at a second barrier.")):
         write(ax, 14, 69 + 17 * number, text)
     for number, (x, y, name) in enumerate(((14, 84, 0), (90, 122, 1), (206, 190, last))):
         fill = "light_blue" if number == 0 else "ground"
@@ -81,6 +81,6 @@ def draw_tile(data, title):
         write(ax, left + width * (column + 0.5), bottom + 16, column, "center")
     write(ax, 14, bottom + 42, f"{rows} x {columns} sums of gate; behind them, those of up. Orange: the sums of thread "
           f"{data['thread']}, and the rows that it multiplies.")
-    write(ax, 14, bottom + 60, f"Light blue: the sums that 16 neighbouring lanes compute together, so they read 16 "
+    write(ax, 14, bottom + 60, f"Blue: the sums that 16 neighbouring lanes compute together, so they read 16 "
           "neighbouring words of a tile of weights.")
     return ax
