@@ -19,6 +19,7 @@ import sys
 
 import block_steps
 import chain_steps
+import chains
 import choices
 import files
 import first_examples
@@ -96,8 +97,12 @@ FIGURES = {
         "--intermediate-size 64 --block-size 192")),
     "16a_phases": ("Two stages, three tiles: the phases of the four barriers", "ring_figures.draw_phases",
                    lambda _: ring_steps.phases(2, 3)),
+    "16a_order": ("How one order passes between the warps of a block", "ring_figures.draw_handoff",
+                  lambda _: ring_steps.order_handoff(4)),
+    "16a_stage": ("How one stage passes between a copying warp and the consumers", "ring_figures.draw_handoff",
+                  lambda _: ring_steps.stage_handoff(4, 1)),
     "16b_product": ("How a warpgroup holds a product of 64 rows", "ring_figures.draw_product",
-                    lambda _: ring_steps.product_layout(32)),
+                    lambda _: ring_steps.product_layout(32, 29, 13)),
     "13a_bound": ("One token's 256 experts: {num_candidates} candidates, eight chosen", "gate_figures.draw_bound",
                   lambda build: choices.bounded_token(runs.arrays(build, "13a_gate_bound", FOUR_TOKENS), row=2)),
     "13a_ranks": ("Two votes rank a token's eight groups", "gate_figures.draw_ranks",
@@ -126,7 +131,9 @@ FIGURES = {
     "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
                  lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
     "17_overlap": ("Three kernels: one after the other, and overlapping", "chain_figure.draw_chain",
-                   lambda _: chain_steps.timelines("ABC")),
+                   lambda _: chain_steps.timelines("ABC", "none", "after")),
+    "17_trigger": ("When B triggers, and when C starts", "chain_figure.draw_chain",
+                   lambda _: chain_steps.timelines("ABC", "after", "before")),
     "18_call": ("Four paths of a call in Python; three of them reach a kernel", "call_figure.draw_call", lambda _: {}),
     "19_waves": ("Groups {kept[0]}, {kept[1]}, {kept[2]} and {kept[3]} are kept: which halves of the waves work",
                  "wave_figure.draw_waves", lambda _: wave_steps.phases([4, 1, 7, 2])),
@@ -154,6 +161,9 @@ if (results.FOLDER / "16b_layer_warpgroup_products.json").exists():  # the figur
         lambda _: plot_data.roofline("ceilings " + " ".join(
             name for name in results.chapters(kernel="moe.cu") if (results.FOLDER / f"{name}.json").exists()),
                                      results.load()))
+if (results.FOLDER / "17_overlapping_launches.json").exists():
+    FIGURES["17_saved"] = ("Microseconds that overlap saves in a step without the layer", "chain_figure.draw_saved",
+                           lambda _: chains.saved(results.find(results.load(), "17_overlapping_launches"), [1, 16]))
 if (results.FOLDER / "12_expert_parallel.json").exists():
     FIGURES["12_scaling"] = ("The layer on two GPUs, by stage", "stage_bars.draw_scaling",
                              lambda _: stages.scaling("times 12_expert_parallel 64 4096 16384", results.load()))

@@ -1,6 +1,6 @@
-"""Draws the figures of chapter 16 for figures.py: the phases of a ring's barriers and a warpgroup's part of a
+"""Draws the figures of chapters 16a and 16b for figures.py: the phases of a ring's barriers and a warpgroup's part of a
 product."""
-from figure_style import boxes, canvas, lines, write
+from figure_style import boxes, canvas, cell, lines, write
 
 
 def _bar(ax, x, y, width, height, text, fill):
@@ -10,8 +10,8 @@ def _bar(ax, x, y, width, height, text, fill):
 
 def draw_phases(data, title):
     """Draws a row for each side, then a row for each barrier with its phases; time runs from left to right."""
-    left, unit, row, top = 128, 84, 34, 58
-    ax = canvas(left + unit * data["end"] + 60, top + row * (2 + 2 * data["stages"]) + 62, title)
+    left, unit, row, top = 128, 96, 34, 58
+    ax = canvas(left + unit * data["end"] + 60, top + row * (2 + 2 * data["stages"]) + 80, title)
     end, fills = left + unit * data["end"] + 36, ("light_blue", "light_orange")
 
     for number, (name, what) in enumerate((("copying warp", "copy"), ("multiplying", "multiply"))):
@@ -19,7 +19,7 @@ def draw_phases(data, title):
         for tile in data["rows"]:
             begin, after = tile[what]
             _bar(ax, left + unit * begin, top + row * number, unit * (after - begin), row - 8,
-                 f"tile {tile['tile']} in {tile['stage']}", fills[tile["stage"]])
+                 f"tile {tile['tile']}, stage {tile['stage']}", fills[tile["stage"]])
     for stage in range(data["stages"]):
         tiles = [tile for tile in data["rows"] if tile["stage"] == stage]
         for kind, what in enumerate(("copy", "multiply")):
@@ -30,39 +30,73 @@ def draw_phases(data, title):
                 x = left + unit * begin
                 to = end if after is None else left + unit * after
                 _bar(ax, x, y, to - x, row - 8, f"phase {phase}" if to - x >= 60 else phase, "ground")
-                if after is not None:
-                    lines(ax, [(to, y - 3, to, y + row - 5)], "vermillion", 2)
-    write(ax, 14, top + row * (2 + 2 * data["stages"]) + 40,
-          "Time runs from left to right. A red line marks the end of a phase, for which the other side waits.")
+            lines(ax, [(left + unit * after, y - 3, left + unit * after, y + row - 5) for after in ends], "vermillion", 2)
+    y = top + row * (2 + 2 * data["stages"]) + 40
+    write(ax, 14, y, "Time runs from left to right. A red line marks the end of a phase: of filled, when a tile has been "
+                     "copied,")
+    write(ax, 14, y + 18, "of emptied, when it has been multiplied. Tile 2 is copied into stage 0 once phase 0 of "
+                          "emptied[0] has ended.")
+    return ax
+
+
+def draw_handoff(data, title):
+    """Draws a column for each warp, with what it does, and the arrivals between the columns as arrows; time runs from
+    top to bottom."""
+    names, pitch, row, top = data["lanes"], 900 // len(data["lanes"]), 62, 50
+    rows = max(at for _, at, *_ in data["boxes"]) + 1
+    middle = [pitch * (number + 0.5) for number in range(len(names))]
+    half = min(pitch / 2 - 12, 118)
+    ax = canvas(900, top + row * rows + 52, title)
+    for x, name in zip(middle, names):
+        write(ax, x, top + 10, name, "center", bold=True)
+        lines(ax, [(x, top + 18, x, top + row * rows)], "edge")
+    for lane, at, texts, fill in data["boxes"]:
+        cell(ax, middle[lane] - half, top + 28 + row * at, 2 * half, 30, texts, fill)
+    for at, barrier, start, ends, text in data["arrows"]:
+        y = top + 14 + row * at
+        lines(ax, [(middle[start], y, middle[end], y) for end in ends], "vermillion", 1.6, 9)
+        if barrier:
+            between = (middle[0] + middle[1]) / 2 if 0 in (start, *ends) else (middle[start] + middle[ends[0]]) / 2
+            write(ax, between, y - 5, f"{barrier}: {text}", "center")
+    write(ax, 14, top + row * rows + 34, data["note"])
     return ax
 
 
 def draw_product(data, title):
     """Draws the result, 64 rows by N columns with 16 rows per warp, and beside it 8 columns of one warp's rows, lane by
-    lane."""
-    left, top, high, wide = 74, 66, 76, 150
-    cells, width, row = data["cells"], 56, 19
-    right = left + wide + 96
+    lane, with one sum marked."""
+    left, top, high, wide = 112, 66, 76, 120
+    cells, width, row = data["cells"], 62, 19
+    right, warp_shown, first = left + wide + 124, data["row"] // 16, data["column"] // 8 * 8
     ax = canvas(right + 8 * width + 16, top + 16 * row + 62, title)
+    own_row, own_column = data["row"] % 16, data["column"] % 8
 
     write(ax, left + wide / 2, top - 12, f"{data['columns']} columns: tokens", "center")
     for warp in range(4):
-        own = warp == data["warp"]
-        _bar(ax, left, top + high * warp, wide, high - 4, f"warp {warp}", "light_orange" if own else "ground")
-        write(ax, left - 8, top + high * warp + 38, f"{16 * warp} to {16 * warp + 15}", "right")
-    y = top + high * data["warp"]
-    boxes(ax, [(left, y, 20, high - 4)], "light_blue", "grey")
-    lines(ax, [(left + 20, y, right, top), (left + 20, y + high - 4, right, top + 16 * row - 3)], "grey")
+        y = top + high * warp
+        boxes(ax, [(left, y, wide, high - 4)], "light_orange" if warp == warp_shown else "ground", "grey")
+        write(ax, left - 8, y + 30, f"warp {warp}", "right", bold=warp == warp_shown)
+        write(ax, left - 8, y + 48, f"rows {16 * warp} to {16 * warp + 15}", "right")
+    y, x, part = top + high * warp_shown, left + wide * first / data["columns"], wide * 8 / data["columns"]
+    boxes(ax, [(x, y, part, high - 4)], "light_blue", "grey")
+    bracket, bottom = right - 38, top + 16 * row - 2
+    lines(ax, [(x + part, y, bracket, top), (x + part, y + high - 4, bracket, bottom), (bracket, top, bracket, bottom)],
+          "grey")
     for column in range(8):
-        write(ax, right + width * (column + 0.5), top - 12, f"col. {column}", "center")
+        write(ax, right + width * (column + 0.5), top - 12, f"col. {first + column}", "center")
     for number, line in enumerate(cells):
-        write(ax, right - 8, top + row * number + 14, number, "right")
+        write(ax, right - 8, top + row * number + 14, 16 * warp_shown + number, "right")
         for column, (lane, index) in enumerate(line):
-            fill = "light_blue" if lane == cells[0][0][0] else "ground"
+            fill = "light_blue" if lane == cells[own_row][own_column][0] else "ground"
             boxes(ax, [(right + width * column, top + row * number, width - 2, row - 2)], fill, "edge")
-            write(ax, right + width * (column + 0.5) - 1, top + row * number + 13, f"{lane}: d{index}", "center")
-    write(ax, 14, top + 16 * row + 26, "Each cell: the lane that holds the sum, and which of the lane's four numbers in "
-                                       "these 8 columns it is.")
-    write(ax, 14, top + 16 * row + 44, f"Blue: lane 0. Every further 8 columns add 4 numbers to each lane, "
-                                       f"{data['sums']} in all.")
+            write(ax, right + width * (column + 0.5) - 1, top + row * number + 13, f"{lane}: d[{index}]", "center",
+                  bold=(number, column) == (own_row, own_column))
+    x, y = right + width * own_column - 1, top + row * own_row - 1
+    lines(ax, [(x, y, x + width, y), (x, y + row, x + width, y + row), (x, y, x, y + row),
+               (x + width, y, x + width, y + row)], "vermillion", 2)
+    lane, index = cells[own_row][own_column]
+    write(ax, 14, top + 16 * row + 26, f"Each cell on the right: the lane that holds the sum, and the sum's index among "
+                                       f"the lane's {data['sums']} sums, d[0] to d[{data['sums'] - 1}].")
+    write(ax, 14, top + 16 * row + 44, f"Blue on the right: lane {lane}. Red: row {data['row']}, column "
+                                       f"{data['column']}, which is d[{index}] of lane {lane} in warp {warp_shown}.")
     return ax
