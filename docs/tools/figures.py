@@ -38,9 +38,9 @@ import wave_steps
 from operators import OPERATORS
 
 FOUR_TOKENS = "--num-tokens 4"
+FIVE_IDS = "--counts 1,1,3 --block-size 2 --capacity 10"
 SIXTEEN_IDS = "--counts 5,3,6,2 --block-size 4"
 WEIGHTS = ("--num-tokens 1 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 32 --dtype bf16 "
-FIVE_IDS = "--counts 1,1,3 --block-size 2 --capacity 10"
            "--trace-kernel gate_up_kernel")
 TWO_WARPS = f"--counts 3,1,7,0,4,1,6,3{',0' * 24},1,6,3,7,3,5,2,1{',0' * 24}"
 TILE = ("--num-tokens 16 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --dtype bf16 --block-size 16 "
