@@ -114,6 +114,8 @@ FIGURES = {
                      runs.arrays(build, "13c_gate_fewer_instructions_many", FOUR_TOKENS), row=2, group=5)),
     "14a_bit_table": ("Sixteen ids: a row of bits for each expert, and the ranks", "align_figures.draw_bit_table",
                       lambda build: choices.bit_table(runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS))),
+    "14a_five_ids": ("Five ids: each thread block writes one block of two rows", "align_figures.draw_opened_blocks",
+                     lambda build: choices.opened_blocks(runs.arrays(build, "14a_align_bit_ranks", FIVE_IDS))),
     "14b_rows": ("Two launches and two sets of rows", "align_figures.draw_published_rows",
                  lambda build: choices.published_rows(
                      runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS), part=4, later=8)),
@@ -125,8 +127,6 @@ FIGURES = {
     "11a_token": ("One token through the three kernels", "token_figures.draw_token",
                   lambda _: layer_steps.one_token(**ONE_TOKEN)),
     "11b_tile": ("The first product: a tile of {rows} tokens by {columns} rows of weights", "token_figures.draw_tile",
-    "14a_five_ids": ("Five ids: each thread block writes one block of two rows", "align_figures.draw_opened_blocks",
-                     lambda build: choices.opened_blocks(runs.arrays(build, "14a_align_bit_ranks", FIVE_IDS))),
                  _traced(layer_steps.own_sums, f"11b_moe_tiled {TILE}", rows=16, columns=64, thread=21, steps=224)),
     "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
                  lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
