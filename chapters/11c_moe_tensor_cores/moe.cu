@@ -44,10 +44,12 @@ struct source {
     int length, left, rows;       /* elements in a row; elements left from this chunk on; rows of weights */
     int token_row;                /* -1: a pad, copied as zeros */
 };
+// [source]
 
+// [copy_step]
 /**
  * Copies the next K_STEP elements of every row and token to shared memory. Pads, rows past the last and elements past
- * a row's end become zeros.
+ * a row's end become zeros. All loads are in flight before the first store, which waits only for the first load.
  */
 static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
 {
@@ -61,7 +63,6 @@ static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
                                                     : make_uint4(0, 0, 0, 0);
     if (from.token_row >= 0 && from.left > 0)
         token = *(const uint4 *)(from.tokens + (int64_t)from.token_row * from.length);
-        /* All loads are in flight before the first store, which waits only for the first load. */
 #pragma unroll
     for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
         *(uint4 *)(to + i * Tile::LINES_AT_ONCE * Tile::LINE) = weights[i];
@@ -70,7 +71,7 @@ static __device__ __forceinline__ void copy_step(source &from, bf16 *stage)
     from.tokens += Tile::K_STEP;
     from.left -= Tile::K_STEP;
 }
-// [source]
+// [copy_step]
 
 // [fragments]
 /** Multiplies a stage's elements. weights_at and tokens_at are the offsets of this lane's first chunks. */

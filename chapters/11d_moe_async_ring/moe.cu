@@ -316,7 +316,7 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
  * If FIRST, computes the first product, silu(gate[i]) * up[i] (in w13, w1's rows precede w3's); otherwise the second
  * product, times the choice's weight, as partial.
  *
- * Grid: one block for each tile of Tile::TOKENS slots by Tile::ROWS rows.
+ * Grid: one block for each tile of Tile::TOKENS entries of sorted_token_ids by Tile::ROWS rows.
  */
 template <bool FIRST, typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
@@ -330,7 +330,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 
     if (thread < Tile::TOKENS)
         positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
-    /* Pads come last, so only the first `count` slots hold positions. */
+    /* Pads come last, so only the first `count` entries are positions. */
     const int count = __syncthreads_count(thread < Tile::TOKENS && positions[thread] < num_positions);
 
     if (count == 0 || (FIRST && at.expert < 0))

@@ -27,13 +27,14 @@ import kernel_steps
 import latency
 import layer_steps
 import plot_data
+import rank_steps
 import results
 import ring_steps
 import runs
 import stages
+import stages_of_a_block
 import trace
 import vote_steps
-import stages_of_a_block
 import wave_steps
 from operators import OPERATORS
 
@@ -90,11 +91,16 @@ FIGURES = {
         kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
     "11c_fragments": ("Which lane holds which elements of mma.m16n8k16", "tensor_figures.draw_fragments",
                       _traced(kernel_steps.fragments, "11c_moe_tensor_cores")),
+    "11c_quarters": ("The four matrices of an ldmatrix", "tensor_figures.draw_quarters",
+                     _traced(kernel_steps.quarters, "11c_moe_tensor_cores")),
     "11d_ring": ("Six steps through a ring of three stages", "tensor_figures.draw_ring",
                  _traced(kernel_steps.ring, "11d_moe_async_ring", stages=3)),
     "11d_pieces": ("Where the chunks of 8 rows are stored", "tensor_figures.draw_chunks", _traced(
-        kernel_steps.pieces, "11d_moe_async_ring --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
-        "--intermediate-size 64 --block-size 192")),
+        kernel_steps.pieces, "11d_moe_async_ring --num-tokens 2 --num-experts 2 --topk 1 --hidden-size 128 "
+        "--intermediate-size 64", per_row=16)),
+    "11d_tile": ("The large tile: {rows} rows of weights by {tokens} tokens, 8 warps", "tensor_figures.draw_warp_tiles",
+                 _traced(kernel_steps.warp_tiles, "11d_moe_async_ring --num-tokens 192 --num-experts 1 --topk 1 "
+                         "--hidden-size 64 --intermediate-size 128 --block-size 192", row_bytes=128, rows=256)),
     "16a_phases": ("Two stages, three tiles: the phases of the four barriers", "ring_figures.draw_phases",
                    lambda _: ring_steps.phases(2, 3)),
     "16a_order": ("How one order passes between the warps of a block", "ring_figures.draw_handoff",
@@ -161,6 +167,8 @@ if (results.FOLDER / "16b_layer_warpgroup_products.json").exists():  # the figur
         lambda _: plot_data.roofline("ceilings " + " ".join(
             name for name in results.chapters(kernel="moe.cu") if (results.FOLDER / f"{name}.json").exists()),
                                      results.load()))
+FIGURES["12_ranks"] = ("Four ranks, 22 tokens: --dp 2 --tp 2 --ep 2", "rank_figure.draw_ranks",
+                       lambda _: rank_steps.ranks(2, 2, 2, [5, 17]))
 if (results.FOLDER / "17_overlapping_launches.json").exists():
     FIGURES["17_saved"] = ("Microseconds that overlap saves in a step without the layer", "chain_figure.draw_saved",
                            lambda _: chains.saved(results.find(results.load(), "17_overlapping_launches"), [1, 16]))

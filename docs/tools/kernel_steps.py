@@ -264,19 +264,55 @@ def stores(before, after):
     return {"num_sectors": size // 32, "before": requests_before, "after": requests_after}
 
 
-def pieces(trace):
-    """Returns which 16-byte chunk each slot holds in the first 8 rows that lanes copy asynchronously. A row has 8
-    chunks and is copied by 8 lanes."""
-    found = [[None] * 8 for _ in range(8)]
+def pieces(trace, per_row):
+    """Returns which 16-byte chunk each slot holds in the first 8 rows that lanes copy asynchronously. A row has
+    `per_row` chunks and is copied by as many lanes."""
+    found = [[None] * per_row for _ in range(8)]
     for event in trace["events"]:
         if event["kind"] == "copy_to" and event["bytes"] == 16:
             for lane in event["active"]:
-                line, place = divmod((event["offset"][lane] - trace["dynamic_shared"]["offset"]) // 16, 8)
+                line, place = divmod((event["offset"][lane] - trace["dynamic_shared"]["offset"]) // 16, per_row)
                 if line < 8:
-                    found[line][place] = lane % 8
-    if any(sorted(line, key=str) != list(range(8)) for line in found):
-        raise ValueError(f"{trace['source']}: {trace['kernel']} does not copy 8 pieces of a line by 8 lanes")
+                    found[line][place] = lane % per_row
+    if any(sorted(line, key=str) != sorted(range(per_row), key=str) for line in found):
+        raise ValueError(f"{trace['source']}: {trace['kernel']} does not copy {per_row} pieces of a line by {per_row} "
+                         "lanes")
     return {"lines": found}
+
+
+def _fragment_loads(trace, warp):
+    """Returns the offsets of each ldmatrix of a warp, in order."""
+    return [event["offset"] for event, name in zip(trace["events"], _snippets(trace))
+            if (event["warp"], event["kind"], name) == (warp, "shared_load", "fragments")]
+
+
+def quarters(trace):
+    """Returns the first row and the first k of each matrix that an ldmatrix of weights, and one of tokens, loads.
+    Raises ValueError if 8 lanes in order do not supply the addresses of 8 rows in order."""
+    loads, found = _fragment_loads(trace, 0)[:2], {}
+    line = loads[0][1] - loads[0][0]
+    for name, offsets in zip(("weights", "tokens"), loads):
+        places = [divmod(offset - offsets[0], line) for offset in offsets]
+        if any(place != (places[lane - lane % 8][0] + lane % 8, places[lane - lane % 8][1])
+               for lane, place in enumerate(places)):
+            raise ValueError(f"{trace['source']}: {trace['kernel']} loads its matrices otherwise")
+        found[name] = [[row, at // 2] for row, at in places[::8]]
+    return found
+
+
+def warp_tiles(trace, row_bytes, rows):
+    """Returns the rows of weights and the tokens of which each warp of a block loads fragments. A stage has `rows` rows
+    of weights, then the tokens, of `row_bytes` bytes each."""
+    begin, found = trace["dynamic_shared"]["offset"], []
+    for warp in sorted({event["warp"] for event in trace["events"]}):
+        lines = sorted({(offset - begin) // row_bytes for load in _fragment_loads(trace, warp) for offset in load})
+        found.append({"rows": [line for line in lines if line < rows],
+                      "tokens": [line - rows for line in lines if line >= rows]})
+    if not all(len(warp["rows"]) == len(found[0]["rows"]) > 0 and len(warp["tokens"]) == len(found[0]["tokens"]) > 0
+               for warp in found):
+        raise ValueError(f"{trace['source']}: {trace['kernel']} divides its tile otherwise")
+    return {"warps": found, "rows": rows, "tokens": sum(len(warp["tokens"]) for warp in found) * len(
+        found[0]["rows"]) // rows}
 
 
 def fragments(trace):
@@ -286,7 +322,7 @@ def fragments(trace):
             "b": [[token * 4 + k % 8 // 2 for token in range(8)] for k in range(16)],
             "d": [[row % 8 * 4 + token // 2 for token in range(8)] for row in range(16)]}
     events = [(event, name) for event, name in zip(trace["events"], _snippets(trace)) if event["warp"] == 0]
-    loads = [event["offset"] for event, name in events if (event["kind"], name) == ("shared_load", "fragments")][:2]
+    loads = _fragment_loads(trace, 0)[:2]
     stores = [event["offset"] for event, name in events if (event["kind"], name) == ("shared_store", "results")][:2]
     if len(loads) < 2 or len(stores) < 2:
         raise ValueError(f"{trace['source']}: {trace['kernel']} multiplies no matrices")

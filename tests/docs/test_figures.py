@@ -219,14 +219,31 @@ class Committed(unittest.TestCase):
         self.assertEqual(texts("03_split").count("new"), 160)
 
     def test_each_element_has_one_lane(self):
-        """Checks the fragments: a lane holds 8 elements of A, 4 of B and 4 sums of D, and each cell of A or D
-        represents two elements."""
+        """Checks the fragments: a lane holds 8 elements of A, 4 of B and 4 sums of D, and each cell represents two of
+        them."""
         found = figures.read_data("11c_fragments", BUILD)
         for name, each in (("a", 8), ("b", 4), ("d", 4)):
             held = collections.Counter(lane for row in found[name] for lane in row)
             self.assertEqual(held, dict.fromkeys(range(32), each), name)
         shown = collections.Counter(numbers("11c_fragments"))
-        self.assertEqual(shown[31], 4 + 4 + 2)
+        self.assertEqual(shown[31], 4 + 2 + 2)
+
+    def test_the_matrices_of_an_ldmatrix(self):
+        data = figures.read_data("11c_quarters", BUILD)
+        self.assertEqual((data["weights"], data["tokens"]), ([[0, 0], [8, 0], [0, 8], [8, 8]],
+                                                             [[0, 0], [0, 8], [8, 0], [8, 8]]))
+
+    def test_a_chunk_is_in_all_banks(self):
+        lines = figures.read_data("11d_pieces", BUILD)["lines"]
+        for chunk in range(16):
+            self.assertEqual(sorted(line.index(chunk) % 8 for line in lines), list(range(8)))
+
+    def test_warps_share_a_tile(self):
+        data = figures.read_data("11d_tile", BUILD)
+        self.assertEqual(data["tokens"], 192)
+        found = collections.Counter((row, token) for warp in data["warps"] for row in warp["rows"]
+                                    for token in warp["tokens"])
+        self.assertEqual((len(found), set(found.values())), (256 * 192, {1}))
 
     def test_a_ring_is_filled_while_it_is_multiplied(self):
         done = [(what, step) for what, step, _ in figures.read_data("11d_ring", BUILD)["done"]]
@@ -744,11 +761,18 @@ class Refused(unittest.TestCase):
         def last_first(content):
             content["events"].reverse()
 
+        def without_copies(content):
+            content["events"] = [event for event in content["events"] if event["kind"] != "copy_to"]
+
         self.refuses("has its fragments otherwise", kernel_steps.fragments, trace.read(self.spoiled(path, last_first)))
         self.refuses("multiplies no matrices", kernel_steps.fragments,
                      self.read("11b_moe_tiled", "--num-tokens 2 --hidden-size 8"))
         ring = self.read("11d_moe_async_ring", runs.STEPPED["11d_moe_async_ring"])
         self.refuses("does not go round a ring of 2 stages", kernel_steps.ring, ring, 2)
+        self.refuses("does not copy 16 pieces of a line by 16 lanes", kernel_steps.pieces,
+                     trace.read(self.spoiled(path, without_copies)), 16)
+        self.refuses("loads its matrices otherwise", kernel_steps.quarters, trace.read(self.spoiled(path, last_first)))
+        self.refuses("divides its tile otherwise", kernel_steps.warp_tiles, ring, 256, 1)
 
     def test_tiles(self):
         path = self.path("11b_moe_tiled", figures.TILE)
