@@ -229,7 +229,9 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
     }
     __syncwarp();
     count_slots<OWN, GROUPS>(choices, own, slot);
+    // [choose]
 
+    // [choose_ties]
     unsigned taken = count > 0 ? 0 : FULL_MASK >> (WARP_SIZE - TOPK) << first_bit;
 
 #pragma unroll
@@ -242,7 +244,7 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
         if ((k * GROUPS + group < count) & (slot[k] < TOPK))
             own_tile.chosen[token_of_warp][slot[k]] = candidate[k];
 }
-// [choose]
+// [choose_ties]
 
 // [load]
 /**

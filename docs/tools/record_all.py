@@ -31,8 +31,7 @@ DTYPES = ("--dtype f32", "--dtype f16", "--dtype bf16")
 F32_ONLY = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
 # No page shows a GPU's counters for these chapters, or times of their small kernel alone.
-AT_THE_LIMIT = ("13a_gate_bound", "13b_gate_lane_per_group", "13c_gate_fewer_instructions", "14a_align_bit_ranks",
-                "14b_align_published_counts")
+AT_THE_LIMIT = ("13a_gate_bound", "14a_align_bit_ranks", "14b_align_published_counts")
 ONE_KERNEL = ("13c_gate_fewer_instructions_few", "13c_gate_fewer_instructions_many")
 SUMS = [f"--num-tokens 1 --num-experts {experts} --dist uniform --kernel large" for experts in (128, 256, 512, 1024)]
 FEW_PLACES = [f"--num-tokens {tokens} --capacity {tokens * 8 * 64}" for tokens in (1, 4, 16)]
