@@ -126,9 +126,9 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
             total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.experts);
             if (thread == 0 && blockIdx.x == 0)
                 old = atomicExch(align.num_tokens_post_padded, total * align.block_size);
-            // [many_exchange]
+                // [many_exchange]
 
-            // [many_cursors]
+                // [many_cursors]
 #pragma unroll 1
             for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
                 s.cursors[e] += s.begins[e] * align.block_size + s.part_counts[e] + s.tile_counts[e];
