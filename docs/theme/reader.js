@@ -53,8 +53,9 @@
 
     function markLinks() {
         document.querySelectorAll('.done').forEach(mark => mark.remove());
-        document.querySelectorAll('.contents td a[href], .place a[href]').forEach(link => {
-            const said = link.hash ? [] : words(pageOf(link.getAttribute('href')));
+        document.querySelectorAll('.contents td a[href], .contents li > a[href], .place a[href]').forEach(link => {
+            const inSentence = !link.closest('td, .place') && link.previousSibling;
+            const said = link.hash || inSentence ? [] : words(pageOf(link.getAttribute('href')));
 
             if (said.length) {
                 const mark = document.createElement('span');
