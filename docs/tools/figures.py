@@ -26,6 +26,7 @@ import first_examples
 import kernel_steps
 import latency
 import layer_steps
+import model_times
 import plot_data
 import rank_steps
 import results
@@ -172,6 +173,9 @@ FIGURES["12_ranks"] = ("Four ranks, 22 tokens: --dp 2 --tp 2 --ep 2", "rank_figu
 if (results.FOLDER / "17_overlapping_launches.json").exists():
     FIGURES["17_saved"] = ("Microseconds that overlap saves in a step without the layer", "chain_figure.draw_saved",
                            lambda _: chains.saved(results.find(results.load(), "17_overlapping_launches"), [1, 16]))
+if (model_times.FOLDER / "model.json").exists():
+    FIGURES["18_step"] = ("Where a decode step's time goes: PyTorch's grouped_mm and our operators",
+                          "model_figure.draw_step", lambda _: model_times.bars())
 if (results.FOLDER / "12_expert_parallel.json").exists():
     FIGURES["12_scaling"] = ("The layer on two GPUs, by stage", "stage_bars.draw_scaling",
                              lambda _: stages.scaling("times 12_expert_parallel 64 4096 16384", results.load()))

@@ -1,9 +1,11 @@
-"""Prints the recorded times of chapter 18 as text tables:
+"""Prints the recorded times of chapter 18 as text tables, and provides the data of its figure of a step:
 
     python3 docs/tools/model_times.py calls     the host time of a call, recorded by check.py
     python3 docs/tools/model_times.py steps     a decode step and the prefill, recorded by model.py
+    python3 docs/tools/model_times.py others    the same for two further implementations of the experts
     python3 docs/tools/model_times.py parts     where a step's GPU time goes, recorded by model.py
-    python3 docs/tools/model_times.py gains     shares and speed-ups, computed from the parts; an estimate for 61 layers
+    python3 docs/tools/model_times.py gains     shares and speed-ups, computed from the parts
+    python3 docs/tools/model_times.py layers    the estimate for 61 layers, computed from the parts
 
 The records are docs/results/model/calls.json and model.json, which these scripts write with --out. Missing values are
 shown as "-".
@@ -14,8 +16,9 @@ import sys
 
 FOLDER = pathlib.Path("docs/results/model")
 OPERATORS = ("torch.empty", "torch.add", "gate", "align", "route", "layer")
-NAMES = {"eager": "eager", "batched_mm": "batched_mm", "grouped_mm": "grouped_mm", "ours": "ours",
-         "compile": "grouped_mm, torch.compile", "ours_compile": "ours, torch.compile"}
+NAMES = {"grouped_mm": "grouped_mm", "ours": "ours", "compile": "grouped_mm, torch.compile",
+         "ours_compile": "ours, torch.compile"}
+OTHER_NAMES = {"eager": "eager", "batched_mm": "batched_mm"}
 PARTS = ("gate", "align", "experts", "attention", "rest")
 BATCHES = (1, 16, 64)
 LAYERS, MOE_LAYERS = 3, 2  # of the measured model
@@ -45,7 +48,8 @@ def calls():
                   for binding, title in (("ctypes", "ctypes"), ("stable", "stable ABI"))])
 
 
-def steps():
+def steps(names=None):
+    """Returns the table of the implementations in `names`, by default those in NAMES."""
     record = read("model.json") or {"steps": (), "prefill": ()}
     times = {(one["experts"], one["mode"], one["batch"]): one.get("ms") for one in record["steps"]}
     prefill = {one["experts"]: one.get("ms") for one in record["prefill"]}
@@ -53,7 +57,11 @@ def steps():
     head = [f"{'calls' if mode == 'plain' else mode} {batch}" for mode, batch in columns]
     return table(["time, ms", *head, "prefill"],
                  [[title, *(number(times.get((name, *column)), 2) for column in columns), number(prefill.get(name), 1)]
-                  for name, title in NAMES.items()])
+                  for name, title in (names or NAMES).items()])
+
+
+def others():
+    return steps(OTHER_NAMES)
 
 
 def part_rows():
@@ -97,30 +105,60 @@ def with_align(us):
     return us["experts"] + us["align"]
 
 
+def compared():
+    """Returns, for each number of sequences, the parts of grouped_mm's step and of ours, or None without a record."""
+    known = {(batch, name): us for batch, name, us in part_rows()}
+    pairs = {batch: (known.get((batch, "grouped_mm")), known.get((batch, "ours"))) for batch in BATCHES}
+    return {batch: pair if all(pair) else None for batch, pair in pairs.items()}
+
+
+def columns(head, titles, cells_of):
+    """Returns a table with a column for each number of sequences, whose cells are cells_of(grouped_mm's parts, ours)."""
+    cells = [cells_of(*pair) if pair else ["-"] * len(titles) for pair in compared().values()]
+    return table([head, *map(str, BATCHES)], [list(row) for row in zip(titles, *cells)])
+
+
 def gains():
-    """Compares the course's kernels with grouped_mm, part by part, with a column for each number of sequences."""
-    known, columns = {(batch, name): us for batch, name, us in part_rows()}, []
-    for batch in BATCHES:
-        theirs, ours = known.get((batch, "grouped_mm")), known.get((batch, "ours"))
-        if not theirs or not ours:
-            columns.append(["-"] * 6)
-            continue
-        step, full, our_full = sum(theirs.values()), all_layers(theirs), all_layers(ours)
+    """Compares the course's kernels with grouped_mm, part by part."""
+    def cells_of(theirs, ours):
+        step = sum(theirs.values())
+        return [number(100 * theirs["experts"] / step, 1), number(with_align(theirs) / with_align(ours), 2),
+                number(step / sum(ours.values()), 2)]
+
+    return columns("sequences", ("experts, % of grouped_mm's step", "experts: times as fast", "step: times as fast"),
+                   cells_of)
+
+
+def layers():
+    """Estimates the step of the full model."""
+    def cells_of(theirs, ours):
+        full, our_full = all_layers(theirs), all_layers(ours)
         gate = theirs["gate"] * ALL_MOE_LAYERS / MOE_LAYERS
-        columns.append([number(100 * theirs["experts"] / step, 1), number(with_align(theirs) / with_align(ours), 2),
-                        number(step / sum(ours.values()), 2), number(100 * theirs["gate"] / step, 1),
-                        span([one / other for one, other in zip(full, our_full)], 2),
-                        span([100 * gate / one for one in full], 1)])
-    titles = ("experts, % of grouped_mm's step", "experts with align: times as fast", "step, times as fast",
-              "gate, % of grouped_mm's step", "61 layers: step, times as fast", "61 layers: gate, % of the step")
-    return table(["computed from the parts", *map(str, BATCHES)], [list(row) for row in zip(titles, *columns)])
+        return [span([one / other for one, other in zip(full, our_full)], 2), span([100 * gate / one for one in full], 1)]
+
+    return columns("sequences", ("61 layers: step, times as fast", "61 layers: gate, % of grouped_mm's step"), cells_of)
+
+
+def bars():
+    """Returns the data of the figure: for each number of sequences, the parts of grouped_mm's step and of ours as
+    fractions of grouped_mm's step. Align is a part of the experts, as it is in grouped_mm."""
+    groups = []
+    for batch, pair in compared().items():
+        whole, rows = sum(pair[0].values()), []
+        for name, us in zip(("grouped_mm", "ours"), pair):
+            parts_us = (us["gate"], with_align(us), us["attention"], us["rest"])
+            faster = "" if name == "grouped_mm" else f", {whole / sum(us.values()):.2f} times as fast"
+            rows.append({"label": name, "parts": [round(part / whole, 4) for part in parts_us],
+                         "text": f"{sum(us.values()) / 1000:.2f} ms{faster}"})
+        groups.append({"label": f"{batch} sequence{'s' * (batch > 1)}", "rows": rows})
+    return {"parts": ["gate", "experts (with align)", "attention", "rest"], "groups": groups}
 
 
 def main():
-    tables = {"calls": calls, "steps": steps, "parts": parts, "gains": gains}
+    tables = {"calls": calls, "steps": steps, "others": others, "parts": parts, "gains": gains, "layers": layers}
     if len(sys.argv) != 2 or sys.argv[1] not in tables:
         given = " ".join(sys.argv[1:]) or "nothing"
-        print(f"model_times.py: {given}; it must be calls, steps, parts or gains", file=sys.stderr)
+        print(f"model_times.py: {given}; it must be {', '.join(list(tables)[:-1])} or layers", file=sys.stderr)
         return 2
     print("\n".join(tables[sys.argv[1]]()))
     return 0

@@ -29,7 +29,8 @@ class Tables(unittest.TestCase):
         (model_times.FOLDER / name).write_text(json.dumps(content))
 
     def test_nothing_is_recorded(self):
-        for make in (model_times.calls, model_times.steps, model_times.parts, model_times.gains):
+        for make in (model_times.calls, model_times.steps, model_times.others, model_times.parts, model_times.gains,
+                     model_times.layers):
             with self.subTest(make.__name__):
                 head, *rows = make()
                 self.assertTrue(rows and all(set(row.split("  ")[-1].strip()) == {"-"} for row in rows))
@@ -45,6 +46,7 @@ class Tables(unittest.TestCase):
         rows = {row.rpartition("  ")[0].split("  ")[0].strip(): row.split()[-7:] for row in model_times.steps()}
         self.assertEqual(rows["ours"], ["-", "-", "-", "-", "5.12", "-", "-"])
         self.assertEqual(rows["grouped_mm, torch.compile"], ["-", "-", "-", "-", "-", "-", "40.0"])
+        self.assertEqual([row.split()[0] for row in model_times.others()[1:]], ["eager", "batched_mm"])
 
     def test_parts(self):
         self.record("model.json", MODEL)
@@ -58,13 +60,20 @@ class Tables(unittest.TestCase):
         ours = {"gate": 10.0, "align": 10.0, "experts": 90.0, "attention": 120.0, "rest": 50.0}
         self.record("model.json", {"parts": [{"parts_of": 16, "experts": name, "parts": one}
                                              for name, one in (("grouped_mm", theirs), ("ours", ours))]})
-        rows = {row[:33].strip(): row[33:].split() for row in model_times.gains()}
-        columns = {title: next(cells for name, cells in rows.items() if name.startswith(title[:30]))
-                   for title in ("experts, % of grouped_mm's step", "experts with align: times as fast",
-                                 "step, times as fast")}
-        self.assertEqual([cells[1] for cells in columns.values()], ["50.0", "2.00", "1.43"])
+        self.assertEqual([row.split()[-2] for row in model_times.gains()[1:]], ["50.0", "2.00", "1.43"])
         # of the 61 layers, attention counts 61 / 3 times, the other parts 58 / 2 times, and the rest once or 29 times
         self.assertEqual(model_times.all_layers(theirs), (2440 + 29 * 230 + 50, 2440 + 29 * 280))
+        self.assertEqual([row.split()[-4:-1] for row in model_times.layers()[1:]],
+                         [["1.49", "to", "1.61"], ["8.2", "to", "9.5"]])
+
+    def test_bars_are_fractions_of_the_step_of_grouped_mm(self):
+        theirs = {"gate": 100.0, "align": 0.0, "experts": 500.0, "attention": 300.0, "rest": 100.0}
+        ours = {**theirs, "gate": 50.0, "align": 20.0, "experts": 230.0}
+        self.record("model.json", {"parts": [{"parts_of": batch, "experts": name, "parts": one} for batch in (1, 16, 64)
+                                             for name, one in (("grouped_mm", theirs), ("ours", ours))]})
+        self.assertEqual(model_times.bars()["groups"][0]["rows"],
+                         [{"label": "grouped_mm", "parts": [0.1, 0.5, 0.3, 0.1], "text": "1.00 ms"},
+                          {"label": "ours", "parts": [0.05, 0.25, 0.3, 0.1], "text": "0.70 ms, 1.43 times as fast"}])
 
     def test_a_span(self):
         self.assertEqual(model_times.span([1.249, 1.251], 2), "1.25")
