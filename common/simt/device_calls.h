@@ -87,6 +87,12 @@ unsigned simt_lane_number(void);
  * function calls simt_host_function().
  */
 void simt_host_function(const char *name);
+
+/**
+ * Returns whether a kernel's thread runs. The rewriter calls it in host and device functions in place of a condition on
+ * __CUDA_ARCH__.
+ */
+int simt_on_device(void);
 /* Ends the launch if a kernel thread reads a constant array of the host. */
 void simt_host_constant(void);
 /*

@@ -154,32 +154,43 @@ static constexpr simt_count_type simt_count = {};
     {                                                      \
         return simt_count * ((type)left op right);         \
     }
+/* An operator that the program defines, for the left operand of a class or an enumeration. */
+#define SIMT_DEFINED_OPERATOR(op, counted, type)                                                              \
+    template <class T, std::enable_if_t<!std::is_integral_v<std::remove_reference_t<T>>, int> = 0>            \
+    SIMT_CONSTEXPR auto operator op(T &&left, counted count)->decltype(static_cast<T &&>(left) op(type) count) \
+    {                                                                                                         \
+        return static_cast<T &&>(left) op(type) count;                                                        \
+    }
 #define SIMT_COUNTED(counted, type)                                            \
     enum class counted : type {};                                              \
     SIMT_CONSTEXPR counted operator*(simt_count_type, type value)              \
     {                                                                          \
         return (counted)value;                                                 \
     }                                                                          \
-    template <class T>                                                         \
+    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>       \
     SIMT_CONSTEXPR auto operator<<(T left, counted count)->decltype(left << 1) \
     {                                                                          \
         return simt_shift_left<decltype(left << 1)>(left, (unsigned)count);    \
     }                                                                          \
-    template <class T>                                                         \
+    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>       \
     SIMT_CONSTEXPR auto operator>>(T left, counted count)->decltype(left >> 1) \
     {                                                                          \
         return simt_shift_right<decltype(left >> 1)>(left, (unsigned)count);   \
     }                                                                          \
-    template <class T>                                                         \
+    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>       \
     SIMT_CONSTEXPR T &operator<<=(T &left, counted count)                      \
     {                                                                          \
         return left = (T)(left << count);                                      \
     }                                                                          \
-    template <class T>                                                         \
+    template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>       \
     SIMT_CONSTEXPR T &operator>>=(T &left, counted count)                      \
     {                                                                          \
         return left = (T)(left >> count);                                      \
-    }
+    }                                                                          \
+    SIMT_DEFINED_OPERATOR(<<, counted, type)                                           \
+    SIMT_DEFINED_OPERATOR(>>, counted, type)                                           \
+    SIMT_DEFINED_OPERATOR(<<=, counted, type)                                          \
+    SIMT_DEFINED_OPERATOR(>>=, counted, type)
 
 /*
  * Shift a value without a branch. If the count is at least the width of T, the result is 0 or, for a right shift of a
@@ -222,7 +233,15 @@ SIMT_COUNTED_ALL(/)
 SIMT_COUNTED_ALL(%)
 SIMT_COUNTED_ALL(+)
 SIMT_COUNTED_ALL(-)
+
+/* The right operand of a << or >> that the program defines, such as the text in `output << "n = "`. */
+template <class T, std::enable_if_t<!std::is_integral_v<T> && !std::is_enum_v<T>, int> = 0>
+SIMT_CONSTEXPR const T &operator*(simt_count_type, const T &value)
+{
+    return value;
+}
 #undef SIMT_COUNTED
+#undef SIMT_DEFINED_OPERATOR
 #undef SIMT_COUNTED_OPERATOR
 #undef SIMT_COUNTED_ALL
 

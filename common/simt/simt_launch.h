@@ -196,14 +196,33 @@ struct simt_configuration {
     }
 };
 
-template <class... Parameters>
+/** Launches a kernel whose threads call it by its name with these arguments. */
+template <class Call, class... Given>
+static inline __attribute__((always_inline)) cudaError_t simt_launch_by_name(const simt_configuration &configuration,
+                                                                              const Call &call, Given... given)
+{
+    const simt_call<Call, Given...> all = {call, simt_pack<Given...>::pack(given...)};
+
+    return simt_launch_kernel((const void *)all.as_thread, configuration.name, &configuration.how, all.as_thread, &all,
+                              sizeof all, simt_parameter_bytes<Given...>());
+}
+
+/** Launches a single kernel. If it has default arguments and some are used, each thread calls it by its name. */
+template <class Call, class... Parameters>
 struct simt_launcher {
     void (*kernel)(Parameters...);
+    Call call;
     simt_configuration configuration;
 
     __attribute__((always_inline)) cudaError_t operator()(Parameters... arguments) const
     {
         return configuration.launch<Parameters...>(kernel, arguments...);
+    }
+    template <class... Given>
+    __attribute__((always_inline)) std::enable_if_t<(sizeof...(Given) < sizeof...(Parameters)), cudaError_t>
+    operator()(Given... given) const
+    {
+        return simt_launch_by_name(configuration, call, given...);
     }
 };
 
@@ -242,10 +261,7 @@ struct simt_finder {
         if constexpr (std::is_invocable<Find, simt_with<Given...>>::value) {
             return configuration.launch<Given...>(find(simt_with<Given...>()), given...);
         } else {
-            const simt_call<Call, Given...> all = {call, simt_pack<Given...>::pack(given...)};
-
-            return simt_launch_kernel((const void *)all.as_thread, configuration.name, &configuration.how,
-                                      all.as_thread, &all, sizeof all, simt_parameter_bytes<Given...>());
+            return simt_launch_by_name(configuration, call, given...);
         }
     }
 };
@@ -270,12 +286,12 @@ static inline __attribute__((always_inline)) auto simt_launch(const Find &find, 
     const simt_configuration configuration = {name, {grid, block, dynamic_shared, stream, NULL, 0}};
 
     if constexpr (std::is_invocable<Find, simt_only>::value)
-        return simt_launcher{find(simt_only()), configuration};
+        return simt_launcher{find(simt_only()), call, configuration};
     else
         return simt_finder<Find, Call>{find, call, configuration};
 }
-template <class... Parameters>
-simt_launcher(void (*)(Parameters...), simt_configuration) -> simt_launcher<Parameters...>;
+template <class Call, class... Parameters>
+simt_launcher(void (*)(Parameters...), Call, simt_configuration) -> simt_launcher<Call, Parameters...>;
 
 /** Fills a parameter list from the addresses of the arguments, in order; only the types of the parameters are known. */
 static inline void simt_fill(simt_parameters<> *, void **, unsigned)

@@ -726,6 +726,11 @@ void simt_host_function(const char *name)
                            name);
 }
 
+int simt_on_device(void)
+{
+    return simt_running.lane != NULL;
+}
+
 void simt_host_constant(void)
 {
     if (simt_running.lane)

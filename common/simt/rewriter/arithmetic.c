@@ -71,7 +71,7 @@ void rewrite_shift(struct source *source, size_t at)
     const bool compound = code[at + 2] == '=';
     const size_t end = at + 2 + compound;
 
-    if (!ends_value(code, at) || is_lone_number(code, skip_space(code, end)) ||
+    if (!ends_value(code, at) || may_be_fold(code, at) || is_lone_number(code, skip_space(code, end)) ||
         (compound && !shifts_variable(code, at, end)) || (code[at] == '>' && may_close_templates(code, at)) ||
         !in_device_function(source))
         return;
@@ -116,7 +116,8 @@ void rewrite_integer_cast(struct source *source, size_t at)
     const char *code = source->code;
     const size_t end = wide_integer_end(code, at + 1);
 
-    if (end == NOWHERE || code[skip_space(code, end)] != ')' || ends_value(code, at) || is_operand_of_unary(code, at))
+    if (end == NOWHERE || code[skip_space(code, end)] != ')' || ends_value(code, at) ||
+        is_operand_of_unary(code, at) || may_be_fold(code, at))
         return;
     const size_t operand = skip_space(code, skip_space(code, end) + 1);
 

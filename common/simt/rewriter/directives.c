@@ -134,6 +134,134 @@ bool rewrite_include(struct source *source, size_t at)
     return true;
 }
 
+/* --- conditions on __CUDA_ARCH__ ---------------------------------------------------------------------------------- */
+
+/** Returns the length of the directive's line at `at`, without the '\n' that ends it. */
+static size_t line_length(const char *code, size_t at)
+{
+    return strcspn(code + at, "\n");
+}
+
+/** Returns whether the code in [begin, end) consists of complete statements, none of which declares a name. */
+static bool are_statements(const char *code, size_t begin, size_t end)
+{
+    static const char *const declarations[] = {"using", "typedef", "template", "static", "struct", NULL};
+    bool begins = true;
+
+    for (size_t at = skip_space(code, begin); at < end; at = skip_space(code, at + 1)) {
+        if (begins && (begins_declaration(code, at) || has_word(code, at, at + 1, declarations)))
+            return false;
+        if (code[at] == '\n' || code[at] == '#' || is_one_of(code[at], ")]}"))
+            return false;
+        const size_t close = is_one_of(code[at], "([{") ? partner(code, at, 1) : at;
+
+        if (close == NOWHERE || close >= end)
+            return false;
+        begins = is_one_of(code[close], ";}");
+        at = close;
+    }
+    return begins;
+}
+
+/**
+ * Finds the rest of the conditional whose #if is at `at`. Returns false if it contains an #elif or another conditional,
+ * or anything but statements.
+ */
+static bool find_choice(const char *code, size_t at, struct choice *choice)
+{
+    *choice = (struct choice){.first = at, .first_end = at + line_length(code, at), .middle = NOWHERE};
+    size_t begin = choice->first_end + 1;
+
+    for (size_t next = begin; code[next]; next++) {
+        const size_t word = code[next] == '#' ? skip_space(code, next + 1) : next;
+        const bool divides = is_word_at(code, word, "else");
+
+        if (code[next] != '#')
+            continue;
+        if (!(divides && choice->middle == NOWHERE) && !is_word_at(code, word, "endif"))
+            return false;
+        if (!are_statements(code, begin, next))
+            return false;
+        *(divides ? &choice->middle : &choice->last) = next;
+        *(divides ? &choice->middle_end : &choice->last_end) = next + line_length(code, next);
+        if (!divides)
+            return true;
+        begin = choice->middle_end + 1;
+        next = choice->middle_end;
+    }
+    return false;
+}
+
+/** Writes the condition in [begin, end) with values in place of __CUDA_ARCH__ and of `defined`. */
+static void write_condition(const char *code, size_t begin, size_t end, const char *value, const char *is_defined)
+{
+    for (size_t at = begin, next; at < end; at = next) {
+        next = is_word(code[at]) ? word_end(code, at) : at + 1;
+        if (is_word_at(code, at, "defined")) {
+            next = skip_space(code, next);
+            next = code[next] == '(' ? partner(code, next, 1) + 1 : word_end(code, next);
+            fputs(is_defined, stdout);
+        } else if (is_word_at(code, at, "__CUDA_ARCH__")) {
+            fputs(value, stdout);
+        } else {
+            fwrite(code + at, 1, next - at, stdout);
+        }
+    }
+}
+
+/** Returns whether the condition in [begin, end) names __CUDA_ARCH__ and nothing else. */
+static bool is_of_architecture(const char *code, size_t begin, size_t end)
+{
+    bool names = false;
+
+    for (size_t at = begin, next; at < end; at = next) {
+        next = is_word(code[at]) ? word_end(code, at) : at + 1;
+        const bool name = is_word_at(code, at, "__CUDA_ARCH__");
+
+        if (is_word(code[at]) && !name && !is_word_at(code, at, "defined") && !(code[at] >= '0' && code[at] <= '9'))
+            return false;
+        if (code[at] == '(' && partner(code, at, 1) == NOWHERE)
+            return false;
+        names = names || name;
+    }
+    return names;
+}
+
+bool rewrite_choice(struct source *source, size_t at)
+{
+    static const char *const of_nvcc[] = {"asm", "__asm__", "__asm", NULL};
+    struct choice *const choice = &source->choice;
+    const char *const code = source->code;
+    const size_t word = skip_space(code, at + 1), condition = word_end(code, word);
+
+    if (choice->last > 0 && (at == choice->middle || at == choice->last)) {
+        replace(source, at, at == choice->last ? choice->last_end : choice->middle_end,
+                at == choice->last ? "}" : "} else {");
+        return true;
+    }
+    struct choice found;
+    const size_t before = skip_space_back(code, at);
+
+    if (!in_device_function(source) || !source->host_too || !starts_with(code + word, "if") ||
+        !is_one_of(code[before - 1], ";{}") || find_before(code, source->device_begin, "constexpr") != NOWHERE ||
+        !is_of_architecture(code, condition, at + line_length(code, at)) || !find_choice(code, at, &found) ||
+        has_word(code, at, found.last, of_nvcc))
+        return false;
+    *choice = found;
+    copy_to(source, at);
+    if (is_word_at(code, word, "if")) {
+        fputs("if (simt_on_device() ?", stdout);
+        write_condition(code, condition, choice->first_end, "SIMT_CUDA_ARCH", "1");
+        fputs(" :", stdout);
+        write_condition(code, condition, choice->first_end, "0", "0");
+        fputs(") {", stdout);
+    } else {
+        fputs(is_word_at(code, word, "ifdef") ? "if (simt_on_device()) {" : "if (!simt_on_device()) {", stdout);
+    }
+    source->copied = choice->first_end;
+    return true;
+}
+
 /**
  * Returns the position of the #if (step -1) or the #endif (step 1) of the innermost conditional around `at`, or the
  * beginning or the end of the code if there is none.

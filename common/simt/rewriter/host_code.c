@@ -16,24 +16,43 @@ static size_t next_use(const char *code, size_t at, size_t begin, size_t end)
     return NOWHERE;
 }
 
-/** Returns whether the name at `at` is declared there as a function: a type stands before the name. */
+/** Returns whether a type may end at `end`, so that a name after it is declared. */
+static bool may_end_type(const char *code, size_t end)
+{
+    return end > 0 && !is_keyword_before_value(code, end) &&
+           (is_word(code[end - 1]) || is_one_of(code[end - 1], "*&>"));
+}
+
+/**
+ * Returns whether the name at `at` is declared there as a function: a type stands before the name. In `T (*name)[2]`,
+ * T is not such a name.
+ */
 static bool declares_function(const char *code, size_t at, size_t end)
 {
-    const size_t before = skip_space_back(code, at);
+    const size_t open = skip_space(code, end);
 
-    return code[skip_space(code, end)] == '(' && before > 0 && !is_keyword_before_value(code, before) &&
-           (is_word(code[before - 1]) || is_one_of(code[before - 1], "*&>"));
+    return code[open] == '(' && !is_one_of(code[skip_space(code, open + 1)], "*&") &&
+           may_end_type(code, skip_space_back(code, at));
+}
+
+/** Returns whether the name at `at` may be declared there as a variable or a parameter, which hides a function. */
+static bool may_declare_variable(const char *code, size_t at, size_t end)
+{
+    return is_one_of(code[skip_space(code, end)], "=;,{)[") && may_end_type(code, skip_space_back(code, at));
 }
 
 /**
  * Returns the attribute, `__global__` or `__device__`, with which the file declares the function whose name is in
- * [begin, end). Returns NULL if the function may also be one of the host, or may be declared elsewhere.
+ * [begin, end). Returns NULL if the function may also be one of the host, or may be declared elsewhere, or if a variable
+ * may have its name.
  */
 static const char *device_attribute(const char *code, size_t begin, size_t end)
 {
     const char *attribute = NULL;
 
     for (size_t at = next_use(code, 0, begin, end); at != NOWHERE; at = next_use(code, at + 1, begin, end)) {
+        if (may_declare_variable(code, at, at + (end - begin)))
+            return NULL;
         if (!declares_function(code, at, at + (end - begin)))
             continue;
         if (find_before(code, at, "__global__") != NOWHERE)

@@ -255,14 +255,11 @@ static size_t walk_lambda(struct walk *walk, size_t at)
     return at == NOWHERE || walk->code[at] != '{' ? at : walk_function(walk, at, "");
 }
 
-/**
- * Returns whether the parentheses after the word at `at` contain an operand that is not evaluated, the quoted text of
- * an assertion, or assembly.
- */
+/** Returns whether the parentheses after the word at `at` contain an operand that is not evaluated, or assembly. */
 static bool is_quiet_word(const char *code, size_t at)
 {
-    static const char *const words[] = {"assert",   "sizeof", "alignof", "decltype", "static_assert",
-                                        "noexcept", "asm",    "__asm__", NULL};
+    static const char *const words[] = {"sizeof",   "alignof", "decltype", "static_assert",
+                                        "noexcept", "asm",     "__asm__",  NULL};
 
     return has_word(code, at, at + 1, words);
 }
@@ -275,7 +272,7 @@ static size_t walk_word(struct walk *walk, size_t at, struct part *part)
 
     if (is_word_at(walk->code, at, "return"))
         return next_part(part, end);
-    if (!is_quiet_word(walk->code, at) || walk->code[open] != '(')
+    if (!(is_quiet_word(walk->code, at) || quotes_arguments(walk->source, at)) || walk->code[open] != '(')
         return end;
     walk->quiet++;
     at = walk_inside(walk, open, &quiet);
@@ -288,7 +285,7 @@ static size_t walk_operator(struct walk *walk, size_t at, struct part *part)
 {
     const bool is_and = walk->code[at] == '&';
 
-    if (is_and && is_reference(walk->code, at))
+    if ((is_and && is_reference(walk->code, at)) || may_be_fold(walk->code, at))
         return at + 2;
     mark(walk, at + 2, is_and ? " SIMT_AND &&" : " SIMT_OR ||");
     part->parted = part->any_parted = true;

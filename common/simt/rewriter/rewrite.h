@@ -49,9 +49,9 @@ bool rewrite_launch_bounds(struct source *source, size_t end);
 bool rewrite_shared(struct source *source, size_t at);
 /**
  * Replaces the attribute of a `__device__` or `__constant__` variable, so that the variable is stored separately from
- * those of the host, and inserts a gap after it.
+ * those of the host, and inserts a gap after it. Rejects a variable of a template, which compilers do not store there.
  */
-void rewrite_device_variable(struct source *source, size_t at, size_t end, const char *attribute,
+bool rewrite_device_variable(struct source *source, size_t at, size_t end, const char *attribute,
                              const char *pointer_attribute, const char *gap);
 /** Rewrites a static variable of a device function as rewrite_device_variable() does. */
 bool rewrite_static(struct source *source, size_t at, size_t end);
@@ -72,6 +72,12 @@ bool rewrite_include(struct source *source, size_t at);
 bool check_name(const struct source *source, size_t at);
 /** Checks that the result of the mbarrier_try_wait() at `at` is used; prints an error if it is ignored. */
 bool check_wait(const struct source *source, size_t at);
+/**
+ * Rewrites the directive whose `#` is at `at` if it begins, divides or ends statements of a host and device function
+ * that depend on __CUDA_ARCH__: they become statements of an if, because the simulator has one function for both.
+ * Returns whether it did. Leaves conditionals that contain more than statements, or other conditionals.
+ */
+bool rewrite_choice(struct source *source, size_t at);
 /**
  * Replaces __CUDA_ARCH__ in a directive with the simulator's macro. Directives in host functions keep __CUDA_ARCH__,
  * and so do those that select inline assembly or a header.

@@ -33,6 +33,7 @@
  *                                             &a.b[simt_within_or_end<__typeof__(a.b)>() |= i]
  *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH
  *                                             unless one of the branches has inline assembly or #include
+ *     #ifdef __CUDA_ARCH__ x; #endif     ->   if (simt_on_device()) { x; }            in a host and device function
  *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
  *
  *     f(a[i])                            ->   f(simt_argument(a[i]))                  if f takes a structure by value
@@ -49,16 +50,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/** Copies an assertion unchanged, because its source text is printed when it fails. */
-static void copy_assertion(struct source *source, size_t end)
-{
-    const size_t open = skip_space(source->code, end);
-    const size_t close = source->code[open] == '(' ? partner(source->code, open, 1) : NOWHERE;
-
-    if (close != NOWHERE)
-        copy_to(source, close + 1);
-}
 
 /** Checks that the word at `at`, which only host functions may use, is in one; if not, prints `why`. */
 static bool check_host_only(const struct source *source, size_t at, const char *why)
@@ -115,10 +106,12 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
     if (is_word_at(source->code, at, "tensor_map"))
         return check_local_map(source, at, end);
     if (is_word_at(source->code, at, "__device__"))
-        rewrite_device_variable(source, at, end, "SIMT_DEVICE_VARIABLE", "SIMT_DEVICE_POINTER", " SIMT_DEVICE_GAP");
-    else if (is_word_at(source->code, at, "__constant__"))
-        rewrite_device_variable(source, at, end, "__constant__", "SIMT_CONSTANT_POINTER", " SIMT_CONSTANT_GAP");
-    else if (is_word_at(source->code, at, "__CUDA_ARCH__"))
+        return rewrite_device_variable(source, at, end, "SIMT_DEVICE_VARIABLE", "SIMT_DEVICE_POINTER",
+                                       " SIMT_DEVICE_GAP");
+    if (is_word_at(source->code, at, "__constant__"))
+        return rewrite_device_variable(source, at, end, "__constant__", "SIMT_CONSTANT_POINTER",
+                                       " SIMT_CONSTANT_GAP");
+    if (is_word_at(source->code, at, "__CUDA_ARCH__"))
         rewrite_architecture(source, at, end);
     else if (is_word_at(source->code, at, "cudaLaunchKernel") ||
              is_word_at(source->code, at, "cudaLaunchCooperativeKernel"))
@@ -127,8 +120,8 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
         rewrite_launch_call(source, end, true);
     else if (is_word_at(source->code, at, "__noinline__") && !is_one_of(source->code[at - 1], "(,"))
         replace(source, at, end, "SIMT_NOINLINE");
-    else if (is_word_at(source->code, at, "assert"))
-        copy_assertion(source, end);
+    else if (quotes_arguments(source, at))
+        copy_to(source, partner(source->code, skip_space(source->code, end), 1) + 1);
     else if (is_word_at(source->code, at, "static_cast"))
         rewrite_integer_static_cast(source, at, end);
     else if (starts_with(source->code + at, "cu"))
@@ -141,6 +134,8 @@ static bool rewrite_sign(struct source *source, size_t at)
 {
     const char *const sign = source->code + at;
 
+    if (*sign == '#' && rewrite_choice(source, at))
+        return true;
     if (*sign == '#') {
         count_conditional_directive(source, at);
         return rewrite_include(source, at);
@@ -185,7 +180,10 @@ int main(int argc, char **argv)
     bool good = file && read_source(&source, file);
     if (!good)
         fprintf(stderr, "%s: %s\n", source.path, strerror(errno));
-    good = good && find_code(&source) && check_braces(&source) && find_functions(&source) && rewrite(&source);
+    good = good && find_code(&source) && check_braces(&source);
+    if (good)
+        find_quoting(&source);
+    good = good && find_functions(&source) && rewrite(&source);
     if (good && fflush(stdout) != 0) {
         fprintf(stderr, "%s: the output cannot be written: %s\n", source.path, strerror(errno));
         good = false;

@@ -141,6 +141,48 @@ bool find_code(struct source *source)
     return true;
 }
 
+/* --- macros that quote their arguments -------------------------------------------------------------------------- */
+
+void find_quoting(struct source *source)
+{
+    const char *const code = source->code;
+
+    for (size_t at = 0; code[at]; at++) {
+        const size_t word = code[at] == '#' ? skip_space(code, at + 1) : at;
+        const size_t name = is_word_at(code, word, "define") ? skip_space(code, word_end(code, word)) : NOWHERE;
+
+        if (code[at] != '#' || name == NOWHERE || code[word_end(code, name)] != '(')
+            continue;
+        for (at = word_end(code, name); code[at] && code[at] != '\n'; at++) {
+            const bool quotes = code[at] == '#' && code[at - 1] != '#' && is_word(code[skip_space(code, at + 1)]);
+
+            if (quotes && source->quoting_count < MAX_QUOTING) {
+                source->quoting[source->quoting_count++] = name;
+                break;
+            }
+        }
+        at += strcspn(code + at, "\n") - 1;
+    }
+}
+
+bool quotes_arguments(const struct source *source, size_t at)
+{
+    const char *const code = source->code;
+    const size_t end = word_end(code, at), open = skip_space(code, end);
+    const size_t close = code[open] == '(' ? partner(code, open, 1) : NOWHERE;
+    bool quotes = is_word_at(code, at, "assert");
+
+    for (size_t i = 0; i < source->quoting_count && close != NOWHERE; i++) {
+        const size_t name = source->quoting[i];
+
+        quotes = quotes || (name != at && word_end(code, name) - name == end - at &&
+                            strncmp(code + name, code + at, end - at) == 0);
+    }
+    for (size_t i = open; quotes && close != NOWHERE && i < close; i++)
+        quotes = !starts_with(code + i, "<<<");
+    return quotes && close != NOWHERE;
+}
+
 /* --- braces ------------------------------------------------------------------------------------------------------- */
 
 /** The braces that are open at some position. */
@@ -301,6 +343,37 @@ bool is_keyword_before_value(const char *code, size_t end)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (end >= strlen(words[i]) && is_word_at(code, end - strlen(words[i]), words[i]))
             return true;
+    return false;
+}
+
+bool begins_declaration(const char *code, size_t at)
+{
+    size_t end = at = skip_space(code, at);
+
+    while (is_word(code[end]) || code[end] == ':')
+        end++;
+    if (end == at || is_keyword_before_value(code, end))
+        return false;
+    at = skip_space(code, end);
+    if (code[at] == '<' && partner(code, at, 1) != NOWHERE)
+        at = partner(code, at, 1) + 1;
+    return is_word(code[at + strspn(code + at, " *&")]);
+}
+
+bool may_be_fold(const char *code, size_t at)
+{
+    while (at > 0 && !is_one_of(code[at - 1], "([{;}\n")) {
+        const size_t open = is_one_of(code[at - 1], ")]") ? partner(code, at - 1, -1) : at - 1;
+
+        at = open == NOWHERE ? at - 1 : open;
+    }
+    for (; code[at] && !is_one_of(code[at], ")]};\n"); at++) {
+        const size_t close = is_one_of(code[at], "([{") ? partner(code, at, 1) : NOWHERE;
+
+        if (starts_with(code + at, "..."))
+            return true;
+        at = close == NOWHERE ? at : close;
+    }
     return false;
 }
 

@@ -13,7 +13,7 @@
 
 #define NOWHERE SIZE_MAX
 
-enum { MAX_CONDITIONALS = 64, MAX_DEPTH = 256 };
+enum { MAX_CONDITIONALS = 64, MAX_DEPTH = 256, MAX_QUOTING = 64 };
 
 /** Text to be inserted before the character at `at`. */
 struct insertion {
@@ -29,6 +29,14 @@ struct declared_function {
     uint32_t classes;  /* bit i: its type is certainly a class */
 };
 
+/**
+ * A conditional on __CUDA_ARCH__ that becomes an if: the positions of its #if, of its #else (NOWHERE if there is none)
+ * and of its #endif, and the positions where these lines end. All are 0 before the first such conditional.
+ */
+struct choice {
+    size_t first, first_end, middle, middle_end, last, last_end;
+};
+
 struct source {
     const char *path;
     char *text;  /* a #line directive, then the file; ends with '\0' */
@@ -37,6 +45,9 @@ struct source {
     size_t copied; /* number of characters that have been written to the output */
     struct insertion *insertions;
     size_t insertion_count, insertion_room, inserted; /* the first `inserted` have been written */
+
+    size_t quoting[MAX_QUOTING]; /* positions of the names of macros that quote a parameter: #define NAME(x) #x */
+    size_t quoting_count;
 
     struct declared_function *functions;
     size_t function_count, function_room;
@@ -50,6 +61,7 @@ struct source {
     bool host_too;       /* the device function is a host function as well */
     bool host_only;      /* the current function certainly belongs to the host */
     int conditionals, braces_before[MAX_CONDITIONALS];
+    struct choice choice;
 };
 
 /** Reads the file and puts a `#line` directive before its text. The caller frees the buffers, even after a failure. */
@@ -57,6 +69,15 @@ bool read_source(struct source *source, FILE *file);
 
 /** Fills source->code from source->text. Returns false after printing an error. */
 bool find_code(struct source *source);
+
+/** Finds the macros of the file that quote a parameter. */
+void find_quoting(struct source *source);
+
+/**
+ * Returns whether the word at `at` is assert or a macro that quotes its arguments, so that they must not be rewritten:
+ * they would be printed so. Arguments with a launch are rewritten nevertheless.
+ */
+bool quotes_arguments(const struct source *source, size_t at);
 
 /** Checks that every brace is closed. If not, prints which one is not, or which comment contains its closing brace. */
 bool check_braces(const struct source *source);
@@ -107,6 +128,12 @@ bool is_keyword_before_value(const char *code, size_t end);
  * contain the name that is declared: `int (*name)[2]`.
  */
 bool may_enclose_declarator(const char *code, size_t open);
+
+/** Returns whether the statement at `at` begins like a declaration: a type, then a name. */
+bool begins_declaration(const char *code, size_t at);
+
+/** Returns whether the innermost brackets around `at` contain `...`, as those of a fold expression do. */
+bool may_be_fold(const char *code, size_t at);
 
 /** Returns whether a value ends at `end`, so that an operator after it has two operands. */
 bool ends_value(const char *code, size_t end);

@@ -25,21 +25,6 @@ static size_t statement_begin(const char *code, size_t at)
     return at;
 }
 
-/** Returns whether the statement at `at` begins like a declaration: a type, then a name. */
-static bool begins_declaration(const char *code, size_t at)
-{
-    size_t end = at = skip_space(code, at);
-
-    while (is_word(code[end]) || code[end] == ':')
-        end++;
-    if (end == at || is_keyword_before_value(code, end))
-        return false;
-    at = skip_space(code, end);
-    if (code[at] == '<' && partner(code, at, 1) != NOWHERE)
-        at = partner(code, at, 1) + 1;
-    return is_word(code[at + strspn(code + at, " *&")]);
-}
-
 /**
  * Returns whether the `)` at `at` ends a cast or the condition of a statement, which are followed by an expression, and
  * not an attribute or a macro, which may be followed by a declaration.
@@ -262,6 +247,25 @@ static size_t operand_begin(const char *code, size_t at)
     return word_begin(code, skip_space(code, begin));
 }
 
+/**
+ * Returns the start of the value in the index that begins at `at`: behind the last comma operator. The index may contain
+ * template arguments; its commas are then not searched.
+ */
+static size_t value_of_index(const char *code, size_t at)
+{
+    size_t value = at;
+
+    for (; code[at] != ']'; at++) {
+        if (code[at] == '<')
+            return value;
+        if (code[at] == ',')
+            value = at + 1;
+        else if (is_one_of(code[at], "([{"))
+            at = partner(code, at, 1);
+    }
+    return value;
+}
+
 void rewrite_subscript(struct source *source, size_t at)
 {
     const char *code = source->code;
@@ -269,7 +273,7 @@ void rewrite_subscript(struct source *source, size_t at)
     const size_t name_end = word_end(code, begin);
     const size_t index = skip_space(code, at + 1);
 
-    if (!in_device_function(source) || begin == at || is_one_of(code[index], "][") || partner(code, at, 1) == NOWHERE)
+    if (!in_device_function(source) || begin == at || is_one_of(code[index], "][{") || partner(code, at, 1) == NOWHERE)
         return;
     const size_t first = skip_space(code, name_end);
     const bool of_host = first == at && is_host_constant(code, begin, name_end);
@@ -281,7 +285,7 @@ void rewrite_subscript(struct source *source, size_t at)
     const size_t before = skip_space_back(code, begin);
     const bool is_address = takes_address(code, before) && !is_accessed(code, before);
 
-    copy_before(source, at + 1);
+    copy_before(source, value_of_index(code, at + 1));
     fputs(of_host      ? "simt_of_host<__typeof__("
           : is_address ? "simt_within_or_end<__typeof__("
                        : "simt_within<__typeof__(",

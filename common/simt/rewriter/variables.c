@@ -199,13 +199,18 @@ static bool declares_in_parentheses(const char *code, size_t at)
     return false;
 }
 
-void rewrite_device_variable(struct source *source, size_t at, size_t end, const char *attribute,
+bool rewrite_device_variable(struct source *source, size_t at, size_t end, const char *attribute,
                              const char *pointer_attribute, const char *gap)
 {
     if (!declares_variable(source->code, end) || find_before(source->code, at, "extern") != NOWHERE)
-        return;
+        return true;
+    if (find_before(source->code, at, "template") != NOWHERE)
+        return fail(source, at,
+                    "the simulator has no __device__ or __constant__ variables of templates, nor of class templates: "
+                    "declare a variable for each type");
     replace(source, at, end, declares_in_parentheses(source->code, end) ? pointer_attribute : attribute);
     write_gap(source, end, gap);
+    return true;
 }
 
 /**
@@ -233,9 +238,8 @@ bool rewrite_static(struct source *source, size_t at, size_t end)
         return fail(source, at,
                     "a static variable of a template, inline or member function would be the host's: declare it "
                     "__device__, outside the function");
-    rewrite_device_variable(source, at, end, "static SIMT_DEVICE_VARIABLE", "static SIMT_DEVICE_POINTER",
-                            " SIMT_DEVICE_GAP");
-    return true;
+    return rewrite_device_variable(source, at, end, "static SIMT_DEVICE_VARIABLE", "static SIMT_DEVICE_POINTER",
+                                   " SIMT_DEVICE_GAP");
 }
 
 /** Returns the position of the name that the `tensor_map` before `end` declares, or NOWHERE if it declares no map. */
