@@ -293,8 +293,9 @@ SIMT_CONSTEXPR auto simt_index_of(Index index)
     }
 }
 /*
- * In place of simt_within for a constant array of the host, which kernels cannot access. A compiler for GPUs may know
- * the elements whose indices are constant. Clang does not tell which are.
+ * Replaces simt_within for a constant array of the host, which kernels cannot access, except that a compiler for GPUs
+ * may know the elements whose indices are constant. Clang cannot tell which indices are constant, so nothing is checked
+ * with clang.
  */
 template <class Array>
 struct simt_of_host {
@@ -427,7 +428,7 @@ class simt_scope_of_lane
 #ifndef __clang__
 #define __builtin_assume(condition)            ((condition) ? (void)0 : simt_false_assumption(#condition))
 #define __builtin_assume_aligned(pointer, ...) simt_assume_aligned(pointer, __VA_ARGS__)
-/* Reports a pointer without the assumed alignment; `offset` is what an aligned pointer has been increased by. */
+/* Reports a pointer that lacks the assumed alignment: `pointer` - `offset` must be aligned. */
 SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, size_t offset = 0)
 {
     if (((size_t)pointer - offset) % alignment != 0)
@@ -793,7 +794,10 @@ SIMT_DEVICE void __trap(void)
 
 /* --- atomics ------------------------------------------------------------------------------------------------------ */
 
-/* Updates *address and returns its earlier value. `in_block`: atomic only for the threads of the block. */
+/*
+ * Updates *address and returns its earlier value. If `in_block`, the update is atomic only for the threads of the
+ * block.
+ */
 template <class T>
 SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, int in_block, T operand, T compare = T())
 {

@@ -55,7 +55,7 @@ constexpr bool simt_by_address = !std::is_trivially_copy_constructible_v<Paramet
 template <class Parameter>
 using simt_stored = std::conditional_t<simt_by_address<Parameter>, simt_bytes<Parameter>, Parameter>;
 
-/** Returns what is stored of a parameter. */
+/** Returns a parameter in the form in which it is stored. */
 template <class Parameter>
 SIMT_UNTRACED SIMT_OWN simt_stored<Parameter> simt_store(const Parameter &parameter)
 {
@@ -69,7 +69,7 @@ SIMT_UNTRACED SIMT_OWN simt_stored<Parameter> simt_store(const Parameter &parame
     }
 }
 
-/** Returns what the C++ ABI passes of a parameter. */
+/** Returns a stored parameter in the form in which the C++ ABI passes it. */
 template <class Parameter>
 SIMT_UNTRACED SIMT_OWN auto simt_passed(simt_stored<Parameter> &stored)
 {
@@ -100,7 +100,7 @@ struct simt_parameters<First, Rest...> {
     simt_parameters<Rest...> rest;
 };
 
-/** Calls a kernel with what is stored of its parameters; each thread has its own copies. */
+/** Calls a kernel with its stored parameters, of which each thread has its own copies. */
 template <class... Parameters>
 SIMT_UNTRACED SIMT_OWN void simt_call_kernel(void (*kernel)(Parameters...), simt_stored<Parameters>... stored)
 {

@@ -16,7 +16,7 @@
 struct CUgraphExec_st {
     cudaGraph_t graph;
     cudaStream_t *stream;
-    cudaEvent_t *event; /**< the graph's events, and one recorded at the end of each launch */
+    cudaEvent_t *event; /**< the graph's events, followed by one that is recorded at the end of each launch */
     bool launched;
     cudaGraphExec_t next;
 };

@@ -70,7 +70,7 @@ cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t 
 
 /** Returns whether the graph exists and the host has not destroyed it. */
 bool simt_is_graph(cudaGraph_t graph);
-/** Drops one reference to a graph, and frees the graph with the last reference. */
+/** Drops one reference to a graph, and frees the graph if that was the last reference. */
 void simt_graph_release(cudaGraph_t graph);
 
 #endif

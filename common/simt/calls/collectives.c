@@ -711,7 +711,7 @@ static void complete_active(struct warp *warp)
     }
 }
 
-/** Completes the collective, or the reconvergence, that the lanes at the first position in the source wait for. */
+/** Completes the collective, or the reconvergence, that the lanes at the earliest position in the source wait for. */
 static void complete_first_of_active(struct warp *warp)
 {
     const lane_mask group = simt_active_first(warp);

@@ -256,8 +256,9 @@ static void check_before_shared(uintptr_t address, unsigned bytes, bool store, u
 }
 
 /**
- * Returns whether an access is about 2^32 elements past memory of `size` bytes, as it is if an unsigned index is less
- * than 0 or the high half of a 64-bit index was ignored. The element is assumed to be as large as the access.
+ * Returns whether an access is about 2^32 elements past memory of `size` bytes, as happens if an unsigned index has
+ * wrapped below 0 or the high half of a 64-bit index has been dropped. The element is assumed to be as large as the
+ * access.
  */
 static bool is_wrapped(uintptr_t address, unsigned bytes, uintptr_t begin, size_t size)
 {
@@ -318,8 +319,9 @@ static _Noreturn void fault_host_constant(uintptr_t pc)
 }
 
 /**
- * Returns whether memory that a stream's host function uses may be in use elsewhere: variables outside any function and
- * those of its callers, or memory that kernels may access. Other memory may be the function's own.
+ * Returns whether memory that a stream's host function uses may also be used by other code: global variables, local
+ * variables of the function's callers, or memory that kernels may access. Any other memory may belong to the function
+ * alone.
  */
 static bool outlives_host_function(uintptr_t address)
 {
@@ -503,7 +505,7 @@ void simt_poll(const void *address)
 
     struct lane *const lane = simt_running.lane;
 
-    if (lane->loads != lane->loads_of_poll) /* the lane has loaded something other than before its previous poll */
+    if (lane->loads != lane->loads_of_poll) /* the lane's loads since its last poll differ from those before it */
         simt_progress.polls = 0;
     lane->loads_of_poll = lane->loads;
     lane->loads = 0;
@@ -570,7 +572,7 @@ static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_
     touch_parts(pointer, bytes, store, true, pc);
 }
 
-/** Checks an atomic of a word or, because the atomic of a pair is one atomic for each element, of each element. */
+/** Checks an atomic of a word. The atomic of a pair is checked as two atomics, one for each element. */
 static void touch_elements(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
                            unsigned element, struct touch touch, uintptr_t pc, enum shadow_space space)
 {

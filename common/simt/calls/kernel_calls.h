@@ -90,8 +90,9 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
 void simt_barrier_complete(struct block *block);
 /**
- * Drops a suspected fault behind a barrier that some threads missed, as simt_fault_dismiss_after() does, unless this
- * barrier has opened before: in a loop, what is behind it in the source may come before it.
+ * Drops a suspected fault that follows a barrier that some threads missed, as simt_fault_dismiss_after() does. Does
+ * nothing if this barrier has opened before, because in a loop, code that follows the barrier in the source may run
+ * before it.
  */
 void simt_dismiss_after_barrier(const struct block *block, uintptr_t site);
 /** Makes all threads of a block that is waiting at a barrier runnable. */

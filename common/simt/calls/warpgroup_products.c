@@ -24,10 +24,10 @@ enum {
     WARP_ROWS = 16,
     DEPTH = 16,
     MAX_COLUMNS = 256,
-    CHUNK = 16, /* bytes that the swizzle moves together */
+    CHUNK = 16, /* number of bytes that the swizzle moves together */
     ROW = 128,  /* bytes */
     EIGHT_ROWS = 1024,
-    WINDOW = 1 << 18 /* bytes that a descriptor can address */
+    WINDOW = 1 << 18 /* number of bytes that a descriptor can address */
 };
 
 struct product {

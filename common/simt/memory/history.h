@@ -12,7 +12,9 @@
 #include "device_memory.h"
 #include "order/thread_sets.h"
 
-/** Kinds of past accesses. The kind of a volatile read or an atomic is the sum of this and an enum atomic_kind. */
+/**
+ * Kinds of past accesses. The kind of a volatile read or an atomic is the sum of one of these and an enum atomic_kind.
+ */
 enum past_kind {
     PAST_READ = 0x00,
     PAST_AUTHORS = 0x08, /**< all threads that updated the word with atomics, for the check of later loads */

@@ -81,8 +81,8 @@ static const char *what_was_done(const struct past_access *past)
 
 /**
  * Returns whether a thread of the running block has polled or updated a word that was written after the past access,
- * presumably to wait for that access. The word was written by a thread of the running block, if `in_block`, in which
- * case only the running thread's polls count, or of another block.
+ * presumably to wait for that access. If `in_block`, the word was written by a thread of the running block, and only
+ * the running thread's polls count; otherwise it was written by a thread of another block.
  */
 static bool has_polled(const struct past_access *past, bool in_block)
 {
@@ -687,7 +687,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
  */
 static void replace_reads(struct history *history, struct word_access access)
 {
-    enum { LONG = 48 }; /* a longer history, as of a word that many threads poll, does without the older polls */
+    enum { LONG = 48 }; /* a longer history, such as that of a word that many threads poll, drops the older polls */
     const bool sees = access.what != ACCESS_LOAD && !(access.kind & ATOMIC_STORE);
     const struct first_atomics atomics = find_first_atomics(history);
     unsigned thread;

@@ -16,7 +16,7 @@ static size_t next_use(const char *code, size_t at, size_t begin, size_t end)
     return NOWHERE;
 }
 
-/** Returns whether the name at `at` is declared there as a function: a type stands before the name. */
+/** Returns whether the name at `at` is declared there as a function, that is, whether a type precedes the name. */
 static bool declares_function(const char *code, size_t at, size_t end)
 {
     const size_t before = skip_space_back(code, at);
@@ -27,7 +27,7 @@ static bool declares_function(const char *code, size_t at, size_t end)
 
 /**
  * Returns the attribute, `__global__` or `__device__`, with which the file declares the function whose name is in
- * [begin, end). Returns NULL if the function may also be one of the host, or may be declared elsewhere.
+ * [begin, end). Returns NULL if the function may also be a host function, or may be declared elsewhere.
  */
 static const char *device_attribute(const char *code, size_t begin, size_t end)
 {
@@ -46,7 +46,9 @@ static const char *device_attribute(const char *code, size_t begin, size_t end)
     return attribute;
 }
 
-/** Returns whether the name in [at, end) is called, and is not that of a member or of a function of the headers. */
+/**
+ * Returns whether the name in [at, end) is called and is neither a member's name nor that of a function in a header.
+ */
 static bool is_call(const char *code, size_t at, size_t end)
 {
     static const char *const of_headers[] = {"min", "max", "abs", "swap", "clamp", "round", "pow", NULL};
@@ -65,7 +67,7 @@ static bool is_call(const char *code, size_t at, size_t end)
            !(code[before - 1] == '(' && has_word(code, word_begin(code, word), word, unevaluated));
 }
 
-/** Returns whether the word in [at, end) is a built-in variable, whose name no variable of the file has. */
+/** Returns whether the word in [at, end) names a built-in variable and the file has no variable with that name. */
 static bool is_built_in(const char *code, size_t at, size_t end)
 {
     static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};
