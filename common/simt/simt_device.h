@@ -19,7 +19,7 @@
 #include "device_calls.h"
 #include "small_float_type.h"
 
-/* Only a warning, because one lane may set a variable that the other lanes then receive by a shuffle. */
+/* This is only a warning, because one lane may set a variable that the other lanes then receive through a shuffle. */
 #ifndef __clang__
 #pragma GCC diagnostic warning "-Wmaybe-uninitialized"
 #endif
@@ -56,14 +56,14 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #define SIMT_SHARED_GAP_ORDER used, /* otherwise the compiler may place the variable after its gap, not before it */
 #else
 #define __shared__                                                                                 \
-    static __constinit __thread /* else gcc guards an array of class objects by a hidden branch */ \
+    static __constinit __thread /* else gcc guards arrays of class objects with a hidden branch */ \
         __attribute__((no_reorder))
 #define SIMT_SHARED_GAP_KEEP  used, no_reorder
 #define SIMT_SHARED_GAP_ORDER no_reorder,
 #endif
 
 /*
- * Variables of the device have constant initialisers, because CUDA runs no constructors for them. Gcc refuses
+ * Variables of the device have constant initialisers, because CUDA runs no constructors for them. Gcc rejects
  * __constinit in declarations such as int (*name[2])(int), which have the attributes SIMT_DEVICE_POINTER or
  * SIMT_CONSTANT_POINTER.
  */
@@ -263,7 +263,10 @@ struct simt_within {
 template <class Array>
 struct simt_within_or_end {
 };
-/* The number and the type of the elements of an array, which is a T[N] or an std::array; 0 for any other type. */
+/*
+ * The number and type of an array's elements, if the array is a T[N] or an std::array; the number is 0 for any other
+ * type.
+ */
 template <class Array>
 struct simt_elements {
     static constexpr size_t count = 0;
@@ -378,7 +381,10 @@ SIMT_CONSTEXPR T operator,(T &&value, simt_join)
 {
     return static_cast<T &&>(value);
 }
-/* Checks the load of an argument that is a structure in memory and is passed by value. Clang instruments such loads. */
+/*
+ * Checks the load of an argument that is a structure in memory and is passed by value; clang instruments such loads
+ * itself.
+ */
 template <class T>
 static inline constexpr __attribute__((always_inline)) T &&simt_argument(T &&value)
 {

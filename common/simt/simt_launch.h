@@ -378,7 +378,7 @@ static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *byte
 }
 /**
  * Finds the block size with the most resident threads per multiprocessor; ties go to the largest block size.
- * `shared_of` returns the number of bytes of dynamic shared memory for a block of a given size.
+ * `shared_of` returns the size in bytes of the dynamic shared memory for a block of a given size.
  */
 template <class Kernel, class Shared>
 static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, Kernel kernel,

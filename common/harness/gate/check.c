@@ -14,7 +14,7 @@
 /** The answer for the row under check, and the checker's scratch memory; each thread has one. */
 struct examination {
     const struct gate_problem *problem;
-    int64_t token; /* index of the token; -1: no row yet */
+    int64_t token; /* index of the token; -1 if there is no row yet */
     const int32_t *ids;
     const float *weights;
     struct gate_row row;
@@ -364,7 +364,7 @@ static void add_count(struct error *error, int64_t num_wrong, int64_t num_tokens
 bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
                 struct error *error)
 {
-    int64_t first_wrong = INT64_MAX; /* lowest wrong token; -1: a thread could not allocate its examination */
+    int64_t first_wrong = INT64_MAX; /* lowest wrong token; -1 if a thread could not allocate its examination */
     int64_t num_wrong = 0;
 
 #pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)

@@ -104,7 +104,9 @@ static void part_streams(cudaGraphExec_t exec)
         simt_work_no_overlap(exec->stream[i]);
 }
 
-/** Replays the steps of a graph in the order in which they were captured, after its previous launch in any stream. */
+/**
+ * Replays the steps of a graph in capture order. The launch is ordered after the graph's previous launch in any stream.
+ */
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;

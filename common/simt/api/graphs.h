@@ -26,7 +26,7 @@ struct CUgraph_st {
     size_t count, room;
     unsigned branches, events;
     bool destroyed; /**< the host has destroyed the graph and may no longer use it */
-    unsigned users; /**< reference count of the host and the executable graphs; at 0 the graph is freed */
+    unsigned users; /**< number of references from the host and executable graphs; at 0 the graph is freed */
     cudaGraph_t next;
 };
 

@@ -277,7 +277,7 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
 }
 
 /**
- * Number of launches rejected since the last fault. A program that checks for errors does not reach
+ * Number of launches rejected since the last fault. A program that checks for errors stops long before
  * REFUSED_BEFORE_SHOWN.
  */
 static unsigned refused_after_fault;

@@ -250,7 +250,7 @@ void simt_lanes_join(unsigned number)
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
-/* The operands and results stay on the stacks of the lanes; the collective receives only their addresses. */
+/* The operands and results stay on the lanes' stacks; the collective receives only their addresses. */
 
 static struct simt_fragment_floats mma(enum collective kind, struct mma_fragments fragments, uintptr_t site)
 {

@@ -233,7 +233,7 @@ static void check_variable(uintptr_t address, unsigned bytes, bool store, uintpt
         fault_misaligned(address, bytes, store ? ACCESS_STORE : ACCESS_LOAD, pc);
 }
 
-/** Returns whether an address is in the local memory of a thread of the block. */
+/** Returns whether an address is in the local memory of one of the block's threads. */
 static bool is_local(uintptr_t address)
 {
     const struct fiber_stacks *stacks = &simt_running.block->stacks;
@@ -331,7 +331,7 @@ static bool outlives_host_function(uintptr_t address)
            address - simt_host_function_frame < STACK_BYTES || simt_is_host_accessible((const void *)address);
 }
 
-/** Reports an access by the host that leaves an allocation of pinned or managed memory. */
+/** Reports an access by the host that extends beyond an allocation of pinned or managed memory. */
 static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
     char location[LOCATION_TEXT];
@@ -485,7 +485,7 @@ ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store
     touch_memory(pointer, bytes, (struct touch){.what = store ? ACCESS_STORE : ACCESS_LOAD}, pc);
 }
 
-/** Returns the shadow of a word of global or shared memory, or NULL if the address is in neither. */
+/** Returns the shadow of a word in global or shared memory, or NULL if the address is in neither. */
 static struct shadow_cell *cell_at(uintptr_t address)
 {
     const uintptr_t global = address - simt_memory.arena;
@@ -765,8 +765,8 @@ void simt_call_ends(uint64_t caller)
 }
 
 /**
- * Handles an access of 16 bytes. Gcc calls this hook for a structure that is aligned to 8 bytes as well, so an address
- * that is a multiple of 8 is no fault; vectors check their addresses themselves.
+ * Handles an access of 16 bytes. Gcc also calls this hook for structures that are aligned to 8 bytes, so an address
+ * that is a multiple of 8 is not a fault; vectors check their addresses themselves.
  */
 ALWAYS_INLINE void access_16(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
 {
@@ -805,7 +805,7 @@ HOOKS(, 16, access_16)
 HOOKS(volatile_, 1, access_volatile)
 HOOKS_FROM_2(volatile_, access_volatile)
 HOOKS_FROM_2(unaligned_, access_parts)
-/* A GPU needs several instructions for an unaligned access, so a volatile one is not atomic. */
+/* A GPU needs several instructions for an unaligned access, so an unaligned volatile access is not atomic. */
 HOOKS_FROM_2(unaligned_volatile_, access_parts)
 
 void __tsan_read_range(void *address, size_t bytes)

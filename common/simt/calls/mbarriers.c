@@ -41,10 +41,10 @@ struct barrier {
     uintptr_t address;
     uint32_t block;   /**< number of the owning block */
     uint32_t next;    /**< next barrier of the block, or next free barrier; 0 if none */
-    uint32_t count;   /**< arrivals that a phase needs */
-    uint32_t pending; /**< arrivals that are still missing */
+    uint32_t count;   /**< number of arrivals that a phase needs */
+    uint32_t pending; /**< number of arrivals that are still missing */
     uint32_t phase;   /**< number of phases that have ended */
-    int64_t bytes;    /**< announced bytes minus copied bytes */
+    int64_t bytes;    /**< number of announced bytes minus that of copied bytes */
     uint32_t waiting; /**< number of waiting lanes */
     bool fenced;      /**< the initialising thread has executed a fence, so copies may use the barrier */
 

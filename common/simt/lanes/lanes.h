@@ -51,7 +51,7 @@ struct lane_event {
 };
 
 enum {
-    LANE_EVENTS = 384, /**< events in a lane's buffer; the buffers of a warp fit in the L2 cache */
+    LANE_EVENTS = 384, /**< number of events in a lane's buffer; the buffers of a warp fit in the L2 cache */
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
     EVENT_DEPTH_SHIFT = 48,
@@ -79,7 +79,7 @@ struct lane {
     struct lane_event *cursor; /**< where the next event is recorded */
     struct lane_event *limit;
     uint64_t key;            /**< key of the lane's next event */
-    uint64_t depth;          /**< depth of the current non-inlined calls, in the form that the key uses */
+    uint64_t depth;          /**< number of non-inlined calls in progress, in the form that the key uses */
     uintptr_t stack;         /**< lowest byte of the fiber's stack */
     void *stack_pointer;     /**< saved stack pointer while suspended */
     uint32_t thread;         /**< thread number in the block */
@@ -94,7 +94,7 @@ struct lane {
     uintptr_t loaded;        /**< value of simt_order.loaded while the lane is suspended */
     uint32_t first_copy;     /**< first asynchronous copy in flight, in copies.c; 0 if none */
     uint32_t last_copy;
-    uint32_t copy_groups;           /**< groups committed since the block began */
+    uint32_t copy_groups;           /**< number of groups committed since the block began */
     uint32_t mbarrier;              /**< awaited mbarrier, in mbarriers.c */
     const struct simt_scope *scope; /**< innermost call or iteration, in active_lanes.c; NULL for the kernel */
     uintptr_t registers_site;       /**< call site of the last request for registers, in warpgroup_products.c */

@@ -63,7 +63,7 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
 /** Checks an access on the slow path: returns if there is no race and ends the launch if there is one. */
 void simt_load_slow_path(struct shadow_cell *cell, struct word_access access);
 void simt_store_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state);
-/** Returns whether the unwritten bytes of a word of shared memory may be padding. */
+/** Returns whether the unwritten bytes of a word in shared memory may be padding. */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
 /**
  * Records, as a suspected fault, a read or an atomic of shared bytes that no thread has written. If a thread writes

@@ -15,7 +15,7 @@
 struct work {
     size_t stream;
     uint64_t position;
-    uint64_t before; /**< position of the previous work of its stream */
+    uint64_t before; /**< position of its stream's previous work */
     const char *name;
     uintptr_t caller;
     bool uses_host;

@@ -89,8 +89,8 @@ static bool is_defined_class(const char *code, size_t begin, size_t end)
 }
 
 /**
- * Returns whether the parameter in [begin, end) is passed by value and may be a class: a name of a type, then a name.
- * Sets *is_class if the file defines the class.
+ * Returns whether the parameter in [begin, end) is passed by value and may be a class, that is, whether it consists of
+ * a type's name and another name. Sets *is_class if the file defines the class.
  */
 static bool is_by_value(const char *code, size_t begin, size_t end, bool *is_class)
 {
@@ -116,7 +116,7 @@ static bool is_by_value(const char *code, size_t begin, size_t end, bool *is_cla
     return is_word(code[at]) && word_end(code, at) == end;
 }
 
-/** Returns whether a parameter declares a name after a type, as no argument of a call can. */
+/** Returns whether a parameter declares a name after a type, which an argument of a call cannot do. */
 static bool is_declared(const char *code, size_t begin, size_t end)
 {
     const size_t first = word_end(code, begin);

@@ -9,7 +9,8 @@
 #include <string.h>
 
 /**
- * Returns whether the operand at `at` is only a number: no operator that binds more tightly than a shift follows it.
+ * Returns whether the operand at `at` is just a number, not followed by an operator that binds more tightly than a
+ * shift.
  */
 static bool is_lone_number(const char *code, size_t at)
 {
