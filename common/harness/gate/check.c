@@ -236,11 +236,11 @@ static bool fail_group(struct examination *exam)
 }
 
 /**
- * Checks that some set of topk_group groups holds every chosen expert, such that no group in the set is certainly worse
- * than a group outside it and no expert is wrongly left out (see wronged_expert()). Such a set contains the chosen
- * experts' groups and, for each member, every group that certainly ranks before that member. These groups can be
- * extended to topk_group groups if and only if there are enough other groups such that neither they nor any group that
- * ranks before them has an expert that is wrongly left out.
+ * Checks that there is a set of topk_group groups that contains every chosen expert, in which no group is certainly
+ * worse than a group outside the set, and from which no expert is wrongly left out (see wronged_expert()). Such a set
+ * contains the chosen experts' groups and, for each member, every group that certainly ranks before that member. These
+ * groups can be extended to topk_group groups if and only if there are enough other groups such that neither they nor
+ * any group that ranks before them has an expert that is wrongly left out.
  */
 static bool groups_are_the_best(struct examination *exam)
 {

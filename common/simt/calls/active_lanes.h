@@ -3,8 +3,8 @@
  * @brief Finds the lanes that are active at a collective without a mask, on a device whose warps have 64 lanes.
  *
  * On such a device a warp has a single program counter. When lanes diverge, the warp executes one side after the other;
- * the lanes reconverge where the sides join, and at the end of each iteration of a loop. Therefore the waiting lanes at
- * the earliest position in the source continue first. A lane that has ended an iteration waits until no lane is still
+ * the lanes reconverge where the sides join, and at the end of each loop iteration. Therefore the waiting lanes at the
+ * earliest position in the source continue first. A lane that has ended an iteration waits until no lane is still
  * executing an iteration of the loop.
  */
 #ifndef SIMT_ACTIVE_LANES_H

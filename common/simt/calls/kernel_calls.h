@@ -9,9 +9,9 @@
 #include "memory/shadow.h"
 
 /**
- * Checks and records an atomic of the running lane on `bytes` bytes, which is atomic for each `element` bytes; the
- * atomic's scope is the lane's block (`in_block`) or all threads. Does nothing outside kernels. An atomic that does not
- * need the old value may be the first write to its address.
+ * Checks and records an atomic of the running lane on `bytes` bytes, in which each element of `element` bytes is
+ * updated atomically; the atomic's scope is the lane's block (if `in_block`) or all threads. Does nothing outside
+ * kernels. An atomic that does not need the old value may be the first write to its address.
  */
 void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element, bool in_block, bool needs_value,
                         uintptr_t pc);

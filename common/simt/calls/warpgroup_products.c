@@ -135,8 +135,8 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
 }
 
 /**
- * Checks that the running warp may read its rows of a and all columns of b. Unless `before` is 0, the operands must not
- * have been written since epoch `before`.
+ * Checks and records that the running warp reads its rows of a and all columns of b. Unless `before` is 0, the operands
+ * must not have been written since epoch `before`.
  */
 static void read_operands(uint64_t a, uint64_t b, unsigned columns, uint32_t before, uintptr_t pc)
 {

@@ -26,8 +26,8 @@ void simt_arena_forbid_access(void);
 /** Returns whether simt_allow_host_access() lets the host access all device memory. */
 bool simt_host_access_is_allowed(void);
 /**
- * Returns whether an access by the host reaches memory that the host may not access but that causes no signal, because
- * pinned or managed memory is on the same page.
+ * Returns whether an access by the host reaches memory that the host may not access, although the access causes no
+ * signal because pinned or managed memory is on the same page.
  */
 bool simt_host_leaves_allocation(const void *pointer, size_t bytes);
 

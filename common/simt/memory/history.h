@@ -3,7 +3,7 @@
  * @brief Histories: the past accesses to a word that do not fit into its shadow cell. Used by shadow.c.
  *
  * A word needs a history if different threads use different bytes of it, if atomics follow a store that is not ordered
- * before the accesses by all threads, if threads have read it at different epochs, or if it has been read by volatile
+ * before every thread's accesses, if threads have read it at different epochs, or if it has been read by volatile
  * loads.
  */
 #ifndef SIMT_HISTORY_H
