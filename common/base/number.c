@@ -15,7 +15,7 @@ bool parse_integer(const char *name, const char *text, int64_t least, int64_t mo
     *value = strtoll(text, &end, 10);
     if (end == text || *end || isspace((unsigned char)text[0]) || text[0] == '+')
         return error_set(error, "--%s: '%s' is not a whole number", name, text);
-    if (*value < least && most >= INT_MAX) /* a limit of the type is of no interest here */
+    if (*value < least && most >= INT_MAX) /* only the type limits the value from above */
         return error_set(error, "--%s: %s; it must be %" PRId64 " or more", name, text, least);
     if (errno == ERANGE || *value < least || *value > most)
         return error_set(error, "--%s: %s; it must be %" PRId64 " to %" PRId64, name, text, least, most);

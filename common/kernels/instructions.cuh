@@ -28,7 +28,7 @@ static __device__ __forceinline__ float approx_reciprocal(float x)
     return reciprocal;
 }
 
-/** Returns the larger number, or NaN if either number is NaN, in which case fmaxf() returns the other number. */
+/** Returns the larger number, or NaN if either number is NaN (fmaxf() would return the other number). */
 static __device__ __forceinline__ float max_or_nan(float a, float b)
 {
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800

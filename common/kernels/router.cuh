@@ -12,7 +12,7 @@
 template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
 struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
-    static constexpr int GROUP_SIZE = EXPERTS / GROUPS;        /* experts in a group */
+    static constexpr int GROUP_SIZE = EXPERTS / GROUPS;        /* number of experts in a group */
     static constexpr int TOKENS_PER_WARP = WARP_SIZE / GROUPS; /* with one lane per group */
     static constexpr unsigned LANES_OF_A_GROUP = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
     static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && (TOPK & (TOPK - 1)) == 0, "the kernels rest on these");

@@ -190,8 +190,8 @@ WGMMA(32, 256, 128, 129)
 // [wgmma]
 
 /**
- * Reduces the number of registers of each thread of a warpgroup to REGISTERS, a multiple of 8 from 24 to 256, so that
- * other warpgroups can have more.
+ * Reduces the number of registers per thread in a warpgroup to REGISTERS, a multiple of 8 from 24 to 256, so that other
+ * warpgroups can have more.
  */
 template <int REGISTERS>
 static __device__ __forceinline__ void registers_decrease(void)

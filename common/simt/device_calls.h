@@ -128,7 +128,7 @@ void simt_sleep(unsigned nanoseconds);
 void simt_check_global(const void *pointer, const char *function);
 /* Checks that a group's number of threads is a multiple of the size of the tiles into which the group is divided. */
 void simt_check_tiles(unsigned threads, unsigned size);
-/* Ends the launch because a condition does not hold although the kernel lets the compiler assume it. */
+/* Ends the launch because a condition that the kernel tells the compiler to assume does not hold. */
 void simt_false_assumption(const char *condition);
 /* Checks a load by __ldg(): the launch must not write the loaded bytes, either before or after the load. */
 void simt_read_only(const void *pointer, unsigned bytes);

@@ -23,7 +23,7 @@ struct simt_counters {
 #include "counter_list.h"
     uint64_t events;                 /**< lanes' loads, stores, atomics and basic blocks: a measure of simulator work */
     uint64_t global_atomic_requests; /**< the atomic_requests that are not in shared memory */
-    uint64_t arrivals;               /**< arrivals of lanes at a shuffle, vote or barrier */
+    uint64_t arrivals;               /**< number of lanes' arrivals at shuffles, votes and barriers */
 };
 
 void simt_counters_reset(void);

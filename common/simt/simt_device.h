@@ -19,7 +19,7 @@
 #include "device_calls.h"
 #include "small_float_type.h"
 
-/* Only a warning, because one lane may set a variable that the other lanes then receive by a shuffle. */
+/* This is only a warning, because one lane may set a variable that the other lanes then receive through a shuffle. */
 #ifndef __clang__
 #pragma GCC diagnostic warning "-Wmaybe-uninitialized"
 #endif
@@ -56,14 +56,14 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #define SIMT_SHARED_GAP_ORDER used, /* otherwise the compiler may place the variable after its gap, not before it */
 #else
 #define __shared__                                                                                 \
-    static __constinit __thread /* else gcc guards an array of class objects by a hidden branch */ \
+    static __constinit __thread /* else gcc guards arrays of class objects with a hidden branch */ \
         __attribute__((no_reorder))
 #define SIMT_SHARED_GAP_KEEP  used, no_reorder
 #define SIMT_SHARED_GAP_ORDER no_reorder,
 #endif
 
 /*
- * Variables of the device have constant initialisers, because CUDA runs no constructors for them. Gcc refuses
+ * Variables of the device have constant initialisers, because CUDA runs no constructors for them. Gcc rejects
  * __constinit in declarations such as int (*name[2])(int), which have the attributes SIMT_DEVICE_POINTER or
  * SIMT_CONSTANT_POINTER.
  */
@@ -155,11 +155,11 @@ static constexpr simt_count_type simt_count = {};
         return simt_count * ((type)left op right);         \
     }
 /* An operator that the program defines, for the left operand of a class or an enumeration. */
-#define SIMT_DEFINED_OPERATOR(op, counted, type)                                                              \
-    template <class T, std::enable_if_t<!std::is_integral_v<std::remove_reference_t<T>>, int> = 0>            \
+#define SIMT_DEFINED_OPERATOR(op, counted, type)                                                               \
+    template <class T, std::enable_if_t<!std::is_integral_v<std::remove_reference_t<T>>, int> = 0>             \
     SIMT_CONSTEXPR auto operator op(T &&left, counted count)->decltype(static_cast<T &&>(left) op(type) count) \
-    {                                                                                                         \
-        return static_cast<T &&>(left) op(type) count;                                                        \
+    {                                                                                                          \
+        return static_cast<T &&>(left) op(type) count;                                                         \
     }
 #define SIMT_COUNTED(counted, type)                                            \
     enum class counted : type {};                                              \
@@ -187,9 +187,9 @@ static constexpr simt_count_type simt_count = {};
     {                                                                          \
         return left = (T)(left >> count);                                      \
     }                                                                          \
-    SIMT_DEFINED_OPERATOR(<<, counted, type)                                           \
-    SIMT_DEFINED_OPERATOR(>>, counted, type)                                           \
-    SIMT_DEFINED_OPERATOR(<<=, counted, type)                                          \
+    SIMT_DEFINED_OPERATOR(<<, counted, type)                                   \
+    SIMT_DEFINED_OPERATOR(>>, counted, type)                                   \
+    SIMT_DEFINED_OPERATOR(<<=, counted, type)                                  \
     SIMT_DEFINED_OPERATOR(>>=, counted, type)
 
 /*
@@ -282,7 +282,10 @@ struct simt_within {
 template <class Array>
 struct simt_within_or_end {
 };
-/* The number and the type of the elements of an array, which is a T[N] or an std::array; 0 for any other type. */
+/*
+ * The number and type of an array's elements, if the array is a T[N] or an std::array; the number is 0 for any other
+ * type.
+ */
 template <class Array>
 struct simt_elements {
     static constexpr size_t count = 0;
@@ -312,8 +315,9 @@ SIMT_CONSTEXPR auto simt_index_of(Index index)
     }
 }
 /*
- * In place of simt_within for a constant array of the host, which kernels cannot access. A compiler for GPUs may know
- * the elements whose indices are constant. Clang does not tell which are.
+ * Replaces simt_within for a constant array of the host, which kernels cannot access, except that a compiler for GPUs
+ * may know the elements whose indices are constant. Clang cannot tell which indices are constant, so nothing is checked
+ * with clang.
  */
 template <class Array>
 struct simt_of_host {
@@ -396,7 +400,10 @@ SIMT_CONSTEXPR T operator,(T &&value, simt_join)
 {
     return static_cast<T &&>(value);
 }
-/* Checks the load of an argument that is a structure in memory and is passed by value. Clang instruments such loads. */
+/*
+ * Checks the load of an argument that is a structure in memory and is passed by value; clang instruments such loads
+ * itself.
+ */
 template <class T>
 static inline constexpr __attribute__((always_inline)) T &&simt_argument(T &&value)
 {
@@ -446,7 +453,7 @@ class simt_scope_of_lane
 #ifndef __clang__
 #define __builtin_assume(condition)            ((condition) ? (void)0 : simt_false_assumption(#condition))
 #define __builtin_assume_aligned(pointer, ...) simt_assume_aligned(pointer, __VA_ARGS__)
-/* Reports a pointer without the assumed alignment; `offset` is what an aligned pointer has been increased by. */
+/* Reports a pointer that lacks the assumed alignment: `pointer` - `offset` must be aligned. */
 SIMT_DEVICE void *simt_assume_aligned(const void *pointer, size_t alignment, size_t offset = 0)
 {
     if (((size_t)pointer - offset) % alignment != 0)
@@ -812,7 +819,10 @@ SIMT_DEVICE void __trap(void)
 
 /* --- atomics ------------------------------------------------------------------------------------------------------ */
 
-/* Updates *address and returns its earlier value. `in_block`: atomic only for the threads of the block. */
+/*
+ * Updates *address and returns its earlier value. If `in_block`, the update is atomic only for the threads of the
+ * block.
+ */
 template <class T>
 SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, int in_block, T operand, T compare = T())
 {

@@ -55,7 +55,7 @@ constexpr bool simt_by_address = !std::is_trivially_copy_constructible_v<Paramet
 template <class Parameter>
 using simt_stored = std::conditional_t<simt_by_address<Parameter>, simt_bytes<Parameter>, Parameter>;
 
-/** Returns what is stored of a parameter. */
+/** Returns a parameter in the form in which it is stored. */
 template <class Parameter>
 SIMT_UNTRACED SIMT_OWN simt_stored<Parameter> simt_store(const Parameter &parameter)
 {
@@ -69,7 +69,7 @@ SIMT_UNTRACED SIMT_OWN simt_stored<Parameter> simt_store(const Parameter &parame
     }
 }
 
-/** Returns what the C++ ABI passes of a parameter. */
+/** Returns a stored parameter in the form in which the C++ ABI passes it. */
 template <class Parameter>
 SIMT_UNTRACED SIMT_OWN auto simt_passed(simt_stored<Parameter> &stored)
 {
@@ -100,7 +100,7 @@ struct simt_parameters<First, Rest...> {
     simt_parameters<Rest...> rest;
 };
 
-/** Calls a kernel with what is stored of its parameters; each thread has its own copies. */
+/** Calls a kernel with its stored parameters, of which each thread has its own copies. */
 template <class... Parameters>
 SIMT_UNTRACED SIMT_OWN void simt_call_kernel(void (*kernel)(Parameters...), simt_stored<Parameters>... stored)
 {
@@ -199,7 +199,7 @@ struct simt_configuration {
 /** Launches a kernel whose threads call it by its name with these arguments. */
 template <class Call, class... Given>
 static inline __attribute__((always_inline)) cudaError_t simt_launch_by_name(const simt_configuration &configuration,
-                                                                              const Call &call, Given... given)
+                                                                             const Call &call, Given... given)
 {
     const simt_call<Call, Given...> all = {call, simt_pack<Given...>::pack(given...)};
 
@@ -219,8 +219,8 @@ struct simt_launcher {
         return configuration.launch<Parameters...>(kernel, arguments...);
     }
     template <class... Given>
-    __attribute__((always_inline)) std::enable_if_t<(sizeof...(Given) < sizeof...(Parameters)), cudaError_t>
-    operator()(Given... given) const
+    __attribute__((always_inline)) std::enable_if_t<(sizeof...(Given) < sizeof...(Parameters)), cudaError_t> operator()(
+        Given... given) const
     {
         return simt_launch_by_name(configuration, call, given...);
     }
@@ -394,7 +394,7 @@ static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *byte
 }
 /**
  * Finds the block size with the most resident threads per multiprocessor; ties go to the largest block size.
- * `shared_of` returns the number of bytes of dynamic shared memory for a block of a given size.
+ * `shared_of` returns the size in bytes of the dynamic shared memory for a block of a given size.
  */
 template <class Kernel, class Shared>
 static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, Kernel kernel,

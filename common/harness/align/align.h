@@ -36,7 +36,7 @@ struct align_problem {
 /** Addresses of the tensors in device memory. */
 struct align_buffers {
     const void *topk_ids;      /**< [numel] of i32, or of i64 with wide_ids */
-    const int32_t *expert_map; /**< [num_experts], the local id or -1 of each expert; NULL: every expert is local */
+    const int32_t *expert_map; /**< [num_experts] local id of each expert, or -1 if not local; NULL if all are local */
     int32_t *sorted_token_ids; /**< [capacity]; only 4-byte aligned; slots without a position hold numel */
     int32_t *expert_ids;       /**< [capacity / block_size]; -1 for a non-local expert and past the last block */
     int32_t *num_tokens_post_padded; /**< [1] */
@@ -79,9 +79,9 @@ struct align_implementation {
     int64_t last_ids[ALIGN_LAST_SIZES], last_experts[ALIGN_LAST_SIZES];
     const char *(*unsupported_reason)(const struct align_problem *problem);
     int64_t (*capacity)(const struct align_problem *problem);       /**< default capacity of sorted_token_ids */
-    size_t (*workspace_bytes)(const struct align_problem *problem); /**< workspace size in bytes; NULL: no workspace */
+    size_t (*workspace_bytes)(const struct align_problem *problem); /**< workspace size in bytes, or NULL if none */
     bool workspace_zeroed; /**< whether the workspace is zeroed before the first launch, not left undefined */
-    /** Returns the bytes of shared memory per block if some GPUs offer less, else 0. A NULL pointer means 0. */
+    /** Returns the size in bytes of a block's shared memory if some GPUs offer less, else 0. A NULL pointer means 0. */
     size_t (*shared_bytes)(const struct align_problem *problem);
     /**
      * Returns true if the implementation guarantees that positions ascend in every group. A NULL pointer means false.

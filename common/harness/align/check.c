@@ -14,7 +14,7 @@ struct examination {
     const struct align_buffers *buffers;
     bool ascending;
     struct align_groups groups;
-    int32_t *placed_at; /* [numel] slot of sorted_token_ids that holds this position; -1: not found yet */
+    int32_t *placed_at; /* [numel] slot of sorted_token_ids that holds this position; -1 if not found yet */
     error_words expected, got;
     struct error *error;
 };
@@ -50,8 +50,8 @@ static bool is_position(const struct examination *exam, int32_t element)
 /* --- what is wrong ----------------------------------------------------------------------------------------- */
 
 /**
- * Sets the error for one array element; `block` is -1 for no particular block, `expert` is -1 past the last group. The
- * caller must have set exam->expected and exam->got. Returns false.
+ * Sets the error for one array element; `block` is -1 if the error concerns no particular block, and `expert` is -1
+ * past the last group. The caller must have set exam->expected and exam->got. Returns false.
  */
 static bool fail(struct examination *exam, const char *array, int64_t index, int64_t block, int expert,
                  const char *rule)
@@ -271,8 +271,8 @@ static bool slots_are_right(struct examination *exam)
 }
 
 /**
- * Checks for each id that its position was placed or that the id was skipped. The other checks imply this result only
- * if the checker has counted the groups correctly.
+ * Checks that each id that names an expert had its position placed and that every other id was skipped. The other
+ * checks imply this result only if the checker has counted the groups correctly.
  */
 static bool every_id_is_placed_or_skipped(struct examination *exam)
 {

@@ -44,7 +44,7 @@ static void fill_shuffled(int32_t *values, int count, struct random *random)
     shuffle(values, count, sizeof *values, random);
 }
 
-/** Draws one of the values from `index` on (those not yet drawn), swaps it to `index` and returns it. */
+/** Draws one of the values that have not been drawn yet (those from `index` on), swaps it to `index` and returns it. */
 static int32_t draw(int32_t *values, int index, int count, struct random *random)
 {
     swap(&values[index], &values[index + (int)random_below(random, (uint32_t)(count - index))], sizeof *values);

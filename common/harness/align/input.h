@@ -11,7 +11,7 @@ enum align_dist {
     ALIGN_DIST_UNIFORM,  /**< every expert is equally likely; distinct */
     ALIGN_DIST_ZIPF,     /**< the r-th expert is 1 / r as likely as the first; distinct */
     ALIGN_DIST_ONE,      /**< all ids name the same expert */
-    ALIGN_DIST_SPARSE,   /**< uses one in sixteen experts, at least two; distinct if these are at least topk */
+    ALIGN_DIST_SPARSE,   /**< uses one in sixteen experts, but at least two; distinct if they number at least topk */
     ALIGN_DIST_REPEATED, /**< every expert of a token occurs at least twice, if topk is 2 or more */
     ALIGN_DIST_INVALID,  /**< half of the ids name no expert: -1, E, E + 1, the limits of i32; in i64 also ids whose low
                               32 bits name an expert */

@@ -14,7 +14,7 @@
 struct source {
     struct npy_array file;       /**< ALIGN_SOURCE_FILE */
     int64_t *counts;             /**< ALIGN_SOURCE_COUNTS */
-    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: the requested tokens, limited to those in the data */
+    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: the router's tokens, at most as many as the data have */
     struct tensors gate_tensors; /**< ALIGN_SOURCE_ROUTER: the logits and a buffer for the gate's choices */
 };
 

@@ -67,7 +67,9 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_text(fields, IN_JSON, "expert_map", "%s", options->map);
 }
 
-/** Adds the padded length and the number of padding slots, which depend only on the ids, not on the implementation. */
+/**
+ * Reports the padded length and the number of padding slots, which depend only on the ids, not on the implementation.
+ */
 static void report_padding(const struct align_problem *problem, const struct align_groups *groups,
                            struct record *report)
 {
@@ -86,7 +88,7 @@ static void report_padding(const struct align_problem *problem, const struct ali
     record_number(report, IN_DATA, "skipped_ids", "%" PRId64, groups->skipped);
 }
 
-/** Adds the load of the experts: the busiest expert and the number of idle experts. */
+/** Reports the load of the experts: the busiest expert and the number of idle experts. */
 static void report_load(const struct align_problem *problem, const struct align_groups *groups, struct record *report)
 {
     const int busiest = align_busiest_expert(problem, groups);
@@ -109,7 +111,7 @@ static void report_load(const struct align_problem *problem, const struct align_
     record_number(fields, IN_DATA, "idle_experts", "%d", idle);
 }
 
-/** Adds the number of local experts and the number of skipped ids. */
+/** Reports the number of local experts and the number of skipped ids. */
 static void report_left_out(const struct align_problem *problem, const struct align_groups *groups,
                             const int32_t *expert_map, struct record *report)
 {

@@ -22,8 +22,8 @@ enum {
 
 /**
  * Lists the tensors of a checked problem and allocates them on the host. sorted_token_ids begins `misalign` words past
- * a 16-byte boundary on the device; the workspace has the size that `implementation` needs (NULL: none). If memory runs
- * out, frees everything and returns false.
+ * a 16-byte boundary on the device; the workspace has the size that `implementation` needs (no workspace if it is
+ * NULL). If memory runs out, frees everything and returns false.
  */
 bool align_tensors_allocate(const struct align_problem *problem, const struct align_implementation *implementation,
                             bool has_map, int misalign, struct tensors *tensors, struct error *error);

@@ -150,7 +150,10 @@ struct timing {
     double median, p10, p90;
 };
 
-/** Returns the median and percentiles of the times of repeated launches, or of batches of them. Sorts `times`. */
+/**
+ * Returns the median and percentiles of `times`, which are those of repeated launches or of batches of launches. Sorts
+ * `times`.
+ */
 struct timing timing_of(double *times, int count);
 
 /**
@@ -167,7 +170,7 @@ struct floor_figures {
     double bytes_per_second; /**< rate of a large device-to-device copy, counting both bytes read and bytes written */
 };
 
-/** Measures both figures on this device. On failure, returns false and sets *error. */
+/** Measures both members of `figures` on this device. On failure, returns false and sets *error. */
 bool backend_measure_floor(struct floor_figures *figures, struct error *error);
 
 /**

@@ -9,8 +9,8 @@
 enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 
 /*
- * Total size of the copies of an input that the launches cycle through. This size exceeds the L2 of any GPU, so that
- * each copy is read from memory.
+ * Total size of the copies through which the launches cycle. It exceeds the L2 cache of any GPU, so that each copy is
+ * read from memory.
  */
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
 

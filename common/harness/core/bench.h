@@ -14,7 +14,7 @@ struct bench_row {
     struct timing before;  /**< the previous chapter's implementation */
     double floor_us;
     double operations, bytes;   /**< required work; if operations is 0, there is no comparison with ceilings */
-    double products_per_second; /**< cuBLAS's operations per second in a run as long as `here`; 0: not measured */
+    double products_per_second; /**< cuBLAS's operations per second in a run as long as `here`; 0 if not measured */
 };
 
 enum { BENCH_MAX_ROWS = 24 };
@@ -26,12 +26,12 @@ struct benchmark {
     bool has_times;            /**< whether the backend can measure times; ignored if on_host */
     bool flush_l2;             /**< whether to flush L2 before each launch */
     int64_t one_size;          /**< the only size to measure, or negative for a sweep of sizes */
-    const int64_t *sweep;      /**< sizes to measure, at most BENCH_MAX_ROWS, 0-terminated; NULL: the default */
-    int64_t most_tokens;       /**< largest size of the sweep; 0: no limit */
+    const int64_t *sweep;      /**< sizes to measure, at most BENCH_MAX_ROWS, 0-terminated; NULL for the default */
+    int64_t most_tokens;       /**< largest size of the sweep; 0 for no limit */
 
-    int host_threads; /**< number of host threads; 0: the implementation runs on the device */
+    int host_threads; /**< number of host threads; 0 if the implementation runs on the device */
     struct floor_figures floor;
-    double read_bytes_per_second; /**< read bandwidth; 0: no comparison with ceilings */
+    double read_bytes_per_second; /**< read bandwidth; 0 if there is no comparison with ceilings */
     double timed_us;              /**< total time of the last launch's replays */
     int num_rows;
     struct bench_row rows[BENCH_MAX_ROWS];

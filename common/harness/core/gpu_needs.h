@@ -11,7 +11,7 @@
 
 /** Requirements beyond compute capability 7.5, the minimum for this course. All zeros means no further requirements. */
 struct gpu_needs {
-    int capability;   /**< lowest compute capability required, 90 for 9.0; 0: any */
+    int capability;   /**< lowest compute capability required, 90 for 9.0; 0 if any will do */
     bool only;        /**< whether exactly that capability is required, because later GPUs lack these instructions */
     const char *what; /**< feature that requires the capability, such as "bulk copies" */
 };

@@ -10,7 +10,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Limited because ids are int32_t, and some chapters encode an expert whose choice is NaN as id + num_experts. */
+/*
+ * The limit exists because ids are int32_t, and some chapters encode an expert whose choice is NaN as id + num_experts.
+ */
 enum { MAX_EXPERTS = 1 << 20 };
 
 /**

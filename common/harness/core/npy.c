@@ -287,7 +287,7 @@ static bool read_array(FILE *file, const char *path, int64_t file_bytes, enum np
            read_bytes(file, path, array->data, (size_t)bytes, error);
 }
 
-/** Reads a complete file, of any kind; the error lists the types of the wanted `kind`. */
+/** Reads a complete file with elements of any kind; the error lists the types of the requested `kind`. */
 static bool read_file(const char *path, enum npy_kind kind, struct npy_array *array, struct error *error)
 {
     struct stat status;

@@ -15,7 +15,7 @@
 enum option_type {
     OPTION_FLAG,  /**< none: bool */
     OPTION_TEXT,  /**< any string: const char *, which points into argv */
-    OPTION_PATH,  /**< a path, or a word that stands for one: as OPTION_TEXT, but not empty */
+    OPTION_PATH,  /**< a path, or a word that stands for one: like OPTION_TEXT, but not empty */
     OPTION_INT,   /**< int */
     OPTION_INT64, /**< int64_t; uint64_t if `least` is 0 */
     OPTION_FLOAT, /**< float, finite */
@@ -31,7 +31,7 @@ struct option_row {
     int group; /**< group in --help, where each group is sorted by name */
     enum option_type type;
     size_t field;             /**< offset of the field in the program's options */
-    size_t given;             /**< offset of a bool that is set if the option is given; 0: none */
+    size_t given;             /**< offset of a bool that is set if the option is given; 0 if there is none */
     int64_t least, most;      /**< allowed range of an integer or of an OPTION_BOOL without words */
     const char *const *words; /**< words of OPTION_WORD and some OPTION_BOOL; NULL-terminated */
     /** Called after the field has been set; may be NULL. On failure, returns false and sets *error. */

@@ -55,7 +55,7 @@ bool array_file_exists(const char *flag, const char *path, struct error *error)
            error_set(error, "--%s: %s: %s; it must be none, random or a .npy file", flag, path, strerror(errno));
 }
 
-/** Returns the option that makes the program check problems of its own, or NULL. */
+/** Returns the option on the command line that makes the program choose its own problems, or NULL. */
 static const char *name_check(const struct program_options *options)
 {
     return options->check_all         ? "check-all"

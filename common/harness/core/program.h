@@ -23,7 +23,7 @@ struct program_options {
     bool seed_given;
     const char *out;          /**< output directory, or NULL */
     const char *trace;        /**< trace file, or NULL */
-    const char *trace_kernel; /**< the kernel whose first launch is traced; NULL: any */
+    const char *trace_kernel; /**< the kernel whose first launch is traced; NULL for any kernel */
     enum record_format format;
     bool check_all;
     bool check_corners; /**< with check_all: whether to stop as soon as every corner is in a problem */
@@ -67,8 +67,8 @@ struct program {
     const char *name;              /**< the chapter's name */
     const char *before;            /**< the previous chapter's name; NULL in the first chapter */
     bool on_host;                  /**< whether the chapter computes on the host and launches nothing */
-    const char *const *refused;    /**< unsupported options of the table, NULL-terminated; NULL: none */
-    const struct gpu_needs *needs; /**< requirements that the GPU must meet; NULL: none */
+    const char *const *refused;    /**< unsupported options of the table, NULL-terminated; NULL if there are none */
+    const struct gpu_needs *needs; /**< requirements that the GPU must meet; NULL if there are none */
     const char *source_hash;       /**< kernel_source_sha256 */
     struct benchmark bench;        /**< benchmark, whose sweep and most_tokens the operator may set */
 

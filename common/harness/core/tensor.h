@@ -20,7 +20,7 @@ enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_WORKSPACE };
  */
 struct tensor_recipe {
     struct generated values;
-    int64_t chunk;          /**< elements per chunk; 0: the tensor has a host copy */
+    int64_t chunk;          /**< elements per chunk; 0 if the tensor has a host copy */
     const int32_t *numbers; /**< chunk numbers, owned by the operator; must outlive the tensor */
 };
 
@@ -30,7 +30,7 @@ struct tensor {
     enum tensor_role role;
     struct npy_array host; /**< type and shape, set by the operator; no data for a workspace or a recipe */
     struct tensor_recipe recipe;
-    size_t unneeded_bytes; /**< bytes that a kernel need not move */
+    size_t unneeded_bytes; /**< number of bytes that a kernel need not move */
     bool absent;           /**< whether the tensor is not part of this problem; its addresses are then NULL */
     bool zeroed;           /**< whether a workspace holds zeros, not poison, before the first launch */
     size_t misalign;       /**< offset of the device address from a multiple of 256, in bytes */
@@ -44,7 +44,7 @@ struct tensors {
     struct tensor list[MAX_TENSORS];
     int count;
     unsigned char poison;   /**< byte that fills outputs and workspace before a launch */
-    const char *size_flags; /**< the options that determine the size, for errors: "--num-tokens"; NULL: none */
+    const char *size_flags; /**< the options that determine the size, for errors: "--num-tokens"; may be NULL */
 };
 
 enum tensor_location { TENSOR_HOST, TENSOR_DEVICE };
@@ -78,10 +78,10 @@ bool tensors_fit_device(const struct tensors *tensors, struct error *error);
 /** Frees all memory of the tensors, on the host and on the device. */
 void tensors_free(struct tensors *tensors);
 
-/** Copies the host data, if any, of `from`, a tensor of the same shape. */
+/** Copies the host data, if any, of `from`, which must have the same shape. */
 void tensor_copy_host(struct tensor *tensor, const struct tensor *from);
 
-/** Copies the host inputs of `from`, tensors of the same shapes. */
+/** Copies the host inputs of `from`, whose tensors must have the same shapes. */
 void tensors_copy_inputs(struct tensors *tensors, const struct tensors *from);
 
 /** Overwrites the outputs on the host, so that an earlier run's results cannot be mistaken for this run's. */

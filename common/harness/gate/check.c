@@ -14,7 +14,7 @@
 /** The answer for the row under check, and the checker's scratch memory; each thread has one. */
 struct examination {
     const struct gate_problem *problem;
-    int64_t token; /* index of the token; -1: no row yet */
+    int64_t token; /* index of the token; -1 if there is no row yet */
     const int32_t *ids;
     const float *weights;
     struct gate_row row;
@@ -236,11 +236,11 @@ static bool fail_group(struct examination *exam)
 }
 
 /**
- * Checks that some set of topk_group groups holds every chosen expert, such that no group in the set is certainly worse
- * than a group outside it and no expert is wrongly left out (see wronged_expert()). Such a set contains the chosen
- * experts' groups and, for each member, every group that certainly ranks before that member. These groups can be
- * extended to topk_group groups if and only if there are enough other groups such that neither they nor any group that
- * ranks before them has an expert that is wrongly left out.
+ * Checks that there is a set of topk_group groups that contains every chosen expert, in which no group is certainly
+ * worse than a group outside the set, and from which no expert is wrongly left out (see wronged_expert()). Such a set
+ * contains the chosen experts' groups and, for each member, every group that certainly ranks before that member. These
+ * groups can be extended to topk_group groups if and only if there are enough other groups such that neither they nor
+ * any group that ranks before them has an expert that is wrongly left out.
  */
 static bool groups_are_the_best(struct examination *exam)
 {
@@ -364,7 +364,7 @@ static void add_count(struct error *error, int64_t num_wrong, int64_t num_tokens
 bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
                 struct error *error)
 {
-    int64_t first_wrong = INT64_MAX; /* lowest wrong token; -1: a thread could not allocate its examination */
+    int64_t first_wrong = INT64_MAX; /* lowest wrong token; -1 if a thread could not allocate its examination */
     int64_t num_wrong = 0;
 
 #pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)

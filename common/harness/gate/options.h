@@ -19,7 +19,7 @@ struct gate_options {
     const char *input_flag;  /**< GATE_SOURCE_ROUTER: the option that the error suggests if the data are missing */
     const char *logits_path; /**< GATE_SOURCE_FILE */
     enum gate_dist dist;     /**< GATE_SOURCE_GENERATED */
-    const char *bias;        /**< value of --bias: "none", "random" or a file; NULL: the router's bias, else random */
+    const char *bias;        /**< value of --bias: "none", "random" or a file; NULL if not given */
 };
 
 /** Returns the options of an empty command line, for which the input is the real router's logits. */

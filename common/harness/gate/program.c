@@ -50,7 +50,7 @@ static void report_problem(const struct gate_problem *problem, bool all, struct 
     record_number(fields, IN_JSON, "num_fused_shared_experts", "%d", problem->num_fused_shared_experts);
 }
 
-/** Adds the load of the experts, from verified ids: the busiest expert and the number of idle experts. */
+/** Reports the load of the experts, from verified ids: the busiest expert and the number of idle experts. */
 static void report_load(const struct gate_problem *problem, const int32_t *topk_ids, struct record *report)
 {
     uint64_t *const choices = report ? calloc(problem->num_experts, sizeof *choices) : NULL;

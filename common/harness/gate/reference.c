@@ -478,7 +478,8 @@ static struct interval inverse_of_factor(enum dtype dtype, double factor, double
 }
 
 /**
- * Returns a shared expert's weight before scaling: the sum over the factor, divided by the sum like the other weights.
+ * Returns a shared expert's weight before scaling: the sum divided by the factor, and then divided by the sum like the
+ * other weights.
  */
 static struct interval shared_weight(const struct gate_problem *problem, const struct weight_sum *sum)
 {

@@ -61,7 +61,7 @@ bool gate_expert_certainly_before(const struct gate_row *row, int a, int b);
 bool gate_group_certainly_before(const struct gate_row *row, int a, int b);
 
 /**
- * Computes the intervals of the weights of the `topk` chosen experts `ids` and, after them, of the shared experts:
+ * Computes the intervals of the weights for the `topk` chosen experts `ids`, followed by those for the shared experts:
  * `weights` [topk + num_fused_shared_experts].
  */
 void gate_row_weights(const struct gate_problem *problem, const struct gate_row *row, const int32_t *ids,

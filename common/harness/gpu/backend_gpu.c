@@ -158,7 +158,7 @@ struct replay {
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     int launches, warm_ups, replays;
-    void *flush; /**< buffer, twice the size of L2, that a flush overwrites; NULL: the cache stays warm */
+    void *flush; /**< buffer, twice the size of L2, that a flush overwrites; NULL to keep the cache warm */
     size_t flush_bytes;
 };
 

@@ -23,7 +23,7 @@ static const struct file_shape {
     enum npy_kind kind;
     int num_axes;
     int axes[MAX_AXES];
-    int doubled;      /**< axis whose size is twice the dimension's; -1: none */
+    int doubled;      /**< axis whose size is twice the dimension's; -1 if none */
     const char *text; /**< the axes, for messages */
 } file_shapes[NUM_MOE_FILES] = {
     [MOE_FILE_HIDDEN] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_HIDDEN_SIZE}, -1, "[tokens, hidden]"},
@@ -52,7 +52,7 @@ static const struct dimension {
 
 /** The sizes known so far and the source of each: a file's path, or NULL for an option. */
 struct sizes {
-    int64_t size[NUM_MOE_DIMENSIONS]; /**< -1: not known yet */
+    int64_t size[NUM_MOE_DIMENSIONS]; /**< -1 if not known yet */
     const char *from[NUM_MOE_DIMENSIONS];
 };
 
@@ -70,8 +70,8 @@ static struct sizes sizes_given(const struct moe_options *options)
 }
 
 /**
- * Takes the number of tokens from a file unless an option sets it. The rows of several files must then be equally many,
- * because only an option makes rows repeat.
+ * Takes the number of tokens from a file unless an option sets it. All files must then have the same number of rows,
+ * because rows repeat only if an option sets the number of tokens.
  */
 static bool take_rows(const char *path, int64_t rows, const struct moe_options *options, struct sizes *sizes,
                       struct error *error)

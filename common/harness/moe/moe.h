@@ -79,9 +79,9 @@ struct moe_implementation {
     const char *(*unsupported_reason)(const struct moe_problem *problem);
     /** Returns the default of --block-size; the capacity is not set yet. A NULL pointer means 16. */
     int (*block_size)(const struct moe_problem *problem);
-    size_t (*workspace_bytes)(const struct moe_problem *problem); /**< workspace size in bytes; NULL: no workspace */
+    size_t (*workspace_bytes)(const struct moe_problem *problem); /**< workspace size in bytes, or NULL if none */
     bool workspace_zeroed;     /**< whether the workspace is zeroed before the first launch, not left undefined */
-    int64_t bench_most_tokens; /**< largest size of a --bench sweep, to limit its run time; 0: no limit */
+    int64_t bench_most_tokens; /**< largest size of a --bench sweep, to limit its run time; 0 for no limit */
     /**
      * Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. Not called if there
      * are no tokens.

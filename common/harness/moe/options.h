@@ -27,7 +27,7 @@ struct moe_options {
     bool block_size_given;
     bool dist_given;
     enum moe_dist dist;
-    const char *files[NUM_MOE_FILES]; /**< paths; NULL: the array is generated */
+    const char *files[NUM_MOE_FILES]; /**< paths; NULL if the array is generated */
     const char *map;                  /**< value of --expert-map: "none", "random" or a file */
     float hidden_scale;               /**< scale of generated tokens */
     bool signed_weights;              /**< whether generated topk_weights have random signs */

@@ -33,7 +33,7 @@ static void name_verified(const struct moe_problem *problem, int64_t overflowing
              checked < problem->num_tokens ? ", a sample; every other element is written" : "", uncompared);
 }
 
-/** Adds the load of the experts and the number of padding slots in their blocks. */
+/** Reports the load of the experts and the number of padding slots in their blocks. */
 static void report_load(const struct moe_layer *layer, struct record *report)
 {
     const struct align_problem align = moe_align_problem(&layer->problem);
@@ -80,7 +80,10 @@ static double operations_of(const struct moe_layer *layer)
     return 2.0 * (double)local_positions(layer) * (double)(moe_w13_elements(problem) + moe_w2_elements(problem));
 }
 
-/** Adds the operations that every kernel must perform, the bytes that it must move, and their ratio. */
+/**
+ * Reports the number of operations that every kernel must perform, the number of bytes that it must move, and their
+ * ratio.
+ */
 static void report_work(const struct moe_layer *layer, const struct tensors *tensors, struct record *report)
 {
     const double operations = operations_of(layer);

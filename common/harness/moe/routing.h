@@ -9,7 +9,7 @@
 struct moe_routing {
     int32_t *topk_ids;          /**< [num_tokens, topk], each 0 to E - 1 */
     float *topk_weights;        /**< [num_tokens, topk] */
-    int32_t *expert_map;        /**< [E] local id of each expert, -1: not local; NULL: all are local */
+    int32_t *expert_map;        /**< [E] local id of each expert, or -1 if not local; NULL if all are local */
     int32_t *local_experts;     /**< [L] expert of each local id */
     struct align_groups groups; /**< groups of the ids by expert */
 };

@@ -34,7 +34,7 @@ struct moe_layer {
     float hidden_scale;       /**< scale of generated tokens */
     int64_t *num_overflowing; /**< if not NULL, the check stores the number of elements that it cannot compare */
     bool is_random;           /**< whether no array is from a file; rounding errors then count as independent */
-    int slices;               /**< number of ranks that divide each expert's intermediate elements; 0: not divided */
+    int slices;               /**< number of ranks that divide each expert's intermediate elements; 0 if not divided */
 };
 
 /** Flags for the weights that have a host copy because they come from files; all others are generated on the device. */

@@ -15,7 +15,7 @@ enum {
     SENT_WEIGHTS,    /**< [sent, topk] */
     SENT_ROWS,       /**< [sent] index of this rank's row that is sent; all-to-all only */
     SENT_COUNTS,     /**< [ranks] number of rows sent to each rank; all-to-all only */
-    SUM_ROWS,        /**< [own, ranks] sent row in which a rank returns the token's sum, -1: none; all-to-all only */
+    SUM_ROWS,        /**< [own, ranks] sent row in which a rank returns the token's sum, or -1; all-to-all only */
     W13,             /**< [local experts, 2 * slice, H] */
     W2,              /**< [local experts, H, slice] */
     EXPERT_MAP,      /**< [E] */

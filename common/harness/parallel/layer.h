@@ -9,7 +9,7 @@ enum { MAX_STAGES = 12, MAX_REPEATS = 100 };
 /** A stage's traffic and times on this rank. Bytes and bandwidths are defined as in nccl-tests. */
 struct stage {
     const char *name, *by; /**< name of the stage; name of the collective or of the kernels' chapter */
-    int ranks;             /**< number of ranks in the group; 0: the stage is not a collective */
+    int ranks;             /**< number of ranks in the group; 0 if the stage is not a collective */
     double bytes;          /**< total size of the collective's array in bytes */
     double factor;         /**< ratio of bus bandwidth to algorithm bandwidth */
     double received;       /**< lower bound on the bytes received from other ranks */

@@ -119,7 +119,7 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
 
 /**
  * The message of a rank that SIGTERM or its alarm terminates, formatted beforehand because a signal handler must not
- * format.
+ * format text.
  */
 static char last_words[128];
 

@@ -35,7 +35,7 @@ struct ranks {
     cudaStream_t stream; /**< stream of collectives and of the work that produces their input; NULL for a single rank */
     bool agreed;         /**< whether ranks_agree() has reached all ranks, so that they can disconnect cleanly */
     float *number;       /**< one float in device memory, used by the connection */
-    int forked;          /**< number of ranks that this program forked; 0: mpirun started the ranks */
+    int forked;          /**< number of ranks that this program forked; 0 if mpirun started the ranks */
     struct rendezvous *rendezvous; /**< memory that forked ranks share */
 };
 

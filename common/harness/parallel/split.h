@@ -13,9 +13,9 @@
  */
 struct split {
     int num_ranks, rank, dp, tp, parts, slices;
-    int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each DP rank's tokens; last, the total */
+    int64_t *cu_tokens;     /**< [dp + 1] number of tokens before each DP rank's tokens, followed by the total */
     int32_t *owners;        /**< [E] the part to which each expert belongs */
-    int32_t *expert_map;    /**< [E] local id of each expert on this rank, -1: on another rank */
+    int32_t *expert_map;    /**< [E] local id of each expert on this rank, or -1 if on another rank */
     int32_t *local_experts; /**< [num_local] expert of each local id */
     int num_local, slice_size;
     int64_t own_begin, own_end; /**< this rank's tokens: its DP rank's or, with all-to-all, a share of them */

@@ -50,7 +50,7 @@ static void report_problem(const struct routing_problem *problem, bool all, stru
         record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->align.capacity);
 }
 
-/** Adds the padded length and the other statistics of a verified list of rows. */
+/** Reports the padded length and the other statistics of a verified list of rows. */
 static void report_list(const struct routing_problem *problem, const struct tensors *tensors, struct record *report)
 {
     const int32_t padded = *routing_buffers_at(tensors, TENSOR_HOST).align.num_tokens_post_padded;

@@ -37,9 +37,9 @@ struct routing_implementation {
     const char *name;
     int64_t last_tokens[GATE_LAST_TOKENS]; /**< as in gate_implementation */
     const char *(*unsupported_reason)(const struct routing_problem *problem);
-    size_t (*workspace_bytes)(const struct routing_problem *problem); /**< align's workspace in bytes; NULL: none */
+    size_t (*workspace_bytes)(const struct routing_problem *problem); /**< align's workspace in bytes; NULL if none */
     bool workspace_zeroed; /**< whether the workspace is zeroed before the first launch, not left undefined */
-    /** Returns the bytes of shared memory per block if some GPUs offer less, else 0. A NULL pointer means 0. */
+    /** Returns the size in bytes of a block's shared memory if some GPUs offer less, else 0. A NULL pointer means 0. */
     size_t (*shared_bytes)(const struct routing_problem *problem);
     /** Launches the kernels on `stream`. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct routing_problem *problem, const struct routing_buffers *buffers,

@@ -22,7 +22,7 @@ size_t backend_free_memory(void)
     enum {
         WORD_BYTES = 4,
         BYTES_PER_WORD = 21
-    }; /* the simulator's memory for a word: the word, its shadow and marks */
+    }; /* the memory that the simulator uses for a word: the word itself, its shadow and its marks */
 
     return available_memory() / BYTES_PER_WORD * WORD_BYTES;
 }
@@ -172,7 +172,7 @@ const char *backend_limits(void)
     return simt_limitations();
 }
 
-static const char *traced_kernel; /**< the kernel that the last trace selected; NULL: any */
+static const char *traced_kernel; /**< the kernel that the last trace selected; NULL for any kernel */
 
 bool backend_trace_begin(const char *kernel, struct error *error)
 {

@@ -94,7 +94,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return cudaSuccess;
 }
 
-/** Rejects waiting for or querying an event that was recorded in a captured stream. */
+/** Rejects a call that waits for or queries an event that was recorded in a captured stream. */
 static cudaError_t captured(const char *name, cudaEvent_t event, uintptr_t caller)
 {
     const cudaError_t error = simt_permit(name, CALL_SIMPLE, caller);

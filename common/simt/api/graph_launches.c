@@ -16,7 +16,7 @@
 struct CUgraphExec_st {
     cudaGraph_t graph;
     cudaStream_t *stream;
-    cudaEvent_t *event; /**< the graph's events, and one recorded at the end of each launch */
+    cudaEvent_t *event; /**< the graph's events, followed by one that is recorded at the end of each launch */
     bool launched;
     cudaGraphExec_t next;
 };
@@ -104,7 +104,9 @@ static void part_streams(cudaGraphExec_t exec)
         simt_work_no_overlap(exec->stream[i]);
 }
 
-/** Replays the steps of a graph in the order in which they were captured, after its previous launch in any stream. */
+/**
+ * Replays the steps of a graph in capture order. The launch is ordered after the graph's previous launch in any stream.
+ */
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;

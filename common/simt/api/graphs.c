@@ -1,6 +1,6 @@
 /**
  * @file graphs.c
- * @brief Captures stream work as a graph. A stream that waits for an event of the capture joins the capture.
+ * @brief Captures stream work as a graph. A stream that waits for an event recorded in the capture joins it.
  *
  * Only one capture can be in progress at a time. A graph stores its steps in call order, which is one of the orders in
  * which a GPU may execute them.

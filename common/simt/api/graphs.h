@@ -26,7 +26,7 @@ struct CUgraph_st {
     size_t count, room;
     unsigned branches, events;
     bool destroyed; /**< the host has destroyed the graph and may no longer use it */
-    unsigned users; /**< reference count of the host and the executable graphs; at 0 the graph is freed */
+    unsigned users; /**< number of references from the host and executable graphs; at 0 the graph is freed */
     cudaGraph_t next;
 };
 
@@ -70,7 +70,7 @@ cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event, uintptr_t 
 
 /** Returns whether the graph exists and the host has not destroyed it. */
 bool simt_is_graph(cudaGraph_t graph);
-/** Drops one reference to a graph, and frees the graph with the last reference. */
+/** Drops one reference to a graph, and frees the graph if that was the last reference. */
 void simt_graph_release(cudaGraph_t graph);
 
 #endif

@@ -214,7 +214,7 @@ static cudaError_t run(const struct launch *launch)
 static uintptr_t *obtained;
 static size_t obtained_count, obtained_room;
 
-/** The reason why a parameter of the next launch cannot be passed, or "" if all can be. */
+/** The reason why a parameter of the next launch cannot be passed, or "" if every parameter can be passed. */
 static char bad_parameter[WHY_TEXT];
 
 static bool is_obtained(const void *address)
@@ -277,7 +277,7 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
 }
 
 /**
- * Number of launches rejected since the last fault. A program that checks for errors does not reach
+ * Number of launches rejected since the last fault. A program that checks for errors stops long before
  * REFUSED_BEFORE_SHOWN.
  */
 static unsigned refused_after_fault;
@@ -306,7 +306,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
         simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
         return simt_set_sticky_error(
-            simt_fault_no_address_space()); /* because later launches would read what this one should have written */
+            simt_fault_no_address_space()); /* sticky: later launches would read what this one should have written */
     if (!launch->name)
         launch->name = simt_kernel_properties(launch->kernel).name;
     cudaError_t error = check(launch, &why);
@@ -325,7 +325,7 @@ static cudaError_t launch_in(struct launch *launch, cudaStream_t stream, uintptr
     simt_signals_release();
     if (error != cudaSuccess)
         return simt_set_sticky_error(error);
-    /* Only now is it known which functions the kernel has called, and thus which shared variables it uses. */
+    /* The launch has shown which functions the kernel calls, and thus which shared variables it uses. */
     error = check_shared(launch, simt_static_shared_accessed(launch->dynamic_shared), &why);
     return error == cudaSuccess ? error : refuse(launch, error, why, caller);
 }

@@ -33,7 +33,7 @@ static cudaError_t check_host_range(const char *name, const void *pointer, size_
 
 /**
  * Reports that one end of a copy or memset is not in device memory (if `on_device`) or host memory (otherwise), or has
- * fewer than `bytes` bytes.
+ * room for fewer than `bytes` bytes.
  */
 static cudaError_t reject_end(const char *name, const char *end, const void *pointer, size_t bytes, bool on_device,
                               const char *direction, uintptr_t caller)
@@ -100,7 +100,10 @@ static cudaError_t check_copy(const char *name, const void *to, const void *from
     return error == cudaSuccess ? check_host_range(name, from, bytes, caller) : error;
 }
 
-/** True while a graph's launch repeats a copy. The call then returns before the copy, even for pageable memory. */
+/**
+ * True while a graph launch replays a copy. The call then returns before the copy is complete, even for pageable
+ * memory.
+ */
 static bool is_repeated;
 
 static void record_use(enum work_use use, const void *pointer, size_t bytes)
@@ -373,7 +376,7 @@ static cudaError_t check_pitch(const char *name, size_t width, size_t pitch, uin
                            width, pitch);
 }
 
-/** Reports rows that exceed a variable of the host, or whose source and destination overlap. */
+/** Reports rows that extend past the end of a host variable, or whose source and destination overlap. */
 static cudaError_t check_rows(const char *name, const void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, uintptr_t caller)
 {
@@ -408,7 +411,7 @@ static cudaError_t copy_rows(const char *name, void *to, size_t to_pitch, const 
     return error;
 }
 
-/** Waits after a copy of rows, unless both ends are in device memory. */
+/** Waits for a copy of rows to complete, unless both ends are in device memory. */
 static cudaError_t end_copy(cudaError_t error, enum cudaMemcpyKind kind)
 {
     return error == cudaSuccess && kind != cudaMemcpyDeviceToDevice ? cudaStreamSynchronize(NULL) : error;

@@ -146,7 +146,7 @@ cudaError_t cudaDriverGetVersion(int *version)
     return cudaRuntimeGetVersion(version);
 }
 
-/* Hints to a GPU: checked, then ignored, except for the heap size. */
+/* These functions set hints for a GPU, which are checked and then ignored, except for the heap size. */
 
 static cudaError_t is_device(int device)
 {

@@ -72,8 +72,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 }
 
 /**
- * Rejects waiting for or querying a stream whose work is being captured and therefore not executed. Does the same for
- * the legacy default stream while a stream that synchronises with it is being captured.
+ * Rejects a call that waits for or queries a stream whose work is being captured and therefore not executed, or the
+ * legacy default stream while a stream that synchronises with it is being captured.
  */
 static cudaError_t captured(const char *name, cudaStream_t stream, uintptr_t caller)
 {

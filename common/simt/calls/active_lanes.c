@@ -66,7 +66,7 @@ static struct position position_at(const struct warp *warp, unsigned lane)
     return warp->at_iteration_end >> lane & 1 ? position_of_scope(waiting->scope) : position_of_lane(waiting);
 }
 
-/** Returns the lanes in `left` that wait at the first position in the source, and stores that position in *first. */
+/** Returns the lanes in `left` that wait at the earliest position in the source, and stores that position in *first. */
 static lane_mask first_of(const struct warp *warp, lane_mask left, struct position *first)
 {
     lane_mask group = 0;

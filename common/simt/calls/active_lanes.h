@@ -3,8 +3,8 @@
  * @brief Finds the lanes that are active at a collective without a mask, on a device whose warps have 64 lanes.
  *
  * On such a device a warp has a single program counter. When lanes diverge, the warp executes one side after the other;
- * the lanes reconverge where the sides join, and at the end of each iteration of a loop. Therefore the waiting lanes at
- * the earliest position in the source continue first. A lane that has ended an iteration waits until no lane is still
+ * the lanes reconverge where the sides join, and at the end of each loop iteration. Therefore the waiting lanes at the
+ * earliest position in the source continue first. A lane that has ended an iteration waits until no lane is still
  * executing an iteration of the loop.
  */
 #ifndef SIMT_ACTIVE_LANES_H
@@ -22,8 +22,8 @@ struct position {
 };
 
 /**
- * Returns the lanes that wait at the first position in the source, either at a collective or at the end of an
- * iteration. Returns 0 if no lane waits.
+ * Returns the lanes that wait, at a collective or at the end of an iteration, at the earliest position in the source.
+ * Returns 0 if no lane waits.
  */
 lane_mask simt_active_first(const struct warp *warp);
 
@@ -31,8 +31,8 @@ lane_mask simt_active_first(const struct warp *warp);
 void simt_active_limits(const struct warp *warp, struct position limits[WARP_LANES]);
 
 /**
- * Returns a limit as a key comparable with `key`: if `key` has a smaller call depth, the position of the call at that
- * depth that led to the limit.
+ * Returns a limit as a key that can be compared with `key`. If `key` has a smaller call depth, the result is the
+ * position of the call at that depth that led to the limit.
  */
 uint64_t simt_active_limit(struct position limit, uint64_t key);
 

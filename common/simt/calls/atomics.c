@@ -136,7 +136,7 @@ enum { CYCLES_OF_A_CALL = 32 };
 /** Ends the turn of the lane's warp, because a sleeping thread is usually waiting for other threads. */
 void simt_sleep(unsigned nanoseconds)
 {
-    enum { POLLS_OF_A_TURN = 16 }; /* polls counted for a turn that a sleep cuts short */
+    enum { POLLS_OF_A_TURN = 16 }; /* number of polls added if a sleep ends a turn */
 
     simt_progress.polls += simt_progress.polls > 0 ? POLLS_OF_A_TURN : 0;
     cycles += nanoseconds;
@@ -147,7 +147,9 @@ void simt_sleep(unsigned nanoseconds)
 /* An atomic takes longer than a volatile load, so an atomic that changes nothing counts as several polls. */
 enum { POLLS_OF_AN_ATOMIC = 3 };
 
-/** Returns the size of what an atomic updates at once: an element of a pair, otherwise the whole word. */
+/**
+ * Returns the number of bytes that an atomic updates at once: those of one element of a pair, or else the whole word.
+ */
 static unsigned element_bytes(enum simt_atomic_op op, unsigned bytes)
 {
     return op == SIMT_ATOMIC_ADD_HALF2 || op == SIMT_ATOMIC_ADD_BFLOAT162 ? bytes / 2 : bytes;

@@ -100,7 +100,7 @@ static void check_barrier_sites(struct block *block, const struct lane *first)
     }
 }
 
-/** Returns the bit of a barrier's site in a block's opened_barriers. */
+/** Returns the bit that represents a barrier's call site in a block's opened_barriers. */
 static uint64_t site_bit(uintptr_t site)
 {
     return UINT64_C(1) << site % 61;

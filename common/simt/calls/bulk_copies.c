@@ -130,7 +130,7 @@ static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
 
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         access.address = (uintptr_t)chunk->to + 4 * word;
-        /* Once a thread has read a store's value, the store cannot take effect after the copy and needs no fence. */
+        /* A store whose value a thread has already read cannot take effect after the copy, so it needs no fence. */
         if (cell->write_epoch >= simt_order.block.block_epoch && cell->read_epoch < cell->write_epoch)
             simt_check_proxy(cell, SPACE_SHARED, copy->pc, "overwrites");
         shadow_store(cell, access);

@@ -22,7 +22,7 @@ struct bulk_copy {
     uint32_t epoch;             /**< epoch that covers only this copy's writes */
     uint32_t phase;             /**< phase of the copy's mbarrier */
     uint32_t next;              /**< next copy of the same mbarrier; 0 if none */
-    struct shadow_cell *shadow; /**< shadow of the shared memory of the copy's block */
+    struct shadow_cell *shadow; /**< shadow of the block's shared memory */
 };
 
 /**

@@ -250,7 +250,7 @@ void simt_lanes_join(unsigned number)
 
 /* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
-/* The operands and results stay on the stacks of the lanes; the collective receives only their addresses. */
+/* The operands and results stay on the lanes' stacks; the collective receives only their addresses. */
 
 static struct simt_fragment_floats mma(enum collective kind, struct mma_fragments fragments, uintptr_t site)
 {
@@ -711,7 +711,7 @@ static void complete_active(struct warp *warp)
     }
 }
 
-/** Completes the collective, or the reconvergence, that the lanes at the first position in the source wait for. */
+/** Completes the collective, or the reconvergence, that the lanes at the earliest position in the source wait for. */
 static void complete_first_of_active(struct warp *warp)
 {
     const lane_mask group = simt_active_first(warp);

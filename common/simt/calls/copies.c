@@ -114,8 +114,8 @@ static struct stamp stamp_of(const struct shadow_cell *cell)
 }
 
 /**
- * Begins a new epoch if the source was written in the current one, so that a later store by the same source line can be
- * distinguished from that write.
+ * Begins a new epoch if the source was written in the current one, so that a later store by the same source line is not
+ * mistaken for that write.
  */
 static void part_from_own_stores(const struct copy *copy)
 {
@@ -165,7 +165,7 @@ static void unmark(const struct copy *copy)
         shadow_end_copy(&copy->to_cells[word]);
 }
 
-/** Unmarks the destination after a wait on an mbarrier, and lets its write begin in the current epoch. */
+/** Unmarks the destination after a wait on an mbarrier, and records the copy as a write in the current epoch. */
 static void complete(const struct copy *copy)
 {
     for (unsigned word = 0; 4 * word < copy->bytes; word++)

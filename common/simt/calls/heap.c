@@ -66,12 +66,12 @@ static void check_unused(const struct allocation *allocation, uintptr_t pc)
         shadow_store_known(&simt_arena.shadow[allocation->offset / 4 + word], access, 0);
 }
 
-/** The calls that allocate memory, and the call that must free it. */
+/** For each call that allocates memory, the call that must free that memory. */
 static const struct {
     const char *allocates, *frees;
 } calls[] = {{"malloc()", "free()"}, {"new", "delete"}, {"new[]", "delete[]"}};
 
-/** Frees a heap allocation by the call `freed_by`; returns false if `memory` is not the start of one. */
+/** Frees a heap allocation for the call `freed_by`; returns false if `memory` is not the start of an allocation. */
 static bool heap_release(const void *memory, const char *freed_by, uintptr_t pc)
 {
     const struct allocation *const allocation = simt_allocation_at(memory);
@@ -88,7 +88,7 @@ static bool heap_release(const void *memory, const char *freed_by, uintptr_t pc)
     return true;
 }
 
-/** Allocates memory from the heap or, for the host, from the C library's. */
+/** Allocates memory from the kernels' heap or, on the host, from the C library's heap. */
 static void *allocate(size_t bytes, const char *made_by)
 {
     return simt_running.lane ? heap_allocate(bytes, made_by) : malloc(bytes);

@@ -233,7 +233,7 @@ static void check_variable(uintptr_t address, unsigned bytes, bool store, uintpt
         fault_misaligned(address, bytes, store ? ACCESS_STORE : ACCESS_LOAD, pc);
 }
 
-/** Returns whether an address is in the local memory of a thread of the block. */
+/** Returns whether an address is in the local memory of one of the block's threads. */
 static bool is_local(uintptr_t address)
 {
     const struct fiber_stacks *stacks = &simt_running.block->stacks;
@@ -256,8 +256,9 @@ static void check_before_shared(uintptr_t address, unsigned bytes, bool store, u
 }
 
 /**
- * Returns whether an access is about 2^32 elements past memory of `size` bytes, as it is if an unsigned index is less
- * than 0 or the high half of a 64-bit index was ignored. The element is assumed to be as large as the access.
+ * Returns whether an access is about 2^32 elements past memory of `size` bytes, as happens if an unsigned index has
+ * wrapped below 0 or the high half of a 64-bit index has been dropped. The element is assumed to be as large as the
+ * access.
  */
 static bool is_wrapped(uintptr_t address, unsigned bytes, uintptr_t begin, size_t size)
 {
@@ -318,8 +319,9 @@ static _Noreturn void fault_host_constant(uintptr_t pc)
 }
 
 /**
- * Returns whether memory that a stream's host function uses may be in use elsewhere: variables outside any function and
- * those of its callers, or memory that kernels may access. Other memory may be the function's own.
+ * Returns whether memory that a stream's host function uses may also be used by other code: global variables, local
+ * variables of the function's callers, or memory that kernels may access. Any other memory may belong to the function
+ * alone.
  */
 static bool outlives_host_function(uintptr_t address)
 {
@@ -329,7 +331,7 @@ static bool outlives_host_function(uintptr_t address)
            address - simt_host_function_frame < STACK_BYTES || simt_is_host_accessible((const void *)address);
 }
 
-/** Reports an access by the host that leaves an allocation of pinned or managed memory. */
+/** Reports an access by the host that extends beyond an allocation of pinned or managed memory. */
 static void check_host_bounds(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 {
     char location[LOCATION_TEXT];
@@ -483,7 +485,7 @@ ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store
     touch_memory(pointer, bytes, (struct touch){.what = store ? ACCESS_STORE : ACCESS_LOAD}, pc);
 }
 
-/** Returns the shadow of a word of global or shared memory, or NULL if the address is in neither. */
+/** Returns the shadow of a word in global or shared memory, or NULL if the address is in neither. */
 static struct shadow_cell *cell_at(uintptr_t address)
 {
     const uintptr_t global = address - simt_memory.arena;
@@ -503,7 +505,7 @@ void simt_poll(const void *address)
 
     struct lane *const lane = simt_running.lane;
 
-    if (lane->loads != lane->loads_of_poll) /* the lane has loaded something other than before its previous poll */
+    if (lane->loads != lane->loads_of_poll) /* the lane's loads since its last poll differ from those before it */
         simt_progress.polls = 0;
     lane->loads_of_poll = lane->loads;
     lane->loads = 0;
@@ -570,7 +572,7 @@ static void access_parts(const void *pointer, size_t bytes, bool store, uintptr_
     touch_parts(pointer, bytes, store, true, pc);
 }
 
-/** Checks an atomic of a word or, because the atomic of a pair is one atomic for each element, of each element. */
+/** Checks an atomic of a word. The atomic of a pair is checked as two atomics, one for each element. */
 static void touch_elements(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
                            unsigned element, struct touch touch, uintptr_t pc, enum shadow_space space)
 {
@@ -768,8 +770,8 @@ void simt_call_ends(uint64_t caller)
 }
 
 /**
- * Handles an access of 16 bytes. Gcc calls this hook for a structure that is aligned to 8 bytes as well, so an address
- * that is a multiple of 8 is no fault; vectors check their addresses themselves.
+ * Handles an access of 16 bytes. Gcc also calls this hook for structures that are aligned to 8 bytes, so an address
+ * that is a multiple of 8 is not a fault; vectors check their addresses themselves.
  */
 ALWAYS_INLINE void access_16(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
 {
@@ -808,7 +810,7 @@ HOOKS(, 16, access_16)
 HOOKS(volatile_, 1, access_volatile)
 HOOKS_FROM_2(volatile_, access_volatile)
 HOOKS_FROM_2(unaligned_, access_parts)
-/* A GPU needs several instructions for an unaligned access, so a volatile one is not atomic. */
+/* A GPU needs several instructions for an unaligned access, so an unaligned volatile access is not atomic. */
 HOOKS_FROM_2(unaligned_volatile_, access_parts)
 
 void __tsan_read_range(void *address, size_t bytes)

@@ -9,9 +9,9 @@
 #include "memory/shadow.h"
 
 /**
- * Checks and records an atomic of the running lane on `bytes` bytes, which is atomic for each `element` bytes; the
- * atomic's scope is the lane's block (`in_block`) or all threads. Does nothing outside kernels. An atomic that does not
- * need the old value may be the first write to its address.
+ * Checks and records an atomic of the running lane on `bytes` bytes, in which each element of `element` bytes is
+ * updated atomically; the atomic's scope is the lane's block (if `in_block`) or all threads. Does nothing outside
+ * kernels. An atomic that does not need the old value may be the first write to its address.
  */
 void simt_access_atomic(const void *pointer, unsigned bytes, unsigned element, bool in_block, bool needs_value,
                         uintptr_t pc);
@@ -90,8 +90,9 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 /** Checks that all threads are at the same barrier and, unless it is the grid barrier, opens it. */
 void simt_barrier_complete(struct block *block);
 /**
- * Drops a suspected fault behind a barrier that some threads missed, as simt_fault_dismiss_after() does, unless this
- * barrier has opened before: in a loop, what is behind it in the source may come before it.
+ * Drops a suspected fault that follows a barrier that some threads missed, as simt_fault_dismiss_after() does. Does
+ * nothing if this barrier has opened before, because in a loop, code that follows the barrier in the source may run
+ * before it.
  */
 void simt_dismiss_after_barrier(const struct block *block, uintptr_t site);
 /** Makes all threads of a block that is waiting at a barrier runnable. */

@@ -41,10 +41,10 @@ struct barrier {
     uintptr_t address;
     uint32_t block;   /**< number of the owning block */
     uint32_t next;    /**< next barrier of the block, or next free barrier; 0 if none */
-    uint32_t count;   /**< arrivals that a phase needs */
-    uint32_t pending; /**< arrivals that are still missing */
+    uint32_t count;   /**< number of arrivals that a phase needs */
+    uint32_t pending; /**< number of arrivals that are still missing */
     uint32_t phase;   /**< number of phases that have ended */
-    int64_t bytes;    /**< announced bytes minus copied bytes */
+    int64_t bytes;    /**< number of announced bytes minus that of copied bytes */
     uint32_t waiting; /**< number of waiting lanes */
     bool fenced;      /**< the initialising thread has executed a fence, so copies may use the barrier */
 
@@ -281,8 +281,8 @@ static uint32_t ended_copy(const struct barrier *barrier)
 }
 
 /**
- * Completes the bulk copies of phases that have ended: their bytes reach shared memory, as writes in an epoch of their
- * own, which only threads that wait for the barrier acquire.
+ * Completes the bulk copies of phases that have ended: their bytes reach shared memory, as writes in a separate epoch,
+ * which only threads that wait for the barrier acquire.
  */
 static void complete_bulk_copies(struct barrier *barrier)
 {
@@ -299,7 +299,7 @@ static void complete_bulk_copies(struct barrier *barrier)
     simt_order.epoch++;
 }
 
-/** Does the same as complete_bulk_copies() for the copies of single threads. */
+/** Completes the single threads' copies of phases that have ended, as complete_bulk_copies() does for bulk copies. */
 static void complete_thread_copies(struct barrier *barrier)
 {
     struct copy_arrival **copy_arrivals = &barrier->copy_arrivals;
@@ -467,8 +467,8 @@ void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier)
 }
 
 /**
- * Ends the launch if a tensor map is in memory from which a GPU cannot read it. In the simulator, a kernel parameter is
- * stored on the thread's stack.
+ * Ends the launch if a tensor map is in memory from which a GPU cannot read it. A map on a thread's stack is accepted,
+ * because the simulator stores kernel parameters there.
  */
 static void check_map(const simt_tensor_map *map, uintptr_t pc)
 {

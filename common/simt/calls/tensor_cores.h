@@ -48,8 +48,8 @@ void simt_complete_mma(const uint64_t lanes[WARP_LANES], enum simt_number number
 void simt_complete_wmma(const uint64_t lanes[WARP_LANES], enum simt_number number);
 
 /**
- * Stores in lane i's fragments elements 2 (i % 4) and 2 (i % 4) + 1 of row i / 4 of each matrix or, if `transposed`, of
- * column i / 4.
+ * Stores elements 2 (i % 4) and 2 (i % 4) + 1 of row i / 4 of each matrix (of column i / 4 if `transposed`) in lane i's
+ * fragments.
  */
 void simt_complete_ldmatrix(const uint64_t lanes[WARP_LANES], unsigned count, bool transposed);
 

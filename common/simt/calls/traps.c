@@ -23,7 +23,10 @@ _Noreturn void __cxa_pure_virtual(void)
     simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "call of a pure virtual function", "calls it");
 }
 
-/** Reports code that must not be reached: as a fault of the running thread, or else of the host, which then aborts. */
+/**
+ * Reports that supposedly unreachable code has been reached: as a fault of the running thread or, outside kernels, of
+ * the host, which then aborts.
+ */
 static _Noreturn void fault_reached(uintptr_t caller, const char *kind, const char *by_thread, const char *by_host)
 {
     char location[LOCATION_TEXT];

@@ -24,10 +24,10 @@ enum {
     WARP_ROWS = 16,
     DEPTH = 16,
     MAX_COLUMNS = 256,
-    CHUNK = 16, /* bytes that the swizzle moves together */
+    CHUNK = 16, /* number of bytes that the swizzle moves together */
     ROW = 128,  /* bytes */
     EIGHT_ROWS = 1024,
-    WINDOW = 1 << 18 /* bytes that a descriptor can address */
+    WINDOW = 1 << 18 /* number of bytes that a descriptor can address */
 };
 
 struct product {
@@ -135,8 +135,8 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
 }
 
 /**
- * Checks the running warp's reads of its rows of a and of all columns of b. Unless `before` is 0, the operands must not
- * have been written since epoch `before`.
+ * Checks and records that the running warp reads its rows of a and all columns of b. Unless `before` is 0, the operands
+ * must not have been written since epoch `before`.
  */
 static void read_operands(uint64_t a, uint64_t b, unsigned columns, uint32_t before, uintptr_t pc)
 {

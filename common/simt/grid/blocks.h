@@ -25,8 +25,8 @@ void simt_block_begin(struct block *block);
 enum block_state { BLOCK_RUNNING, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
 
 /**
- * Runs the block's warps until all threads have returned or wait for the grid, until the block's turn has ended, or
- * until simt_faulted is set.
+ * Runs the block's warps until all threads have returned or wait at the grid barrier, until the block's turn has ended,
+ * or until simt_faulted is set.
  */
 enum block_state simt_block_run(struct block *block);
 

@@ -128,7 +128,7 @@ static void blocks_mend(void)
     }
 }
 
-/** Clears the shadow of the shared memory of all blocks. */
+/** Clears the shadow of each block's shared memory. */
 static void blocks_forget(void)
 {
     for (unsigned i = 0; i < LIVE_BLOCKS; i++) {

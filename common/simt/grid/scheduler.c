@@ -73,7 +73,10 @@ static void park_events(struct warp *warp, lane_mask ran)
     warp->parked = true;
 }
 
-/** Returns the first lane in the warps' mask `member` that is not at the call site `but` (0: at any), or NULL. */
+/**
+ * Returns the block's first lane that is in its warp's mask at offset `member` and not at call site `but`, or NULL. If
+ * `but` is 0, the lane may be at any call site.
+ */
 static const struct lane *first_lane(const struct block *block, size_t member, uintptr_t but)
 {
     for (unsigned i = 0; i < block->warps; i++) {
@@ -93,8 +96,8 @@ static const struct lane *first_lane(const struct block *block, size_t member, u
 enum { WAITS_TEXT = 384 };
 
 /**
- * Describes threads of the block that wait elsewhere than `but`, one for each kind of wait: at a barrier, a collective
- * or an mbarrier. Writes "" if there are none.
+ * Describes threads of the block that wait at call sites other than that of `but`, one for each kind of wait: at a
+ * barrier, a collective or an mbarrier. Writes "" if there are none.
  */
 static void describe_waits(const struct block *block, const struct lane *but, char text[WAITS_TEXT])
 {

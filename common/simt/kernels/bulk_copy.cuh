@@ -1,5 +1,5 @@
 /**
- * @file common/simt/kernels/bulk_copy.cuh Bulk copies and mbarriers as calls to the simulator. Replaces
+ * @file common/simt/kernels/bulk_copy.cuh Implements bulk copies and mbarriers as calls to the simulator. Replaces
  * common/kernels/bulk_copy.cuh, because this directory is searched first.
  */
 #ifndef SIMT_BULK_COPY_CUH

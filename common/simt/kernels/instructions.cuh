@@ -8,7 +8,9 @@
 
 #include <cuda_runtime.h>
 
-/** Returns `value`, or 0 if it is subnormal, because a GPU flushes subnormal numbers to zero here. */
+/**
+ * Returns `value`, or 0 if it is subnormal, because the GPU's approximate instructions flush subnormal results to zero.
+ */
 SIMT_DEVICE float simt_flushed(float value)
 {
     return fabsf(value) < __FLT_MIN__ ? 0.0f : value;

@@ -1,7 +1,7 @@
 /**
  * @file common/simt/kernels/tensor_core.cuh
- * @brief Tensor-core operations as calls to the simulator. Replaces common/kernels/tensor_core.cuh, which uses the
- *        GPU's instructions, because this directory is searched first.
+ * @brief Implements tensor-core operations as calls to the simulator. Replaces common/kernels/tensor_core.cuh, which
+ *        uses GPU instructions, because this directory is searched first.
  */
 #ifndef SIMT_TENSOR_CORE_CUH
 #define SIMT_TENSOR_CORE_CUH

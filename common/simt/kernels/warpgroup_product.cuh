@@ -1,5 +1,5 @@
 /**
- * @file common/simt/kernels/warpgroup_product.cuh Products of a warpgroup as calls to the simulator. Replaces
+ * @file common/simt/kernels/warpgroup_product.cuh Implements warpgroup products as calls to the simulator. Replaces
  * common/kernels/warpgroup_product.cuh, because this directory is searched first.
  */
 #ifndef SIMT_WARPGROUP_PRODUCT_CUH

@@ -51,7 +51,7 @@ struct lane_event {
 };
 
 enum {
-    LANE_EVENTS = 384, /**< events in a lane's buffer; the buffers of a warp fit in the L2 cache */
+    LANE_EVENTS = 384, /**< number of events in a lane's buffer; the buffers of a warp fit in the L2 cache */
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
     EVENT_DEPTH_SHIFT = 48,
@@ -79,14 +79,14 @@ struct lane {
     struct lane_event *cursor; /**< where the next event is recorded */
     struct lane_event *limit;
     uint64_t key;            /**< key of the lane's next event */
-    uint64_t depth;          /**< depth of the current non-inlined calls, in the form that the key uses */
+    uint64_t depth;          /**< number of non-inlined calls in progress, in the form that the key uses */
     uintptr_t stack;         /**< lowest byte of the fiber's stack */
     void *stack_pointer;     /**< saved stack pointer while suspended */
     uint32_t thread;         /**< thread number in the block */
     uint3 index;             /**< threadIdx */
     struct lane_event *head; /**< the first event not yet replayed */
     uint32_t parked;         /**< number of events saved when the warp's turn ended */
-    bool is_split;           /**< the access has more events than the buffer holds; they are replayed before it ends */
+    bool is_split;           /**< the access has more events than the buffer holds, so some are replayed early */
     bool without_limit;      /**< the wait for an mbarrier phase has no time limit */
     uint8_t parity;          /**< parity of the awaited phase */
     uintptr_t site;          /**< call site of the collective or barrier at which the lane waits */
@@ -94,7 +94,7 @@ struct lane {
     uintptr_t loaded;        /**< value of simt_order.loaded while the lane is suspended */
     uint32_t first_copy;     /**< first asynchronous copy in flight, in copies.c; 0 if none */
     uint32_t last_copy;
-    uint32_t copy_groups;           /**< groups committed since the block began */
+    uint32_t copy_groups;           /**< number of groups committed since the block began */
     uint32_t mbarrier;              /**< awaited mbarrier, in mbarriers.c */
     const struct simt_scope *scope; /**< innermost call or iteration, in active_lanes.c; NULL for the kernel */
     uintptr_t registers_site;       /**< call site of the last request for registers, in warpgroup_products.c */
@@ -102,14 +102,14 @@ struct lane {
     uint32_t registers_requests;    /**< hash of all the lane's requests */
     uint32_t polls;                 /**< number of the lane's polls in this turn of its warp (see struct progress) */
     uintptr_t loads;                /**< hash of the addresses of the lane's plain loads since its last poll */
-    uintptr_t loads_of_poll;        /**< that hash at its last poll */
+    uintptr_t loads_of_poll;        /**< value of `loads` at the last poll */
 };
 
 /** An access by lanes that bypassed a collective at which other lanes waited for them. */
 struct passed {
     uint64_t key;
     lane_mask lanes;
-    lane_mask waited; /**< lanes that completed the collective without them, because they had returned */
+    lane_mask waited; /**< lanes that completed the collective without `lanes`, which had returned */
     uintptr_t site;   /**< call site of the collective */
     const char *name;
 };
@@ -158,7 +158,7 @@ struct block {
     uint64_t opened_barriers;   /**< set of the call sites at which a barrier has opened, as hashes */
     uint32_t first_mbarrier;    /**< first of the block's mbarriers, in mbarriers.c; 0 if none */
     bool has_register_requests; /**< a thread has called simt_set_registers() */
-    unsigned prepared;          /**< number of fibers that are at their start or between two blocks */
+    unsigned prepared;          /**< number of fibers that have not started yet or are between two blocks */
     struct fiber_stacks stacks;
     size_t mapped; /**< mapped bytes: this structure and the memory after it */
     struct lane_event
@@ -202,7 +202,7 @@ struct running {
     struct lane *warp_lane; /**< lane 0 of the warp */
     lane_mask runnable;     /**< lanes of the warp that have yet to run in this round */
     struct block *block;
-    bool sleeps; /**< a lane of the warp has called __nanosleep() this round */
+    bool sleeps; /**< a lane of the warp has called __nanosleep() in this round */
 };
 
 /**
@@ -214,9 +214,9 @@ struct progress {
     uint64_t arrivals;
     uint64_t before_block; /**< events + arrivals at the end of the last block; a block that ends counts as progress */
     /**
-     * Number of volatile loads and atomics since a thread last stored in another way, made other plain loads between
-     * two of them than before, changed a value by an atomic, or ran for a turn without polling. If this number becomes
-     * too large, all threads are polling for values that none of them writes.
+     * Number of polls (volatile loads and atomics) since a thread last made progress: executed a store, changed a value
+     * with an atomic, made different plain loads between two polls than before, or ran for a turn without polling. If
+     * this number becomes too large, all threads are polling for values that none of them writes.
      */
     uint64_t polls;
 };

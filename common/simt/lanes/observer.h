@@ -14,7 +14,7 @@
 /** A memory instruction of a warp: lane[i], in ascending order, accesses offset[i]. */
 struct memory_request {
     enum event_kind kind;
-    unsigned bytes; /**< bytes accessed by each lane; for an EVENT_MBARRIER, the mbarrier_operation */
+    unsigned bytes; /**< number of bytes accessed by each lane; for an EVENT_MBARRIER, the mbarrier_operation */
     uintptr_t pc;
     lane_mask lanes;
     unsigned count;
@@ -37,7 +37,7 @@ struct warp_collective {
     const char *name; /**< name in the source, for example "__shfl_sync" */
     lane_mask lanes;
     unsigned bytes;      /**< size of a shuffle's value */
-    unsigned operations; /**< tensor-core operations, each a 16x16 by 16x8 product */
+    unsigned operations; /**< number of tensor-core operations, each a 16x16 by 16x8 product */
     uint64_t in[WARP_LANES];
     int8_t from[WARP_LANES]; /**< lane that each lane of a shuffle read; -1 if it kept its own value */
 };
@@ -49,8 +49,8 @@ struct observer {
     void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
     /**
      * The running lane has issued a bulk copy of `number` bytes to offset `other` in shared memory, or has used an
-     * mbarrier in phase `other`, where `number` is the number of arrivals or of announced bytes, or the parity. Called
-     * only while memory is watched.
+     * mbarrier in phase `other`; `number` is then the number of arrivals, the number of announced bytes, or the parity.
+     * Called only while memory is watched.
      */
     void (*lane_uses_barrier)(uint64_t number, uint64_t other);
     void (*lanes_stopped)(const struct warp *warp); /**< all lanes are suspended; their stores have been executed */

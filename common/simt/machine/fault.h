@@ -51,7 +51,8 @@ cudaError_t simt_fault_call(uintptr_t caller, const char *name, cudaError_t erro
     __attribute__((format(printf, 4, 5)));
 
 /**
- * Records that there is less address space than the simulator reserves. Returns the error for the call that needs it.
+ * Records that less address space is available than the simulator needs to reserve. Returns the error for the call that
+ * needs it.
  */
 cudaError_t simt_fault_no_address_space(void);
 
@@ -62,8 +63,8 @@ enum suspicion { SUSPECT_UNWRITTEN, SUSPECT_RACE };
 
 /**
  * Records an action of the running thread as a suspected fault, unless a recorded suspicion explains it. Any other
- * fault confirms the suspected one, which is then reported in its place. simt_fault_confirm() also confirms it, and
- * returns whether there was a suspected fault.
+ * fault confirms the suspected one, which is then reported instead of the other fault. simt_fault_confirm() also
+ * confirms it, and returns whether there was a suspected fault.
  */
 void simt_fault_suspect(enum suspicion what, cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -72,16 +73,16 @@ bool simt_fault_confirm(void);
 /** Drops the suspected fault if `what` is its kind or explains it. */
 void simt_fault_dismiss(enum suspicion what);
 /**
- * Drops the suspected fault if it, or the second access of a suspected race, comes after the call that returns to `pc`
- * in the source. That call is a barrier that some threads missed, and the suspected fault is a consequence. Runs on the
- * host's stack.
+ * Drops the suspected fault if, in the source, it (or the second access of a suspected race) comes after the call that
+ * returns to `pc`. That call is a barrier that some threads missed, and the suspected fault is a consequence. Runs on
+ * the host's stack.
  */
 void simt_fault_dismiss_after(uintptr_t pc);
 
 /**
- * Returns whether the call that returns to `pc` comes after the call that returns to `other_pc` in the source. Compares
- * the outermost frames in which the two differ: the frame of `pc` must be in the same file, on a later line. Runs on
- * the host's stack.
+ * Returns whether, in the source, the call that returns to `pc` comes after the call that returns to `other_pc`.
+ * Compares the outermost frames in which the two differ: the frame of `pc` must be in the same file, on a later line.
+ * Runs on the host's stack.
  */
 bool simt_is_behind(uintptr_t pc, uintptr_t other_pc);
 

@@ -29,7 +29,7 @@ static bool in_program(uintptr_t pc)
     return pc - simt_program.text_low < simt_program.text_high - simt_program.text_low;
 }
 
-/** Returns whether code is in the program and its source is the user's, neither the simulator's nor a header of C++. */
+/** Returns whether the code at `pc` is in the program and from the user's source, not the simulator or a C++ header. */
 static bool is_of_user(uintptr_t pc)
 {
     char location[LOCATION_TEXT];
@@ -110,7 +110,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
     sigaction(signal, &before, NULL);
     if (!describe((uintptr_t)info->si_addr, where, sizeof where)) {
-        simt_fault_show(); /* the fault may explain why a call has returned no memory */
+        simt_fault_show(); /* the fault may explain why an allocation has failed */
         return;            /* the access is retried with the previous handler */
     }
 #if defined __x86_64__

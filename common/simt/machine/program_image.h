@@ -62,7 +62,7 @@ struct kernel_memory {
     uintptr_t shared; /**< static shared memory and the dynamic array, in any order: one thread-local block */
     size_t shared_fast;
     struct shadow_cell *shared_shadow;
-    size_t shared_end;    /**< offset of the first byte of the dynamic array that this launch has not requested */
+    size_t shared_end;    /**< offset of the dynamic array's first byte that this launch has not requested */
     size_t shared_resume; /**< offset of the first byte after the dynamic array */
     size_t arena_bytes;
     size_t shared_bytes;

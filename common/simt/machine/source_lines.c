@@ -84,9 +84,9 @@ static bool tool_runs(struct tool *tool)
 }
 
 /**
- * Selects the frames of an address to return: the first one outside the headers of the simulator and of the system, the
- * first one outside system headers, the first one outside the simulator's headers, or all frames, each followed by a
- * newline.
+ * Selects the frames of an address to return: the first one outside both the simulator's and the system's headers, the
+ * first one outside the system's headers, the first one outside the simulator's headers, or all frames, each followed
+ * by a newline.
  */
 enum frames { FIRST_FRAME, FIRST_FRAME_OF_ALL, ANY_FRAME, ALL_FRAMES };
 

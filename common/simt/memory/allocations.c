@@ -247,7 +247,7 @@ static size_t array_end(const struct allocation *allocation)
     return allocation->array + allocation->array_bytes;
 }
 
-/** Writes `where`, followed by the array of the allocation: "4 bytes before 'x', which has 128 bytes". */
+/** Writes `where` and the name and size of the allocation's array: "4 bytes before 'x', which has 128 bytes". */
 static void describe_from(const char *where, const struct allocation *allocation, char *text, size_t size)
 {
     if (allocation->name[0])
@@ -258,7 +258,7 @@ static void describe_from(const char *where, const struct allocation *allocation
 
 /**
  * Describes an offset by the array that contains it or, if none does, by the closest array. If that array has been
- * freed, returns where, or 1 if it is unknown; otherwise 0.
+ * freed, returns the program counter of the free, or 1 if it is unknown; otherwise returns 0.
  */
 static uintptr_t describe(size_t offset, char *text, size_t size)
 {

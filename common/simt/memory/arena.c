@@ -18,7 +18,7 @@ enum { PLANES = 4 };
 
 static struct plane {
     uintptr_t wish; /**< preferred address, far from other mappings (including AddressSanitizer's), with room to grow */
-    size_t bytes;   /**< number of bytes per 32 bytes of the arena */
+    size_t bytes;   /**< number of bytes in the plane for 32 bytes of the arena */
     int protection;
     int sharing; /**< MAP_SHARED if forked processes share the plane */
     unsigned char *base, *end;
@@ -84,7 +84,9 @@ static bool reserve(size_t bytes)
     return true;
 }
 
-/** Extends the arena by `bytes`, and so every plane, in place. Returns false if another mapping is in the way. */
+/**
+ * Extends the arena by `bytes`, and every plane accordingly, in place. Returns false if another mapping is in the way.
+ */
 static bool extend(size_t bytes)
 {
     for (int i = 0; i < PLANES; i++) {

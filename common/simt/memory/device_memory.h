@@ -26,8 +26,8 @@ void simt_arena_forbid_access(void);
 /** Returns whether simt_allow_host_access() lets the host access all device memory. */
 bool simt_host_access_is_allowed(void);
 /**
- * Returns whether an access by the host reaches memory that the host may not access but that causes no signal, because
- * pinned or managed memory is on the same page.
+ * Returns whether an access by the host reaches memory that the host may not access, although the access causes no
+ * signal because pinned or managed memory is on the same page.
  */
 bool simt_host_leaves_allocation(const void *pointer, size_t bytes);
 
@@ -96,14 +96,14 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
 void simt_shared_variables_find(size_t bytes, size_t dynamic);
 /** Properties of a kernel, from the program's symbols. */
 struct kernel_properties {
-    size_t static_shared; /**< bytes of its fixed-size __shared__ variables, excluding those of called functions */
+    size_t static_shared; /**< size of its fixed-size __shared__ variables, excluding those of called functions */
     unsigned threads;     /**< the kernel's launch bounds */
     const char *name;     /**< without template arguments; stays valid until many other kernels are looked up */
 };
 struct kernel_properties simt_kernel_properties(const void *kernel);
 /**
- * Returns the number of bytes of the fixed-size __shared__ variables that the last launch accessed, including those of
- * called functions. Returns 0 if all such variables of the program fit alongside `dynamic_bytes` of dynamic shared
+ * Returns the total size in bytes of the fixed-size __shared__ variables that the last launch accessed, including those
+ * of called functions. Returns 0 if all such variables of the program fit alongside `dynamic_bytes` of dynamic shared
  * memory.
  */
 size_t simt_static_shared_accessed(size_t dynamic_bytes);

@@ -3,7 +3,7 @@
  * @brief Histories: the past accesses to a word that do not fit into its shadow cell. Used by shadow.c.
  *
  * A word needs a history if different threads use different bytes of it, if atomics follow a store that is not ordered
- * before the accesses by all threads, if threads have read it at different epochs, or if it has been read by volatile
+ * before every thread's accesses, if threads have read it at different epochs, or if it has been read by volatile
  * loads.
  */
 #ifndef SIMT_HISTORY_H
@@ -12,7 +12,9 @@
 #include "device_memory.h"
 #include "order/thread_sets.h"
 
-/** Kinds of past accesses. The kind of a volatile read or an atomic is the sum of this and an enum atomic_kind. */
+/**
+ * Kinds of past accesses. The kind of a volatile read or an atomic is the sum of one of these and an enum atomic_kind.
+ */
 enum past_kind {
     PAST_READ = 0x00,
     PAST_AUTHORS = 0x08, /**< all threads that updated the word with atomics, for the check of later loads */

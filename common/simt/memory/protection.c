@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 /**
- * The number of nested calls that keep the arena open, and the number of bytes of it that have been opened in the
- * meantime.
+ * The number of nested calls that keep the arena open, and the number of its bytes that are open because of them.
  */
 static struct {
     unsigned depth;

@@ -81,8 +81,8 @@ static const char *what_was_done(const struct past_access *past)
 
 /**
  * Returns whether a thread of the running block has polled or updated a word that was written after the past access,
- * presumably to wait for that access. The word was written by a thread of the running block, if `in_block`, in which
- * case only the running thread's polls count, or of another block.
+ * presumably to wait for that access. If `in_block`, the word was written by a thread of the running block, and only
+ * the running thread's polls count; otherwise it was written by a thread of another block.
  */
 static bool has_polled(const struct past_access *past, bool in_block)
 {
@@ -245,7 +245,7 @@ void simt_races_forget(void)
     simt_races_deferred = 0;
 }
 
-/** Returns the mask of the bytes of a shared word that the block has written. */
+/** Returns a mask of the bytes that the block has written in a shared word. */
 static uint32_t written(const struct shadow_cell *cell)
 {
     return cell->write_epoch < simt_order.block.block_epoch ? 0 : cell->write >> CELL_STATE_SHIFT & 0xf;
@@ -643,7 +643,7 @@ static bool follows_atomic(const struct first_atomics *first, const struct histo
 }
 
 /**
- * Returns a private copy of an entry's set of readers for the caller to change, because the changed set may have no
+ * Returns a private copy of an entry's set of readers that the caller may change, because the changed set may have no
  * number.
  */
 static struct thread_set *own_set(struct past_access *past)
@@ -687,7 +687,7 @@ static bool can_replace(const struct past_access *past, struct word_access acces
  */
 static void replace_reads(struct history *history, struct word_access access)
 {
-    enum { LONG = 48 }; /* a longer history, as of a word that many threads poll, does without the older polls */
+    enum { LONG = 48 }; /* a longer history, such as that of a word that many threads poll, drops the older polls */
     const bool sees = access.what != ACCESS_LOAD && !(access.kind & ATOMIC_STORE);
     const struct first_atomics atomics = find_first_atomics(history);
     unsigned thread;
@@ -697,8 +697,8 @@ static void replace_reads(struct history *history, struct word_access access)
         struct past_access *past = &history->past[i];
 
         /*
-         * No other thread's access at the current epoch is ordered before the new access, and add_read() adds the new
-         * access to the entry.
+         * An entry at the current epoch stays: other threads' accesses in it are not ordered before the new access, and
+         * add_read() adds the new access to it.
          */
         if (!can_replace(past, access) || past->epoch == simt_order.epoch)
             continue;

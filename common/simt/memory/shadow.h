@@ -18,12 +18,12 @@
 #include "order/stream_work.h"
 
 /**
- * Program counters of accesses. The slot of most is selected by their low bits; a slot is SITE_SHARED if no other could
- * be found for one that came later.
+ * The program counters of accesses. The low bits of a program counter usually select its slot. A slot becomes
+ * SITE_SHARED if no free slot can be found for a later program counter with the same low bits.
  */
 extern uintptr_t simt_sites[1 << SITE_BITS];
 enum { SITE_SHARED = 1 };
-/** Returns the slot of a program counter, which it gets if it has none. */
+/** Returns the slot of a program counter, and assigns a slot first if it has none. */
 uint32_t simt_site_add(uintptr_t pc);
 /** Returns the program counter of a cell's site, or 0 if several program counters share its slot. */
 uintptr_t simt_site_pc(uint32_t site);
@@ -63,7 +63,7 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
 /** Checks an access on the slow path: returns if there is no race and ends the launch if there is one. */
 void simt_load_slow_path(struct shadow_cell *cell, struct word_access access);
 void simt_store_slow_path(struct shadow_cell *cell, struct word_access access, uint32_t state);
-/** Returns whether the unwritten bytes of a word of shared memory may be padding. */
+/** Returns whether the unwritten bytes of a word in shared memory may be padding. */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
 /**
  * Records, as a suspected fault, a read or an atomic of shared bytes that no thread has written. If a thread writes
@@ -111,8 +111,9 @@ static inline void shadow_end_copy(struct shadow_cell *cell)
     cell->read = 0;
 }
 /**
- * Does the same for a copy that a thread other than the issuing thread may have waited for. The word then counts as
- * written now, so that a barrier between the issue and the wait does not order it before later accesses.
+ * Does the same as shadow_end_copy() for a copy that a thread other than the issuing thread may have waited for. The
+ * word then counts as written now, so that a barrier between the issue and the wait does not order the write before
+ * later accesses.
  */
 static inline void shadow_end_copy_as_write(struct shadow_cell *cell)
 {

@@ -373,7 +373,7 @@ static const ElfW(Sym) * function_at(const struct symbols *symbols, uintptr_t ad
     return NULL;
 }
 
-/** Returns the index of the first symbol of the source file that a symbol belongs to. */
+/** Returns the index of the first symbol that comes from the same source file as a given symbol. */
 static size_t begin_of_file(const struct symbols *symbols, size_t symbol)
 {
     while (symbol > 0 && ELF64_ST_TYPE(symbols->symbol[symbol].st_info) != STT_FILE)
@@ -381,7 +381,7 @@ static size_t begin_of_file(const struct symbols *symbols, size_t symbol)
     return symbol;
 }
 
-/** Returns one past the index of the last symbol of the source file that a symbol belongs to. */
+/** Returns one past the index of the last symbol that comes from the same source file as a given symbol. */
 static size_t end_of_file(const struct symbols *symbols, size_t symbol)
 {
     do

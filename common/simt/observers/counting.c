@@ -205,8 +205,8 @@ static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words
 }
 
 /**
- * Returns the number of wavefronts of a shared request, and stores in *least the number without bank conflicts: one per
- * phase.
+ * Returns the number of wavefronts that a shared request needs, and stores in *least the number that it would need
+ * without bank conflicts: one per phase.
  */
 static unsigned count_wavefronts(const struct memory_request *request, unsigned *least)
 {

@@ -235,7 +235,7 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
         memcpy(value->word, address, bytes);
 }
 
-/** Stores both numbers in place of the value that an access would have. */
+/** Stores both numbers where the value of an access would be stored. */
 static void trace_barrier_use(uint64_t number, uint64_t other)
 {
     struct queue *queue = &trace.queue[simt_running.lane->thread];

@@ -101,7 +101,7 @@ struct release_record {
     uintptr_t address; /**< 0 if the slot is free */
     uint64_t readers;  /**< a block's number; UINT64_MAX for all threads */
     unsigned bytes;
-    uint32_t version; /**< for one block's threads: version of the record for all threads at this release */
+    uint32_t version; /**< in a record for one block: version, at this release, of the record for all threads */
     struct vector_clock *clock;
 };
 

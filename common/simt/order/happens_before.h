@@ -79,7 +79,7 @@ struct order_state {
     uint32_t thread;         /**< number of the running thread, shifted to its bits in a shadow cell */
     uint32_t first_epoch;    /**< epoch at which the launch began */
     uint32_t launch_epoch;   /**< accesses of this launch, by any thread, at epochs below this are ordered */
-    uint32_t horizon;        /**< as launch_epoch, including earlier launches; lower if this launch may overlap them */
+    uint32_t horizon;        /**< like launch_epoch, including earlier launches; lower if it may overlap them */
     uint32_t waited_epoch;   /**< a wait orders the accesses of earlier launches from this epoch on */
     uint32_t segment_epoch;  /**< no other block has run since this epoch */
     uint32_t ordered_epochs; /**< number of epochs at the start of the segment that a barrier has ordered */
@@ -168,8 +168,8 @@ bool simt_order_unreleased_since(uint32_t epoch);
 /** Returns the launch that ran at an epoch and that the current launch may overlap, or NULL if there is none. */
 const struct past_launch *simt_overlapped_at(uint32_t epoch);
 /**
- * Returns the launch that ran after the epoch and never waited, because of which a wait of the current launch does not
- * order accesses at the epoch. Returns NULL if a wait does order them, or if the running thread has not waited.
+ * Returns the launch that ran after the epoch and never waited, and therefore keeps a wait of the current launch from
+ * ordering accesses at the epoch. Returns NULL if a wait does order them, or if the running thread has not waited.
  */
 const struct past_launch *simt_wait_missing(uint32_t epoch);
 

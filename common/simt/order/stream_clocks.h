@@ -7,7 +7,7 @@
 
 /** The clock of a stream, an event or the host. */
 struct stream_clock {
-    uint64_t *position; /**< of each stream: its first `position` work items are known */
+    uint64_t *position; /**< for each stream: its work up to this position is known */
     size_t count;
 };
 

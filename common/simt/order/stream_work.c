@@ -15,7 +15,7 @@
 struct work {
     size_t stream;
     uint64_t position;
-    uint64_t before; /**< position of the previous work of its stream */
+    uint64_t before; /**< position of its stream's previous work */
     const char *name;
     uintptr_t caller;
     bool uses_host;
@@ -171,7 +171,7 @@ void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes)
 
 /**
  * Returns whether the current work can be merged with the last one, because no other work can be ordered after the last
- * one alone. Without merging, the list would grow without limit.
+ * one but not after the current one. Without merging, the list would grow without limit.
  */
 static bool joins(const struct work *last)
 {

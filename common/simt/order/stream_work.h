@@ -91,12 +91,12 @@ extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 void simt_host_waits(cudaStream_t stream);
 void simt_host_waits_for_all(void);
 /**
- * Enclose a function that the host has enqueued in a stream, by a call of `name` at `caller`, and now runs. The
+ * Mark the beginning and the end of a function that the host enqueued in a stream by calling `name` at `caller`. The
  * function is work of the stream.
  */
 cudaError_t simt_host_function_begins(cudaStream_t stream, const char *name, uintptr_t caller);
 cudaError_t simt_host_function_ends(void);
-/** The frame from which such a function was called, while it runs; otherwise 0. */
+/** While such a function runs, the frame from which it was called; otherwise 0. */
 extern uintptr_t simt_host_function_frame;
 /** Records that the host waits for all work that a clock includes. */
 void simt_host_waited_for(const struct stream_clock *clock);

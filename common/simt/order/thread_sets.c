@@ -15,7 +15,7 @@ struct cached_set simt_cached_sets[THREAD_SETS][THREAD_SET_WAYS];
 
 static struct thread_set *sets;
 static unsigned count;
-static uint16_t slots[SLOTS]; /**< numbers of the sets of several threads, by a hash of their members; 0 if free */
+static uint16_t slots[SLOTS]; /**< hash table: the numbers of the sets of several threads, by members; 0 if free */
 
 bool simt_thread_sets_prepare(void)
 {

@@ -59,7 +59,10 @@ static bool read_list(const char *code, size_t open, size_t close, struct list *
     return true;
 }
 
-/** Returns whether the word in [begin, end) is a type that is not a class, or no type. */
+/**
+ * Returns whether the word in [begin, end) is certainly not the name of a class: a built-in type, a keyword, or a name
+ * that ends in _t.
+ */
 static bool is_no_class(const char *code, size_t begin, size_t end)
 {
     static const char *const words[] = {"void",   "bool",     "char",   "short",  "int",    "long",  "float", "double",
@@ -86,8 +89,8 @@ static bool is_defined_class(const char *code, size_t begin, size_t end)
 }
 
 /**
- * Returns whether the parameter in [begin, end) is passed by value and may be a class: a name of a type, then a name.
- * Sets *is_class if the file defines the class.
+ * Returns whether the parameter in [begin, end) is passed by value and may be a class, that is, whether it consists of
+ * a type's name and another name. Sets *is_class if the file defines the class.
  */
 static bool is_by_value(const char *code, size_t begin, size_t end, bool *is_class)
 {
@@ -113,7 +116,7 @@ static bool is_by_value(const char *code, size_t begin, size_t end, bool *is_cla
     return is_word(code[at]) && word_end(code, at) == end;
 }
 
-/** Returns whether a parameter declares a name after a type, as no argument of a call can. */
+/** Returns whether a parameter declares a name after a type, which an argument of a call cannot do. */
 static bool is_declared(const char *code, size_t begin, size_t end)
 {
     const size_t first = word_end(code, begin);
@@ -123,7 +126,9 @@ static bool is_declared(const char *code, size_t begin, size_t end)
            (is_word(code[second]) || (is_one_of(code[second], "*&") && second == first));
 }
 
-/** Returns the function with this name and number of parameters, or NULL. [begin, begin) is operator(). */
+/**
+ * Returns the function with this name and number of parameters, or NULL. The empty range [begin, begin) is operator().
+ */
 static struct declared_function *find_function(const struct source *source, size_t begin, size_t end, unsigned count)
 {
     for (size_t i = 0; i < source->function_count; i++) {
@@ -204,7 +209,7 @@ bool find_functions(struct source *source)
 
 /**
  * Returns whether an argument is an element or a member in memory: a chain such as a.b[i]->c that contains a subscript
- * or an arrow, or a dereferenced chain. `is_class`: its type is certainly a class, so it is not a bit-field.
+ * or an arrow, or a dereferenced chain. `is_class` means that its type is certainly a class, so it is not a bit-field.
  */
 static bool is_in_memory(const char *code, size_t at, size_t end, bool is_class)
 {
@@ -237,7 +242,7 @@ static bool is_in_memory(const char *code, size_t at, size_t end, bool is_class)
     return accesses && at == skip_space(code, end) && (!is_member || is_class);
 }
 
-/** Marks the arguments of the call of the name in [begin, end), whose parenthesis is at `open`. */
+/** Marks the arguments of the call whose function name is in [begin, end) and whose parenthesis is at `open`. */
 static bool mark_call(struct source *source, size_t begin, size_t end, size_t open)
 {
     const size_t close = partner(source->code, open, 1);

@@ -9,7 +9,8 @@
 #include <string.h>
 
 /**
- * Returns whether the operand at `at` is only a number: no operator that binds more tightly than a shift follows it.
+ * Returns whether the operand at `at` is just a number, not followed by an operator that binds more tightly than a
+ * shift.
  */
 static bool is_lone_number(const char *code, size_t at)
 {
@@ -116,8 +117,8 @@ void rewrite_integer_cast(struct source *source, size_t at)
     const char *code = source->code;
     const size_t end = wide_integer_end(code, at + 1);
 
-    if (end == NOWHERE || code[skip_space(code, end)] != ')' || ends_value(code, at) ||
-        is_operand_of_unary(code, at) || may_be_fold(code, at))
+    if (end == NOWHERE || code[skip_space(code, end)] != ')' || ends_value(code, at) || is_operand_of_unary(code, at) ||
+        may_be_fold(code, at))
         return;
     const size_t operand = skip_space(code, skip_space(code, end) + 1);
 

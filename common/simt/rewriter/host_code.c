@@ -24,8 +24,8 @@ static bool may_end_type(const char *code, size_t end)
 }
 
 /**
- * Returns whether the name at `at` is declared there as a function: a type stands before the name. In `T (*name)[2]`,
- * T is not such a name.
+ * Returns whether the name at `at` is declared there as a function, that is, whether a type precedes the name. In
+ * `T (*name)[2]`, T is not such a name.
  */
 static bool declares_function(const char *code, size_t at, size_t end)
 {
@@ -43,7 +43,7 @@ static bool may_declare_variable(const char *code, size_t at, size_t end)
 
 /**
  * Returns the attribute, `__global__` or `__device__`, with which the file declares the function whose name is in
- * [begin, end). Returns NULL if the function may also be one of the host, or may be declared elsewhere, or if a variable
+ * [begin, end). Returns NULL if the function may also be a host function or may be declared elsewhere, or if a variable
  * may have its name.
  */
 static const char *device_attribute(const char *code, size_t begin, size_t end)
@@ -65,7 +65,9 @@ static const char *device_attribute(const char *code, size_t begin, size_t end)
     return attribute;
 }
 
-/** Returns whether the name in [at, end) is called, and is not that of a member or of a function of the headers. */
+/**
+ * Returns whether the name in [at, end) is called and is neither a member's name nor that of a function in a header.
+ */
 static bool is_call(const char *code, size_t at, size_t end)
 {
     static const char *const of_headers[] = {"min", "max", "abs", "swap", "clamp", "round", "pow", NULL};
@@ -84,7 +86,7 @@ static bool is_call(const char *code, size_t at, size_t end)
            !(code[before - 1] == '(' && has_word(code, word_begin(code, word), word, unevaluated));
 }
 
-/** Returns whether the word in [at, end) is a built-in variable, whose name no variable of the file has. */
+/** Returns whether the word in [at, end) names a built-in variable and the file has no variable with that name. */
 static bool is_built_in(const char *code, size_t at, size_t end)
 {
     static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};

@@ -37,7 +37,7 @@
 #include <string.h>
 
 /**
- * State of the traversal of a function. Each walk_...() returns the position after the code that it walked through, or
+ * The state of a function's traversal. Each walk_...() returns the position after the code that it walked through, or
  * NOWHERE if it could not parse that code.
  */
 struct walk {
@@ -93,8 +93,8 @@ static bool is_no_call(const char *code, size_t at, size_t end)
 }
 
 /**
- * Returns whether the character at `at` is the parenthesis of a call, the bracket of a subscript, the * or -> of a
- * pointer, or a && or ||.
+ * Returns whether the character at `at` is the parenthesis of a call, the bracket of a subscript, a * or -> that
+ * dereferences a pointer, or a && or ||.
  */
 static bool is_call_or_access(const char *code, size_t at)
 {

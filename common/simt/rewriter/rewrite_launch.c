@@ -109,8 +109,7 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
         return rewrite_device_variable(source, at, end, "SIMT_DEVICE_VARIABLE", "SIMT_DEVICE_POINTER",
                                        " SIMT_DEVICE_GAP");
     if (is_word_at(source->code, at, "__constant__"))
-        return rewrite_device_variable(source, at, end, "__constant__", "SIMT_CONSTANT_POINTER",
-                                       " SIMT_CONSTANT_GAP");
+        return rewrite_device_variable(source, at, end, "__constant__", "SIMT_CONSTANT_POINTER", " SIMT_CONSTANT_GAP");
     if (is_word_at(source->code, at, "__CUDA_ARCH__"))
         rewrite_architecture(source, at, end);
     else if (is_word_at(source->code, at, "cudaLaunchKernel") ||

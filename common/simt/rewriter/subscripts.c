@@ -164,8 +164,9 @@ static bool declares_host_constant(const char *code, size_t at)
 }
 
 /**
- * Returns whether the name in [begin, end) is certainly that of a constant array of the host: all arrays and pointers
- * that the file may declare by this name are. The compiler emits no load of such an array that the simulator could see.
+ * Returns whether the name in [begin, end) is certainly that of a constant array of the host, that is, whether every
+ * array or pointer that the file may declare by this name is one. The compiler emits no load of such an array that the
+ * simulator could see.
  */
 static bool is_host_constant(const char *code, size_t begin, size_t end)
 {
@@ -235,7 +236,10 @@ static bool has_member(const char *code, size_t begin, size_t end)
     return false;
 }
 
-/** Returns the start of what the `[` at `at` is a subscript of: a name with what precedes it, or string literals. */
+/**
+ * Returns the start of the operand of the subscript whose `[` is at `at`: a chain such as a.b[i]->c, or string
+ * literals.
+ */
 static size_t operand_begin(const char *code, size_t at)
 {
     size_t begin = skip_space_back(code, at);

@@ -8,7 +8,7 @@
 
 /* --- shared memory ------------------------------------------------------------------------------------------------ */
 
-/** Positions of the parts of an `extern __shared__ T name[]`, or name[][N], in the code. */
+/** The positions of the parts of a declaration such as `extern __shared__ T name[]`, or name[][N]. */
 struct dynamic_array {
     size_t extern_word; /**< NOWHERE if there is no `extern` */
     size_t shared_word;
