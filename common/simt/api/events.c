@@ -116,6 +116,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
     if (error != cudaSuccess)
         return error;
+    simt_check_locals(__builtin_frame_address(0));
     simt_host_waited_for(&awaited->clock);
     return simt_sticky_error();
 }

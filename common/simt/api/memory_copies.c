@@ -16,10 +16,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Reports a copy that runs past the end of a host variable. */
+/** Reports a copy that runs past the end of a host variable, or of pinned or managed memory. */
 static cudaError_t check_host_range(const char *name, const void *pointer, size_t bytes, uintptr_t caller)
 {
     size_t has = 0;
+    char where[160];
+
+    if (simt_is_host_accessible(pointer) && !simt_device_range(pointer, bytes) &&
+        simt_arena_describe((uintptr_t)pointer, where, sizeof where))
+        return simt_fault_call(caller, name, cudaErrorInvalidValue,
+                               "%zu bytes of pinned or managed memory that has fewer: it is %s" SIMT_TRY
+                               "a size in bytes that fits, or a larger allocation",
+                               bytes, where);
     const char *const variable = simt_host_may_access(pointer)
                                      ? simt_host_variable_ends((uintptr_t)pointer, bytes, &has)
                                      : NULL;
@@ -210,6 +218,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 {
     cudaError_t error = simt_permit("cudaMemcpy", CALL_WAITS, SIMT_CALLER());
 
+    simt_check_locals(__builtin_frame_address(0));
     if (error == cudaSuccess)
         error = copy_in_stream("cudaMemcpy", to, from, bytes, kind, NULL, SIMT_CALLER());
     if (error == cudaSuccess && bytes > 0 && (simt_host_may_access(to) || simt_host_may_access(from)))
@@ -232,6 +241,10 @@ static cudaError_t copy_again(const void *operand, cudaStream_t stream)
 {
     const struct graph_copy *copy = operand;
 
+    if (simt_was_local(copy->to) || simt_was_local(copy->from))
+        return simt_fault_call(copy->caller, copy->name, cudaErrorInvalidValue,
+                               "the graph copies a local variable of a function that has returned" SIMT_TRY
+                               "a static variable or malloc()");
     is_repeated = true;
     const cudaError_t error = copy_in_stream(copy->name, copy->to, copy->from, copy->bytes, copy->kind, stream,
                                              copy->caller);

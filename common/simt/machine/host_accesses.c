@@ -78,6 +78,11 @@ static void say(uintptr_t pc, const char *does, const char *what, bool in_librar
             location, does, what);
         return;
     }
+    if (strncmp(what, "the variable ", strlen("the variable ")) == 0) {
+        fprintf(stderr, "%s: illegal address: the host %s device memory, %s; it has to be copied; try: %s\n", location,
+                does, what, strcmp(does, "writes") == 0 ? "cudaMemcpyToSymbol()" : "cudaMemcpyFromSymbol()");
+        return;
+    }
     fprintf(
         stderr,
         "%s: illegal address: the host %s device memory, %s; it has to be copied%s; try: cudaMemcpy() to an array of "

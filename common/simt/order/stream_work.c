@@ -293,6 +293,46 @@ void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool waited
 
 /* --- the host ----------------------------------------------------------------------------------------------------- */
 
+/** Returns whether the work uses bytes of the host in a range. */
+static bool uses_range(const struct work *work, const struct range *range)
+{
+    const struct ranges wanted = {(struct range *)range, 1, 1};
+    uintptr_t first;
+
+    for (enum work_use use = 0; use < NUM_USES; use++)
+        if (simt_ranges_overlap(&wanted, &work->used[use], &first))
+            return true;
+    return false;
+}
+
+/** Number of bytes of the stack in which functions that have returned may have had their variables. */
+enum { RETURNED = 1 << 18 };
+
+const void *simt_graph_frame;
+
+bool simt_was_local(const void *pointer)
+{
+    return (uintptr_t)simt_graph_frame - (uintptr_t)pointer <= RETURNED;
+}
+
+void simt_check_locals(const void *frame)
+{
+    const struct range dead = {(uintptr_t)frame - RETURNED, (uintptr_t)frame};
+    char location[LOCATION_TEXT];
+
+    for (size_t i = 0; simt_streams_use_host && i < pending_count; i++) {
+        if (!pending[i].uses_host || !uses_range(&pending[i], &dead))
+            continue;
+        simt_source_line(pending[i].caller, location);
+        simt_fault_launch(cudaErrorLaunchFailure,
+                          "%s: use of a local variable that no longer exists: %s uses it later, when the function has "
+                          "returned" SIMT_TRY "a static variable or malloc(), or a wait for the stream before the return",
+                          location, pending[i].name);
+        simt_set_sticky_error(cudaErrorLaunchFailure);
+        return;
+    }
+}
+
 void simt_host_waits(cudaStream_t stream)
 {
     SIMT_ONE_HOST_THREAD;
