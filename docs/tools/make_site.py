@@ -126,7 +126,7 @@ def _drop_links_to_namesakes(html, texts, folders):
 
 
 def _patch(html, page_ids):
-    """Makes changes to Doxygen's output that its configuration does not allow."""
+    """Makes changes to Doxygen's output for which Doxygen has no option."""
     for path in (*html.glob("globals*.html"), html / "pages.html"):
         path.unlink(missing_ok=True)  # lists that no page links to
     for path in [path for path in html.iterdir() if path.suffix in (".html", ".js", ".css")]:

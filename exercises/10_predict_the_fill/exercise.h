@@ -11,7 +11,7 @@ extern "C" {
 
 enum { WARP_SIZE = 32, THREADS = 1024, NUM_EXPERTS = 256, SLOTS_PER_FILL_BLOCK = 16 * THREADS };
 
-/** The launch for which the task asks: 100 tokens of 8 ids each, and blocks of 64. */
+/** The launch whose counters the learner predicts: 100 tokens of 8 ids each, and blocks of 64. */
 enum { SHOWN_NUMEL = 800, SHOWN_CAPACITY = 16960 };
 
 /** A forecast of a launch's counters. */

@@ -285,8 +285,8 @@ static uint64_t first_seed = 1;
 static int *device_words_of_global, *device_out;
 
 /**
- * Checks whether the simulator agrees with the oracle on the program of a seed. Increments *conflicts if the program
- * has a conflict.
+ * Checks whether the simulator agrees with the oracle on the program made from a seed. Increments *conflicts if the
+ * program has a conflict.
  */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *conflicts)
 {

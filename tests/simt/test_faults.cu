@@ -51,7 +51,7 @@ static void keep(void *memory)
 static int *device_x; /* 0, 1, 2, and so on */
 static int *device_y; /* zeros */
 
-/* FAULT_LAUNCH begins a function that launches its own kernel, FAULT a kernel with the parameters x and y. */
+/* FAULT_LAUNCH begins a function that launches its own kernel; FAULT begins a kernel with the parameters x and y. */
 #define FAULT_LAUNCH(group, name, text)                                        \
     static void name##_run(void);                                              \
     static const int name##_added = add_fault(group, #name, text, name##_run); \
