@@ -16,9 +16,9 @@ enum { SHOWN_NUMEL = 800, SHOWN_CAPACITY = 16960 };
 
 /** A forecast of a launch's counters. */
 struct fill_forecast {
-    int64_t store_requests; /**< requests to global memory from store instructions, not from atomics */
+    int64_t store_requests; /**< number of requests to global memory from store instructions, not from atomics */
     int64_t store_sectors;  /**< total number of 32-byte sectors that these requests access */
-    int64_t store_bytes;    /**< bytes of sorted_token_ids that are written */
+    int64_t store_bytes;    /**< number of bytes of sorted_token_ids that are written */
     int64_t block_barriers; /**< number of barriers that each block reached, summed over the blocks */
 };
 

@@ -25,7 +25,7 @@ enum {
     MAX_WARP_COLLECTIVES = 10,
     MAX_OPS = 10 + MAX_WARP_COLLECTIVES,
     MAX_EVENTS = 1024,
-    PLACES = 16, /* bytes that a program uses in each of shared and global memory */
+    PLACES = 16, /* a program uses this many bytes of shared memory and as many of global memory */
     WORDS_OF_EVENTS = MAX_EVENTS / 64
 };
 
