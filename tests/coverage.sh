@@ -10,7 +10,7 @@
 set -eu
 b=build/coverage
 
-# report: reads gcov's data of every object; a line counts as executed if any program has executed it
+# report: reads gcov's data for every object; a line counts as executed if any program has executed it
 report() {
     # shellcheck disable=SC2016 # the quoted text is Python
     find $b -name '*.gcda' | xargs -n 50 gcov --json-format --stdout 2>/dev/null | python3 -c '

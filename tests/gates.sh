@@ -31,8 +31,8 @@ array lone_nan "4, 256" "nan if e == 3 else 9 if e % 32 in (4, 5) else -9" # onl
 # the scale even if the score is tiny.
 array lone_number "64, 256" "e / 4096 if e % 256 == 3 else nan"
 array lone_tiny_number "64, 256" "-87.3 + e / 16384 if e % 256 == 3 else nan"
-# The best choices are 1 in three groups and 0.75 in the fourth; in the fifth group they are 0.75 and slightly more, so
-# that its score is the next float above the fourth group's.
+# The best choices are 1 in three groups and 0.75 in the fourth; in the fifth group they are 0.75 and a slightly larger
+# number, so that its score is the next float above the fourth group's.
 fifth="(0.5 if e < 96 else 0.25 + (e == 128) * 2 ** -23) if e % 32 < 2 and e < 160 else -4"
 array next_float 256, "$fifth"
 array next_float_below_zero 256, "($fifth) - 2 + (e == 128) * 2 ** -23"

@@ -118,7 +118,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 18 --topk 9 --hidden-size 32896 --intermediate-size 64 --dist uniform "
             "--expert-map random",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"],
-        # These cover both of the chapter's tiles and otherwise what chapter 16a's runs cover.
+        # These cover both of the chapter's tiles, and everything that chapter 16a's runs cover.
         "16b_layer_warpgroup_products": [
             "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
             "--block-size 192", "",

@@ -85,7 +85,7 @@ def statement_start(code, begin):
 
 
 def statement_end(code, end):
-    """Returns the position of the next ;, or None if a block begins or ends before it."""
+    """Returns the position of the next semicolon, or None if a block begins or ends before it."""
     for at in range(end, len(code)):
         if code[at] == ";":
             return at

@@ -14,8 +14,8 @@
 #
 #   # run: ARGUMENT...        runs it with these arguments, once for each such line; $b is BUILD (build). If the last
 #                             argument is a pattern, it runs once for each file that matches.
-#   # run in all: ARGUMENT... does the same, but only with all tests (-a), or if the test is named, even if a pattern of
-#                             `run` matches as well
+#   # run in all: ARGUMENT... does the same, but only with -a or if the test is named; takes precedence over a pattern
+#                             of `run` that matches as well
 #   # takes: long             starts before the others
 #   # needs: a, b             a Python test is skipped if there is no python3 with these modules
 #

@@ -12,7 +12,8 @@ program=$1
 name=$(basename "$program")
 python=$(command -v python3)
 
-# refuses NAME LINE ARGUMENT...: checks for exit 2, nothing on stdout, this line on stderr and no output directory
+# refuses NAME LINE ARGUMENT...: checks for exit status 2, nothing on stdout, this line on stderr and no output
+# directory
 refuses() {
     refuses_name=$1
     refuses_line=$2
@@ -160,7 +161,7 @@ refuses "a capacity and room" "--room: --capacity says how much there is; leave 
 refuses "a sweep with one capacity" "--capacity: every size of a sweep has its own; add --num-tokens" --bench \
     --capacity 64
 
-# no_trace NAME LINE ARGUMENT...: checks for exit 2, nothing on stdout, this line on stderr and no file
+# no_trace NAME LINE ARGUMENT...: checks for exit status 2, nothing on stdout, this line on stderr and no file
 no_trace() {
     no_trace_name=$1
     no_trace_line=$2

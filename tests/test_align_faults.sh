@@ -1,6 +1,6 @@
 #!/bin/sh
-# Reintroduces the bugs of the kernel on which chapters 06 to 10 are based into these chapters' kernels, one bug at a
-# time, and checks that the simulator or the checker reports each one.
+# Reintroduces into the kernels of chapters 06 to 10, one at a time, the bugs of the kernel on which these chapters are
+# based, and checks that the simulator or the checker reports each bug.
 #
 # run in all: $b/cpu/10_align_parallel_fill
 set -u

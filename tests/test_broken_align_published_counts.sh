@@ -9,7 +9,8 @@ set -u
 programs=$(dirname "$1")
 many="--num-tokens 2048"
 
-# Compiles only the kernels for 32-bit ids and up to 256 experts, with two block sizes and with fewer polls.
+# Compiles only the kernels for 32-bit ids and up to 256 experts, with two block sizes, and limits polling to fewer
+# polls.
 breaks_start "$programs/14b_align_published_counts" chapters/14b_align_published_counts/align.cu \
     '/problem->wide_ids ? launch_many<int64_t>/{N;s/problem->wide_ids.*: //}
      /if (problem->num_experts > FAST_EXPERTS)$/,+1d

@@ -17,8 +17,8 @@ for name in 11d_moe_async_ring 11d_moe_async_ring_99_kb; do
             --expert-map random
         succeeds "$name: blocks of $size, one expert" $large --hidden-size 640 --block-size $size --dist one
     done
-    # Runs one to six groups of 16 tokens per warp (the kernel has a tile for each number), and each with one token
-    # fewer.
+    # Runs one to six groups of 16 tokens per warp (the kernel has a tile for each number), then each number of groups
+    # with one token fewer.
     for tokens in 32 64 96 128 160 192; do
         succeeds "$name: $tokens tokens of an expert" "$programs/$name" --num-tokens $tokens --num-experts 1 \
             --topk 1 --block-size 192
@@ -26,7 +26,7 @@ for name in 11d_moe_async_ring 11d_moe_async_ring_99_kb; do
             --num-experts 1 --topk 1 --block-size 192
     done
 done
-# Gives one expert more blocks than a warp handles at a time, so that the blocks are distributed in several parts.
+# Gives one expert more blocks than a warp can distribute at once, so that the warp distributes them in several rounds.
 succeeds "40 blocks of an expert" "$programs/11d_moe_async_ring" --num-tokens 640 --num-experts 3 --topk 1 --dist one
 
 # Only the tile of 16 tokens is compiled, except for the last three runs.

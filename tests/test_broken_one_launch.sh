@@ -8,7 +8,7 @@ set -u
 . "$(dirname "$0")/breaks.sh"
 programs=$(dirname "$1")
 
-# Compiles only the kernels for f32 and two of the shapes, with fewer polls.
+# Compiles only the kernels for f32 and two of the shapes, and limits polling to fewer polls.
 breaks_start "$programs/15_one_launch" chapters/15_one_launch/routing.cu \
     "$only_f32; /matches_router<router<\(256, 16\|128, 8\)/,+1d; s/(1 << 22)/100/"
 

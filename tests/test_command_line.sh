@@ -10,7 +10,7 @@ host=$1
 simulated=$2
 python=$(command -v python3)
 
-# refuses NAME WORDS ARGUMENT...: checks for exit 2, nothing on stdout, one line with the words on stderr and no
+# refuses NAME WORDS ARGUMENT...: checks for exit status 2, nothing on stdout, one line with the words on stderr and no
 # directory
 refuses() {
     refuses_name=$1
@@ -147,7 +147,8 @@ succeeds "on the simulator too" "$simulated" --num-tokens 0
 equal "a chapter on the host has no trace" "2 1 0" "$? $(wc -l <"$scratch/err" | tr -d ' ') $(wc -c <"$scratch/out" | tr -d ' ')"
 matches "and says so" "*: --trace: this chapter computes on the host;*" "$(cat "$scratch/err")"
 
-# no_trace NAME WORDS ARGUMENT...: checks for exit 2, nothing on stdout, one line with the words on stderr and no file
+# no_trace NAME WORDS ARGUMENT...: checks for exit status 2, nothing on stdout, one line with the words on stderr and no
+# file
 no_trace() {
     no_trace_name=$1
     no_trace_words=$2

@@ -43,7 +43,7 @@ matches 'kernels of the operator, as many launches as the simulator had' \
     '*--kernel-name regex:^(gate_kernel)$ --launch-count 1 *build/gpu/02_warp_per_group --num-tokens 3' \
         "$(cat "$scratch/asked")"
 
-# field EXPRESSION: prints the value of a Python expression on the JSON
+# field EXPRESSION: prints the value of a Python expression evaluated on the JSON
 field() {
     python3 -c "import json, sys; run = json.load(open(sys.argv[1])); print($1)" "$scratch/counted.json"
 }

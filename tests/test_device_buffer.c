@@ -1,4 +1,4 @@
-/** @file test_device_buffer.c  Tests guard bands: their positions, and that a write to either of them is found. */
+/** @file test_device_buffer.c  Tests guard bands: their positions, and that a write to either of them is detected. */
 #include "harness/core/device_buffer.h"
 
 #include <setjmp.h>

@@ -6,8 +6,8 @@
 # run in all: other-answers $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 #
 # Every fourth wrong answer is tried. Which one comes first depends on the exercise's files, so that most changes to the
-# files select different answers. With the word other-answers, the script instead tries every second wrong answer,
-# chosen so that it tries none of these without the word.
+# files select different answers. With the word other-answers, the script instead tries every second wrong answer, none
+# of which it tries without the word.
 set -u
 . "$(dirname "$0")/tap.sh"
 others=0

@@ -64,7 +64,7 @@ if sh common/nvcc.sh arch "$scratch/arch" >/dev/null 2>&1; then
     for chapter in chapters/0[2-9]*/gate.cu; do
         equal "$chapter uses no local memory" "0 0" "$(stack "$chapter")"
     done
-    # The same tree with descending steps: the inner loop then has two conditions, and nvcc does not unroll it.
+    # Gives the same tree descending steps: the inner loop then has two conditions, so nvcc does not unroll it.
     sed 's/int step = 1; step < ROOM; step \*= 2/int step = 16; step > 0; step \/= 2/
         s/int e = 0; e < ROOM; e += 2 \* step/int e = 0; e < step \&\& e + step < ROOM; e++/' "$source" >"$scratch/rolled.cu"
     matches "an index known only at run time puts the array there" "[1-9]* 0" "$(stack "$scratch/rolled.cu")"

@@ -217,7 +217,7 @@ matches 'a warning is shown beside the failure' '*NOT PASSED*
           |*^*
   repeat *' "$said"
 
-# On a line of 140 columns, the error is beyond column 80, and the code is shown from further on.
+# The line has about 140 columns and the error is beyond column 80, so the beginning of the line is not shown.
 wide=$(printf '%060d' 0 | tr 0 ' ')
 sed "s/    return mine;/$wide$wide    return mne;/" "$scratch/solved.cu" >"$first"
 line=$(grep -n 'return mne' "$first" | cut -d : -f 1)
@@ -360,7 +360,8 @@ learn list
 matches 'the list of one who is done' '*
 \[####\]  4 of 4 passed' "$said"
 
-# `next` selects the exercise after the last solved one, even if earlier exercises are open or it has already been begun
+# `next` selects the exercise after the last solved one, even if earlier exercises are open or that exercise has already
+# been begun
 begin
 learn run 02
 learn run 08_up_and_down
@@ -757,7 +758,7 @@ equal 'no compiler: exit, lines, output' '2 1 0' "$? $(wc -l <"$scratch/err") $(
 # --- a tree that cannot be written ---
 if unprivileged true 2>/dev/null; then
     chmod -R a+rX "$tree"
-    # cannot NAME WORD...: checks for exit 2 and one line
+    # cannot NAME WORD...: checks for exit status 2 and one line
     cannot() {
         cannot_name=$1
         shift

@@ -1,6 +1,6 @@
 /**
  * @file test_npy.c
- * @brief Tests .npy files: which files are accepted, with which messages the others are rejected, and that writes are
+ * @brief Tests .npy files: which files are accepted, what the messages about rejected files say, and that writes are
  *        all or nothing.
  */
 #include "harness/core/npy.h"

@@ -68,7 +68,8 @@ runs=0
 run_program=$program
 stop=
 
-# start RANKS ARGUMENT...: lists run number $runs; $stop, if set, determines which rank dies or hangs at which stage
+# start RANKS ARGUMENT...: adds run number $runs to the list; $stop, if set, determines which rank dies or hangs at
+# which stage
 start() {
     runs=$((runs + 1))
     mkdir "$scratch/tmp$runs"

@@ -4,7 +4,8 @@
 # compiler, such as gcc-14 or clang++-19, compiles everything
 #
 # Clang has no options that preserve loads and stores as in the source, so it compiles kernels without optimisation. By
-# default, its thread sanitizer does not instrument a load before a store to the same address.
+# default, its thread sanitizer does not instrument a load before a store to the same address, so an option makes it do
+# so.
 toolchain_edits() {
     version=${1##*[a-z]}
     omp_header=$(find /usr/lib/llvm-*/lib/clang/*/include/omp.h 2>/dev/null | tail -n 1) # of any version that has it

@@ -3,7 +3,7 @@
 The words of a table's marker request the table:
 
     CHAPTER 1 16...     the chains of chapter 17's program, for these numbers of tokens
-    CHAPTER all 1 16    only what all kernels together save in the chain with the layer
+    CHAPTER all 1 16    only the time that all kernels together save in the chain with the layer
 """
 import types
 
@@ -40,8 +40,8 @@ def _chain_rows(rows, size):
 
 
 def saved(run, sizes):
-    """Returns the microseconds that each kernel saves in the chain without the layer, their sum, and what all kernels
-    save together, for these numbers of tokens."""
+    """Returns the microseconds that each kernel saves in the chain without the layer, their sum, and the time that all
+    kernels save together, for these numbers of tokens."""
     groups = []
     for size in sizes:
         us = {row["kernel"]: row["saved_us"] for row in run["rows"]

@@ -91,8 +91,8 @@ def count(report, name, kernel="", per_token=False):
 
 
 def parse(words):
-    """Parses the words that request counters into .columns, .per_token, .folder, .kernel and .by, of which the last two
-    may be empty."""
+    """Parses the words that request counters. Returns .columns, .per_token, .folder, .kernel and .by, of which the last
+    two may be empty."""
     *modes, columns = words.split(",")
     request = types.SimpleNamespace(per_token=False, folder="cpu", kernel="", by="", columns=[])
     for mode in map(str.strip, modes):
@@ -116,7 +116,7 @@ def parse(words):
 
 
 def parse_row(words):
-    """Parses the words of a row: its counter and its remark, as in "shuffles: remark"."""
+    """Parses the words that request a row: its counter and its remark, as in "shuffles: remark"."""
     name, _, remark = words.partition(":")
     label(name)
     if "|" in remark:
@@ -125,8 +125,8 @@ def parse_row(words):
 
 
 def _read_column(build, recorded, column, folder):
-    """Sets a column's .report, which has the counts, and its .run, which names their source: for a GPU's column, the
-    recorded run."""
+    """Sets a column's .report, which has the counts, and its .run, which names their source: the same report or, for a
+    GPU's column, the recorded run."""
     if not column.machine:
         column.run = column.report = report(build, column.name, folder)
         return

@@ -97,7 +97,7 @@ def _declares(code, name):
 
 def _drop_links_to_namesakes(html, texts, folders):
     """Removes links that Doxygen adds to names on the course's pages, in listings and in text, if they lead to
-    functions and structures that merely have the same names. The right targets are in the page's own folder, in the
+    functions and structures that merely have the same names. The correct targets are in the page's own folder, in the
     folder of one of its listings, or in a header that the sources in these folders include. Links that the pages
     themselves contain, and links from the names of files, stay."""
     course = {"index", *(pathlib.Path(name).stem for name in texts)}
@@ -126,7 +126,7 @@ def _drop_links_to_namesakes(html, texts, folders):
 
 
 def _patch(html, page_ids):
-    """Makes changes to Doxygen's output that its configuration does not allow."""
+    """Makes changes to Doxygen's output for which Doxygen has no option."""
     for path in (*html.glob("globals*.html"), html / "pages.html"):
         path.unlink(missing_ok=True)  # lists that no page links to
     for path in [path for path in html.iterdir() if path.suffix in (".html", ".js", ".css")]:

@@ -101,7 +101,7 @@ def span(values, digits):
 
 
 def with_align(us):
-    """Returns the time of experts and align together, because grouped_mm's experts include its sort."""
+    """Returns the combined time of experts and align, because grouped_mm's experts include its sort."""
     return us["experts"] + us["align"]
 
 

@@ -2,10 +2,11 @@
 has the operator's name. `standard`: the times that represent a chapter (see times.py). `library`: the library with
 which the chapters are compared, if there is one; `columns`: the columns of its times, with labels in `words` if
 `library_name` is not enough; `plotted`: the columns that plots show; tables of named chapters show the first of these.
-`one_floor`: whether all chapters move the same bytes. `per_token`: whether counters are per token; `counters`: the
-counters that plots show. `sizes`, `few_and_many`: the numbers of tokens in tables and in lists of chapters. `titles`:
-the titles of the operator's plots, if there are any. `panel`: the operator's panel in the figure of all results, if
-there is one: its title, the numbers of tokens, the ends of the axis in microseconds and the marks on the axis."""
+`one_floor`: whether all chapters move the same number of bytes. `per_token`: whether counters are per token;
+`counters`: the counters that plots show. `sizes`, `few_and_many`: the numbers of tokens in tables and in lists of
+chapters. `titles`: the titles of the operator's plots, if there are any. `panel`: the operator's panel in the figure of
+all results, if there is one: its title, the numbers of tokens, the ends of the axis in microseconds and the marks on
+the axis."""
 from types import SimpleNamespace as Operator
 
 SIZES = (1, 16, 64, 512, 4096, 16384, 65536)

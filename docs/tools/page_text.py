@@ -244,7 +244,7 @@ def _comment_line(writer, line):
 
 
 def _heading_line(writer, line):
-    """Gives a heading without an id an id that is derived from its words."""
+    """Derives an id from the words of a heading that has no id."""
     if "{#" in line:
         return _text_line(writer, line, False)
     words = re.findall(r"[a-z0-9]+", line.lower())

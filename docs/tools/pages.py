@@ -311,7 +311,8 @@ def _expand_marker(site, recorded, text):
 
 
 def _how_to_solve(page):
-    """Returns the top of an exercise's page: how to begin and how to grade the exercise, and the file to complete."""
+    """Returns the top of an exercise's page, which shows how to begin and to grade the exercise, and the file to
+    complete."""
     name = page.path.split("/")[1]
     return (f"\nIn the repository's root directory, `build/learn run {name}` copies this exercise to "
             f"`exercises/mine/{name}.cu` and grades the copy. Write your code in the regions of this file, each of "

@@ -37,7 +37,7 @@ def machines(runs):
 
 
 def _with_article(device):
-    """Returns a device with "a" or "an", and "2 x NVIDIA H200" as it is."""
+    """Puts "a" or "an" before a device's name, unless the name begins with a number, as in "2 x NVIDIA H200"."""
     return device if device[:1].isdigit() else ("an " if device[:1] in "AEINOU" else "a ") + device
 
 

@@ -1,4 +1,4 @@
-"""Adds runs that programs have printed to the recorded runs, docs/results/GPU/NAME.json.
+"""Records the runs that programs have printed: adds them to docs/results/GPU/NAME.json.
 
     build/gpu/02_warp_per_group --bench --format json | python3 docs/tools/record.py
     python3 docs/tools/record.py [FILE...]
@@ -24,14 +24,14 @@ def gpu_of(run):
 
 
 def _problem(run):
-    """Returns the fields that identify a run's measurement, independent of its command."""
+    """Returns the fields that identify what a run measured, whatever its command was."""
     fields = [results.program_of(run)] + [results.field(run, name)
                                           for name in ("problem", "distribution", "seed", "cache")]
     return fields, [row["num_tokens"] for row in run.get("rows", [])]
 
 
 def record(text, folder=results.FOLDER.parent):
-    """Adds the runs in a text to their files in a folder of results; returns a line for each run."""
+    """Adds each run in a text to its file in a folder of results; returns a line for each run."""
     decoder, said, at = json.JSONDecoder(), [], 0
     while at < len(text.rstrip()):
         run, at = decoder.raw_decode(text, re.compile(r"\s*").match(text, at).end())

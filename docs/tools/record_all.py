@@ -7,12 +7,12 @@
     sh common/variants.sh build/gpu && python3 docs/tools/record_all.py --claims [--only WORD] [--list] [--results DIR]
 
 Run it in the repository's root. --counters also counts with Nsight Compute, which needs ncu and permission to read the
-GPU's counters. --layer instead runs the layer's chapters and the implementations they are compared with, which needs
-40 GB of GPU memory; --gpus instead runs the layer on one GPU and on two, which needs NCCL; --overlap instead runs
+GPU's counters. --layer instead runs the layer's chapters and the implementations with which they are compared, which
+needs 40 GB of GPU memory; --gpus instead runs the layer on one GPU and on two, which needs NCCL; --overlap instead runs
 launches that overlap, which needs compute capability 9.0 and, for the layer, 40 GB of memory; --claims instead runs the
-commands, including ncu, that docs/pages/claims.md compares and no chapter's page does. --only runs only the commands
-that contain the word; --list prints the commands; --results is docs/results by default. If a command fails, the tool
-names it, runs the remaining commands, and exits with status 1.
+commands, including ncu, whose results are compared in docs/pages/claims.md but on no chapter's page. --only runs only
+the commands that contain the word; --list prints the commands; --results is docs/results by default. If a command
+fails, the tool names it, runs the remaining commands, and exits with status 1.
 """
 import pathlib
 import subprocess

@@ -3,7 +3,7 @@
 The words of a table's marker request the table, with the program's CHAPTER and numbers of tokens:
 
     times CHAPTER 64 4096...      microseconds of the stages, a row for each way to divide the layer
-    traffic CHAPTER 64 4096...    bytes and bandwidths of the collectives, if each expert is whole on one rank
+    traffic CHAPTER 64 4096...    bytes and bandwidths of the collectives, for runs with each expert whole on one rank
 """
 import types
 
@@ -11,14 +11,14 @@ import provenance
 import results
 import times
 
-# The columns of the table of times: a purpose, and the names of the stages with this purpose on the different paths.
+# The columns of the table of times: the name of each, and the stages that it covers on the different paths.
 COLUMNS = {"to the experts": ("broadcast", "dispatch"), "align": ("align",), "experts": ("experts",), "sum": ("sum",),
            "back": ("reduce DP", "reduce TP", "combine"), "the rest": ("round", "add", "gather TP")}
 
 
 def parse(words, recorded):
-    """Parses the words that request a table into .what and .runs: for each number of tokens its runs, the run on one
-    rank first, then the others in the order of their labels."""
+    """Parses the words that request a table. Returns .what and .runs: the runs for each number of tokens, the run on
+    one rank first, then the others in the order of their labels."""
     what, chapter, *sizes = [*words.split(), "", ""]
     sizes = [int(size) for size in sizes if size.isdigit()]
     if what not in ("times", "traffic") or not sizes or not results.kernel_of(chapter):

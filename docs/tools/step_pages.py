@@ -264,7 +264,7 @@ def _side(site, page, build):
 
 
 def write_page(before, here, recorded):
-    """Returns the page about the changes of the chapter `here`, as text for Doxygen."""
+    """Returns the page about the changes that the chapter `here` makes, as text for Doxygen."""
     titles = [html.escape(side.page.title) for side in (before, here)]
     way = pages.way("Chapter", f'<a href="{here.page.id}.html">&larr; Back to {titles[1]}</a>', "<span></span>",
                     f'<a href="{before.page.id}.html">The chapter before: {titles[0]}</a>')

@@ -173,7 +173,7 @@ def _lanes(event):
 
 def _shuffle_text(event):
     """Describes a shuffle by the rule for the lane that each lane reads, if one rule holds for all lanes; otherwise
-    states only that the lanes read."""
+    states only that each lane reads another lane."""
     active, source = event["active"], event["from"]
     apart, below = active[0] ^ source[active[0]], active[-1] - source[active[-1]]
     if all(source[lane] == source[active[0]] for lane in active):

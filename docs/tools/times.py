@@ -108,8 +108,7 @@ def _read_runs(request, recorded):
 
 
 def host_words(run):
-    """Returns how the host ran the previous chapter, such as "up to 16 threads", for a run whose previous chapter ran on
-    it."""
+    """Returns how the host ran the chapter with which the run is compared, such as "up to 16 threads"."""
     threads = (run or {}).get("host_threads")
     return f"{'up to ' * (threads > 1)}{threads} thread{'s' * (threads > 1)}" if threads else "on the host"
 
@@ -143,8 +142,8 @@ def _chapter_label(run, name):
 
 
 def _compared_with(request, chapters):
-    """Returns the label, the run and the column of the baselines. Overlapping launches are compared with each chapter's
-    launches without overlap; otherwise, if the operator has no library, the last chapter has a baseline."""
+    """Returns the label, the run and the column of each baseline. Overlapping launches are compared with each chapter's
+    launches without overlap; otherwise, if the operator has no library, the last chapter's run has a baseline."""
     if request.overlap:
         first = {results.chapter_of(name): run for name, run, _ in reversed(chapters)}
         return [(f"{name}, without overlap", run, "before") for name, run in sorted(first.items())]

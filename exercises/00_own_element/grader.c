@@ -1,4 +1,4 @@
-/** @file grader.c  00_own_element: every weight is scaled, no block is empty, and requests are coalesced. */
+/** @file grader.c  00_own_element: checks that every weight is scaled, no block is empty and requests are coalesced. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

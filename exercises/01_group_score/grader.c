@@ -1,4 +1,4 @@
-/** @file grader.c  01_group_score: every group of every token has the sum of its two largest choices. */
+/** @file grader.c  01_group_score: checks that every group of every token has the sum of its two largest choices. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -1,4 +1,4 @@
-/** @file grader.c  02_lane_that_left: every token gets the best expert of its kept groups. */
+/** @file grader.c  02_lane_that_left: checks that every token gets the best expert of its kept groups. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -1,4 +1,4 @@
-/** @file grader.c  02_warp_maximum: every lane of every token's warp holds the best score and its expert. */
+/** @file grader.c  02_warp_maximum: checks that every lane of a token's warp holds the best score and its expert. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

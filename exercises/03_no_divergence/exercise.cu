@@ -16,7 +16,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ candidate select(bool first, candidate a, candidate b)
 {
     // TODO select
-    // `?:` needs no branch if both values have already been computed. Here, they have not been computed.
+    // `?:` needs no branch if both values have already been computed. Here, this is not the case.
     return first ? a : b;
     // END select
 }

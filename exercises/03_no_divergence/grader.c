@@ -1,4 +1,7 @@
-/** @file grader.c  03_no_divergence: the right experts in the right order, without a divergent branch. */
+/**
+ * @file grader.c
+ * @brief 03_no_divergence: checks that the right experts come in the right order, without a divergent branch.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 

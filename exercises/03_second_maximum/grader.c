@@ -1,4 +1,7 @@
-/** @file grader.c  03_second_maximum: every lane of every group's warp holds the group's two largest choices. */
+/**
+ * @file grader.c
+ * @brief 03_second_maximum: checks that every lane of a group's warp holds the group's two largest choices.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 

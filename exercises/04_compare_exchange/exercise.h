@@ -23,7 +23,8 @@ struct candidate {
  * @param num_tokens   at least 1
  * @param num_experts  1 to 32, one lane per expert
  * @param sorted       [num_tokens, 32]: first the experts with a score; then those whose score is NaN, in the order of
- *                     their numbers, as {-infinity, expert + num_experts}; then {-infinity, NO_EXPERT} up to the end
+ *                     their numbers, as {-infinity, expert + num_experts}; then {-infinity, NO_EXPERT} in all remaining
+ *                     slots
  */
 cudaError_t sort_launch(const float *scores, int num_tokens, int num_experts, struct candidate *sorted);
 

@@ -1,4 +1,4 @@
-/** @file grader.c  04_compare_exchange: every token's 32 slots hold its experts in the chapter's order. */
+/** @file grader.c  04_compare_exchange: checks that every token's 32 slots hold its experts in the chapter's order. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -33,7 +33,7 @@ static void fill_infinities(struct random *random, float *scores, int count)
         scores[i] = values[random_below(random, sizeof values / sizeof *values)];
 }
 
-/** Repeats NaN, a number, -infinity from a random start, so that any three consecutive scores include one of each. */
+/** Repeats NaN, a number and -infinity, starting at any of them, so that three consecutive scores include each once. */
 static void fill_some_nan(struct random *random, float *scores, int count)
 {
     const int first = (int)random_below(random, 3);

@@ -73,7 +73,7 @@ template <int ROOM>
 static __device__ __forceinline__ candidate best_of(candidate (&best)[ROOM])
 {
     // TODO largest
-    // Each candidate in the first half becomes the better of itself and its partner in the second, until one is left.
+    // In each round, each candidate in the first half becomes the better of itself and its partner in the second half.
 #pragma unroll
     for (int half = ROOM / 2; half > 0; half /= 2) {
 #pragma unroll

@@ -1,6 +1,7 @@
 /**
  * @file grader.c
- * @brief 05_another_router: the gate supports 160 experts (top 6, in 8 groups of 20) and still 256 experts (top 8).
+ * @brief 05_another_router: checks that the gate supports 160 experts (top 6, in 8 groups of 20) and still supports 256
+ * experts (top 8).
  */
 #include "../grade/grade.h"
 

@@ -1,6 +1,7 @@
 /**
  * @file grader.c
- * @brief 05_rows_apart: every choice reaches topk_ids, without bank conflicts and with little shared memory.
+ * @brief 05_rows_apart: checks that every choice reaches topk_ids, without bank conflicts and with little shared
+ * memory.
  */
 #include "exercise.h"
 #include "../grade/grade.h"

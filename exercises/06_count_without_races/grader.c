@@ -1,6 +1,7 @@
 /**
  * @file grader.c
- * @brief 06_count_without_races: every count is correct, without a race; all threads count in shared memory.
+ * @brief 06_count_without_races: checks that every count is correct, without a race, and that all threads count in
+ * shared memory.
  */
 #include "exercise.h"
 #include "../grade/grade.h"

@@ -14,7 +14,7 @@ extern "C" {
  *
  * @param topk_ids          [numel], each 0 to num_experts - 1
  * @param numel             at least 0
- * @param ends              [num_experts]: the slot after each expert's last one
+ * @param ends              [num_experts]: the index after each expert's last slot
  * @param num_experts       1 to 4096
  * @param sorted_token_ids  [numel]
  */

@@ -1,5 +1,7 @@
-/** @file grader.c  06_slots_from_the_end: every position gets a slot of its expert, with one atomic request per
- * warp. */
+/**
+ * @file grader.c
+ * @brief 06_slots_from_the_end: checks that every position gets a slot of its expert, with one atomic request per warp.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 

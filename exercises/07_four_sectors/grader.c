@@ -1,4 +1,4 @@
-/** @file grader.c  07_four_sectors: only the list is filled, with few requests and sectors. */
+/** @file grader.c  07_four_sectors: checks that only the list is filled, with few requests and sectors. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

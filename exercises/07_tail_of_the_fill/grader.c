@@ -1,6 +1,6 @@
 /**
  * @file grader.c
- * @brief 07_tail_of_the_fill: a pad in every slot and in no other word, wherever the list begins and ends.
+ * @brief 07_tail_of_the_fill: checks that every slot and no other word gets a pad, wherever the list begins and ends.
  */
 #include "exercise.h"
 #include "../grade/grade.h"
@@ -10,7 +10,7 @@
 /** Number of 4-byte words in a chunk of 16 bytes. */
 enum { PIECE = 4 };
 
-/** Fails the case unless the first `offset` words are unchanged and the rest holds the pad. */
+/** Fails the case unless the first `offset` words are unchanged and all other words hold the pad. */
 static void check_words(struct grade *grade, const int32_t *words, int offset, int capacity, int32_t pad)
 {
     const int32_t *const slots = words + offset;
@@ -77,7 +77,7 @@ static void short_lists(struct grade *grade)
             check(grade, offset, capacity, any_pad(grade));
 }
 
-/** Fills lists with more chunks than threads, for every combination of start and end. */
+/** Fills lists with more chunks than threads, for every combination of alignments of the start and the end. */
 static void long_lists(struct grade *grade)
 {
     for (int i = 0; i < PIECE * PIECE; i++)

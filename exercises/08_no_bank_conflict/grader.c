@@ -1,4 +1,7 @@
-/** @file grader.c  08_no_bank_conflict: correct sums, without bank conflicts, with little shared memory. */
+/**
+ * @file grader.c
+ * @brief 08_no_bank_conflict: checks the sums, and that the scan has no bank conflicts and uses little shared memory.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 #include "../grade/grade_scan.h"

@@ -1,4 +1,7 @@
-/** @file grader.c  08_owner_of_a_block: every block gets its expert, for groups of any size, with few loads. */
+/**
+ * @file grader.c
+ * @brief 08_owner_of_a_block: checks that every block gets its expert, for groups of any size, with few loads.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -1,4 +1,7 @@
-/** @file grader.c  08_up_sweep: every word of the tree is correct, with the fewest barriers and requests. */
+/**
+ * @file grader.c
+ * @brief 08_up_sweep: checks that every word of the tree is correct, with the fewest barriers and requests.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 #include "../grade/grade_scan.h"

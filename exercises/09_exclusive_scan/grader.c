@@ -1,4 +1,7 @@
-/** @file grader.c  09_exclusive_scan: every list's offsets are the sums before each expert, then the total. */
+/**
+ * @file grader.c
+ * @brief 09_exclusive_scan: checks that every list's offsets are the sums before each expert, then the total.
+ */
 #include "exercise.h"
 #include "../grade/grade_scan.h"
 

@@ -1,4 +1,4 @@
-/** @file grader.c  10_expert_map: align with and without an expert map, checked by the course's checker. */
+/** @file grader.c  10_expert_map: runs align with and without an expert map under the course's checker. */
 #include "../grade/grade.h"
 
 static const struct align_implementation step = {.name = "10_expert_map",

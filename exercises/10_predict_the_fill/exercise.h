@@ -11,14 +11,14 @@ extern "C" {
 
 enum { WARP_SIZE = 32, THREADS = 1024, NUM_EXPERTS = 256, SLOTS_PER_FILL_BLOCK = 16 * THREADS };
 
-/** The launch for which the task asks: 100 tokens of 8 ids each, and blocks of 64. */
+/** The launch whose counters the learner predicts: 100 tokens of 8 ids each, and blocks of 64. */
 enum { SHOWN_NUMEL = 800, SHOWN_CAPACITY = 16960 };
 
 /** A forecast of a launch's counters. */
 struct fill_forecast {
-    int64_t store_requests; /**< requests to global memory from store instructions, not from atomics */
+    int64_t store_requests; /**< number of requests to global memory from store instructions, not from atomics */
     int64_t store_sectors;  /**< total number of 32-byte sectors that these requests access */
-    int64_t store_bytes;    /**< bytes of sorted_token_ids that are written */
+    int64_t store_bytes;    /**< number of bytes of sorted_token_ids that are written */
     int64_t block_barriers; /**< number of barriers that each block reached, summed over the blocks */
 };
 

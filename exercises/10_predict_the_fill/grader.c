@@ -192,7 +192,7 @@ static void score_capacity(struct grade *grade, enum number number, int capacity
     grade_prediction(grade, number_names[number], predicted, measure(grade, number, capacity / 10, capacity));
 }
 
-/** Scores seven capacities, most of which leave the last request or sector partly filled, and two random ones. */
+/** Scores forecasts for seven capacities, most with a partly filled last request or sector, and for two random ones. */
 static void score_formula(struct grade *grade, enum number number)
 {
     static const int capacities[] = {4, 12, 128, 140, 16384, 16388, 49156};

@@ -30,7 +30,7 @@ static __global__ void down_kernel(down_problem problem)
     const int expert = problem.expert_ids[blockIdx.x / problem.block_size];
 
     // TODO row
-    // Element i of this position's row of problem.partial must become a product or 0, or it does not exist.
+    // Does element i of this position's row of problem.partial exist? If it does, must it become a product or 0?
     (void)i, (void)position, (void)expert;
     // END row
 }

@@ -20,7 +20,7 @@ struct down_problem {
     const float *w2;                 /**< [local experts, hidden_size, intermediate_size] */
     const float *topk_weights;       /**< [num_positions] */
     const int32_t *sorted_token_ids; /**< [capacity] positions; num_positions is a pad */
-    const int32_t *expert_ids;       /**< [capacity / block_size]; -1: not local, or past the last block */
+    const int32_t *expert_ids;       /**< [capacity / block_size]; -1 if not local or past the last block */
     float *partial;                  /**< [num_positions, hidden_size] */
 };
 

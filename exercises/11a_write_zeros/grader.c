@@ -1,4 +1,7 @@
-/** @file grader.c  11a_write_zeros: products of local experts, zeros for others, and no rows for pads. */
+/**
+ * @file grader.c
+ * @brief 11a_write_zeros: checks products of local experts, zeros for other experts, and that pads have no rows.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -1,4 +1,4 @@
-/** @file grader.c  11c_fragments_by_hand: every sum of one product, without exchanges between lanes. */
+/** @file grader.c  11c_fragments_by_hand: checks every sum of one product, and that lanes exchange no data. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

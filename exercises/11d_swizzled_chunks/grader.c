@@ -1,4 +1,4 @@
-/** @file grader.c  11d_swizzled_chunks: correct sums, without bank conflicts. */
+/** @file grader.c  11d_swizzled_chunks: checks the sums, and that there are no bank conflicts. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

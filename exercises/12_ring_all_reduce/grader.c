@@ -1,4 +1,4 @@
-/** @file grader.c  12_ring_all_reduce: every rank gets all sums, with as few requests as possible. */
+/** @file grader.c  12_ring_all_reduce: checks that every rank gets all sums, with as few requests as possible. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

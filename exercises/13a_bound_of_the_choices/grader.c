@@ -1,4 +1,4 @@
-/** @file grader.c  13a_bound_of_the_choices: the correct choices, the correct bound, and no rounds. */
+/** @file grader.c  13a_bound_of_the_choices: checks the choices and the bound, and that the kernel uses no rounds. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

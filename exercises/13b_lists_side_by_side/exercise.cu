@@ -30,13 +30,13 @@ static __global__ void lists_kernel(const unsigned *keys, const unsigned *bounds
     int end = own_count, count = 0;
 
     // TODO scan
-    // `end`: the number of candidates in this lane's group and in the same token's groups before it.
-    // `count`: the number of all candidates of the token, in each of the token's lanes.
+    // Set `end` to the number of candidates in this lane's group and in the same token's groups before it. In each of
+    // the token's lanes, set `count` to the number of all candidates of the token.
     // END scan
 
     // TODO store
-    // Store the ids of this lane's candidates in the token's list, in the own_count positions before `end`. The token's
-    // lanes together store -1 in the positions after the token's last candidate.
+    // Store the ids of this lane's candidates in the token's list, in the own_count positions before `end`. Together,
+    // the token's lanes store -1 in the positions after the token's last candidate.
     // END store
     if (writes && group == 0)
         counts[token] = count;

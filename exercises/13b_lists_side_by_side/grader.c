@@ -1,4 +1,7 @@
-/** @file grader.c  13b_lists_side_by_side: the correct lists, for any number of tokens, computed with shuffles. */
+/**
+ * @file grader.c
+ * @brief 13b_lists_side_by_side: checks the lists for any number of tokens, and that shuffles compute them.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 

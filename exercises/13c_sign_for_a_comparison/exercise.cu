@@ -38,13 +38,13 @@ static __global__ void slots_kernel(const float *values, int *slots)
     __syncwarp();
 
     // TODO quick
-    // `slot`: WARP_SIZE - 1 minus the number of values in `others` that are below this lane's own. The sign of a
+    // Set `slot` to WARP_SIZE - 1 minus the number of values in `others` that are below this lane's own. The sign of a
     // difference shows which value is smaller.
     // END quick
 
     // TODO unsure
-    // `unsure`: true in all lanes if any lane of the warp may have a wrong slot, because a difference may have been NaN
-    // or equal values may have left a slot free.
+    // In all lanes, set `unsure` to whether any lane of the warp may have a wrong slot, because a difference may have
+    // been NaN or equal values may have left a slot free.
     // END unsure
     if (unsure)
         slot = slot_by_shuffles(value);

@@ -1,4 +1,7 @@
-/** @file grader.c  13c_sign_for_a_comparison: the correct slots, even in rare rows, and no shuffles for other rows. */
+/**
+ * @file grader.c
+ * @brief 13c_sign_for_a_comparison: checks the slots, even in rare rows, and that other rows need no shuffles.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -1,4 +1,4 @@
-/** @file grader.c  14a_ranks_without_atomics: every rank, and the operations that compute it. */
+/** @file grader.c  14a_ranks_without_atomics: checks every rank, and which operations compute the ranks. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

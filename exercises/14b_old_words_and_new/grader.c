@@ -1,4 +1,4 @@
-/** @file grader.c  14b_old_words_and_new: the sums of many launches that share one workspace. */
+/** @file grader.c  14b_old_words_and_new: checks the sums of many launches that share one workspace. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

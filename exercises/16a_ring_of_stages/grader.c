@@ -1,6 +1,6 @@
 /**
  * @file grader.c
- * @brief 16a_ring_of_stages: correct sums for any number of rounds of the ring, with rows copied by bulk copies.
+ * @brief 16a_ring_of_stages: checks the sums for any number of rounds of the ring, and that bulk copies copy the rows.
  */
 #include "exercise.h"
 #include "../grade/grade.h"

@@ -1,7 +1,4 @@
-/**
- * @file grader.c
- * @brief 16b_warpgroup_sums: every sum is correct and stored at its index.
- */
+/** @file grader.c  16b_warpgroup_sums: checks that every sum is correct and stored at its index. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -1,4 +1,7 @@
-/** @file grader.c  18_workspace_of_a_launch: calls of the same kind share a workspace; others do not. */
+/**
+ * @file grader.c
+ * @brief 18_workspace_of_a_launch: checks that calls of the same kind share a workspace and that other calls do not.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -1,4 +1,7 @@
-/** @file grader.c  19_ranks_by_votes: every group of every token has its rank, from two votes of a warp. */
+/**
+ * @file grader.c
+ * @brief 19_ranks_by_votes: checks that every group of every token has its rank, computed from two votes of a warp.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -144,7 +144,7 @@ struct grade_ids {
     enum align_dist dist;
     int topk;     /**< ids per token; 0 stands for 8 */
     bool has_map; /**< use a random expert_map, in which half of the experts are local */
-    int offset;   /**< 4-byte words between a 16-byte boundary and sorted_token_ids, 0 to 3 */
+    int offset;   /**< number of 4-byte words between a 16-byte boundary and sorted_token_ids, 0 to 3 */
 };
 
 /**

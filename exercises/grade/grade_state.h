@@ -44,7 +44,7 @@ struct grade {
     struct grade_apart *apart;    /**< shared with the learner's processes; NULL on a GPU */
     cudaError_t apart_status;     /**< the launch's status, set by grade_apart_begins() and grade_apart_ends() */
     char apart_death[192];        /**< how the process ended if not normally, or "" */
-    struct run_counters counters; /**< counters of the launches last waited for by grade_ran() or a similar function */
+    struct run_counters counters; /**< counters of the launches that grade_ran() or a similar function waited for */
     char given[GRADE_GIVEN_SIZE];
     struct grade_array arrays[GRADE_MAX_ARRAYS];
     int num_arrays;

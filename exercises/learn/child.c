@@ -201,7 +201,7 @@ struct stream {
     int *end;
     struct child_text *text;
     size_t kept;  /**< largest number of bytes to keep */
-    size_t total; /**< bytes read so far */
+    size_t total; /**< number of bytes read so far */
 };
 
 static bool keep(struct stream *stream, const char *bytes, size_t size)

@@ -206,7 +206,7 @@ static const char *show_comment(const struct learn *learn, const char *line)
 
 void show_solution(const struct learn *learn, const char *text)
 {
-    int indent = 0; /* of the region's code, and so of its markers */
+    int indent = 0; /* the indentation of the region's code, which its markers get as well */
 
     for (const char *line = text; *line;) {
         const size_t length = strcspn(line, "\n");

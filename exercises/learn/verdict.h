@@ -32,7 +32,7 @@ enum case_result { CASE_PASSED, CASE_FAILED, CASE_FAULTED };
 struct verdict_case {
     char name[VERDICT_NAME_SIZE];
     enum case_result result;
-    char message[VERDICT_MESSAGE_SIZE]; /**< "" if it passed; one line */
+    char message[VERDICT_MESSAGE_SIZE]; /**< "" if it passed, else one line */
 };
 
 /** A figure that the program measured, such as shuffles or barriers. */

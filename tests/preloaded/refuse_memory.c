@@ -21,9 +21,9 @@ extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
 extern void *__libc_realloc(void *memory, size_t bytes);
 
-/** The program's code is at [begin, end). */
+/** The range of addresses of the program's code: [begin, end). */
 static uintptr_t begin, end;
-static atomic_long left;      /* requests until the one that fails */
+static atomic_long left;      /* number of requests up to and including the one that fails */
 static atomic_flag ends_seen; /* set once stop_refusing() is registered */
 
 /** Finds the program's code; the first object is the program. */

@@ -7,12 +7,12 @@
 #define RANDOM_KERNELS_H
 
 enum {
-    NUM_WORDS = 1024, /* size of `words`; generate.py masks indices accordingly */
+    NUM_WORDS = 1024, /* number of elements of `words`; generate.py masks indices accordingly */
     NUM_REALS = 256,
-    NUM_ONES = 16,   /* words of `sums` that are initialised to all ones, for minima; the others start at 0 */
-    NUM_SUMS = 128,  /* words that all threads update with atomics */
-    OWN_WORDS = 4,   /* words of `own` per thread; only this thread accesses them */
-    MAX_OUTPUTS = 24 /* words of `out` per thread */
+    NUM_ONES = 16,   /* number of words of `sums` that are initialised to all ones, for minima; the others start at 0 */
+    NUM_SUMS = 128,  /* number of words that all threads update with atomics */
+    OWN_WORDS = 4,   /* number of words of `own` per thread; only this thread accesses them */
+    MAX_OUTPUTS = 24 /* number of words of `out` per thread */
 };
 
 struct arguments {

@@ -32,7 +32,7 @@ struct read {
     float reals[NUM_REALS];
 };
 
-/** Returns a word of one of four kinds: random bits, a small number, a number at or near a power of two, few bits. */
+/** Returns random bits, a small number, a number at or near a power of two, or a word with few bits set. */
 static unsigned random_word(struct random *random)
 {
     const unsigned bits = (unsigned)random_bits(random);

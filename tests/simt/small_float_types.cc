@@ -87,8 +87,8 @@ static void arithmetic(const char *name, uint16_t infinity, as_bits bits_of, fro
 }
 
 /**
- * Digests conversions in other rounding modes, where CUDA's headers provide them on the host, and functions that
- * saturate or have special rules for NaN.
+ * Prints digests of conversions in other rounding modes, where CUDA's headers provide them on the host, and of
+ * functions that saturate or have special rules for NaN.
  */
 template <class number, class as_bits, class from_bits, class all_from_float, class all_from_int, class all_to_int>
 static void modes(const char *name, uint16_t infinity, as_bits bits_of, from_bits number_of, all_from_float from_float,

@@ -498,7 +498,7 @@ REFUSED(tile_at_odd_column, 32, "from column 12, which is not a multiple of 8")
 
 /* --- products ----------------------------------------------------------------------------------------------------- */
 
-/* Byte offsets of the operands: a, 64 rows, at 0; b, 8 rows, at B. */
+/* Byte offsets of the operands: a has 64 rows and is at 0; b has 8 rows and is at B. */
 enum { B = 64 * 128, END = B + 8 * 128 };
 
 /**

@@ -26,7 +26,7 @@ struct op {
     uint8_t to, from;   /* word indices */
     uint8_t words;      /* number of words of a copy */
     uint8_t zeros;      /* number of words that a copy fills with zeros */
-    uint8_t prior;      /* groups that a wait leaves pending */
+    uint8_t prior;      /* number of groups that a wait leaves pending */
     uint8_t collective; /* number of the barrier */
 };
 
@@ -127,7 +127,7 @@ static HOST_ONLY void order(int i)
     }
 }
 
-/** Marks the copies that wait number `i` waits for: its thread's committed copies, except the last `prior` groups. */
+/** Marks the copies for which wait event `i` waits: its thread's committed copies except the last `prior` groups. */
 static HOST_ONLY void wait_for_copies(int i)
 {
     int commits = 0;
@@ -285,8 +285,8 @@ static uint64_t first_seed = 1;
 static int *device_words_of_global, *device_out;
 
 /**
- * Checks whether the simulator agrees with the oracle on the program of a seed. Increments *conflicts if the program
- * has a conflict.
+ * Checks whether the simulator agrees with the oracle on the program made from a seed. Increments *conflicts if the
+ * program has a conflict.
  */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *conflicts)
 {

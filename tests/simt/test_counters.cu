@@ -186,7 +186,7 @@ static __global__ void shared_patterns_kernel(int *y)
     __syncwarp();
     y[lane] = words[7] +                   /* one word for all lanes: 1 wavefront */
               words[lane * 2] +            /* stride two: 2 */
-              words[lane % 2 * 32] +       /* two words of a bank: 2 */
+              words[lane % 2 * 32] +       /* two words of one bank: 2 */
               words[lane / 2];             /* neighbours share a word: 1 */
     const float4 quad = quads[lane];       /* 16 bytes per lane: 4, the minimum */
     const int2 pair = pairs[lane];         /* 8 bytes per lane: 2, the minimum */

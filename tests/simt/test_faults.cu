@@ -51,7 +51,7 @@ static void keep(void *memory)
 static int *device_x; /* 0, 1, 2, and so on */
 static int *device_y; /* zeros */
 
-/* FAULT_LAUNCH begins a function that launches its own kernel, FAULT a kernel with the parameters x and y. */
+/* FAULT_LAUNCH begins a function that launches its own kernel; FAULT begins a kernel with the parameters x and y. */
 #define FAULT_LAUNCH(group, name, text)                                        \
     static void name##_run(void);                                              \
     static const int name##_added = add_fault(group, #name, text, name##_run); \
@@ -1741,7 +1741,7 @@ FAULT("copies", place_used_twice, 1, 32, "writes 4 bytes that it copies asynchro
     y[threadIdx.x] = words[threadIdx.x];
 }
 
-/* A ring of two stages, in which each thread reads an element that another thread has copied. */
+/* Uses a ring of two stages, in which each thread reads an element that another thread has copied. */
 FAULT("copies", ring_without_second_barrier, 1, 64, "that thread (31,0,0) copies asynchronously")
 {
     __shared__ __align__(16) int ring[2][64];
@@ -2179,7 +2179,7 @@ FAULT_LAUNCH("launches", too_many_parameters, "bytes of parameters")
     parameters_kernel<<<1, 32>>>(all, device_y); // [too_many_parameters]
 }
 
-/* Until the program reads the error, only the first fault is reported, because it may be the cause of later ones. */
+/* Tests that, until the program reads the error, only the first fault is reported: it may have caused the second. */
 FAULT_LAUNCH("launches", refused_before_another_fault, "1 to 1,024 threads, no more than 1,024 x 1,024 x 64; try: ")
 {
     int *unwritten;

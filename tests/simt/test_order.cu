@@ -9,7 +9,7 @@ static __global__ void neighbours_kernel(__nv_bfloat16 *y)
     __shared__ __nv_bfloat16 words[64];
     __shared__ unsigned char bytes[64];
 
-    /* Two threads share each word of `words`, four share each word of `bytes`, but they access different bytes. */
+    /* Two threads share each word of `words` and four each word of `bytes`, but each thread accesses its own bytes. */
     words[threadIdx.x] = __float2bfloat16((float)threadIdx.x);
     bytes[threadIdx.x] = threadIdx.x;
     if (threadIdx.x % 2)
@@ -181,7 +181,7 @@ static __global__ void half_and_whole_kernel(int *y)
 
     words[threadIdx.x] = threadIdx.x;
     __syncthreads();
-    /* Even threads read a whole word, odd threads only its lower half, so even threads may write the upper half. */
+    /* Even threads read a whole word and odd threads only its lower half, so even threads may write the upper half. */
     if (threadIdx.x % 2 == 0) {
         y[threadIdx.x] = words[threadIdx.x];
         __shfl_xor_sync(0x55555555u, 0, 2);

@@ -25,7 +25,7 @@ enum {
     MAX_WARP_COLLECTIVES = 10,
     MAX_OPS = 10 + MAX_WARP_COLLECTIVES,
     MAX_EVENTS = 1024,
-    PLACES = 16, /* bytes that a program uses in each of shared and global memory */
+    PLACES = 16, /* a program uses this many bytes of shared memory and as many of global memory */
     WORDS_OF_EVENTS = MAX_EVENTS / 64
 };
 
@@ -380,7 +380,7 @@ static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_
 }
 
 /**
- * True if the simulator may, but need not, report a race of the event that was compared last. The oracle then finds no
+ * True if the simulator may, but need not, report a race for the event that was compared last. The oracle then finds no
  * race only because an atomic that the event has seen covers the other event (in CUDA's memory model this does not
  * order them) or because the other event is a load before an exempted load.
  */
@@ -591,7 +591,7 @@ static HOST_ONLY bool fault_names(const struct event *event)
 }
 
 /**
- * Checks whether the simulator agrees with the oracle on the program of a seed. If the program races, increments
+ * Checks whether the simulator agrees with the oracle on the program made from a seed. If the program races, increments
  * *raced.
  */
 static HOST_ONLY bool agrees(uint64_t seed, unsigned *raced)

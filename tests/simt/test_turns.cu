@@ -10,7 +10,7 @@
 
 enum { BLOCKS = 12, WARPS = 4 };
 
-/** The order in which blocks, the warps of block 0 and the lanes of its warp 0 have run. */
+/** The orders in which the blocks, the warps of block 0 and the lanes of its warp 0 have run. */
 struct turns_taken {
     int blocks[BLOCKS], warps[WARPS], lanes[32];
 };
@@ -159,7 +159,7 @@ static __global__ void early_read_kernel(int *y)
         y[0] = count;
 }
 
-/** Fails unless early_read_kernel's launch of 64 threads ends with this error and fault in the order. */
+/** Fails unless early_read_kernel's launch of 64 threads ends with this error and fault under this SIMT_ORDER. */
 static void expect_in_order(const char *order, cudaError_t error, const char *fault)
 {
     int *const y = device_words(0);

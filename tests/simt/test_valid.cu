@@ -730,7 +730,7 @@ static void barriers_and_shuffles_in_functions(void **)
     assert_int_equal(result()[1], 96 + 3 * 96);
 }
 
-/** Lanes that return before a collective need not take part in it. */
+/** Tests that lanes that return before a collective need not take part in it. */
 static __global__ void early_kernel(const int *x, int *y, int n)
 {
     const int i = (int)threadIdx.x;
@@ -2628,7 +2628,7 @@ static __global__ void rounding_kernel(int *y, float third, float tiny, double f
     *y++ = __double2float_ru(0.1) == 0x1.99999ap-4f && __double2float_rd(0.1) == 0x1.999998p-4f;
 }
 
-/* -0 is less than +0, and a number takes precedence over NaN, in either order of the arguments. */
+/* Tests that -0 is less than +0 and that a number takes precedence over NaN, in either order of the arguments. */
 static __global__ void extrema_kernel(int *y, float zero, double wide_zero)
 {
     *y++ = signbit(fminf(zero, -zero)) && signbit(fminf(-zero, zero)) && signbit(fmin(wide_zero, -wide_zero)) &&

@@ -650,7 +650,7 @@ RIGHT(beyond_the_ends, 64)
 EXPECTED(beyond_the_ends)
 {
     return (thread < 4 ? thread + 60 : thread) + (thread >= 60 ? thread - 60 : thread) + 63 +
-           (thread & ~16); /* __shfl_xor may read a lane below its segment, but not above */
+           (thread & ~16); /* __shfl_xor may read a lane below its segment, but none above */
 }
 
 RIGHT(values_of_eight_bytes, 64)
