@@ -2664,6 +2664,58 @@ STREAM_FAULT(mapped_read_after_another_stream, "race with the host: the host rea
     cudaFreeHost(pinned);
 }
 
+STREAM_FAULT(copy_past_pinned,
+             "cudaMemcpyAsync: invalid argument: 512 bytes of pinned or managed memory that has fewer: it "
+             "is 0 bytes into an allocation of 128 bytes")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    cudaMemcpyAsync(device_y, pinned, 512, cudaMemcpyHostToDevice, streams[0]); // [copy_past_pinned]
+    cudaFreeHost(pinned);
+}
+
+static void CUDART_CB read_word(void *word)
+{
+    host_words[0] = *(int *)word;
+}
+
+static __attribute__((noinline)) void enqueue_with_local(void)
+{
+    int word = 1;
+
+    cudaLaunchHostFunc(streams[0], read_word, &word); // [local_of_returned_function]
+}
+
+STREAM_FAULT(local_of_returned_function,
+             "use of a local variable that no longer exists: cudaLaunchHostFunc uses it later")
+{
+    enqueue_with_local();
+    cudaStreamSynchronize(streams[0]);
+}
+
+static __attribute__((noinline)) cudaGraphExec_t graph_with_local(void)
+{
+    int words[32];
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+
+    cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeGlobal);
+    cudaMemcpyAsync(words, device_x, sizeof words, cudaMemcpyDeviceToHost, streams[0]); // [graph_copies_to_local]
+    cudaStreamEndCapture(streams[0], &graph);
+    cudaGraphInstantiate(&exec, graph, 0);
+    cudaGraphDestroy(graph);
+    return exec;
+}
+
+STREAM_FAULT(graph_copies_to_local, "the graph copies a local variable of a function that has returned")
+{
+    const cudaGraphExec_t exec = graph_with_local();
+
+    cudaGraphLaunch(exec, streams[0]);
+    cudaGraphExecDestroy(exec);
+}
+
 STREAM_FAULT(pinned_in_two_streams, "race of two streams")
 {
     int *pinned = NULL;

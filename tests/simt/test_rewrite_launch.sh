@@ -461,6 +461,20 @@ c; } }'
 marks 'attributes' 'switch (a) { case 1: b; [[fallthrough]]; case 2: c; }' \
     'switch (a) { case 1: SIMT_BLOCK; b; [[fallthrough]]; case 2: SIMT_BLOCK; c; }'
 
+in_device 'fold expressions' '(a && ...); (... || a); ((int)a + ... + 0); (a << ...);' \
+    '(a && ...); (... || a); ((int)a + ... + 0); (a << ...);'
+in_device 'an index that is no number' 'int a[4]; a[{1, 2}];' 'int a[4]; a[{1, 2}];'
+in_device 'an index after a comma' 'int a[4]; a[f(1, 2), i]; a[f<1, 2>(i)];' \
+    'int a[4]; a[f(1, 2),simt_within<__typeof__(a)>() |=  i]; a[simt_within<__typeof__(a)>() |= f<1, 2>(i)];'
+becomes 'arguments that a macro quotes' '#define CHECK(x) \
+    f(x, #x)
+#define BOTH(a, b) a##b
+__global__ void k(int *a) { CHECK(a[0] << b && (int)c); BOTH(d, << e); }
+void f() { CHECK(a && b); CHECK((k<<<1, 2>>>(a))); }' '#define CHECK(x) \
+    f(x, #x)
+#define BOTH(a, b) a##b
+__global__ void k(int *a) { SIMT_BLOCK; CHECK(a[0] << b && (int)c); BOTH(d, << e); }
+void f() { CHECK(a && b); CHECK((simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(a))); }'
 in_device 'a shift' 'a << b; a>>b * 2;' 'a << simt_count * b; a>> simt_count *b * 2;'
 in_device 'shifts in a row' '(a) << b << c[i];' '(a) << simt_count * b << simt_count * c[i];'
 in_device 'a shift by a number' 'a << 3; a >> 0x1f; a << 3 + b;' 'a << 3; a >> 0x1f; a << simt_count * 3 + b;'
@@ -512,6 +526,9 @@ for text in '__device__ int f(int); int f(float); int main() { return f(1); }' \
     '__host__ __device__ int f(int); int main() { return f(1); }' \
     '__device__ int f(int); int main() { return a.f(1) + b->f(1) + c::f(1) + sizeof(f(1)) + f; }' \
     '__device__ int min(int); int main() { return min(1); }' \
+    '__device__ int f(const int (*a)[4]); int main() { int (*a)[4]; return int(1.5); }' \
+    '__device__ int f(int); int g(int (*f)(int)) { return f(1); }' \
+    '__device__ int f(int); int main() { auto f = g; return f(1); }' \
     'int main() { dim3 blockDim(1), gridDim; return blockDim.x + gridDim.x; }'; do
     unchanged "the host's: $text" "$text"
 done
@@ -569,6 +586,41 @@ unchanged 'the architecture for inline assembly' '__device__ int f() {
 #endif
 #endif
 }'
+becomes 'the architecture in a host and device function' '__host__ __device__ int f() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700 // GPUs
+    return 1;
+#else
+    return 2;
+#endif
+}
+struct s { __host__ __device__ ~s() {
+#ifndef __CUDA_ARCH__
+    free(p);
+#endif
+} };' '__host__ __device__ int f() {
+if (simt_on_device() ? 1 && SIMT_CUDA_ARCH >= 700         : 0 && 0 >= 700        ) {
+    return 1;
+} else {
+    return 2;
+}
+}
+struct s { __host__ __device__ ~s() {
+if (!simt_on_device()) {
+    free(p);
+}
+} };'
+for branch in 'int x = 1;' 'if (a)' 'f(1,' '} {' '#if A
+#endif' 'using T = int;'; do
+    becomes "a branch of a host and device function: $branch" "__host__ __device__ int f() {
+#ifdef __CUDA_ARCH__
+$branch
+#endif
+}" "__host__ __device__ int f() {
+#ifdef SIMT_CUDA_ARCH
+$branch
+#endif
+}"
+done
 becomes 'the architecture beside inline assembly' '#if 1
 asm("a");
 #endif
@@ -583,6 +635,9 @@ refused 'a name of textures' 'x;
 cudaArray_t a;' 2 'cudaArray_t: the simulator does not support textures, surfaces and arrays: read global memory, by a pointer'
 refused 'a graph of nodes' 'cudaGraphAddKernelNode(&n);' 1 'cudaGraphAddKernelNode: the simulator does not support '\
 'graphs of single nodes: capture a stream, by cudaStreamBeginCapture()'
+refused 'a variable template' 'a;
+template <class T> __device__ T x = 1;' 2 'the simulator has no __device__ or __constant__ variables of templates, nor of '\
+'class templates: declare a variable for each type'
 unchanged 'names like these' 'int mycudaArray = cuInitial + cudaMalloc3D;'
 unchanged 'a name of textures in a conditional' '#ifdef A
 cudaArray_t a;

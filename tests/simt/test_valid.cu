@@ -1246,6 +1246,87 @@ static void the_architecture_of_device_code(void **)
 #ifdef __CUDA_ARCH__
     fail_msg("the host has an architecture");
 #endif
+    assert_int_equal(either(), -1);
+}
+
+/* A number of two words and a list that is written to, whose operators are named like shifts. */
+struct two_words {
+    unsigned low, high;
+};
+static __host__ __device__ two_words operator<<(two_words a, int count)
+{
+    return {a.low << count, a.high << count | a.low >> (32 - count)};
+}
+static __device__ two_words &operator>>=(two_words &a, int count)
+{
+    a = {a.low >> count | a.high << (32 - count), a.high >> count};
+    return a;
+}
+struct list {
+    int *to, count;
+};
+static __device__ list &operator<<(list &to, int number)
+{
+    to.to[to.count++] = number;
+    return to;
+}
+static __device__ list &operator<<(list &to, const char *text)
+{
+    return to << (int)text[0];
+}
+static __device__ list &operator<<(list &to, float number)
+{
+    return to << (int)(10 * number);
+}
+
+static __global__ void defined_shifts_kernel(int *y, int count, float number)
+{
+    list to = {y, 0};
+    two_words a = two_words{0x80000001u, 1} << count;
+
+    to << "n" << count << number << 7;
+    a >>= count;
+    y[4] = (int)a.low;
+    y[5] = (int)a.high;
+}
+
+static void operators_of_classes_that_are_named_like_shifts(void **)
+{
+    defined_shifts_kernel<<<1, 1>>>(device_y, 4, 1.5f);
+    const int expected[] = {'n', 4, 15, 7, INT32_MIN + 1, 1};
+
+    assert_memory_equal(result(), expected, sizeof expected);
+}
+
+template <class... Numbers>
+static __device__ int folds(Numbers... numbers)
+{
+    const bool all = ((numbers > 0) && ...), any = (... || (numbers > 2));
+
+    return ((int)numbers + ... + 0) + 100 * all + 1000 * any;
+}
+
+#define TEXT_OF(condition) ((condition) ? "" : #condition)
+static __global__ void idioms_kernel(const int (*rows)[2], int *y, int factor = 3, int offset = 1)
+{
+    const char *const text = TEXT_OF(y[0] == 1 && rows[1][1] == 0);
+
+    y[0] = factor * rows[1][1] + offset;
+    y[1] = folds(1.5f, 2.9, 'a');
+    y[2] = text[8];
+}
+
+static void idioms_of_cpp(void **)
+{
+    const int(*rows)[2] = (const int(*)[2])device_x; /* 0, 1; 2, 3 */
+
+    idioms_kernel<<<1, 1>>>(rows, device_y);
+    const int first[] = {10, 1 + 2 + 'a' + 1100, '1'};
+    assert_memory_equal(result(), first, sizeof first);
+    idioms_kernel<<<1, 1>>>(rows, device_y, 5);
+    assert_int_equal(result()[0], 16);
+    idioms_kernel<<<1, 1>>>(rows, device_y, int(5.5), 2);
+    assert_int_equal(result()[0], 17);
 }
 
 /* --- sums, scans, sorting ----------------------------------------------------------------------------------------- */
@@ -3438,6 +3519,8 @@ int main(void)
         VALID(shifts_by_all_bits_and_more),
         VALID(casts_out_of_range_and_of_nan),
         VALID(the_architecture_of_device_code),
+        VALID(operators_of_classes_that_are_named_like_shifts),
+        VALID(idioms_of_cpp),
         VALID(unwritten_padding),
         VALID(memory_written_in_pieces),
         VALID(read_only_loads_launch_after_launch),

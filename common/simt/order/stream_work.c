@@ -326,7 +326,8 @@ void simt_check_locals(const void *frame)
         simt_source_line(pending[i].caller, location);
         simt_fault_launch(cudaErrorLaunchFailure,
                           "%s: use of a local variable that no longer exists: %s uses it later, when the function has "
-                          "returned" SIMT_TRY "a static variable or malloc(), or a wait for the stream before the return",
+                          "returned" SIMT_TRY
+                          "a static variable or malloc(), or a wait for the stream before the return",
                           location, pending[i].name);
         simt_set_sticky_error(cudaErrorLaunchFailure);
         return;

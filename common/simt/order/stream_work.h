@@ -94,7 +94,10 @@ extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 void simt_check_locals(const void *frame);
 /** The frame of the runtime function that launches a graph. */
 extern const void *simt_graph_frame;
-/** Returns whether a host pointer points to a local variable of a function that has returned before simt_graph_frame. */
+/**
+ * Returns whether a host pointer points to a local variable of a function that had returned before the graph was
+ * launched.
+ */
 bool simt_was_local(const void *pointer);
 /** Records that the host waits for the work of a stream, or for all work. */
 void simt_host_waits(cudaStream_t stream);

@@ -252,8 +252,8 @@ static size_t operand_begin(const char *code, size_t at)
 }
 
 /**
- * Returns the start of the value in the index that begins at `at`: behind the last comma operator. The index may contain
- * template arguments; its commas are then not searched.
+ * Returns the start of the value in the index that begins at `at`: the position after the last comma operator. If the
+ * index may contain template arguments, their commas are not taken for operators.
  */
 static size_t value_of_index(const char *code, size_t at)
 {
