@@ -200,6 +200,21 @@ class Committed(unittest.TestCase):
         self.assertEqual([trace.as_float(word) for word in data["values"][-1]], sorted(floats, reverse=True))
         self.assertTrue(holds(texts("04_bitonic"), [trace.short_number(word) for word in data["values"][-1]]))
 
+    def test_the_butterfly_of_chapter_01s_token(self):
+        rows = [pathlib.Path("common/data/router/layer2_logits.npy").read_bytes()[128:],
+                pathlib.Path("chapters/02_warp_per_group/xml_logits.npy").read_bytes()[128:]]
+        self.assertEqual(rows[1], rows[0][5 * 1024:6 * 1024], "chapter 01 follows row 5 of the data")
+        data = figures.read_data("02_butterfly", BUILD)
+        self.assertEqual((data["ids"][0], data["ids"][-1]), (list(range(160, 192)), [172] * 32))
+
+    def test_each_lane_loads_half_a_sector(self):
+        data = figures.read_data("05_load", BUILD)
+        self.assertEqual(data["offsets"], [[128 * lane + first for lane in range(8)] for first in (0, 16)])
+        self.assertEqual(data["sectors"], 32)
+        of_02 = trace.read(runs.trace(BUILD, "02_warp_per_group"))
+        with self.assertRaisesRegex(ValueError, "warp 0 has 0 loads of 16 bytes per lane, not 2"):
+            kernel_steps.own_loads(of_02, 2, 8)
+
     def test_all_but_one_warp_wait_while_one_thread_adds_up(self):
         self.assertIn("warps 8 to 31", texts("06_waiting"))
         self.assertEqual(texts("06_waiting").count("waits"), 8)
