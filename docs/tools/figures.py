@@ -148,6 +148,8 @@ FIGURES = {
     "18_call": ("Four paths of a call in Python; three of them reach a kernel", "call_figure.draw_call", lambda _: {}),
     "19_waves": ("Groups {kept[0]}, {kept[1]}, {kept[2]} and {kept[3]} are kept: which halves of the waves work",
                  "wave_figure.draw_waves", lambda _: wave_steps.phases([4, 1, 7, 2])),
+    "19_merge": ('The word "{word}": 32 lanes merge the lists of four kept groups', "wave_figure.draw_merge",
+                 lambda _: wave_steps.merge(*choices.kept_lists(5))),
     "routing_example": ("Three tokens, four experts: the gate chooses two experts for each token",
                         "first_figures.draw_routing", lambda _: first_examples.routing()),
     "primer_sectors": ("The 32 lanes of a warp load one int each", "first_figures.draw_sectors",
