@@ -37,7 +37,7 @@ def draw_waves(data, title):
 
 
 LANE, LIST, LIST_GAP, MERGE_TOP, LEVEL = 21, 8, 22, 84, 112
-OTHER_HALF = 124  # the width of the box for lanes 32 to 63
+OTHER_HALF = 120  # the width of the box for lanes 32 to 63
 COLOURS = ("light_green", "light_orange", "light_blue", "light_vermillion")  # of the kept groups
 
 

@@ -442,6 +442,22 @@ class Committed(unittest.TestCase):
                      for text in re.findall(r"^\d+", arrow[4])]
             self.assertEqual(sum(drawn), eval(expected), name)
 
+    def test_a_merge_of_lists_leaves_the_best_eight_in_all_lanes(self):
+        data = figures.read_data("19_merge", BUILD)
+        self.assertEqual([row["xor"] for row in data["rows"]], [None, 15, 23, 39])
+        self.assertEqual(data["rows"][-1]["lanes"], 8 * list(range(1, 9)))
+        first = data["rows"][0]["lanes"]
+        self.assertEqual((sorted(first[:32]), first[32:]), (list(range(1, 33)), 32 * [None]))
+        flow = figures.read_data("01_flow", BUILD)
+        self.assertEqual((data["word"], sorted(data["kept"])),
+                         (flow["word"], [group for group, one in enumerate(flow["groups"]) if one["stays"]]))
+
+    def test_a_models_step(self):
+        for group in figures.read_data("18_step", BUILD)["groups"]:
+            theirs, ours = (sum(row["parts"]) for row in group["rows"])
+            self.assertAlmostEqual(theirs, 1, 3)
+            self.assertEqual(group["rows"][1]["text"].split(", ")[1], f"{1 / ours:.2f} times as fast")
+
     def test_a_token_through_the_gate(self):
         raw = (runs.arrays(BUILD, "01_cpu_baseline", "--num-tokens 6") / "topk_ids.npy").read_bytes()
         self.assertEqual([text for text in texts("01_flow") if text.startswith("expert ")],
