@@ -167,13 +167,16 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
         load_floats<EXPERTS != 0>(correction_bias + first_id, count, bias);
     // [load]
 
-    // [choices]
+    // [own_scores]
     softmax_row softmax = {0.0f, 1.0f};
     experts<ROOM> own = {{}, 0, 0};
 
     if (problem.score == GATE_SCORE_SOFTMAX)
         softmax = reduce_row(score, count, groups);
     to_scores<T>(problem.score, softmax, score);
+    // [own_scores]
+
+    // [choices]
 #pragma unroll
     for (int e = 0; e < ROOM; e++) {
         const float choice = correction_bias ? round_to<Choice>(score[e] + bias[e]) : score[e];

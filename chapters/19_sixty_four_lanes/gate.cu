@@ -116,7 +116,7 @@ static __device__ void write_best(candidate mine, int count, int half_lane, cand
 // [merge]
 /**
  * Merges eight sorted lists of eight candidates. Lane 8 * i + k supplies entry k of list i and receives entry k of the
- * eight best candidates. Each round merges pairs of lists in four steps and leaves the result in the lanes of both
+ * eight best candidates. Each level merges pairs of lists in four steps and leaves the result in the lanes of both
  * lists. All 64 lanes must call this function.
  */
 static __device__ candidate merge_lists(candidate mine, int lane)

@@ -77,6 +77,17 @@ def candidates():
     return sorted(len(_bounded(row, bias[0])[-1]) for row in logits)
 
 
+def kept_lists(row):
+    """Returns, for one row of the router's data, its word, its kept groups, the best one first, and for each of them
+    the ranks of its eight best experts among those of all kept groups, from 1."""
+    logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
+    choice, _, kept = _groups(_scores(logits[row]), bias[0])
+    best = [sorted(range(GROUP * group, GROUP * (group + 1)), key=lambda expert: -choice[expert])[:TOPK]
+            for group in kept]
+    in_order = sorted((expert for experts in best for expert in experts), key=lambda expert: -choice[expert])
+    return _read_words()[row], kept, [[in_order.index(expert) + 1 for expert in experts] for experts in best]
+
+
 def flow(directory):
     """Returns the last token of a gate's output with the result of each step, recomputed from the router's data.
     Raises ValueError if the gate's output differs."""

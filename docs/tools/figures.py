@@ -40,6 +40,8 @@ import wave_steps
 from operators import OPERATORS
 
 FOUR_TOKENS = "--num-tokens 4"
+XML = ("--num-tokens 1 --logits chapters/02_warp_per_group/xml_logits.npy "
+       "--bias common/data/router/layer2_bias.npy")  # chapter 01's token
 FIVE_IDS = "--counts 1,1,3 --block-size 2 --capacity 10"
 SIXTEEN_IDS = "--counts 5,3,6,2 --block-size 4"
 WEIGHTS = ("--num-tokens 1 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 32 --dtype bf16 "
@@ -65,15 +67,17 @@ def _traced(find, *wanted, **more):
 FIGURES = {
     "01_flow": ('One token through the gate: the word "{word}", row {row} of the data', "trace_figures.draw_flow",
                 lambda build: choices.flow(runs.arrays(build, "01_cpu_baseline", "--num-tokens 6"))),
-    "02_butterfly": ("The best of 32 experts in five steps", "trace_figures.draw_exchange",
-                     _traced(kernel_steps.exchange, "02_warp_per_group", snippet="warp_best", first_distance=16,
-                             steps=5)),
+    "02_butterfly": ('The word "XML", group 5: the best of 32 experts in five steps', "trace_figures.draw_exchange",
+                     _traced(kernel_steps.exchange, f"02_warp_per_group {XML}", snippet="warp_best", first_distance=16,
+                             steps=5, warp=5)),
     "03_split": ("Where the lanes of a warp diverge, and where they do not", "trace_figures.draw_split",
                  _traced(kernel_steps.split, "02_warp_per_group", "03_divergence_free")),
     "04_bitonic": ("A warp sorts 32 values in 15 steps", "trace_figures.draw_exchange", _traced(
         kernel_steps.exchange, "04_bitonic_sort", snippet="compare_exchange", first_distance=1, steps=15, sorts=True)),
     "05_tokens": ("Four tokens share a warp: eight lanes and three steps each", "trace_figures.draw_exchange", _traced(
         kernel_steps.exchange, "05_fused_gate", snippet="token_best", first_distance=4, steps=3, lanes_together=8)),
+    "05_load": ("The first two loads of a token's eight lanes", "trace_figures.draw_own_loads",
+                _traced(kernel_steps.own_loads, f"05_fused_gate {FOUR_TOKENS}", count=2, lanes=8)),
     "06_blocks": ("{numel} ids, by expert, in blocks of {block_size} rows", "trace_figures.draw_blocks",
                   lambda build: choices.blocks(
                       runs.arrays(build, "06_align_serial", "--counts 4,1,5,3 --block-size 3"))),
@@ -144,6 +148,8 @@ FIGURES = {
     "18_call": ("Four paths of a call in Python; three of them reach a kernel", "call_figure.draw_call", lambda _: {}),
     "19_waves": ("Groups {kept[0]}, {kept[1]}, {kept[2]} and {kept[3]} are kept: which halves of the waves work",
                  "wave_figure.draw_waves", lambda _: wave_steps.phases([4, 1, 7, 2])),
+    "19_merge": ('The word "{word}": 32 lanes merge the lists of four kept groups', "wave_figure.draw_merge",
+                 lambda _: wave_steps.merge(*choices.kept_lists(5))),
     "routing_example": ("Three tokens, four experts: the gate chooses two experts for each token",
                         "first_figures.draw_routing", lambda _: first_examples.routing()),
     "primer_sectors": ("The 32 lanes of a warp load one int each", "first_figures.draw_sectors",

@@ -25,13 +25,13 @@ def _distance(event):
     return distance if event["from"] == [lane ^ distance for lane in LANES] else 0
 
 
-def _exchanges(trace, snippet, first_distance, steps):
+def _exchanges(trace, snippet, first_distance, steps, warp):
     """Returns the pair of shuffles (of the value and of the id) in each step of one warp's exchange in the snippet, and
-    the warp's later events. The exchange is the first in which at least 16 lanes have a value above -infinity, which
-    excludes the exchange that ranks the 8 groups."""
+    the warp's later events. The exchange is the first, of the given warp or of any, in which at least 16 lanes have a
+    value above -infinity, which excludes the exchange that ranks the 8 groups."""
     where, events = f"in snippet [{snippet}]", trace["events"]
     first = next((number for number, (event, name) in enumerate(zip(events, _snippets(trace)))
-                  if name == snippet and _distance(event) == first_distance and
+                  if name == snippet and _distance(event) == first_distance and warp in (None, event["warp"]) and
                   sum(traces.as_float(word) > float("-inf") for word in event["in"]) >= 16), None)
     if first is None:
         raise ValueError(f"{trace['source']}: no exchange over {first_distance} lanes {where}")
@@ -71,11 +71,11 @@ def _is_sorted(values, ids, events):
             and set(ids[-1]) == set(ids[0]))
 
 
-def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=False):
+def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=False, warp=None):
     """Returns the values and ids of a warp's 32 lanes before each step of a butterfly or a sort and after the last
     step, the distance of each step, and the lanes that take a new value in that step. Raises ValueError if the kernel
     does not use the result afterwards."""
-    pairs, rest = _exchanges(trace, snippet, first_distance, steps)
+    pairs, rest = _exchanges(trace, snippet, first_distance, steps, warp)
     taken_last = _takes_last(*pairs[-1], rest[0] if sorts and rest else None)
     values, ids = ([pair[part]["in"] for pair in pairs] +
                    [[pairs[-1][part]["out" if taken_last[lane] else "in"][lane] for lane in LANES]]
@@ -354,6 +354,21 @@ def ring(trace, stages):
     if len(set(steps.values())) > 1 or any(step % stages != stage for _, step, stage in done):
         raise ValueError(f"{trace['source']}: {trace['kernel']} does not go round a ring of {stages} stages")
     return {"done": done, "stages": stages}
+
+
+def own_loads(trace, count, lanes):
+    """Returns the first `count` loads from global memory with 16 bytes per lane by warp 0: the byte offsets at which
+    the first `lanes` lanes read, counted from lane 0's first."""
+    events = [event for event in trace["events"] if event["kind"] == "global_load" and event["bytes"] == 16 and
+              event["warp"] == 0 and len(event["active"]) == len(LANES)][:count]
+    if len(events) < count:
+        raise ValueError(f"{trace['source']}: warp 0 has {len(events)} loads of 16 bytes per lane, not {count}")
+    sectors = [{at // 32 for at in event["offset"]} for event in events]
+    if sectors != sectors[:1] * count:
+        raise ValueError(f"{trace['source']}: warp 0's first {count} loads of 16 bytes per lane touch different "
+                         "sectors")
+    return {"offsets": [[at - events[0]["offset"][0] for at in event["offset"][:lanes]] for event in events],
+            "sectors": len(sectors[0]), "bytes": events[0]["bytes"]}
 
 
 def weight_requests(trace, row_bytes, num_requests, label_every, row_height):

@@ -15,7 +15,6 @@ pages. The page "chapters" lists the chapters and their speed-ups. The Markdown 
 import os
 import pathlib
 import re
-import string
 import subprocess
 
 import model_times
@@ -124,7 +123,8 @@ def _item(lead, links):
 def _box(site, page, writer, own_pages):
     """Returns a chapter's info box: its number and part, its size, and links to its files and exercises."""
     number, part = number_of(page), _part_of(number_of(page))
-    last = number_of(_chapters(site)[-1]).lstrip("0").rstrip(string.ascii_lowercase)
+    chapters = _chapters(site)
+    place = [chapter.id for chapter in chapters].index(page.id) + 1
     minutes = writer.words // WORDS_A_MINUTE + writer.lines_of_code // LINES_OF_CODE_A_MINUTE + 1
     included = _included(site, page)
     urls = {path: page_text.source_url(site.sources, path) for path in site.sources}
@@ -138,9 +138,9 @@ def _box(site, page, writer, own_pages):
     items += _item("Source: ", sources) + _item("Headers it uses: ", headers)
     items += "".join(f'<li><a href="{page_id}.html">{STEP_PAGES[results.number_of(page_id)]}</li>'
                      for page_id in own_pages)
-    return (f'\n@htmlonly<div class="place"><p>Chapter {number.lstrip("0")} of {last}, part {part + 1}: '
-            f"{PARTS[part][1]}. About {minutes} minutes: {writer.words} words, {writer.lines_of_code} lines of code."
-            f"</p><ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")
+    return (f'\n@htmlonly<div class="place"><p>Chapter {number.lstrip("0")} ({place} of {len(chapters)}), part '
+            f"{part + 1}: {PARTS[part][1]}. About {minutes} minutes: {writer.words} words, {writer.lines_of_code} lines "
+            f"of code.</p><ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")
 
 
 def _idea(page):

@@ -4,6 +4,7 @@ from trace import LANES, as_float, short_number
 
 ROW, TOP = 17, 92  # the height of a lane's row, and where lane 0's row begins
 BOTTOM = TOP + ROW * 32
+LONG = 8  # the shortest distance at which a sort's lines cover each other
 
 
 def _middle(lane):
@@ -40,11 +41,16 @@ def _fills(data, step):
 
 
 def _draw_step(ax, data, step, left, right):
-    """Draws the lines between two columns, with emphasis on lines that bring a lane a new value."""
+    """Draws the lines between two columns, with emphasis on lines that bring a lane a new value. In a sort's steps over
+    long distances, whose lines would cover each other, only the first pair's lines are drawn in full."""
     distance, taken, sorts = data["distances"][step], data["taken"][step], data["sorts"]
     kept = [(lane if sorts else lane ^ distance, lane) for lane in LANES if not taken[lane]]
+    taking = [lane for lane in LANES if taken[lane]]
+    whole = [taking[0], taking[0] ^ distance] if sorts and distance >= LONG else taking
     _arrows(ax, left, right, kept, "pale", 0.8, 0 if sorts else 5)
-    _arrows(ax, left, right, [(lane ^ distance, lane) for lane in LANES if taken[lane]], "vermillion", 1.5, 6)
+    _arrows(ax, left, right, [(lane ^ distance, lane) for lane in whole], "vermillion", 1.5, 6)
+    lines(ax, [(right - 9, _middle(lane), right - 1, _middle(lane)) for lane in taking if lane not in whole],
+          "vermillion", 1.5, 6)
     begins = sorts and (step == 0 or distance > data["distances"][step - 1])
     write(ax, (left + right) / 2, 48, step + 1, "center", bold=begins)
     write(ax, (left + right) / 2, 66, f"^ {distance}", "center", bold=begins)
@@ -76,11 +82,38 @@ def draw_exchange(data, title):
     for lane in LANES[::together] if together < 32 else ():
         write(ax, 14, _middle(lane) + ROW * (together // 2) - 4, f"token {lane // together}", bold=True)
         lines(ax, [(14, TOP + ROW * lane - 1, end + 46, TOP + ROW * lane - 1)] if lane else [], "ink", 1.5)
-    takes = "Thick orange line: the lane takes the value that it reads. Thin grey line: it keeps its own. " \
-            "The darker a cell, the larger its value."
+    takes = "Orange: the lane takes its partner's value; if the partner is 8 or 16 lanes away, only one pair's lines " \
+            "are drawn in full. Grey: it keeps its own."
     better = "Thick orange line: the lane takes the value that it reads. Thin grey line: it keeps its own. " \
              "Blue: the best."
     write(ax, 14, BOTTOM + 18, takes if sorts else better)
+    return ax
+
+
+def draw_own_loads(data, title):
+    """Draws a row of logits for each lane, cut into sectors, with the bytes that the lane's first loads read."""
+    left, top, row, sector, gap, sectors = 148, 94, 24, 168, 6, 4
+    lanes, size = len(data["offsets"][0]), sector / 32
+    ax = canvas(left + (sector + gap) * sectors + 8, top + row * lanes + 50, title)
+    looks = ("light_blue", "blue"), ("light_orange", "orange")
+    for number in range(sectors):
+        x = left + (sector + gap) * number
+        write(ax, x + sector / 2, top - 26, f"sector {number}", "center", bold=True)
+        write(ax, x, top - 9, 8 * number)
+        write(ax, x + sector, top - 9, 8 * number + 7, "right")
+    write(ax, left - 14, top - 9, "expert of the group", "right")
+    for lane in range(lanes):
+        y = top + row * lane
+        write(ax, left - 14, y + 15, f"lane {lane}: group {lane}", "right")
+        boxes(ax, [(left + (sector + gap) * number, y, sector, row - 4) for number in range(sectors)], "ground", "edge")
+        for load, (offsets, look) in enumerate(zip(data["offsets"], looks)):
+            at = offsets[lane] % 128
+            cell(ax, left + (sector + gap) * (at // 32) + at % 32 * size, y, data["bytes"] * size, row - 4,
+                 [f"load {load}"], *look)
+    write(ax, 14, top + row * lanes + 22,
+          f"Load 0 of a warp touches {data['sectors']} sectors, one for each of its 32 lanes, and uses half of each.")
+    write(ax, 14, top + row * lanes + 39,
+          "Load 1 touches the same sectors and uses the other halves. Six more loads read the other three sectors of each lane.")
     return ax
 
 

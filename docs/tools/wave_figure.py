@@ -1,5 +1,5 @@
-"""Draws the figure of chapter 19: the halves of waves that work in each phase."""
-from figure_style import boxes, canvas, cell, write
+"""Draws the figures of chapter 19: the halves of waves that work in each phase, and the merge of lists."""
+from figure_style import boxes, canvas, cell, lines, write
 
 LEFT, WIDTH, GAP, HEIGHT, PITCH, TOP, BETWEEN = 170, 78, 18, 30, 38, 82, 46
 
@@ -33,4 +33,46 @@ def draw_waves(data, title):
     ax = canvas(LEFT + len(data["chapters"][0][1][0][1]) * WIDTH + 4 * GAP, height, title)
     for name, rows in data["chapters"]:
         y = _draw_chapter(ax, y, name, rows) + BETWEEN
+    return ax
+
+
+LANE, LIST, LIST_GAP, MERGE_TOP, LEVEL = 21, 8, 22, 84, 112
+OTHER_HALF = 120  # the width of the box for lanes 32 to 63
+COLOURS = ("light_green", "light_orange", "light_blue", "light_vermillion")  # of the kept groups
+
+
+def _list_x(number):
+    return 14 + number * (LIST * LANE + LIST_GAP)
+
+
+def _centre(number):
+    """Returns the x of a list's centre; the lists of lanes 32 to 63 share a box."""
+    return _list_x(number) + LIST * LANE / 2 if number < len(COLOURS) else _list_x(len(COLOURS)) + OTHER_HALF / 2
+
+
+def draw_merge(data, title):
+    """Draws the lists before and after each level. Lines lead from the two lists that a level merges to the result,
+    which both receive; a candidate keeps the colour of its group."""
+    height = MERGE_TOP + LEVEL * (len(data["rows"]) - 1) + HEIGHT + 44
+    ax, colour_of = canvas(_list_x(len(COLOURS)) + OTHER_HALF + 14, height, title), {}
+    for number, group in enumerate(data["kept"]):
+        for rank in data["rows"][0]["lanes"][LIST * number:LIST * (number + 1)]:
+            colour_of[rank] = COLOURS[number]
+        write(ax, _centre(number), MERGE_TOP - 30, f"list {number}: group {group}", "center", bold=True)
+        write(ax, _centre(number), MERGE_TOP - 12, f"lanes {LIST * number} to {LIST * number + LIST - 1}", "center")
+    write(ax, _centre(len(COLOURS)), MERGE_TOP - 12, "lanes 32 to 63", "center")
+    for level, row in enumerate(data["rows"]):
+        y = MERGE_TOP + LEVEL * level
+        if level:
+            step = row["distance"] // LIST
+            lines(ax, [(_centre(start), y - LEVEL + HEIGHT + 3, _centre(number), y - 30)
+                       for number in range(len(COLOURS)) for start in (number, number ^ step)], "grey", 1.2)
+            write(ax, 14, y - 10, f"level {level}: compare with lane xor {row['xor']}, keep the better candidate, then sort "
+                  "in three steps", bold=True)
+        for lane, rank in enumerate(row["lanes"][:LIST * len(COLOURS)]):
+            cell(ax, _list_x(lane // LIST) + lane % LIST * LANE, y, LANE, HEIGHT, [rank], colour_of[rank])
+        of_others = "empty lists" if row["lanes"][-1] is None else "the same eight"
+        cell(ax, _list_x(len(COLOURS)), y, OTHER_HALF, HEIGHT, [of_others],
+             "ground" if row["lanes"][-1] is None else "rank_1")
+    write(ax, 14, height - 18, "A number is a candidate's rank among all 32; its colour is that of its group.")
     return ax

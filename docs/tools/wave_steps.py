@@ -1,7 +1,9 @@
-"""Data for the figure of chapter 19: which halves of a block's waves work in each phase of chapters 03 and 19, for one
-token with eight groups. Used by figures.py."""
+"""Data for the figures of chapter 19: which halves of a block's waves work in each phase of chapters 03 and 19, for one
+token with eight groups, and how a wave merges the lists of a token's kept groups. Used by figures.py."""
 
 NUM_HALVES = 8
+WAVE, LIST = 64, 8
+EMPTY = WAVE + 1  # ranks below all candidates
 
 
 def phases(kept):
@@ -18,3 +20,23 @@ def phases(kept):
                ["rounds of a group", [f"group {group}" for group in kept] + [None] * (NUM_HALVES - len(kept))],
                ["merge of the lists", ["32 lanes"] + [None] * (NUM_HALVES - 1)]]
     return {"kept": kept, "chapters": [["chapter 03", rows_03], ["chapter 19", rows_19]]}
+
+
+def merge(word, kept, lists):
+    """Returns the ranks in a wave's lanes before and after each level of chapter 19's merge, with the number that is
+    combined with a lane's number by xor; None in the lane of an empty list. `lists` has the ranks of each kept group's
+    candidates, the best one first."""
+    lanes = [rank for ranks in lists for rank in ranks]
+    lanes += [EMPTY] * (WAVE - len(lanes))
+    rows, distance = [{"xor": None, "distance": None, "lanes": lanes}], LIST
+    while distance < WAVE:
+        lanes = [min(rank, lanes[lane ^ (distance + LIST - 1)]) for lane, rank in enumerate(lanes)]
+        offset = LIST // 2
+        while offset > 0:
+            lanes = [(max if lane & offset else min)(rank, lanes[lane ^ offset]) for lane, rank in enumerate(lanes)]
+            offset //= 2
+        rows.append({"xor": distance + LIST - 1, "distance": distance, "lanes": lanes})
+        distance *= 2
+    for row in rows:
+        row["lanes"] = [None if rank == EMPTY else rank for rank in row["lanes"]]
+    return {"word": word, "kept": kept, "rows": rows}

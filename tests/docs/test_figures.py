@@ -200,6 +200,21 @@ class Committed(unittest.TestCase):
         self.assertEqual([trace.as_float(word) for word in data["values"][-1]], sorted(floats, reverse=True))
         self.assertTrue(holds(texts("04_bitonic"), [trace.short_number(word) for word in data["values"][-1]]))
 
+    def test_the_butterfly_of_chapter_01s_token(self):
+        rows = [pathlib.Path("common/data/router/layer2_logits.npy").read_bytes()[128:],
+                pathlib.Path("chapters/02_warp_per_group/xml_logits.npy").read_bytes()[128:]]
+        self.assertEqual(rows[1], rows[0][5 * 1024:6 * 1024], "chapter 01 follows row 5 of the data")
+        data = figures.read_data("02_butterfly", BUILD)
+        self.assertEqual((data["ids"][0], data["ids"][-1]), (list(range(160, 192)), [172] * 32))
+
+    def test_each_lane_loads_half_a_sector(self):
+        data = figures.read_data("05_load", BUILD)
+        self.assertEqual(data["offsets"], [[128 * lane + first for lane in range(8)] for first in (0, 16)])
+        self.assertEqual(data["sectors"], 32)
+        of_02 = trace.read(runs.trace(BUILD, "02_warp_per_group"))
+        with self.assertRaisesRegex(ValueError, "warp 0 has 0 loads of 16 bytes per lane, not 2"):
+            kernel_steps.own_loads(of_02, 2, 8)
+
     def test_all_but_one_warp_wait_while_one_thread_adds_up(self):
         self.assertIn("warps 8 to 31", texts("06_waiting"))
         self.assertEqual(texts("06_waiting").count("waits"), 8)
@@ -426,6 +441,22 @@ class Committed(unittest.TestCase):
             drawn = [int(text) for arrow in figures.read_data(figure, BUILD)["arrows"] if arrow[1] == name
                      for text in re.findall(r"^\d+", arrow[4])]
             self.assertEqual(sum(drawn), eval(expected), name)
+
+    def test_a_merge_of_lists_leaves_the_best_eight_in_all_lanes(self):
+        data = figures.read_data("19_merge", BUILD)
+        self.assertEqual([row["xor"] for row in data["rows"]], [None, 15, 23, 39])
+        self.assertEqual(data["rows"][-1]["lanes"], 8 * list(range(1, 9)))
+        first = data["rows"][0]["lanes"]
+        self.assertEqual((sorted(first[:32]), first[32:]), (list(range(1, 33)), 32 * [None]))
+        flow = figures.read_data("01_flow", BUILD)
+        self.assertEqual((data["word"], sorted(data["kept"])),
+                         (flow["word"], [group for group, one in enumerate(flow["groups"]) if one["stays"]]))
+
+    def test_a_models_step(self):
+        for group in figures.read_data("18_step", BUILD)["groups"]:
+            theirs, ours = (sum(row["parts"]) for row in group["rows"])
+            self.assertAlmostEqual(theirs, 1, 3)
+            self.assertEqual(group["rows"][1]["text"].split(", ")[1], f"{1 / ours:.2f} times as fast")
 
     def test_a_token_through_the_gate(self):
         raw = (runs.arrays(BUILD, "01_cpu_baseline", "--num-tokens 6") / "topk_ids.npy").read_bytes()

@@ -136,7 +136,7 @@ class Pages(TinyCourse):
         made = self.make()
         self.assertEqual(made["chapter_01.md"].count('rel="next" href="chapter_02.html"'), 2)
         self.assertEqual(made["chapter_02.md"].count('rel="prev" href="chapter_01.html"'), 2)
-        self.assertIn("Chapter 2 of 2, part 1: the gate. About 1 minutes", made["chapter_02.md"])
+        self.assertIn("Chapter 2 (2 of 2), part 1: the gate. About 1 minutes", made["chapter_02.md"])
 
     def test_a_chapters_notes(self):
         """Checks that the notes have their own page, linked from the chapter and below it in the navigation tree, but
@@ -169,7 +169,7 @@ class Pages(TinyCourse):
         made = self.make()
         self.assertIn("[notes](@ref chapter_02_notes) [rate](@ref chapter_02_rate)", made["chapter_01.md"])
         self.assertIn("\\subpage chapter_02_notes\n", made["chapter_02.md"])
-        self.assertIn("Chapter 2 of 2, ", made["chapter_02.md"], "notes are no chapter")
+        self.assertIn("Chapter 2 (2 of 2), ", made["chapter_02.md"], "notes are no chapter")
         self.assertIn('<nav class="way" aria-label="Chapter"><a href="chapter_02.html">', made["chapter_02_notes.md"])
         self.assertNotIn("chapter_02_notes", made["chapters.md"] + made["mainpage.md"])
 
