@@ -30,8 +30,9 @@ struct declared_function {
 };
 
 /**
- * A conditional on __CUDA_ARCH__ that becomes an if: the positions of its #if, of its #else (NOWHERE if there is none)
- * and of its #endif, and the positions where these lines end. All are 0 before the first such conditional.
+ * A conditional on __CUDA_ARCH__ that becomes an if: the positions of its first directive, of its `else` (NOWHERE if
+ * there is none) and of its last directive, and the positions where these lines end. All are 0 before the first such
+ * conditional.
  */
 struct choice {
     size_t first, first_end, middle, middle_end, last, last_end;
