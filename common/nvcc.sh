@@ -38,8 +38,8 @@ first_gpu() {
     nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sed -n '1s/^\([0-9]*\)\.\([0-9]\)$/sm_\1\2/p'
 }
 
-# check_arch: checks that nvcc can compile for $arch, and that the course supports it; passes if nvcc does not list what
-# it can compile for
+# check_arch: checks that nvcc can compile for $arch, and that the course supports it; passes if nvcc does not list the
+# architectures it supports
 check_arch() {
     # shellcheck disable=SC2046 # joins the lines
     codes=$(echo $("$nvcc" --list-gpu-code 2>/dev/null | sed -n '/^sm_[1-6].$/d; /^sm_7[0-4]$/d; /^sm_[0-9]*a*$/p'))

@@ -33,7 +33,7 @@ enum npy_kind { NPY_FLOATS, NPY_INTEGERS, NPY_ANY };
 
 /**
  * Reads a complete file whose elements must be of this kind, with `least_dims` to `most_dims` dimensions. `axes` names
- * the dimensions in the error: "[tokens, experts]".
+ * the dimensions in the error message, for example "[tokens, experts]".
  */
 bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, const char *axes,
                    struct npy_array *array, struct error *error);

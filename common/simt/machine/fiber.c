@@ -80,7 +80,10 @@ __asm__(".text\n"
         "    ret\n"
         "    .cfi_endproc\n"
         ".size simt_fiber_switch, .-simt_fiber_switch\n"
-        /* The first frame of a fiber. Its return address is undefined, so that debuggers see that it has no caller. */
+        /*
+         * The first frame of a fiber. Its return address is marked as undefined, so that debuggers see that it has no
+         * caller.
+         */
         ".globl simt_fiber_start\n"
         ".type simt_fiber_start, @function\n"
         "simt_fiber_start:\n"

@@ -1,7 +1,7 @@
 /**
  * @file rewrite.h
- * @brief The rewrites of a kernel file. rewrite_launch.c calls each of them at the word or the character with which the
- *        code to be rewritten begins. They return false after printing an error.
+ * @brief The rewrites of a kernel file. rewrite_launch.c calls each of them at the first word or character of the code
+ * to be rewritten. They return false after printing an error.
  */
 #ifndef SIMT_REWRITER_REWRITE_H
 #define SIMT_REWRITER_REWRITE_H
