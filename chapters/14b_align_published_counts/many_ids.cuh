@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
     count_ids(s, ids, 0, tile, align.num_experts);
     // [many_count]
 
-    // [many_tiles]
+    // [many_loop]
     const int set = !(last & 1);
     word64 *const sets = (word64 *)(shares.workspace + 1), *const row = sets + set * set_words + blockIdx.x * words;
     bool good = true;
@@ -107,6 +107,9 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(align_argume
 
 #pragma unroll 1
     for (bool first = true; end > 0; first = false) {
+        // [many_loop]
+
+        // [many_tiles]
         mark_last_tile(s, align, ids, end, first, tile, log_run, expert);
 #pragma unroll 1
         for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
