@@ -33,7 +33,8 @@ def draw_chain(data, title):
         write(ax, 14, y + 20, timeline["label"], size=13, bold=True)
         _draw_rows(ax, y + 32, timeline)
         y += 46 + ROW * len(timeline["rows"])
-    write(ax, 14, y + 10, "A red line marks the time at which a wait returns, because the kernel above has ended.", size=13)
+    write(ax, 14, y + 10, "An orange line marks the time at which a wait returns, because the kernel above has ended.",
+          size=13)
     return ax
 
 
@@ -51,5 +52,6 @@ def draw_saved(data, title):
             boxes(ax, [(left, at, scale * us, row - 6)], fill, "grey")
             write(ax, left + scale * us + 8, at + 16, f"{us:.2f} us", size=13)
         y += 34 + row * len(group["bars"])
-    write(ax, 14, y + 8, "Blue: only this kernel overlaps the previous one. Red: all three kernels do.", size=13)
+    write(ax, 14, y + 8, "Blue: only this kernel overlaps the previous one. Light orange: all three kernels do.",
+          size=13)
     return ax

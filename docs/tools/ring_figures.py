@@ -32,8 +32,8 @@ def draw_phases(data, title):
                 _bar(ax, x, y, to - x, row - 8, f"phase {phase}" if to - x >= 60 else phase, "ground")
             lines(ax, [(left + unit * after, y - 3, left + unit * after, y + row - 5) for after in ends], "vermillion", 2)
     y = top + row * (2 + 2 * data["stages"]) + 40
-    write(ax, 14, y, "Time runs from left to right. A red line marks the end of a phase: of filled, when a tile has been "
-                     "copied,")
+    write(ax, 14, y, "Time runs from left to right. An orange line marks the end of a phase: of filled, when a tile has "
+                     "been copied,")
     write(ax, 14, y + 18, "of emptied, when it has been multiplied. Tile 2 is copied into stage 0 once phase 0 of "
                           "emptied[0] has ended.")
     return ax
@@ -97,6 +97,6 @@ def draw_product(data, title):
     lane, index = cells[own_row][own_column]
     write(ax, 14, top + 16 * row + 26, f"Each cell on the right: the lane that holds the sum, and the sum's index among "
                                        f"the lane's {data['sums']} sums, d[0] to d[{data['sums'] - 1}].")
-    write(ax, 14, top + 16 * row + 44, f"Blue on the right: lane {lane}. Red: row {data['row']}, column "
+    write(ax, 14, top + 16 * row + 44, f"Blue on the right: lane {lane}. Orange frame: row {data['row']}, column "
                                        f"{data['column']}, which is d[{index}] of lane {lane} in warp {warp_shown}.")
     return ax

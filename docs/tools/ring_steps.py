@@ -38,7 +38,7 @@ def order_handoff(consumers, warp_size=32):
         "arrows": [[1, "taken", 0, [1], "1 arrival"], [2, "ordered", 1, [2], f"{warp_size} arrivals"],
                    [3, "done", 1, [0], f"{warp_size} arrivals"],
                    [4, "done", 2, [0], f"{warp_size * consumers} arrivals: {read} in all, the phase ends"]],
-        "note": "Time runs from top to bottom. Blue: writes the order. Orange: reads it. The token warp waits on "
+        "note": "Time runs from top to bottom. Blue: writes the order. Yellow: reads it. The token warp waits on "
                 "ordered as well."}
 
 
