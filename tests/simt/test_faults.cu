@@ -516,6 +516,22 @@ FAULT_LAUNCH("memory", host_constant, "reads a constant of the host")
     copy_constants_kernel<<<1, 32>>>(host_constant_words, device_y);
 }
 
+struct labelled {
+    int number;
+    const char *label;
+};
+
+static __global__ void copy_label_kernel(labelled one, int *to)
+{
+    to[threadIdx.x] = one.label[threadIdx.x]; // [host_literal]
+}
+
+FAULT_LAUNCH("memory", host_literal, "reads a constant of the host")
+{
+    (void)host_literal_added;
+    copy_label_kernel<<<1, 4>>>(labelled{1, "abc"}, device_y);
+}
+
 FAULT("memory", cached_local_load, 1, 32,
       "uses a local variable or a parameter by __ldcg(), which is for global memory")
 {

@@ -319,6 +319,20 @@ static _Noreturn void fault_host_constant(uintptr_t pc)
 }
 
 /**
+ * Returns whether a parameter of the running kernel, or a member of one, is a pointer to this address. Only the host can
+ * have passed it.
+ */
+static bool is_parameter(uintptr_t address)
+{
+    const char *const arguments = simt_current_launch.arguments;
+
+    for (size_t at = 0; at + sizeof address <= simt_current_launch.argument_bytes; at += sizeof address)
+        if (memcmp(arguments + at, &address, sizeof address) == 0)
+            return true;
+    return false;
+}
+
+/**
  * Returns whether memory that a stream's host function uses may also be used by other code: global variables, local
  * variables of the function's callers, or memory that kernels may access. Any other memory may belong to the function
  * alone.
@@ -430,7 +444,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         if (store)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory",
                             bytes);
-        if (simt_is_host_constant(address))
+        if (simt_is_host_constant(address) || is_parameter(address))
             fault_host_constant(pc);
         return;
     }
