@@ -26,13 +26,15 @@ static __device__ bool is_expert(Id id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
+// [helpers]
 
+// [local_id]
 /** Returns the entry of expert_ids for an expert's blocks of rows: the expert's local id, or -1 if it is not local. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     return expert_map ? expert_map[expert] : expert;
 }
-// [helpers]
+// [local_id]
 
 // [fill]
 /** Writes a pad to every slot of the list. Grid: one thread per slot. */

@@ -296,7 +296,9 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
     const unsigned fill_blocks = (unsigned)((problem->capacity + PLACES_PER_FILL_BLOCK - 1) / PLACES_PER_FILL_BLOCK);
     const unsigned sort_blocks = (unsigned)((problem->numel + SORT_THREADS - 1) / SORT_THREADS);
     int *const offsets = (int *)buffers->workspace;
+    // [launch]
 
+    // [launch_small]
     if (takes_small(problem)) {
         align_small_kernel<Id><<<1, SMALL_FILL_THREADS + round_up(problem->num_experts, WARP_SIZE),
                                  small_shared_bytes(problem->num_experts), stream>>>(
@@ -304,10 +306,12 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
             buffers->num_tokens_post_padded);
         return cudaGetLastError();
     }
+    // [launch_small]
+    // [launch_large]
     align_kernel<Id><<<1 + fill_blocks, THREADS, (problem->num_experts + 1) * sizeof(int), stream>>>(
         *problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids, buffers->expert_ids,
         buffers->num_tokens_post_padded, offsets);
-    // [launch]
+    // [launch_large]
     if (sort_blocks > 0) /* an empty grid is a launch error */
         sort_kernel<Id>
             <<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);

@@ -40,7 +40,8 @@ def draw_scan(data, title):
                     (begin - 16, "first slots")):
         write(ax, x, 84, name, bold=True)
     for step, x in enumerate((171, 242, 325)):
-        write(ax, x, 66, f"\u2212 {1 << step}", "center")
+        write(ax, x, 52, "from", "center")
+        write(ax, x, 67, f"{1 << step} below", "center")
     for number, x in enumerate((first, second, third), 1):
         lines(ax, [(x, 58, x, bottom + 4)], "ink", 2.5)
         write(ax, x, 52, f"barrier {number}", "center", bold=True)
@@ -56,9 +57,8 @@ def draw_scan(data, title):
         _column(ax, begin, top, data["begins"][warp][:SHOWN], ["light_blue"] * SHOWN)
         for lane in range(SHOWN):
             write(ax, (own + WIDTH + begin) / 2, _middle(top, lane) + 5, f"+ {data['before'][warp]} =", "center")
-    lines(ax, [(total + WIDTH + 1, _middle(tops[0], last), before - 1, _middle(tops[0], last)),
-               (total + WIDTH + 1, _middle(tops[1], last), before - 1, _middle(tops[1], last)),
-               (total + WIDTH + 1, _middle(tops[0], last), before - 1, _middle(tops[1], last))], "grey", 1.2, 6)
+    lines(ax, [(total + WIDTH + 1, _middle(tops[0], last), before - 1, _middle(tops[1], last))], "grey", 1.2, 6)
+    write(ax, before + WIDTH / 2, tops[0] + ROW * SHOWN + 12, "none before", "center")
     for x, y, texts in ((before, 2, ("warp 0", "scans the", "totals")),
                         (third + 12, 3, ("any thread", "may now", "read any", "first slot"))):
         for number, text in enumerate(texts):

@@ -219,6 +219,8 @@ def timeline(trace):
     Neighbouring warps with the same operations share a row."""
     work, snippets, rows = [[[]] for _ in range(trace["warps"])], {}, []
     for event, snippet in zip(trace["events"], _snippets(trace)):
+        if snippet == "count" and event["kind"] == "shared_store":
+            snippet = "clear"
         intervals = work[event["warp"]]
         if event["kind"] == "block_barrier":
             intervals.append([])

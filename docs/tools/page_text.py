@@ -226,7 +226,8 @@ def _snippet_line(writer, line):
     if not url:
         raise ValueError(f"{path} is not among the sources that the site shows")
     writer.lines_of_code += len(shown)
-    words = f"{os.path.basename(path)}, lines {shown.start} to {shown.stop - 1}"
+    lines = f"lines {shown.start} to {shown.stop - 1}" if len(shown) > 1 else f"line {shown.start}"
+    words = f"{os.path.basename(path)}, {lines}"
     return f'\n@htmlonly<p class="origin"><a href="{url}#l{shown.start:05}">{words}</a></p>@endhtmlonly\n\n{line}\n'
 
 

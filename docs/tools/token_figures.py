@@ -45,7 +45,7 @@ def draw_tile(data, title):
     rows, columns, last = data["rows"], data["columns"], data["steps"] - 1
     left, top, width, height, behind = 300, 244, 8, 12, 7
     right, bottom = left + width * columns, top + height * rows
-    ax = canvas(right + 34, bottom + 76, title)
+    ax = canvas(right + 34, bottom + 94, title)
     own_rows, own_columns = sorted({row for row, _ in data["own"]}), sorted({column for _, column in data["own"]})
     write(ax, 14, 52, "In each step of k, the block")
     for number, text in enumerate(("copies 32 elements of every row", "to shared memory,",
@@ -63,7 +63,7 @@ def draw_tile(data, title):
         write(ax, (left + right) / 2, y + 20, f"step {name}", "center")
     write(ax, 183, top + height * rows / 2, "\u2026", "center", size=15)
     write(ax, (left + right) / 2, 174, "\u2026", "center", size=15)
-    write(ax, left, 66, "64 rows of w1, one in each column; behind it, w3", bold=True)
+    write(ax, left, 66, "64 rows of w1, drawn as columns; behind them, w3", bold=True)
     lines(ax, [(left - 10, 84, left - 10, 222)], "ink", 1.2, 8)
     write(ax, left - 16, 160, "k", "right", bold=True)
     write(ax, 14, top - 26, f"{rows} tokens", bold=True)
@@ -73,7 +73,7 @@ def draw_tile(data, title):
     boxes(ax, [(left, top, width * columns, height * rows)], "ground", "grey")
     lines(ax, [(left + width * column, top, left + width * column, bottom) for column in range(1, columns)] +
           [(left, top + height * row, right, top + height * row) for row in range(1, rows)], "grid", 0.8)
-    for cells, fill in ((data["together"], "light_blue"), (data["own"], "vermillion")):
+    for cells, fill in ((data["together"], "light_green"), (data["own"], "vermillion")):
         boxes(ax, [(left + width * column, top + height * row, width, height) for row, column in cells], fill, "grey")
     for row in own_rows:
         write(ax, left - 6, top + height * row + 11, row, "right")
@@ -81,6 +81,7 @@ def draw_tile(data, title):
         write(ax, left + width * (column + 0.5), bottom + 16, column, "center")
     write(ax, 14, bottom + 42, f"{rows} x {columns} sums of gate; behind them, those of up. Orange: the sums of thread "
           f"{data['thread']}, and the rows that it multiplies.")
-    write(ax, 14, bottom + 60, f"Blue: the sums that 16 neighbouring lanes compute together, so they read 16 "
+    write(ax, 14, bottom + 60, "Blue: the elements that are in shared memory during step 0; no other step's are there.")
+    write(ax, 14, bottom + 78, f"Green: the sums that 16 neighbouring lanes compute together, so they read 16 "
           "neighbouring words of a tile of weights.")
     return ax

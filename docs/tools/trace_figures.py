@@ -161,7 +161,7 @@ def draw_tree(data, title):
     write(ax, up, 52, "Up-sweep: sums of the leaves below a node", bold=True)
     write(ax, down, 52, "Down-sweep: sums of the leaves before a node", bold=True)
     for level, row in enumerate(rows):
-        write(ax, 14, row + 18, f"step {level}" if level else "counts", bold=True)
+        write(ax, 14, row + 18, f"up {level}" if level else "counts", bold=True)
         _draw_nodes(ax, row, trees[0][level])
         for number, (middle, _, _) in enumerate(trees[0][level] if level < depth else ()):
             parent, side = trees[0][level + 1][number // 2][0], number % 2 * 2 - 1
@@ -172,7 +172,7 @@ def draw_tree(data, title):
     for level in range(depth, -1, -1):
         row, step = rows[level], depth - level
         _draw_nodes(ax, row, trees[1][level])
-        write(ax, down + pitch * count + 12, row + 18, f"step {step}" if step else "", bold=True)
+        write(ax, down + pitch * count + 12, row + 18, f"down {step}" if step else "", bold=True)
         for number, (middle, value, _) in enumerate(trees[1][level] if step else ()):
             parent, above, _ = trees[1][level + 1][number // 2]
             side, start = number % 2 * 2 - 1, rows[level + 1] + 27
@@ -180,7 +180,7 @@ def draw_tree(data, title):
             if side > 0:
                 write(ax, (parent + 14 + middle) / 2 + 7, (start + row) / 2 - 3, f"+ {value - above}")
     for number, line in enumerate((
-            "[3]: the node is stored in word 3, the word of its last leaf. A barrier ends each step.",
+            "[3]: the node is stored in word 3, the word of its last leaf. Up 2: step 2 of the up-sweep; a barrier ends it.",
             "Up: two orange arrows meet at the sum of two children. Down, blue: the left child gets its parent's value.",
             "Down, orange: the right child gets its parent's value plus its left neighbour's sum from the up-sweep.")):
         write(ax, 14, top + gap * depth + 64 + 17 * number, line)
@@ -203,7 +203,7 @@ def _draw_warps(ax, y, intervals, begins, unit, longest, colours):
 
 
 # What a listing is called below a timeline, if its tag does not say what the code does.
-LEGENDS = {"count": "clear the counters, then count", "scan": "add up", "small_count": "count",
+LEGENDS = {"clear": "clear the counters", "scan": "add up", "small_count": "count",
            "small_columns": "add up columns", "small_offsets": "offsets", "small_scatter": "scatter"}
 
 
@@ -226,6 +226,8 @@ def draw_timeline(data, title):
         boxes(ax, [(x, bottom + 18, 14, 12)], colour)
         write(ax, x + 20, bottom + 28, name)
         x += 44 + 8 * len(name)
+    boxes(ax, [(x, bottom + 25, 14, 3)], "edge")
+    write(ax, x + 20, bottom + 28, "wait at a barrier")
     write(ax, 14, bottom + 50,
           "A bar is a run of shared or global accesses, atomics or shuffles. Its height is the number of lanes, of 32, "
           "that take part.")
