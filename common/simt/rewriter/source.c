@@ -362,12 +362,17 @@ bool begins_declaration(const char *code, size_t at)
 
 bool may_be_fold(const char *code, size_t at)
 {
-    while (at > 0 && !is_one_of(code[at - 1], "([{;}\n")) {
+    enum { LENGTH = 1000 }; /* of a fold expression, so that long expressions are rewritten in linear time */
+    const size_t middle = at, begin = at < LENGTH ? 0 : at - LENGTH;
+
+    if (!memmem(code + begin, strnlen(code + begin, 2 * LENGTH), "...", 3))
+        return false;
+    while (at > 0 && middle - at < LENGTH && !is_one_of(code[at - 1], "([{;}\n")) {
         const size_t open = is_one_of(code[at - 1], ")]") ? partner(code, at - 1, -1) : at - 1;
 
         at = open == NOWHERE ? at - 1 : open;
     }
-    for (; code[at] && !is_one_of(code[at], ")]};\n"); at++) {
+    for (; code[at] && at < middle + LENGTH && !is_one_of(code[at], ")]};\n"); at++) {
         const size_t close = is_one_of(code[at], "([{") ? partner(code, at, 1) : NOWHERE;
 
         if (starts_with(code + at, "..."))

@@ -260,12 +260,13 @@ static size_t value_of_index(const char *code, size_t at)
     size_t value = at;
 
     for (; code[at] != ']'; at++) {
-        if (code[at] == '<')
+        const size_t close = is_one_of(code[at], "([{") ? partner(code, at, 1) : at;
+
+        if (code[at] == '<' || close == NOWHERE)
             return value;
         if (code[at] == ',')
             value = at + 1;
-        else if (is_one_of(code[at], "([{"))
-            at = partner(code, at, 1);
+        at = close;
     }
     return value;
 }
