@@ -66,8 +66,8 @@ def _line_html(line, marked=()):
 
 
 def line_signs(before, after):
-    """Returns the signs of the lines that diff(1) prints for two whole files: " ", "-", "+". For equal files, the
-    result is empty."""
+    """Returns the first character of each line that diff(1) prints for two whole files: " ", "-" or "+". For
+    equal files, the result is empty."""
     command = ["diff", "--minimal", "-U1000000", "--", before, after]
     printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
     return [line[0] for line in printed[3:] if not line.startswith("\\")]

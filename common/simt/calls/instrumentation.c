@@ -319,8 +319,8 @@ static _Noreturn void fault_host_constant(uintptr_t pc)
 }
 
 /**
- * Returns whether a parameter of the running kernel, or a member of one, is a pointer to this address. Only the host can
- * have passed it.
+ * Returns whether a parameter of the running kernel, or a member of one, is a pointer to this address. Only the host
+ * can have passed it.
  */
 static bool is_parameter(uintptr_t address)
 {

@@ -170,8 +170,8 @@ void simt_work_uses_host(enum work_use use, uintptr_t begin, size_t bytes)
 }
 
 /**
- * Returns whether the current work can be merged with the last one, because no other work can be ordered after the last
- * one but not after the current one. Without merging, the list would grow without limit.
+ * Returns whether the current work item can be merged with the last one, that is, whether no other item can be ordered
+ * after the last one but not after the current one. Without merging, the list would grow without limit.
  */
 static bool joins(const struct work *last)
 {

@@ -135,8 +135,8 @@ static void staged_free(struct staged *staged)
 }
 
 /**
- * Allocates both arrays and copies the one to send from the device. The caller must call staged_free() even after a
- * failure.
+ * Allocates both arrays, and copies the data to be sent from the device into one of them. The caller must call
+ * staged_free() even after a failure.
  */
 static bool stage(const struct group *group, const void *to, struct staged *staged, struct error *error)
 {
