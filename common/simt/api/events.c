@@ -116,7 +116,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
     if (error != cudaSuccess)
         return error;
-    simt_check_locals(__builtin_frame_address(0));
+    simt_check_locals(SIMT_CALLERS_STACK());
     simt_host_waited_for(&awaited->clock);
     return simt_sticky_error();
 }

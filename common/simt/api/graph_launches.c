@@ -117,7 +117,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     if (simt_captures(stream))
         return SIMT_FAIL(cudaErrorNotSupported);
     exec->stream[0] = stream;
-    simt_graph_frame = __builtin_frame_address(0);
+    simt_graph_stack = SIMT_CALLERS_STACK();
     part_streams(exec);
     if (exec->launched)
         error = cudaStreamWaitEvent(stream, exec->event[exec->graph->events], 0);

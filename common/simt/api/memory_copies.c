@@ -218,7 +218,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 {
     cudaError_t error = simt_permit("cudaMemcpy", CALL_WAITS, SIMT_CALLER());
 
-    simt_check_locals(__builtin_frame_address(0));
+    simt_check_locals(SIMT_CALLERS_STACK());
     if (error == cudaSuccess)
         error = copy_in_stream("cudaMemcpy", to, from, bytes, kind, NULL, SIMT_CALLER());
     if (error == cudaSuccess && bytes > 0 && (simt_host_may_access(to) || simt_host_may_access(from)))

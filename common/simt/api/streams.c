@@ -28,7 +28,7 @@ cudaError_t cudaDeviceSynchronize(void)
         return error;
     if (simt_is_capturing())
         return reject_wait("cudaDeviceSynchronize", SIMT_CALLER());
-    simt_check_locals(__builtin_frame_address(0));
+    simt_check_locals(SIMT_CALLERS_STACK());
     simt_host_waits_for_all();
     return simt_sticky_error();
 }
@@ -91,7 +91,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
     if (error != cudaSuccess)
         return error;
-    simt_check_locals(__builtin_frame_address(0));
+    simt_check_locals(SIMT_CALLERS_STACK());
     simt_host_waits(stream);
     return simt_sticky_error();
 }

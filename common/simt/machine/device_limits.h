@@ -28,6 +28,9 @@ enum {
 #define SIMT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define SIMT_CALLER()            ((uintptr_t)__builtin_return_address(0))
 
+/** The stack pointer of the function that called the current one: all its variables are at this address or above. */
+#define SIMT_CALLERS_STACK() __builtin_dwarf_cfa()
+
 /** A set of lanes of a warp. */
 typedef simt_lane_mask lane_mask;
 

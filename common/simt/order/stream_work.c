@@ -308,16 +308,16 @@ static bool uses_range(const struct work *work, const struct range *range)
 /** Number of bytes of the stack in which functions that have returned may have had their variables. */
 enum { RETURNED = 1 << 18 };
 
-const void *simt_graph_frame;
+const void *simt_graph_stack;
 
 bool simt_was_local(const void *pointer)
 {
-    return (uintptr_t)simt_graph_frame - (uintptr_t)pointer <= RETURNED;
+    return (uintptr_t)simt_graph_stack - (uintptr_t)pointer - 1 < RETURNED;
 }
 
-void simt_check_locals(const void *frame)
+void simt_check_locals(const void *stack)
 {
-    const struct range dead = {(uintptr_t)frame - RETURNED, (uintptr_t)frame};
+    const struct range dead = {(uintptr_t)stack - RETURNED, (uintptr_t)stack};
     char location[LOCATION_TEXT];
 
     for (size_t i = 0; simt_streams_use_host && i < pending_count; i++) {

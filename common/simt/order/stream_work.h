@@ -88,12 +88,12 @@ void simt_work_end_launch(uint32_t first_epoch, uint32_t last_epoch, bool waited
 extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 
 /**
- * Reports pending work that uses a local variable of a function that has returned: its bytes are below the frame of the
- * runtime function that waits.
+ * Reports pending work that uses a local variable of a function that has returned: its bytes are below `stack`, the
+ * stack pointer of the function that waits.
  */
-void simt_check_locals(const void *frame);
-/** The frame of the runtime function that launches a graph. */
-extern const void *simt_graph_frame;
+void simt_check_locals(const void *stack);
+/** The stack pointer of the function that launches a graph. */
+extern const void *simt_graph_stack;
 /**
  * Returns whether a host pointer points to a local variable of a function that had returned before the graph was
  * launched.
