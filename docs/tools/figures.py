@@ -21,14 +21,14 @@ import block_steps
 import chain_steps
 import chains
 import choices
+import expert_parallel_steps
 import files
-import first_examples
+import introduction_examples
 import kernel_steps
 import latency
 import layer_steps
 import model_times
 import plot_data
-import rank_steps
 import results
 import ring_steps
 import runs
@@ -106,6 +106,8 @@ FIGURES = {
     "11d_tile": ("The large tile: {rows} rows of weights by {tokens} tokens, 8 warps", "tensor_figures.draw_warp_tiles",
                  _traced(kernel_steps.warp_tiles, "11d_moe_async_ring --num-tokens 192 --num-experts 1 --topk 1 "
                          "--hidden-size 64 --intermediate-size 128 --block-size 192", row_bytes=128, rows=256)),
+    "12_ranks": ("Four ranks, 22 tokens: --dp 2 --tp 2 --ep 2", "expert_parallel_figure.draw_ranks",
+                 lambda _: expert_parallel_steps.ranks(2, 2, 2, [5, 17])),
     "16a_phases": ("Two stages, three tiles: the phases of the four barriers", "ring_figures.draw_phases",
                    lambda _: ring_steps.phases(2, 3)),
     "16a_order": ("How one order passes between the warps of a block", "ring_figures.draw_handoff",
@@ -116,7 +118,7 @@ FIGURES = {
                     lambda _: ring_steps.product_layout(32, 29, 13)),
     "13a_bound": ("One token's 256 experts: {num_candidates} candidates, eight chosen", "gate_figures.draw_bound",
                   lambda build: choices.bounded_token(runs.arrays(build, "13a_gate_bound", FOUR_TOKENS), row=2)),
-    "13a_ranks": ("Two votes rank a token's eight groups", "gate_figures.draw_ranks",
+    "13a_ranks": ("Two votes rank a token's eight groups", "gate_figures.draw_votes",
                   _traced(vote_steps.group_votes, f"13a_gate_bound {FOUR_TOKENS}")),
     "13b_lanes": ("One warp, four tokens: from counts to lists and slots", "gate_figures.draw_lanes",
                   lambda build: choices.lanes(runs.arrays(build, "13b_gate_lane_per_group", FOUR_TOKENS))),
@@ -151,11 +153,11 @@ FIGURES = {
     "19_merge": ('The word "{word}": 32 lanes merge the lists of four kept groups', "wave_figure.draw_merge",
                  lambda _: wave_steps.merge(*choices.kept_lists(5))),
     "routing_example": ("Three tokens, four experts: the gate chooses two experts for each token",
-                        "first_figures.draw_routing", lambda _: first_examples.routing()),
-    "primer_sectors": ("The 32 lanes of a warp load one int each", "first_figures.draw_sectors",
-                       lambda _: first_examples.sectors(1, 8)),
-    "primer_banks": ("32 lanes read shared memory, one word each", "first_figures.draw_banks",
-                     lambda _: first_examples.banks(1, 2, 32, 33)),
+                        "introduction_figures.draw_routing", lambda _: introduction_examples.routing()),
+    "primer_sectors": ("The 32 lanes of a warp load one int each", "introduction_figures.draw_sectors",
+                       lambda _: introduction_examples.sectors(1, 8)),
+    "primer_banks": ("32 lanes read shared memory, one word each", "introduction_figures.draw_banks",
+                     lambda _: introduction_examples.banks(1, 2, 32, 33)),
     "primer_latency": ("One scheduler: the more warps, the fewer empty cycles", "latency_figure.draw_latency",
                        lambda _: latency.panels(1, 2, 4)),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
@@ -174,8 +176,6 @@ if (results.FOLDER / "16b_layer_warpgroup_products.json").exists():  # the figur
         lambda _: plot_data.roofline("ceilings " + " ".join(
             name for name in results.chapters(kernel="moe.cu") if (results.FOLDER / f"{name}.json").exists()),
                                      results.load()))
-FIGURES["12_ranks"] = ("Four ranks, 22 tokens: --dp 2 --tp 2 --ep 2", "rank_figure.draw_ranks",
-                       lambda _: rank_steps.ranks(2, 2, 2, [5, 17]))
 if (results.FOLDER / "17_overlapping_launches.json").exists():
     FIGURES["17_saved"] = ("Microseconds that overlap saves in a step without the layer", "chain_figure.draw_saved",
                            lambda _: chains.saved(results.find(results.load(), "17_overlapping_launches"), [1, 16]))

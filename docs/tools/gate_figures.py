@@ -88,7 +88,7 @@ def _draw_vote(ax, bits, first, column, left, y, width):
         write(ax, 14, y + 26 * row + 16, f"does group {first + row} rank before it?")
 
 
-def draw_ranks(data, title, column=1):
+def draw_votes(data, title, column=1):
     """Draws two votes as rows of eight lanes, the column of one group marked, and below them each group's rank."""
     left, width, top = 206, 61, 104
     second, foot = top + 164, top + 304

@@ -8,7 +8,7 @@ import sys
 import unittest
 
 import course
-import first_examples
+import introduction_examples
 import latency
 import pages
 
@@ -79,9 +79,9 @@ class Primer(unittest.TestCase):
             self.assertRegex(PAGES[2].read_text(), rf"\b{number}\b")
 
     def test_the_figures_of_sectors_and_banks_are_what_the_text_says(self):
-        panels = first_examples.sectors(1, 8)["panels"]
+        panels = introduction_examples.sectors(1, 8)["panels"]
         self.assertEqual([len(panel["sectors"]) for panel in panels], [4, 32])
-        panels = first_examples.banks(1, 2, 32, 33)["panels"]
+        panels = introduction_examples.banks(1, 2, 32, 33)["panels"]
         self.assertEqual([panel["wavefronts"] for panel in panels], [1, 2, 32, 1])
 
     def test_the_readers_file_is_what_the_build_reads(self):

@@ -1,5 +1,5 @@
 """Draws, for figures.py, the start page's example and the primer's sectors and banks. The data come from
-first_examples.py."""
+introduction_examples.py."""
 from figure_style import boxes, canvas, cell, lines, write
 
 EXPERTS = ("light_blue", "light_orange", "light_green", "light_vermillion")  # a colour for each expert

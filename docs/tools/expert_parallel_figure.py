@@ -1,4 +1,5 @@
-"""Draws what each of chapter 12's ranks has, and which ranks add their sums. The data come from rank_steps.py."""
+"""Draws what each of chapter 12's ranks has, and which ranks add their sums. The data come from
+expert_parallel_steps.py."""
 from figure_style import boxes, canvas, lines, write
 
 ORDINALS = ("first", "second", "third", "fourth")
